@@ -1,0 +1,36 @@
+# `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
+
+.PHONY: help test lint format build clang-tidy constraints clean
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make test         set up what is missing, then lint and run every test this machine can run
+test:
+	@tools/test.sh
+
+## make lint         formatting, types, and the tree's own rules
+lint:
+	@tools/lint.sh check
+
+## make format       repair what `make lint` says of formatting
+format:
+	@tools/lint.sh fix
+
+## make build        build the engine and its tests
+build:
+	@tools/setup.sh test
+
+## make clang-tidy   look for bugs in the engine (slow)
+clang-tidy:
+	@tools/setup.sh test >/dev/null
+	@.strider/venv/bin/run-clang-tidy -quiet -p build/release '/engine/.*\.cpp$$'
+
+## make constraints  choose the newest versions of the Python packages
+constraints:
+	@tools/setup.sh test >/dev/null
+	@.strider/venv/bin/python tools/requirements.py test lint package tools | \
+	  .strider/venv/bin/uv pip compile --universal --python-version 3.11 --upgrade --no-header --no-annotate --quiet -o constraints.txt -
+
+## make clean        remove what was built and set up
+clean:
+	@rm -rf build .strider

@@ -1,0 +1,59 @@
+"""The build backend of `pip install .`: scikit-build-core, and wheels for what the machine lacks.
+
+The engine is built with the site's MPI where there is an `mpicxx`, and otherwise with the `mpich` wheel, which the package
+then depends on. The header of nlohmann-json comes from its wheel wherever it is not installed as `nlohmann/json.hpp`.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import scikit_build_core.build as core
+from scikit_build_core.build import *  # noqa: F403 - every hook of the build interface that is not defined below
+
+Settings = dict[str, Any] | None
+
+
+def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
+    """What the build needs besides scikit-build-core's own choice of CMake and ninja."""
+    return [*core.get_requires_for_build_wheel(config_settings), *_mpi_wheel(), "nlohmann-json>=3.11"]
+
+
+def build_wheel(directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
+    """Builds the engine and packs it beside the Python files."""
+    package = find_spec("nlohmann_json")
+    if package and package.origin:
+        include = str(Path(package.origin).parent / "include")
+        config_settings = {"cmake.define.STRIDER_JSON_INCLUDE": include, **(config_settings or {})}
+    mpicxx = os.environ.get("STRIDER_MPICXX")
+    if mpicxx:
+        config_settings = {"cmake.define.MPI_CXX_COMPILER": mpicxx, **(config_settings or {})}
+    return core.build_wheel(directory, config_settings, metadata_directory)
+
+
+def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What pyproject.toml cannot know: whether the engine will need the MPI wheel when it runs."""
+    return {"dependencies": _mpi_wheel()}
+
+
+def dynamic_wheel(settings: Mapping[str, Any]) -> dict[str, bool]:
+    """The dependencies of a wheel depend on where it is built."""
+    return {"dependencies": True}
+
+
+def _mpi_wheel() -> list[str]:
+    if os.environ.get("STRIDER_MPICXX"):
+        return []
+    return ["mpich>=5"] if _is_installed("mpich") or not shutil.which("mpicxx") else []
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

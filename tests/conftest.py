@@ -1,0 +1,51 @@
+"""What holds for every test: where a run must be complete, a missing tool is a failure and not a skip."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+MACHINE = "machine: "
+"""How the reason of a skip begins that no package can cure, such as rights or a kernel's features."""
+
+
+def is_excused(reason: str) -> bool:
+    """Whether a test may be skipped for this reason where everything that can be installed is installed."""
+    return reason.removeprefix("Skipped: ").startswith(MACHINE)
+
+
+def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turns a skip into a failure, unless the machine itself is the reason."""
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    if not is_excused(reason):
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{reason}\nNothing that can be installed may be missing here (STRIDER_REQUIRE_ALL=1). "
+            f"If no package can cure this, begin the reason with {MACHINE!r}."
+        )
+
+
+class RequireAll:
+    """Refuses skips of tests and of whole modules."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """A test that skips itself, or is marked so."""
+        report = yield
+        refuse_skip(report)
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """A module that skips itself."""
+        report = yield
+        refuse_skip(report)
+        return report
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuses skips where the environment asks for it."""
+    if os.environ.get("STRIDER_REQUIRE_ALL") == "1":
+        config.pluginmanager.register(RequireAll(), "require-all")

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Formatting, types and the tree's own rules: `check` reports, `fix` repairs what a tool can repair.
+set -eu
+cd "$(dirname "$(dirname "$(readlink -f -- "$0")")")"
+tools/setup.sh test >/dev/null
+PATH=$PWD/.strider/venv/bin:$PATH
+cpp_files() { git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'; }
+python_folders='python tests tools packaging benchmarks'
+
+if [ "$1" = fix ]; then
+  cpp_files | xargs -r clang-format -i
+  # shellcheck disable=SC2086 # words are meant, here and below
+  ruff check --quiet --fix-only $python_folders
+  # shellcheck disable=SC2086
+  exec ruff format --quiet $python_folders
+fi
+
+failed=
+check() {
+  echo "lint: $*"
+  "$@" || failed=yes
+}
+clang_format() { cpp_files | xargs -r clang-format --dry-run -Werror; }
+check clang_format
+# shellcheck disable=SC2086
+check ruff check --quiet $python_folders
+# shellcheck disable=SC2086
+check ruff format --check --quiet $python_folders
+check mypy
+check python tools/tidy.py
+[ -z "$failed" ]

@@ -1,0 +1,223 @@
+#!/bin/sh
+# Prepares the checkout: Debian packages, a private Python environment, an MPI, the engine. A step is done only when it is
+# needed, and announced on stderr with its reason. Prints the path of the engine. Exit code 3: it could not be done.
+#
+#   tools/setup.sh run    what `./strider` needs
+#   tools/setup.sh test   and what `make test` needs
+#
+# STRIDER_MPICXX   the MPI C++ compiler to use (otherwise: mpicxx in PATH, Debian's mpich, the mpich wheel)
+# STRIDER_PYTHON   the Python to use (otherwise: the first in PATH that is 3.11 or newer)
+# STRIDER_APT      `never`: install no Debian packages
+# CXX              the C++ compiler to use
+set -eu
+purpose=$1
+root=$(dirname "$(dirname "$(readlink -f -- "$0")")")
+cd "$root"
+state=$root/.strider
+venv=$state/venv
+log=$state/log
+PATH=$PATH:$venv/bin # last: what the machine offers comes first
+
+say() { printf 'strider: %s\n' "$*" >&2; }
+
+fail() { # WHAT REMEDY
+  say "$1"
+  say "  $2"
+  exit 3
+}
+
+logged() { # COMMAND...: its output goes to the log
+  printf '\n$ %s\n' "$*" >>"$log"
+  "$@" >>"$log" 2>&1 </dev/null 9>&-
+}
+
+# --- what the machine has ---------------------------------------------------------------------------------------------
+
+has() { command -v "$1" >/dev/null 2>&1; }
+has_header() { echo "#include <$1>" | "${compiler:-c++}" -E -x c++ - >/dev/null 2>&1; }
+is_cmake() { "$1" --version 2>/dev/null | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[1] == 3 && v[2] >= 25) }'; }
+
+find_mpi() {
+  mpicxx=$(command -v "${STRIDER_MPICXX:-mpicxx}" || true)
+  [ -n "$mpicxx" ] || [ -z "${STRIDER_MPICXX:-}" ] ||
+    fail "STRIDER_MPICXX=$STRIDER_MPICXX is not a command" "name an MPI C++ compiler, such as mpicxx, or unset it"
+  # The same path may come to stand for another MPI, so what the wrapper is and does is part of the name.
+  mpi_id=$( (echo "$mpicxx"; cat "$mpicxx"; "$mpicxx" -show) 2>/dev/null | cksum)
+  mpi_id=${mpi_id%% *}
+  ready=$state/ready-$purpose-$mpi_id
+}
+
+find_python() {
+  for python in ${STRIDER_PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
+    python=$(command -v "$python") || continue
+    case $python in "$venv"/*) continue ;; esac
+    "$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue
+    # Debian keeps what a virtual environment needs in a package of its own; uv brings it along.
+    if has uv || "$python" -c 'import ensurepip' 2>/dev/null; then return 0; fi
+  done
+  return 1
+}
+
+find_compiler() {
+  for compiler in ${CXX:-c++ g++ g++-15 g++-14 g++-13 g++-12 clang++}; do
+    # Of the two words, a compiler replaces the ones that it knows by its version; clang says it is an old gcc as well.
+    versions=$(echo '__clang_major__ __GNUC__' | "$compiler" -E -P -x c++ - 2>/dev/null) || continue
+    case $versions in
+      __clang_major__*) [ "${versions#* }" -lt 12 ] || return 0 ;;
+      *) [ "${versions% *}" -lt 15 ] || return 0 ;;
+    esac
+  done
+  return 1
+}
+
+# --- the steps --------------------------------------------------------------------------------------------------------
+
+missing_packages() { # the Debian packages of what nobody provides
+  find_python || echo python3 python3-venv
+  find_compiler || echo g++
+  [ -n "$mpicxx" ] || echo mpich libmpich-dev
+  is_cmake cmake || echo cmake
+  has ninja || echo ninja-build
+  has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  [ "$purpose" = test ] || return 0
+  has_header gtest/gtest.h || echo libgtest-dev
+  for tool in fio strace; do has $tool || echo $tool; done
+}
+
+install_packages() {
+  packages=$(missing_packages | tr '\n' ' ')
+  if [ -z "$packages" ] || [ "${STRIDER_APT:-}" = never ] || ! has apt-get; then return 0; fi
+  if [ "$(id -u)" = 0 ]; then as_root=; elif sudo -n true 2>/dev/null; then as_root='sudo -n'; else return 0; fi
+  say "Debian packages: installing what is missing: $packages"
+  # An update may fail for a source that has nothing to do with Strider; the installation tells.
+  # shellcheck disable=SC2086 # words are meant, here and below
+  logged $as_root apt-get -o DPkg::Lock::Timeout=300 update || true
+  # shellcheck disable=SC2086
+  logged $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
+    install --yes --no-install-recommends $packages ||
+    say "Debian packages: apt-get failed (see $log); going on with what there is"
+}
+
+prepare_python() { # a virtual environment with what pyproject.toml asks for, in the versions of constraints.txt
+  if [ ! -x "$venv/bin/python" ] || [ "$(cat "$venv/root" 2>/dev/null)" != "$root" ]; then
+    rm -rf "$venv"
+    find_python || fail "Python 3.11 or newer, with what makes virtual environments, is missing" \
+      "install the Debian packages python3 and python3-venv, or load a Python module, or set STRIDER_PYTHON"
+    say "Python: making a private environment in $venv, with $python"
+    if has uv; then logged uv venv --python "$python" "$venv"; else logged "$python" -m venv "$venv"; fi ||
+      fail "the virtual environment could not be made" "see $log"
+    has uv || logged "$venv/bin/python" -m pip install uv || true
+    site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    echo "$root/python" >"$site/strider.pth"
+    echo "$root" >"$venv/root"
+  fi
+  wanted=$venv/wanted-$purpose.txt
+  groups=$([ "$purpose" = run ] || echo test lint)
+  # shellcheck disable=SC2086
+  "$venv/bin/python" tools/requirements.py $groups >"$wanted"
+  cmp -s "$wanted" "$venv/installed-$purpose.txt" && return 0
+  say "Python: installing the packages of pyproject.toml"
+  install_wheels -r "$wanted"
+  mv "$wanted" "$venv/installed-$purpose.txt"
+}
+
+install_wheels() {
+  if has uv; then set -- uv pip install --python "$venv/bin/python" "$@"; else set -- "$venv/bin/python" -m pip install "$@"; fi
+  logged "$@" --constraint constraints.txt || fail "Python packages could not be installed" "see $log"
+}
+
+choose_mpi() {
+  reason="first mpicxx in PATH"
+  [ -z "${STRIDER_MPICXX:-}" ] || reason="named by STRIDER_MPICXX"
+  if [ -z "$mpicxx" ]; then
+    say "MPI: no mpicxx in PATH; installing the mpich wheel"
+    install_wheels mpich
+    find_mpi
+  fi
+  case $mpicxx in "$venv"/*) reason="the mpich wheel; good for a first run, but on a cluster load the site's own MPI" ;; esac
+  say "MPI: $mpicxx ($reason)"
+}
+
+prepare_tools() {
+  find_compiler || fail "a C++ compiler is missing: gcc 12 or clang 15, or newer" \
+    "install the Debian package g++, or load a compiler module, or set CXX"
+  cmake=cmake
+  is_cmake cmake || { install_wheels cmake; cmake=$venv/bin/cmake; }
+  has ninja || install_wheels ninja
+  json_include=
+  has_header nlohmann/json.hpp || {
+    install_wheels nlohmann-json
+    json_include=$(echo "$venv"/lib/python3*/site-packages/nlohmann_json/include)
+  }
+}
+
+choose_build_folder() { # build/release for the first MPI, a folder of its own for every other one
+  build=$root/build/release
+  cache=$build/CMakeCache.txt
+  if grep -q "^CMAKE_HOME_DIRECTORY:INTERNAL=$root\$" "$cache" 2>/dev/null; then
+    grep -q "^MPI_CXX_COMPILER:[A-Z]*=$mpicxx\$" "$cache" && [ "$(cat "$build/mpi-id" 2>/dev/null || echo "$mpi_id")" = "$mpi_id" ] ||
+      build=$build-$mpi_id
+  else
+    rm -rf "$build" # made before the checkout was moved or copied
+  fi
+  engine=$build/engine/strider-engine
+}
+
+build_engine() {
+  say "engine: building in $build with $compiler"
+  mpiexec=$(dirname "$mpicxx")/mpiexec
+  [ ! -x "$mpiexec" ] || set -- "-DMPIEXEC_EXECUTABLE=$mpiexec"
+  [ "$purpose" = run ] || set -- "$@" -DSTRIDER_TESTS=ON
+  CXX=$compiler logged "$cmake" --preset release -B "$build" "-DMPI_CXX_COMPILER=$mpicxx" \
+    "-DSTRIDER_JSON_INCLUDE=$json_include" "$@" || fail "the engine could not be configured" "see $log"
+  echo "$mpi_id" >"$build/mpi-id"
+  targets=$([ "$purpose" = test ] || echo --target strider-engine)
+  rm -f "$state/built"
+  # shellcheck disable=SC2086
+  { "$cmake" --build "$build" $targets 2>&1 9>&- && : >"$state/built"; } | show_progress
+  [ -e "$state/built" ] || fail "the engine could not be built" "see $log"
+}
+
+show_progress() { # ninja's output goes to the log, its counter to a terminal
+  while read -r line; do
+    printf '%s\n' "$line" >>"$log"
+    case $line in "["*) [ ! -t 2 ] || printf '\r%s ' "${line%%]*}]" >&2 ;; esac
+  done
+  [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+# --- all of it --------------------------------------------------------------------------------------------------------
+
+is_ready() {
+  key=$({ echo "$root" && cat pyproject.toml constraints.txt tools/setup.sh; } | cksum)
+  [ -x "$venv/bin/python" ] && [ -r "$ready" ] || return 1
+  { read -r known && read -r engine; } <"$ready"
+  [ "$known" = "$key" ] && [ -x "$engine" ] || return 1
+  [ -z "$(find engine CMakeLists.txt CMakePresets.json -newer "$ready")" ]
+}
+
+take_lock() {
+  mkdir -p "$state"
+  exec 9>"$state/lock"
+  flock -n 9 && return 0
+  # 1: taken; anything else: this file system has no locks.
+  [ $? -ne 1 ] || { say "another set-up of this checkout is running; waiting for it" && flock 9; }
+}
+
+find_mpi
+if ! is_ready; then
+  take_lock
+  if ! is_ready; then
+    : >"$log"
+    install_packages
+    prepare_python
+    find_mpi
+    choose_mpi
+    prepare_tools
+    choose_build_folder
+    printf '%s\n%s\n' "$key" "$engine" >"$state/ready.new" # its time: a source that changes from now on is newer
+    build_engine
+    mv "$state/ready.new" "$ready"
+  fi
+fi
+echo "$engine"
