@@ -1,0 +1,41 @@
+#pragma once
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace strider {
+
+/// Throws IoError with the current errno.
+[[noreturn]] inline void throw_errno(const char* call, const std::string& file, std::uint64_t offset = 0,
+                                     std::uint64_t length = 0) {
+  throw IoError({call, file, offset, length, errno});
+}
+
+/// An open file descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor(int value, std::string path) : value_(value), path_(std::move(path)) {
+    if (value_ < 0) throw_errno("open", path_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  int get() const { return value_; }
+  const std::string& path() const { return path_; }
+  /// Closes and reports what close() says: some file systems report lost writes only here.
+  void close() {
+    if (::close(std::exchange(value_, -1)) != 0) throw_errno("close", path_);
+  }
+
+ private:
+  int value_;
+  std::string path_;
+};
+
+}  // namespace strider

@@ -1,0 +1,89 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "core/extent.hpp"
+#include "core/parameter.hpp"
+
+namespace strider {
+
+/// The ranks that open a file together. Only interfaces built on MPI look inside (interfaces/mpi_group.hpp).
+struct Group;
+
+enum class Access { write, read, read_write };
+enum class Creation { create, existing };
+
+struct OpenRequest {
+  std::string path;
+  Access access = Access::read;
+  Creation creation = Creation::existing;
+  std::uint64_t file_size = 0;  ///< bytes the file has, or will have when it is complete
+  Place place;                  ///< of this rank among the ranks that open the file
+  const Group* group = nullptr;
+};
+
+/// What the interface itself says about an open file: hints in force, striping, driver.
+using Facts = std::map<std::string, std::string>;
+
+/// An open file of one rank. All calls throw IoError; none of them prints, waits for other ranks (unless the interface is
+/// collective) or measures time.
+class File {
+ public:
+  virtual ~File() = default;  ///< closes without a check where close() was not called
+  virtual void write(const Request& request) = 0;
+  /// Fills the request's memory completely or throws.
+  virtual void read(const Request& request) = 0;
+  /// Data is on stable storage when this returns.
+  virtual void sync() = 0;
+  virtual void close() = 0;
+  virtual Facts facts() const { return {}; }
+};
+
+enum class Cooperation {
+  independent,      ///< every call is a rank's own
+  collective_open,  ///< open, sync and close are collective over the group, transfers are not
+  collective,       ///< transfers too: every rank of the group makes the same number of calls
+};
+
+/// HOW: the way bytes go to storage. One object for each case.
+class Interface {
+ public:
+  virtual ~Interface() = default;
+  virtual std::unique_ptr<File> open(const OpenRequest& request) = 0;
+  virtual void remove(const std::string& path) = 0;
+  virtual Cooperation cooperation() const { return Cooperation::independent; }
+  /// Offsets, lengths and memory addresses must be multiples of this.
+  virtual std::uint64_t alignment() const { return 1; }
+  virtual std::uint64_t largest_transfer() const { return std::uint64_t{1} << 40; }
+};
+
+struct Capabilities {
+  bool storage;     ///< bytes reach storage: files need space and can be checked afterwards
+  bool collective;  ///< has collective transfers
+};
+
+/// An interface's description of itself.
+struct InterfaceEntry {
+  std::string_view name;
+  std::string_view doc;
+  Capabilities capabilities;
+  std::span<const Parameter> parameters;
+  std::unique_ptr<Interface> (*make)(const Settings& settings);
+};
+
+template <typename I>
+std::unique_ptr<Interface> make_interface(const Settings& settings) {
+  return std::make_unique<I>(settings);
+}
+
+/// All interfaces, in the order of the build list.
+std::span<const InterfaceEntry* const> all_interfaces();
+/// Null where there is none of that name.
+const InterfaceEntry* find_interface(std::string_view name);
+
+}  // namespace strider

@@ -1,0 +1,137 @@
+#include <mpi.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/json_text.hpp"
+#include "plan/plan.hpp"
+#include "runner/runner.hpp"
+
+namespace strider {
+namespace {
+
+constexpr const char* usage =
+    "usage: strider-engine describe\n"
+    "       strider-engine version\n"
+    "       strider-engine check PLAN\n"
+    "       strider-engine extents PLAN --case C --rank R [--operation OP] [--limit N]\n"
+    "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n";
+
+enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
+
+struct Arguments {
+  std::string verb;
+  std::string plan;
+  std::map<std::string, std::string> options;
+
+  Arguments(int count, char** words) {
+    if (count > 1) verb = words[1];
+    for (int i = 2; i < count; ++i) {
+      const std::string word = words[i];
+      if (word.rfind("--", 0) != 0) plan = word;
+      else if (i + 1 < count) options[word.substr(2)] = words[++i];
+      else throw InputError(word, word + " needs a value", usage);
+    }
+  }
+  std::string text(const std::string& name) const {
+    const auto found = options.find(name);
+    if (found == options.end()) throw InputError(name, "--" + name + " is missing", usage);
+    return found->second;
+  }
+  std::uint64_t number(const std::string& name, std::uint64_t otherwise) const {
+    const auto found = options.find(name);
+    if (found == options.end()) return otherwise;
+    std::istringstream stream(found->second);
+    std::uint64_t value = 0;
+    if (found->second.empty() || found->second[0] == '-' || !(stream >> value) || !stream.eof())
+      throw InputError(name, "--" + name + " must be a whole number", usage);
+    return value;
+  }
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError("", "cannot read the plan " + path, "strider plan SUITE --json > " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int check(const Arguments& arguments) {
+  std::vector<PlanError> errors;
+  const Plan plan = read_plan(read_file(arguments.plan), errors);
+  print_check(plan, errors, std::cout);
+  return errors.empty() ? done : bad_input;
+}
+
+void refuse(const std::vector<PlanError>& errors) {
+  for (const PlanError& error : errors)
+    std::cerr << "strider-engine: case " << error.case_number << ": " << error.message
+              << (error.remedy.empty() ? "" : ": " + error.remedy) << '\n';
+}
+
+int extents(const Arguments& arguments) {
+  std::vector<PlanError> errors;
+  const Plan plan = read_plan(read_file(arguments.plan), errors);
+  if (!errors.empty()) return refuse(errors), bad_input;
+  ExtentsQuery query;
+  query.case_number = arguments.number("case", 1);
+  query.rank = static_cast<std::uint32_t>(arguments.number("rank", 0));
+  query.limit = arguments.number("limit", query.limit);
+  if (arguments.options.contains("operation")) query.operation = arguments.text("operation");
+  print_extents(plan, query, std::cout);
+  return done;
+}
+
+int version() {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  std::cout << "{\"engine\": " << json_text(STRIDER_VERSION) << ", \"mpi\": {\"library\": " << json_text(library)
+            << ", \"mpiexec\": " << json_text(STRIDER_MPIEXEC) << "}}\n";
+  return done;
+}
+
+int run(const Arguments& arguments) {
+  RunOptions options;
+  options.directory = arguments.text("directory");
+  options.run = arguments.text("run");
+  options.events = arguments.text("events");
+  options.data_seed = arguments.number("data-seed", 1);
+  options.plan_file = arguments.plan;
+  switch (run_plan(options)) {
+    case RunResult::complete: return done;
+    case RunResult::with_errors:
+    case RunResult::interrupted: return with_errors;
+    case RunResult::bad_plan: return bad_input;
+    case RunResult::failed: break;
+  }
+  return could_not_run;
+}
+
+int dispatch(const Arguments& arguments) {
+  if (arguments.verb == "run") return run(arguments);
+  if (arguments.verb == "check") return check(arguments);
+  if (arguments.verb == "extents") return extents(arguments);
+  if (arguments.verb == "version") return version();
+  if (arguments.verb == "describe") return print_description(std::cout), done;
+  std::cerr << usage;
+  return bad_input;
+}
+
+}  // namespace
+}  // namespace strider
+
+int main(int count, char** words) {
+  try {
+    return strider::dispatch(strider::Arguments(count, words));
+  } catch (const strider::InputError& error) {
+    std::cerr << "strider-engine: " << error.what() << (error.remedy().empty() ? "" : ": " + error.remedy()) << '\n';
+    return strider::bad_input;
+  } catch (const std::exception& error) {
+    std::cerr << "strider-engine: " << error.what() << '\n';
+    return strider::could_not_run;
+  }
+}

@@ -1,0 +1,30 @@
+#pragma once
+#include <sys/resource.h>
+
+#include <cstdint>
+
+namespace strider {
+
+/// What this process has used since it began.
+struct Usage {
+  double user_s = 0;
+  double system_s = 0;
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
+
+  static Usage now() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return {seconds(usage.ru_utime), seconds(usage.ru_stime), static_cast<std::uint64_t>(usage.ru_nvcsw),
+            static_cast<std::uint64_t>(usage.ru_nivcsw)};
+  }
+  Usage operator-(const Usage& before) const {
+    return {user_s - before.user_s, system_s - before.system_s, voluntary_switches - before.voluntary_switches,
+            involuntary_switches - before.involuntary_switches};
+  }
+};
+
+}  // namespace strider

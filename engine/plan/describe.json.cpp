@@ -1,0 +1,106 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "plan/plan.hpp"
+#include "plan/seating.hpp"
+
+namespace strider {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json limit_of(double limit) { return std::isnan(limit) ? Json(nullptr) : Json(limit); }
+
+Json describe(std::span<const Parameter> parameters) {
+  Json list = Json::array();
+  for (const Parameter& parameter : parameters) {
+    Json choices = Json::array();
+    for (const std::string_view choice : split_choices(parameter.choices)) choices.push_back(choice);
+    list.push_back({{"name", parameter.name},
+                    {"kind", name_of(parameter.kind)},
+                    {"default", Json::parse(parameter.default_json)},
+                    {"doc", parameter.doc},
+                    {"minimum", limit_of(parameter.minimum)},
+                    {"maximum", limit_of(parameter.maximum)},
+                    {"choices", choices},
+                    {"required", parameter.required}});
+  }
+  return list;
+}
+
+Json phases_of(const Case& test, const Pattern& pattern, const Seating& seating) {
+  Json phases = Json::array();
+  for (const Operation operation : test.operations) {
+    const Direction role = role_of(operation);
+    std::uint64_t bytes = 0, requests = 0, ranks = 0;
+    for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
+      const Place place = seating.seat(rank).place;
+      const std::uint64_t mine = pattern.requests(place, role);
+      bytes += pattern.bytes(place, role);
+      requests += mine;
+      ranks += mine > 0 ? 1 : 0;
+    }
+    phases.push_back({{"operation", name_of(operation)}, {"bytes", bytes}, {"requests", requests}, {"ranks", ranks}});
+  }
+  return phases;
+}
+
+Json check_of(const Case& test, std::uint32_t ranks_per_node) {
+  const auto pattern = make_pattern_of(test);
+  const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
+  std::uint64_t space = 0, largest = 0;
+  if (test.interface->capabilities.storage) {
+    for (std::uint64_t file = 0; file < seating.files(); ++file) {
+      const std::uint64_t size = pattern->file_size(seating.ranks_of(file));
+      space += size;
+      largest = std::max(largest, size);
+    }
+  }
+  return {{"case", test.number},
+          {"files", test.interface->capabilities.storage ? seating.files() : 0},
+          {"space_bytes", space},
+          {"largest_file_bytes", largest},
+          {"request_bytes", pattern->request_bytes()},
+          {"phases", phases_of(test, *pattern, seating)}};
+}
+
+}  // namespace
+
+void print_description(std::ostream& out) {
+  Json patterns = Json::array(), interfaces = Json::array(), operations = Json::array();
+  for (const PatternEntry* entry : all_patterns())
+    patterns.push_back({{"name", entry->name},
+                        {"doc", entry->doc},
+                        {"formula", entry->formula},
+                        {"source", entry->source},
+                        {"tiles", entry->tiles},
+                        {"parameters", describe(entry->parameters)}});
+  for (const InterfaceEntry* entry : all_interfaces())
+    interfaces.push_back({{"name", entry->name},
+                          {"doc", entry->doc},
+                          {"available", true},
+                          {"unavailable_reason", ""},
+                          {"capabilities",
+                           {{"storage", entry->capabilities.storage}, {"collective", entry->capabilities.collective}}},
+                          {"parameters", describe(entry->parameters)}});
+  for (const OperationEntry& entry : all_operations())
+    operations.push_back({{"name", entry.name}, {"doc", entry.doc}, {"direction", entry.direction}});
+  const Json description = {{"format", "strider-description"}, {"version", 1},
+                            {"engine", STRIDER_VERSION},       {"patterns", patterns},
+                            {"interfaces", interfaces},        {"operations", operations},
+                            {"case", describe(case_parameters())}};
+  out << description.dump(2) << '\n';
+}
+
+void print_check(const Plan& plan, const std::vector<PlanError>& errors, std::ostream& out) {
+  Json cases = Json::array(), problems = Json::array();
+  for (const Case& test : plan.cases) cases.push_back(check_of(test, plan.ranks_per_node));
+  for (const PlanError& error : errors)
+    problems.push_back(
+        {{"case", error.case_number}, {"key", error.key}, {"message", error.message}, {"remedy", error.remedy}});
+  const Json check = {{"format", "strider-check"}, {"version", 1}, {"cases", cases}, {"errors", problems}};
+  out << check.dump(1) << '\n';
+}
+
+}  // namespace strider

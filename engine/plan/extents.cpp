@@ -1,0 +1,54 @@
+#include <array>
+#include <ostream>
+
+#include "core/error.hpp"
+#include "plan/plan.hpp"
+#include "plan/seating.hpp"
+
+namespace strider {
+namespace {
+
+const Case& find_case(const Plan& plan, std::uint64_t number) {
+  for (const Case& test : plan.cases)
+    if (test.number == number) return test;
+  throw InputError("case", "there is no case " + std::to_string(number), "cases are numbered from 1 to " + std::to_string(plan.cases.size()));
+}
+
+Operation find_operation(const Case& test, const std::string& name) {
+  if (name.empty()) return test.operations.front();
+  for (const Operation operation : test.operations)
+    if (name_of(operation) == name) return operation;
+  throw InputError("operation", "case " + std::to_string(test.number) + " has no operation \"" + name + "\"",
+                   "one of its own operations");
+}
+
+}  // namespace
+
+void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& out) {
+  const Case& test = find_case(plan, query.case_number);
+  const Operation operation = find_operation(test, query.operation);
+  if (query.rank >= test.clients)
+    throw InputError("rank", "case " + std::to_string(test.number) + " has no rank " + std::to_string(query.rank),
+                     "ranks are numbered from 0 to " + std::to_string(test.clients - 1));
+  const auto pattern = make_pattern_of(test);
+  const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, plan.ranks_per_node));
+  const bool readback = operation == Operation::read || operation == Operation::reread;
+  const std::uint32_t acts_as = readback ? readback_rank(test, query.rank, test.warmup) : query.rank;
+  const Seat seat = seating.seat(acts_as);
+  const std::uint64_t requests = pattern->requests(seat.place, role_of(operation));
+  const Order order = order_of(test, acts_as, requests);
+
+  out << "# case " << test.number << " rank " << query.rank << " operation " << name_of(operation) << " file "
+      << file_name(test.number, seat.file) << " size " << pattern->file_size(seat.place.ranks) << '\n'
+      << "request,extent,file_offset,memory_offset,length\n";
+  const std::uint64_t last = std::min(requests, query.limit);
+  for (std::uint64_t visit = 0; visit < last; ++visit) {
+    std::array<std::uint64_t, 1> request{};
+    std::array<Extent, 1> extent{};
+    order.fill(visit, request);
+    pattern->fill(seat.place, request, extent);
+    out << request[0] << ",0," << extent[0].file_offset << ',' << extent[0].memory_offset << ',' << extent[0].length << '\n';
+  }
+}
+
+}  // namespace strider

@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "plan/case.hpp"
+
+namespace strider {
+
+enum class Interleave { random, none };
+
+/// What the engine is to do: docs/formats.md, section 2.
+struct Plan {
+  std::uint32_t ranks = 1;
+  std::uint32_t ranks_per_node = 0;
+  std::uint64_t seed = 1;
+  Interleave interleave = Interleave::random;
+  double stall_timeout_s = 600;
+  std::vector<Case> cases;
+};
+
+struct PlanError {
+  std::uint64_t case_number = 0;  ///< 0: the plan as a whole
+  std::string key;
+  std::string message;
+  std::string remedy;
+};
+
+/// Reads a plan; what is wrong goes into `errors`, and only a plan without errors may be run.
+Plan read_plan(const std::string& text, std::vector<PlanError>& errors);
+
+/// Makes the pattern of a case. Throws InputError.
+std::unique_ptr<Pattern> make_pattern_of(const Case& test);
+/// The order in which `rank`'s share of `requests` requests is visited.
+Order order_of(const Case& test, std::uint32_t rank, std::uint64_t requests);
+
+/// Adds to `errors` what does not fit together in a case: pattern, interface, sharing.
+void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors);
+
+/// What `describe`, `check` and `extents` print.
+void print_description(std::ostream& out);
+void print_check(const Plan& plan, const std::vector<PlanError>& errors, std::ostream& out);
+struct ExtentsQuery {
+  std::uint64_t case_number = 1;
+  std::uint32_t rank = 0;
+  std::string operation;  ///< empty: the case's first
+  std::uint64_t limit = ~std::uint64_t{0};
+};
+/// Throws InputError where the plan has no such case, rank or operation.
+void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& out);
+
+/// The name of a case's file within Strider's folder.
+std::string file_name(std::uint64_t case_number, std::uint64_t file);
+
+}  // namespace strider

@@ -1,0 +1,225 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "plan/plan.hpp"
+
+namespace strider {
+namespace {
+
+using Json = nlohmann::json;
+
+[[noreturn]] void wrong(std::string_view key, const std::string& message, const std::string& remedy = "") {
+  throw InputError(std::string(key), message, remedy);
+}
+
+double checked_number(const Parameter& parameter, const Json& json) {
+  if (!json.is_number()) wrong(parameter.name, std::string(parameter.name) + " must be a number");
+  const double number = json.get<double>();
+  if (number < parameter.minimum || number > parameter.maximum || number < 0)
+    wrong(parameter.name, std::string(parameter.name) + " is out of range: " + json.dump());
+  return number;
+}
+
+Value value_of(const Parameter& parameter, const Json& json) {
+  const std::string name(parameter.name);
+  switch (parameter.kind) {
+    case Kind::bytes:
+    case Kind::count:
+      checked_number(parameter, json);
+      if (!json.is_number_integer()) wrong(name, name + " must be a whole number");
+      return json.get<std::uint64_t>();
+    case Kind::seconds: return checked_number(parameter, json);
+    case Kind::flag:
+      if (!json.is_boolean()) wrong(name, name + " must be true or false");
+      return json.get<bool>();
+    case Kind::text:
+      if (!json.is_string()) wrong(name, name + " must be text");
+      return json.get<std::string>();
+    case Kind::choice:
+      for (const std::string_view choice : split_choices(parameter.choices))
+        if (json.is_string() && json.get<std::string>() == choice) return json.get<std::string>();
+      wrong(name, "unknown " + name + " " + json.dump(), "one of " + std::string(parameter.choices));
+    case Kind::map:
+      if (!json.is_object()) wrong(name, name + " must be a table");
+      for (const auto& [key, value] : json.items())
+        if (!value.is_string()) wrong(name, name + "." + key + " must be text");
+      return json.get<TextMap>();
+    case Kind::operations:
+      if (!json.is_array() || json.empty()) wrong(name, name + " must be a list of operations");
+      return json.get<std::vector<std::string>>();
+    case Kind::sharing:
+    case Kind::repetitions: return {};  // read by their own functions
+  }
+  return {};
+}
+
+/// The values of `parameters` in a JSON object; missing ones take their default, unknown keys are errors.
+Settings settings_of(std::span<const Parameter> parameters, const Json& object, const std::string& prefix) {
+  Settings settings;
+  for (const auto& [key, value] : object.items()) {
+    if (key == "name") continue;
+    const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == key; });
+    if (!known) wrong(prefix + key, "unknown key " + key);
+  }
+  for (const Parameter& parameter : parameters) {
+    const auto found = object.find(parameter.name);
+    const Json json = found != object.end() ? *found : Json::parse(parameter.default_json);
+    if (json.is_null()) continue;
+    try {
+      settings.set(std::string(parameter.name), value_of(parameter, json));
+    } catch (const InputError& error) {
+      wrong(prefix + error.key(), error.what(), error.remedy());
+    }
+  }
+  return settings;
+}
+
+Sharing sharing_of(const Json& json) {
+  if (json.is_number_integer() && json.get<std::int64_t>() >= 1 && json.get<std::int64_t>() <= 1'000'000)
+    return {SharingKind::files, json.get<std::uint32_t>()};
+  if (json == "shared") return {SharingKind::shared, 1};
+  if (json == "per-rank") return {SharingKind::per_rank, 1};
+  if (json == "per-node") return {SharingKind::per_node, 1};
+  wrong("sharing", "unknown sharing " + json.dump(), "\"shared\", \"per-rank\", \"per-node\" or a number of files");
+}
+
+Repetitions repetitions_of(const Json& json) {
+  Repetitions repetitions;
+  if (json.is_number_integer()) {
+    repetitions.minimum = repetitions.maximum = json.get<std::uint64_t>();
+  } else if (json.is_object()) {
+    repetitions.minimum = json.value("min", std::uint64_t{1});
+    repetitions.maximum = json.value("max", repetitions.minimum);
+    repetitions.until = json.value("until", 0.0);
+  } else {
+    wrong("repetitions", "repetitions must be a number or a table of min, max and until");
+  }
+  if (repetitions.minimum < 1 || repetitions.maximum < repetitions.minimum || repetitions.maximum > 1'000'000)
+    wrong("repetitions", "repetitions must satisfy 1 <= min <= max <= 1000000");
+  return repetitions;
+}
+
+template <typename Enum>
+Enum choice_of(const Settings& settings, const char* name, std::initializer_list<std::pair<const char*, Enum>> choices) {
+  for (const auto& [text, value] : choices)
+    if (settings.text(name) == text) return value;
+  wrong(name, "unknown value of " + std::string(name));
+}
+
+std::vector<Operation> operations_of(const std::vector<std::string>& names) {
+  std::vector<Operation> result;
+  for (const std::string& name : names) {
+    const auto known = all_operations();
+    const auto found = std::find_if(known.begin(), known.end(), [&](const OperationEntry& e) { return e.name == name; });
+    if (found == known.end()) wrong("operations", "unknown operation \"" + name + "\"");
+    if (found->operation == Operation::write && !result.empty())
+      wrong("operations", "write makes a new file and so must come first", "use rewrite for a file that exists");
+    result.push_back(found->operation);
+  }
+  return result;
+}
+
+template <typename Entry>
+const Entry* entry_of(const Json& json, const char* key, const Entry* (*find)(std::string_view)) {
+  if (!json.contains(key) || !json[key].is_object() || !json[key].contains("name"))
+    wrong(key, std::string(key) + " is missing");
+  const std::string name = json[key]["name"].get<std::string>();
+  const Entry* entry = find(name);
+  if (entry == nullptr) wrong(key, "unknown " + std::string(key) + " \"" + name + "\"");
+  return entry;
+}
+
+std::uint64_t workload_of(const Json& json) {
+  Json identity = json;
+  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline"}) identity.erase(key);
+  std::uint64_t hash = 0;
+  for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
+  return hash;
+}
+
+Case case_of(const Json& json) {
+  Case test;
+  test.name = json.value("name", "");
+  test.interface = entry_of(json, "interface", &find_interface);
+  test.pattern = entry_of(json, "pattern", &find_pattern);
+  test.interface_settings =
+      settings_of(test.interface->parameters, json["interface"], std::string(test.interface->name) + ".");
+  test.pattern_settings = settings_of(test.pattern->parameters, json["pattern"], "");
+
+  Json common = json;
+  for (const char* key : {"case", "name", "interface", "pattern"}) common.erase(key);
+  const Settings settings = settings_of(case_parameters(), common, "");
+  test.clients = static_cast<std::uint32_t>(settings.number("clients"));
+  test.operations = operations_of(settings.list("operations"));
+  test.repetitions = repetitions_of(json.value("repetitions", Json(3)));
+  test.warmup = settings.number("warmup");
+  test.sharing = sharing_of(json.value("sharing", Json("shared")));
+  test.order = choice_of<OrderKind>(settings, "order",
+                                    {{"forward", OrderKind::forward}, {"backward", OrderKind::backward}, {"random", OrderKind::random}});
+  test.readback = choice_of<Readback>(settings, "readback",
+                                      {{"same", Readback::same}, {"shift", Readback::shift}, {"shuffle", Readback::shuffle}});
+  test.sync = choice_of<SyncPolicy>(settings, "sync",
+                                    {{"none", SyncPolicy::none}, {"end", SyncPolicy::end}, {"each", SyncPolicy::each}});
+  test.verify = choice_of<Verify>(settings, "verify", {{"off", Verify::off}, {"full", Verify::full}});
+  test.shift = static_cast<std::uint32_t>(settings.number("shift"));
+  test.deadline_s = settings.seconds("deadline");
+  test.wear_out = settings.flag("wear_out") ? WearOut::yes : WearOut::no;
+  test.settle_s = settings.seconds("settle");
+  test.seed = settings.number("seed");
+  test.pattern_settings.set("seed", test.seed);
+  test.workload = workload_of(json);
+  return test;
+}
+
+void read_header(const Json& json, Plan& plan) {
+  if (json.value("format", "") != "strider-plan") wrong("format", "this is not a plan: format is not \"strider-plan\"");
+  if (json.value("version", 0) != 1)
+    wrong("version", "the plan's version is " + json.value("version", Json()).dump() + ", this engine reads version 1",
+          "make the plan again with this Strider");
+  plan.ranks_per_node = json.value("ranks_per_node", std::uint32_t{0});
+  plan.seed = json.value("seed", std::uint64_t{1});
+  plan.stall_timeout_s = json.value("stall_timeout_s", 600.0);
+  const std::string interleave = json.value("interleave", "random");
+  if (interleave != "random" && interleave != "none") wrong("interleave", "interleave must be \"random\" or \"none\"");
+  plan.interleave = interleave == "random" ? Interleave::random : Interleave::none;
+}
+
+void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
+  for (const Json& json : cases) {
+    const std::uint64_t number = plan.cases.size() + errors.size() + 1;
+    try {
+      Case test = case_of(json);
+      test.number = json.value("case", number);
+      plan.ranks = std::max(plan.ranks, test.clients);
+      const std::size_t errors_before = errors.size();
+      check_case(test, plan.ranks_per_node, errors);
+      if (errors.size() == errors_before) plan.cases.push_back(std::move(test));
+    } catch (const InputError& error) {
+      errors.push_back({json.value("case", number), error.key(), error.what(), error.remedy()});
+    }
+  }
+}
+
+}  // namespace
+
+Plan read_plan(const std::string& text, std::vector<PlanError>& errors) {
+  Plan plan;
+  try {
+    const Json json = Json::parse(text);
+    read_header(json, plan);
+    if (!json.contains("cases") || !json["cases"].is_array() || json["cases"].empty())
+      wrong("cases", "the plan has no cases");
+    read_cases(json["cases"], plan, errors);
+    const auto ranks = json.value("ranks", plan.ranks);
+    if (ranks < plan.ranks) wrong("ranks", "a case has more clients than the plan has ranks");
+    plan.ranks = ranks;
+  } catch (const InputError& error) {
+    errors.push_back({0, error.key(), error.what(), error.remedy()});
+  } catch (const Json::exception& error) {
+    errors.push_back({0, "", error.what(), "a plan is made by strider plan --json"});
+  }
+  return plan;
+}
+
+}  // namespace strider

@@ -1,0 +1,67 @@
+#include "plan/seating.hpp"
+
+#include <algorithm>
+
+#include "core/random.hpp"
+
+namespace strider {
+
+Seating::Seating(Sharing sharing, std::uint32_t clients, std::vector<std::uint32_t> node_of)
+    : sharing_(sharing), clients_(clients) {
+  switch (sharing.kind) {
+    case SharingKind::shared: files_ = 1; break;
+    case SharingKind::per_rank: files_ = clients; break;
+    case SharingKind::files: files_ = std::min(sharing.files, clients); break;
+    case SharingKind::per_node: {
+      const std::uint32_t nodes = 1 + *std::max_element(node_of.begin(), node_of.end());
+      node_ranks_.resize(nodes);
+      for (const std::uint32_t node : node_of) by_node_.push_back({node, {node_ranks_[node]++, 0}});
+      for (Seat& seat : by_node_) seat.place.ranks = node_ranks_[seat.file];
+      files_ = nodes;
+      break;
+    }
+  }
+}
+
+Seat Seating::seat(std::uint32_t rank) const {
+  switch (sharing_.kind) {
+    case SharingKind::shared: return {0, {rank, clients_}};
+    case SharingKind::per_rank: return {rank, {0, 1}};
+    case SharingKind::per_node: return by_node_[rank];
+    case SharingKind::files: break;
+  }
+  // File f belongs to ranks ceil(f * clients / files) and on: consecutive ranks, groups that differ by one at most.
+  const std::uint64_t file = std::uint64_t{rank} * files_ / clients_;
+  const auto first = static_cast<std::uint32_t>((file * clients_ + files_ - 1) / files_);
+  return {file, {rank - first, ranks_of(file)}};
+}
+
+std::uint32_t Seating::ranks_of(std::uint64_t file) const {
+  switch (sharing_.kind) {
+    case SharingKind::shared: return clients_;
+    case SharingKind::per_rank: return 1;
+    case SharingKind::per_node: return node_ranks_[file];
+    case SharingKind::files: break;
+  }
+  const auto first_of = [&](std::uint64_t f) { return (f * clients_ + files_ - 1) / files_; };
+  return static_cast<std::uint32_t>(first_of(file + 1) - first_of(file));
+}
+
+std::vector<std::uint32_t> consecutive_nodes(std::uint32_t clients, std::uint32_t ranks_per_node) {
+  std::vector<std::uint32_t> nodes(clients);
+  if (ranks_per_node > 0)
+    for (std::uint32_t rank = 0; rank < clients; ++rank) nodes[rank] = rank / ranks_per_node;
+  return nodes;
+}
+
+std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t repetition) {
+  switch (test.readback) {
+    case Readback::same: return rank;
+    case Readback::shift: return static_cast<std::uint32_t>((std::uint64_t{rank} + test.shift) % test.clients);
+    case Readback::shuffle:
+      return static_cast<std::uint32_t>(Permutation(test.clients, hash_numbers(test.seed, repetition))(rank));
+  }
+  return rank;
+}
+
+}  // namespace strider

@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "plan/case.hpp"
+
+namespace strider {
+
+/// A rank's file and its place among the ranks that share that file.
+struct Seat {
+  std::uint64_t file = 0;
+  Place place;
+};
+
+/// Which rank works on which file.
+class Seating {
+ public:
+  /// `node_of[rank]` for each client; only looked at with SharingKind::per_node.
+  Seating(Sharing sharing, std::uint32_t clients, std::vector<std::uint32_t> node_of);
+  Seat seat(std::uint32_t rank) const;
+  std::uint64_t files() const { return files_; }
+  /// Ranks that share a file.
+  std::uint32_t ranks_of(std::uint64_t file) const;
+
+ private:
+  Sharing sharing_;
+  std::uint32_t clients_;
+  std::uint64_t files_ = 1;
+  std::vector<Seat> by_node_;
+  std::vector<std::uint32_t> node_ranks_;
+};
+
+/// Nodes of ranks 0 … clients-1 when each has `ranks_per_node` consecutive ranks (0: one node for all).
+std::vector<std::uint32_t> consecutive_nodes(std::uint32_t clients, std::uint32_t ranks_per_node);
+
+/// The rank whose data `rank` reads in a repetition.
+std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t repetition);
+
+}  // namespace strider

@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace strider {
+
+struct RunOptions {
+  std::string plan_file;
+  std::string directory;  ///< Strider's own folder in the target; exists
+  std::string run;        ///< the run's id
+  std::string events;     ///< file that rank 0 appends events to
+  std::uint64_t data_seed = 1;
+};
+
+enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };
+
+/// Runs a plan on all ranks of MPI_COMM_WORLD, from MPI_Init to MPI_Finalize. Every rank returns the same result.
+RunResult run_plan(const RunOptions& options);
+
+}  // namespace strider
