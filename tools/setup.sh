@@ -35,7 +35,9 @@ logged() { # COMMAND...: its output goes to the log
 
 has() { command -v "$1" >/dev/null 2>&1; }
 has_header() { echo "#include <$1>" | "${compiler:-c++}" -E -x c++ - >/dev/null 2>&1; }
-is_cmake() { "$1" --version 2>/dev/null | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[1] == 3 && v[2] >= 25) }'; }
+has_cmake() { # 3.25 or newer
+  cmake --version 2>/dev/null | awk 'NR == 1 { split($3, v, "."); new = v[1] > 3 || v[1] == 3 && v[2] >= 25 } END { exit !new }'
+}
 
 find_mpi() {
   mpicxx=$(command -v "${STRIDER_MPICXX:-mpicxx}" || true)
@@ -76,7 +78,7 @@ missing_packages() { # the Debian packages of what nobody provides
   find_python || echo python3 python3-venv
   find_compiler || echo g++
   [ -n "$mpicxx" ] || echo mpich libmpich-dev
-  is_cmake cmake || echo cmake
+  has_cmake || echo cmake
   has ninja || echo ninja-build
   has_header nlohmann/json.hpp || echo nlohmann-json3-dev
   [ "$purpose" = test ] || return 0
@@ -142,7 +144,7 @@ prepare_tools() {
   find_compiler || fail "a C++ compiler is missing: gcc 12 or clang 15, or newer" \
     "install the Debian package g++, or load a compiler module, or set CXX"
   cmake=cmake
-  is_cmake cmake || { install_wheels cmake; cmake=$venv/bin/cmake; }
+  has_cmake || { install_wheels cmake; cmake=$venv/bin/cmake; }
   has ninja || install_wheels ninja
   json_include=
   has_header nlohmann/json.hpp || {

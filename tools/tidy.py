@@ -1,0 +1,160 @@
+"""The tree's own rules, checked: sizes, who includes whom, words that must not stay behind, pages that must exist.
+
+Prints one line for each breach (`file:line: what`) and fails if there is one; what is merely wanted is printed as advice.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import lizard
+
+FILE_LINES_WANTED, FILE_LINES_LIMIT = 400, 600
+FUNCTION_LINES_WANTED, FUNCTION_LINES_LIMIT = 50, 70
+
+MAY_INCLUDE: dict[str, set[str]] = {
+    "core": set(),
+    "patterns": {"core"},
+    "interfaces": {"core"},
+    "measure": {"core"},
+    "verify": {"core"},
+    "plan": {"core", "patterns", "interfaces"},
+    "events": {"core", "plan", "measure"},
+    "operations": {"core", "patterns", "interfaces", "measure", "verify", "plan"},
+    "runner": {"core", "patterns", "interfaces", "measure", "verify", "plan", "events", "operations"},
+}
+"""The one-way street within engine/: which folders a folder may include besides itself. Files of engine/ itself may all."""
+
+MPI_FOLDERS = {"runner"}
+MPI_FILES = {"main.cpp", "interfaces/mpi_group.hpp", "interfaces/mpiio.cpp"}
+"""Where the engine may include mpi.h: in what starts and orders the ranks, and in the interfaces that are MPI."""
+
+FORBIDDEN: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(r"\b(TODO|FIXME|XXX|HACK)\b"), "unfinished by its own words"),
+    (re.compile(r"\b(breakpoint\(\)|pdb\.set_trace|std::cerr\s*<<\s*\"DEBUG|printf\(\"DEBUG)"), "left over from debugging"),
+    (re.compile(r"(?<![\w.])/(work|root|home/\w+)/"), "a path of one machine"),
+    (re.compile(r"\b(pypi\.org|pythonhosted\.org|deb\.debian\.org|registry\.npmjs|crates\.io)\b"), "a registry's host"),
+]
+ALLOWED_WORDS = {"tools/tidy.py", "tests/tree/test_tidy.py"}
+"""Files that have to name the forbidden words."""
+CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)
+NOT_EXTENSIONS = {"interface", "pattern", "template", "registry"}
+"""Sources in interfaces/ and patterns/ that are no interface or pattern of their own."""
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """A breach of a rule, or advice, at a line of a file."""
+
+    path: str
+    line: int
+    message: str
+    breach: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {'' if self.breach else 'advice: '}{self.message}"
+
+
+def judge_size(path: str, line: int, what: str, lines: int, wanted: int, limit: int) -> Iterator[Finding]:
+    """Compares a length with what is wanted and what is allowed."""
+    if lines > limit:
+        yield Finding(path, line, f"{what} has {lines} lines, more than {limit}")
+    elif lines > wanted:
+        yield Finding(path, line, f"{what} has {lines} lines; {wanted} are wanted", breach=False)
+
+
+def check_sizes(path: str, text: str) -> Iterator[Finding]:
+    """Files and functions of a length that can be read at once."""
+    yield from judge_size(path, 1, "the file", text.count("\n"), FILE_LINES_WANTED, FILE_LINES_LIMIT)
+    for name, first, last in functions(path, text):
+        lines = last - first + 1
+        yield from judge_size(path, first, name, lines, FUNCTION_LINES_WANTED, FUNCTION_LINES_LIMIT)
+
+
+def functions(path: str, text: str) -> list[tuple[str, int, int]]:
+    """Name, first and last line of every function."""
+    if path.endswith(".py"):
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+        return [(node.name, node.lineno, node.end_lineno or node.lineno) for node in nodes]
+    analysed = lizard.analyze_file.analyze_source_code(path, text)
+    return [(function.name, function.start_line, function.end_line) for function in analysed.function_list]
+
+
+def check_words(path: str, text: str) -> Iterator[Finding]:
+    """Nothing unfinished, nothing of one machine."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        for pattern, meaning in FORBIDDEN:
+            found = pattern.search(line)
+            if found:
+                yield Finding(path, number, f"{found.group()!r}: {meaning}")
+
+
+def check_includes(path: str, text: str) -> Iterator[Finding]:
+    """The direction of includes within engine/, and who knows MPI."""
+    inside = path.removeprefix("engine/")
+    folder = inside.split("/")[0] if "/" in inside else ""
+    for found in INCLUDE.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        included = found.group(1)
+        target = included.split("/")[0]
+        if included == "mpi.h" and folder not in MPI_FOLDERS and inside not in MPI_FILES:
+            yield Finding(path, line, "only runner/ and the MPI-based interfaces include mpi.h")
+        known = folder in MAY_INCLUDE and target in MAY_INCLUDE and "/" in included
+        if known and target not in MAY_INCLUDE[folder] | {folder}:
+            yield Finding(path, line, f"{folder}/ must not include {included}")
+
+
+def check_pages(root: Path) -> Iterator[Finding]:
+    """Every interface and pattern has its page in the manual."""
+    for kind in ("interfaces", "patterns"):
+        pages = root / "docs" / kind
+        if not pages.is_dir():
+            continue
+        for source in sorted((root / "engine" / kind).glob("*.cpp")):
+            if source.stem not in NOT_EXTENSIONS and not (pages / f"{source.stem}.md").is_file():
+                yield Finding(f"engine/{kind}/{source.name}", 1, f"has no page docs/{kind}/{source.stem}.md")
+
+
+def check_file(path: str, text: str) -> Iterator[Finding]:
+    """All rules that concern one file."""
+    if path not in ALLOWED_WORDS:
+        yield from check_words(path, text)
+    if Path(path).suffix in CODE:
+        yield from check_sizes(path, text)
+    if path.startswith("engine/"):
+        yield from check_includes(path, text)
+
+
+def tracked_files(root: Path) -> list[str]:
+    """The files of the tree, new ones included, as git sees them."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+    return sorted(path for path in listed.split("\0") if path and (root / path).is_file())
+
+
+def check_tree(root: Path) -> list[Finding]:
+    """Everything there is to say about the tree at `root`."""
+    findings = list(check_pages(root))
+    for path in tracked_files(root):
+        content = (root / path).read_bytes()
+        if b"\0" not in content:
+            findings += check_file(path, content.decode("utf-8"))
+    return sorted(findings)
+
+
+def main() -> int:
+    """Prints the findings; 1 if a rule is broken."""
+    findings = check_tree(Path(__file__).resolve().parents[1])
+    for finding in findings:
+        print(finding)
+    return int(any(finding.breach for finding in findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
