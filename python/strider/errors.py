@@ -28,6 +28,7 @@ class StriderError(Exception):
     """
 
     def __init__(self, message: str, exit_code: ExitCode = ExitCode.BAD_INPUT) -> None:
+        """Takes what the class describes."""
         super().__init__(message)
         self.message = message
         self.exit_code = exit_code

@@ -1,6 +1,6 @@
 """Sizes and durations as people type and read them.
 
-Sizes are powers of two: `4k`, `1MiB`, `2 GiB` (upper or lower case, `i` and `B` may be left out together). With a `B` and no
+Sizes are powers of two: `4k`, `1MiB`, `2 GiB` (upper or lower case, `iB` may be left out). With a `B` and no
 `i` they are powers of ten, as the SI has it: `1MB` is 1 000 000 bytes. A bare number is bytes.
 """
 
@@ -14,7 +14,17 @@ GIB = 1 << 30
 _PREFIXES = "kmgtp"
 _SIZE = re.compile(r"(?P<number>[0-9][0-9_ ]*(\.[0-9]+)?)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
 _DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
-_SECONDS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS = {
+    "": 1.0,
+    "ns": 1e-9,
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "sec": 1.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
 
 
 def _unit_bytes(unit: str) -> int | None:
@@ -101,7 +111,13 @@ def format_bytes_rounded(count: float) -> str:
 
 def format_rate(mib_s: float) -> str:
     """A rate for reading: `812 MiB/s`, `3.2 MiB/s`."""
-    return f"{mib_s:.0f} MiB/s" if mib_s >= 100 else f"{mib_s:.1f} MiB/s" if mib_s >= 10 else f"{mib_s:.2f} MiB/s"
+    return (
+        f"{mib_s:.0f} MiB/s"
+        if mib_s >= 100
+        else f"{mib_s:.1f} MiB/s"
+        if mib_s >= 10
+        else f"{mib_s:.2f} MiB/s"
+    )
 
 
 def format_seconds(seconds: float) -> str:

@@ -1,0 +1,279 @@
+"""The door to `strider-engine`: where it is, what it can do, what a plan means to it.
+
+The documents it prints are defined in docs/formats.md; here they become models. Running a plan is the work of
+`strider.launch`.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from strider.errors import ExitCode, StriderError
+
+Json = Any
+"""A value as JSON has it: None, bool, int, float, str, list or dict with string keys."""
+
+ParameterKind = Literal[
+    "bytes", "count", "seconds", "flag", "choice", "text", "map", "sharing", "operations", "repetitions"
+]
+
+
+Document = TypeVar("Document", bound=BaseModel)
+
+
+class Parameter(BaseModel):
+    """One parameter of a case, a pattern or an interface, described where the engine uses it."""
+
+    name: str
+    kind: ParameterKind
+    default: Json = None
+    doc: str = ""
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: list[str] = []
+    required: bool = False
+    example: Json = None
+
+
+class Pattern(BaseModel):
+    """An access pattern: which bytes each rank touches."""
+
+    name: str
+    doc: str = ""
+    formula: str = ""
+    source: str = ""
+    tiles: bool = False
+    parameters: list[Parameter] = []
+
+
+class Interface(BaseModel):
+    """A way for bytes to go to storage; `available` tells whether this engine has it and can use it here."""
+
+    name: str
+    doc: str = ""
+    available: bool = True
+    unavailable_reason: str = ""
+    capabilities: dict[str, bool] = {}
+    parameters: list[Parameter] = []
+
+
+class Operation(BaseModel):
+    """What is done with the bytes of a pattern."""
+
+    name: str
+    doc: str = ""
+    direction: str = ""
+
+
+class Description(BaseModel):
+    """Everything the engine can do (docs/formats.md, section 1)."""
+
+    format: Literal["strider-description"]
+    version: Literal[1]
+    engine: str
+    patterns: list[Pattern]
+    interfaces: list[Interface]
+    operations: list[Operation]
+    case: list[Parameter]
+
+
+class Mpi(BaseModel):
+    """The MPI library that the engine was built with, and the launcher that belongs to it."""
+
+    library: str = ""
+    mpiexec: str = ""
+
+
+class Version(BaseModel):
+    """The engine's version and its MPI."""
+
+    engine: str
+    mpi: Mpi = Mpi()
+
+
+class CheckedPhase(BaseModel):
+    """What one phase of a case does in one repetition."""
+
+    operation: str
+    bytes: int
+    requests: int
+    ranks: int
+
+
+class CheckedCase(BaseModel):
+    """What one repetition of a case needs and does."""
+
+    case: int
+    files: int = 0
+    space_bytes: int = 0
+    largest_file_bytes: int = 0
+    request_bytes: int = 0
+    phases: list[CheckedPhase] = []
+
+
+class CheckError(BaseModel):
+    """A case that the engine cannot do; `key` is the suite key at fault, empty where none is."""
+
+    case: int
+    key: str = ""
+    message: str
+    remedy: str = ""
+
+
+class Check(BaseModel):
+    """What a plan means (docs/formats.md, section 2)."""
+
+    format: Literal["strider-check"]
+    version: Literal[1]
+    cases: list[CheckedCase] = []
+    errors: list[CheckError] = []
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A `strider-engine` binary.
+
+    Attributes:
+        path: The executable file.
+    """
+
+    path: Path
+
+    @cached_property
+    def description(self) -> Description:
+        """What this engine can do.
+
+        Raises:
+            StriderError: It does not start, or speaks a version of the format that is not known here.
+        """
+        return self._parse(Description, self._run("describe"))
+
+    @cached_property
+    def version(self) -> Version:
+        """Version and MPI library."""
+        return self._parse(Version, self._run("version"))
+
+    def check(self, plan_json: str) -> Check:
+        """Asks what a plan means; nothing is touched and MPI is not started.
+
+        Args:
+            plan_json: The plan as `strider plan --json` prints it.
+        """
+        with _plan_file(plan_json) as plan:
+            return self._parse(Check, self._run("check", str(plan), accept=(0, 2)))
+
+    def extents(
+        self, plan_json: str, case: int, rank: int, operation: str | None = None, limit: int | None = None
+    ) -> Iterator[str]:
+        """Lines of CSV: each extent of each request of one rank, in the order of the rank's visits.
+
+        Args:
+            plan_json: The plan as `strider plan --json` prints it.
+            case: Number of the case, from 1.
+            rank: Rank within the case, from 0.
+            operation: One of the case's operations; the first if None.
+            limit: At most so many requests.
+
+        Raises:
+            StriderError: There is no such case, rank or operation.
+        """
+        with _plan_file(plan_json) as plan:
+            command = [str(self.path), "extents", str(plan), "--case", str(case), "--rank", str(rank)]
+            command += ["--operation", operation] if operation else []
+            command += ["--limit", str(limit)] if limit is not None else []
+            with subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            ) as process:
+                yield from process.stdout or ()
+                message = process.stderr.read() if process.stderr else ""
+            if process.returncode:
+                raise StriderError(_first_lines(message), _exit_code(process.returncode))
+
+    def _run(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
+        """Standard output of the engine for some arguments; fails unless its exit code is in `accept`."""
+        command = [str(self.path), *arguments]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+            )
+        except OSError as error:
+            raise StriderError(f"cannot start {self.path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        usable = done.returncode in accept and done.stdout.strip()
+        if not usable:
+            detail = _first_lines(done.stderr) or f"exit code {done.returncode}"
+            raise StriderError(f"{self.path} {arguments[0]}: {detail}", _exit_code(done.returncode))
+        return done.stdout
+
+    def _parse(self, model: type[Document], text: str) -> Document:
+        try:
+            return model.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise StriderError(
+                f"{self.path} and this package do not fit ({place}: {first['msg']}): build the engine again",
+                ExitCode.CANNOT_RUN,
+            ) from error
+
+
+def find() -> Engine:
+    """The engine to use: `$STRIDER_ENGINE`, else the installed package's own, else the checkout's newest.
+
+    Raises:
+        StriderError: There is none; the message says how to make one.
+    """
+    chosen = os.environ.get("STRIDER_ENGINE")
+    if chosen:
+        if not os.access(chosen, os.X_OK):
+            raise StriderError(f"STRIDER_ENGINE={chosen} is not an executable file", ExitCode.CANNOT_RUN)
+        return Engine(Path(chosen))
+    for candidate in candidates():
+        if os.access(candidate, os.X_OK):
+            return Engine(candidate)
+    raise StriderError(
+        "strider-engine is not built: run ./strider in the checkout, which builds it, "
+        "or set STRIDER_ENGINE to the binary",
+        ExitCode.CANNOT_RUN,
+    )
+
+
+def candidates() -> list[Path]:
+    """Places where an engine may be, in order of preference."""
+    package = Path(__file__).resolve().parent
+    build = package.parents[1] / "build"
+    others = sorted(
+        build.glob("*/engine/strider-engine"), key=lambda path: path.stat().st_mtime, reverse=True
+    )
+    return [package / "_engine" / "strider-engine", build / "release" / "engine" / "strider-engine", *others]
+
+
+@contextmanager
+def _plan_file(plan_json: str) -> Iterator[Path]:
+    with tempfile.NamedTemporaryFile("w", prefix="strider-plan-", suffix=".json", encoding="utf-8") as file:
+        file.write(plan_json)
+        file.flush()
+        yield Path(file.name)
+
+
+def _first_lines(text: str, count: int = 5) -> str:
+    lines = [line.removeprefix("strider-engine: ") for line in text.strip().splitlines()]
+    return "\n".join(lines[:count])
+
+
+def _exit_code(code: int) -> ExitCode:
+    return ExitCode.BAD_INPUT if code == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
+
+
+def to_json(value: Json) -> str:
+    """A document as Strider's files have it: keys in their order, two spaces of indentation, a line end."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,223 @@
+"""A `[[case]]` table becomes axes: for each key the values that are crossed, checked one by one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from strider.engine import Json, Parameter
+from strider.suite.changes import selection
+from strider.suite.document import Document
+from strider.suite.keys import missing, resolve
+from strider.suite.mistakes import Mistakes, unknown
+from strider.suite.positions import Path
+from strider.suite.values import convert, show
+from strider.suite.vocabulary import Selection, Vocabulary
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of one key, and where it is written."""
+
+    value: Json
+    path: Path
+
+
+Step = dict[str, Choice]
+"""Keys that get their values together: one key, or with `zip` several."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values that one key (or the keys of a `zip`) takes in turn."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys that it sets."""
+        return {key for step in self.steps for key in step}
+
+
+@dataclass(frozen=True)
+class CaseTable:
+    """A `[[case]]` read.
+
+    Attributes:
+        path: Where it stands.
+        name: Its name, empty if it has none.
+        used: Interfaces and patterns over all its values.
+        axes: In the order in which they are written.
+    """
+
+    path: Path
+    name: str
+    used: Selection
+    axes: list[Axis]
+
+
+@dataclass(frozen=True)
+class AxesReader:
+    """Reads the tables of a document; what is wrong in them goes to `mistakes`."""
+
+    document: Document
+    vocabulary: Vocabulary
+    mistakes: Mistakes
+
+    def read_defaults(self, table: dict[str, Json]) -> list[Axis]:
+        """Axes of the case keys in `[suite]`, which are defaults for all cases."""
+        parameters = ((key, self.vocabulary.common.get(key)) for key in table)
+        axes = [self._axis(key, p, table[key], ("suite", key)) for key, p in parameters if p]
+        return [axis for axis in axes if axis]
+
+    def read_case(self, index: int, table: dict[str, Json], defaults: list[Axis]) -> CaseTable:
+        """Axes of a case: the suite's defaults that it does not replace, then its own."""
+        path: Path = ("case", index)
+        used = selection(table, self.vocabulary)
+        own: list[Axis] = []
+        for key, value in table.items():
+            own += self._axes_of_key(key, value, path, used)
+        keys = [key for axis in own for key in axis.keys]
+        for key in sorted({key for key in keys if keys.count(key) > 1}):
+            self.mistakes.add(
+                self.document.key((*path, *key.split("."))), f'"{key}" is also in zip: keep one'
+            )
+        for message in missing({*keys, *table}, used, self.vocabulary):
+            self.mistakes.add(self.document.key(path), message)
+        inherited = [axis for axis in defaults if not axis.keys & set(keys)]
+        name = table.get("name", "")
+        if not isinstance(name, str):
+            self.mistakes.add(
+                self.document.value((*path, "name")), f"name: {show(name)} is not a text: write it in quotes"
+            )
+        return CaseTable(path, str(name), used, [*inherited, *own])
+
+    def _axes_of_key(self, key: str, value: Json, case: Path, used: Selection) -> Iterator[Axis]:
+        """The axes of one key of a case: several for the options of an interface, none for a mistake."""
+        path: Path = (*case, key)
+        if key == "name":
+            return
+        if key == "zip":
+            axis = self._zip(value, path, used)
+        elif key in ("interface", "pattern"):
+            axis = self._names_axis(key, value, path)
+        elif key in self.vocabulary.interfaces:
+            yield from self._option_axes(key, value, path, used)
+            return
+        else:
+            parameter = self._parameter(key, path, used)
+            axis = self._axis(key, parameter, value, path) if parameter else None
+        if axis:
+            yield axis
+
+    def _option_axes(self, interface: str, table: Json, path: Path, used: Selection) -> Iterator[Axis]:
+        if not isinstance(table, dict):
+            example = (
+                f"for instance {interface}.{self.vocabulary.interfaces[interface].parameters[0].name} = …"
+            )
+            self.mistakes.add(
+                self.document.value(path), f'"{interface}" must be a table of options: write {example}'
+            )
+            return
+        for name, value in table.items():
+            parameter = self._parameter(f"{interface}.{name}", (*path, name), used)
+            axis = self._axis(f"{interface}.{name}", parameter, value, (*path, name)) if parameter else None
+            if axis:
+                yield axis
+
+    def _axis(self, key: str, parameter: Parameter, typed: Json, path: Path) -> Axis | None:
+        """The axis of one key with all its values converted; None where one of them is wrong."""
+        crossed = isinstance(typed, list)
+        if parameter.kind == "operations":
+            crossed = crossed and any(isinstance(element, list) for element in typed)
+        if parameter.kind == "repetitions" and crossed:
+            self.mistakes.add(self.document.value(path), f"{key}: takes one value, not a list")
+            return None
+        if typed == []:
+            self.mistakes.add(self.document.value(path), f'"{key}" is an empty list: give at least one value')
+            return None
+        values = (
+            [((*path, index), element) for index, element in enumerate(typed)] if crossed else [(path, typed)]
+        )
+        choices = [self._choice(key, parameter, element, place) for place, element in values]
+        good = [choice for choice in choices if choice]
+        return Axis(tuple({key: choice} for choice in good)) if len(good) == len(choices) else None
+
+    def _choice(self, key: str, parameter: Parameter, typed: Json, path: Path) -> Choice | None:
+        try:
+            return Choice(convert(parameter, typed, self.vocabulary.operations), path)
+        except ValueError as error:
+            self.mistakes.add(self.document.value(path), f"{key}: {error}")
+            return None
+
+    def _names_axis(self, key: str, typed: Json, path: Path) -> Axis | None:
+        """The axis of `interface` or `pattern`."""
+        known = list(self.vocabulary.interfaces if key == "interface" else self.vocabulary.patterns)
+        if typed == []:
+            self.mistakes.add(self.document.value(path), f'"{key}" is an empty list: give at least one name')
+        values = (
+            [((*path, index), name) for index, name in enumerate(typed)]
+            if isinstance(typed, list)
+            else [(path, typed)]
+        )
+        good = [(place, name) for place, name in values if isinstance(name, str) and name in known]
+        for place, name in values:
+            if not isinstance(name, str):
+                self.mistakes.add(
+                    self.document.value(place), f"{key}: {show(name)} is not a name: write it in quotes"
+                )
+            elif name not in known:
+                self.mistakes.add(self.document.value(place), unknown(key, name, known))
+        return Axis(tuple({key: Choice(name, place)} for place, name in good)) if good else None
+
+    def _zip(self, table: Json, path: Path, used: Selection) -> Axis | None:
+        """The one axis of all keys in `zip`, which take their values side by side."""
+        if not isinstance(table, dict) or not table:
+            self.mistakes.add(
+                self.document.key(path), "zip must be a table of lists: [case.zip] clients = [2, 4] …"
+            )
+            return None
+        lists = list(self._zipped(table, path))
+        for key, place, typed in lists:
+            if not isinstance(typed, list):
+                self.mistakes.add(self.document.value(place), f'zip: "{key}" must be a list')
+                return None
+        lengths = {key: len(typed) for key, _, typed in lists}
+        if len(set(lengths.values())) > 1:
+            detail = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            self.mistakes.add(self.document.key(path), f"the lists in zip must be equally long: {detail}")
+            return None
+        axes = [axis for key, place, typed in lists for axis in self._zipped_axis(key, typed, place, used)]
+        if len(axes) < len(lists):
+            return None
+        return Axis(
+            tuple(
+                {k: c for step in steps for k, c in step.items()}
+                for steps in zip(*(a.steps for a in axes), strict=True)
+            )
+        )
+
+    def _zipped(self, table: dict[str, Json], path: Path) -> Iterator[tuple[str, Path, Json]]:
+        """Keys of a `zip` table in the form `posix.direct`, with their places and values."""
+        for key, value in table.items():
+            if key in self.vocabulary.interfaces and isinstance(value, dict):
+                for option, inner in value.items():
+                    yield f"{key}.{option}", (*path, key, option), inner
+            else:
+                yield key, (*path, key), value
+
+    def _zipped_axis(self, key: str, typed: Json, path: Path, used: Selection) -> Iterator[Axis]:
+        """The axis of one key of a `zip`, with a step for each element of its list; none for a mistake."""
+        if key in ("interface", "pattern"):
+            axis = self._names_axis(key, typed, path)
+        else:
+            parameter = self._parameter(key, path, used)
+            axis = self._axis(key, parameter, typed, path) if parameter else None
+        if axis and len(axis.steps) == len(typed):
+            yield axis
+
+    def _parameter(self, key: str, path: Path, used: Selection) -> Parameter | None:
+        """The parameter that a key means in a case; None, and a mistake noted, where it means nothing."""
+        try:
+            return resolve(key, used, self.vocabulary)
+        except ValueError as error:
+            self.mistakes.add(self.document.key(path), str(error))
+            return None

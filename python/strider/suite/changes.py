@@ -1,0 +1,171 @@
+"""Changes made on the command line: `--set case.transfer=1MiB,4MiB`, `--target DIR`, `-n 2,4`."""
+
+import tomllib
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from strider.engine import Json
+from strider.suite.document import Document
+from strider.suite.mistakes import Mistakes, Place, unknown
+from strider.suite.vocabulary import SUITE_PARAMETERS, Selection, Vocabulary
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the command line changes in a suite.
+
+    Attributes:
+        settings: Texts of `--set`: `suite.KEY=VALUE` or `case.KEY=VALUE`; commas separate several values.
+        target: Directory of `--target`, or None.
+        clients: Numbers of clients of `-n`, or None.
+    """
+
+    settings: list[str] = field(default_factory=list)
+    target: str | None = None
+    clients: str | None = None
+
+
+@dataclass(frozen=True)
+class _Setting:
+    option: str
+    table: str
+    key: tuple[str, ...]
+    value: Json
+
+
+def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes: Mistakes) -> None:
+    """Puts the changes into the document, in all cases to which they apply."""
+    settings = [_read(text, mistakes) for text in changes.settings]
+    if changes.target is not None:
+        settings.append(_Setting(f"--target {changes.target}", "suite", ("target",), changes.target))
+    if changes.clients is not None:
+        settings.append(_Setting(f"-n {changes.clients}", "case", ("clients",), _value(changes.clients)))
+    # What the other keys apply to depends on the interface and the pattern, so these come first.
+    known = [setting for setting in settings if setting is not None]
+    for setting in sorted(known, key=lambda s: s.key not in (("interface",), ("pattern",))):
+        if setting.table == "suite":
+            _set_in_suite(document, vocabulary, setting, mistakes)
+        else:
+            _set_in_cases(document, vocabulary, setting, mistakes)
+
+
+def selection(table: dict[str, Json], vocabulary: Vocabulary) -> Selection:
+    """Known interfaces and patterns that a case names, be it directly or in its `zip`."""
+    zipped = table.get("zip")
+
+    def names(key: str, known: Container[str]) -> list[str]:
+        value = table.get(key, zipped.get(key) if isinstance(zipped, dict) else None)
+        listed = value if isinstance(value, list) else [value]
+        return [name for name in listed if isinstance(name, str) and name in known]
+
+    return Selection(names("interface", vocabulary.interfaces), names("pattern", vocabulary.patterns))
+
+
+def _read(text: str, mistakes: Mistakes) -> _Setting | None:
+    """A `--set` text in parts."""
+    name, equals, value = text.partition("=")
+    table, *key = [part.strip() for part in name.split(".")]
+    option = f"--set {text}"
+    place = Place(0, option)
+    if not equals or not value.strip():
+        mistakes.add(place, "a value is missing: write for instance --set case.transfer=1MiB,4MiB")
+    elif table not in ("suite", "case") or not key or not all(key):
+        mistakes.add(place, f'the key must start with "suite." or "case.": did you mean case.{name.strip()}?')
+    else:
+        return _Setting(option, table, tuple(key), _value(value))
+    return None
+
+
+def _value(text: str) -> Json:
+    """A value as in TOML, where quotes around texts and brackets around lists may be left out."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        parts = [part.strip() for part in text.split(",")]
+        return parts[0] if len(parts) == 1 else [_value(part) for part in parts]
+
+
+def _set_in_suite(document: Document, vocabulary: Vocabulary, setting: _Setting, mistakes: Mistakes) -> None:
+    known = [*SUITE_PARAMETERS, *vocabulary.common]
+    if setting.key[0] not in known:
+        mistakes.add(Place(0, setting.option), unknown("key", setting.key[0], known))
+        return
+    table = document.data.setdefault("suite", {})
+    if isinstance(table, dict):
+        _put(document, table, ("suite",), setting)
+
+
+def _set_in_cases(document: Document, vocabulary: Vocabulary, setting: _Setting, mistakes: Mistakes) -> None:
+    problem = _unknown_case_key(vocabulary, setting.key)
+    if problem:
+        mistakes.add(Place(0, setting.option), problem)
+        return
+    applied = 0
+    for index, table in document.cases():
+        if _applies(setting.key, selection(table, vocabulary), vocabulary):
+            _remove_from_zip(table, setting.key)
+            _put(document, table, ("case", index), setting)
+            _drop_orphans(table, vocabulary, setting.key[0])
+            applied += 1
+    if not applied and document.cases():
+        key = ".".join(setting.key)
+        mistakes.add(
+            Place(0, setting.option), f'"{key}" applies to no interface or pattern of the suite\'s cases'
+        )
+
+
+def _unknown_case_key(vocabulary: Vocabulary, key: tuple[str, ...]) -> str | None:
+    name = key[0]
+    if name in vocabulary.interfaces:
+        options = [p.name for p in vocabulary.interfaces[name].parameters]
+        if len(key) == 1:
+            return f"say which option of {name}: {', '.join(options)}"
+        return None if key[1] in options else unknown(f"option of {name}", key[1], options)
+    known = [key for key in vocabulary.case_keys() if key not in vocabulary.interfaces and key != "zip"]
+    return None if name in known else unknown("key", name, [*known, *vocabulary.interfaces])
+
+
+def _applies(key: tuple[str, ...], used: Selection, vocabulary: Vocabulary) -> bool:
+    name = key[0]
+    if name in vocabulary.interfaces:
+        return name in used.interfaces
+    if name in vocabulary.common or name in ("name", "interface", "pattern"):
+        return True
+    return any(vocabulary.pattern_parameter(pattern, name) for pattern in used.patterns)
+
+
+def _put(document: Document, table: dict[str, Json], path: tuple[str | int, ...], setting: _Setting) -> None:
+    for part in setting.key[:-1]:
+        inner = table.get(part)
+        table[part] = table = inner if isinstance(inner, dict) else {}
+    table[setting.key[-1]] = setting.value
+    document.changed[(*path, *setting.key)] = setting.option
+
+
+def _remove_from_zip(table: dict[str, Json], key: tuple[str, ...]) -> None:
+    """A changed key is no longer paired with the others."""
+    zipped = table.get("zip")
+    if not isinstance(zipped, dict):
+        return
+    zipped.pop(".".join(key), None)
+    inner = zipped.get(key[0])
+    if len(key) > 1 and isinstance(inner, dict):
+        inner.pop(key[1], None)
+    if not zipped or zipped == {key[0]: {}}:
+        table.pop("zip")
+
+
+def _drop_orphans(table: dict[str, Json], vocabulary: Vocabulary, changed: str) -> None:
+    """What belongs to other interfaces or patterns goes when the command line chose one."""
+    used = selection(table, vocabulary)
+    if changed == "interface" and used.interfaces:
+        for name in [name for name in table if name in vocabulary.interfaces and name not in used.interfaces]:
+            del table[name]
+    if changed == "pattern" and used.patterns:
+        foreign = [
+            name
+            for name in table
+            if vocabulary.patterns_with(name) and not _applies((name,), used, vocabulary)
+        ]
+        for name in foreign:
+            del table[name]

@@ -1,0 +1,63 @@
+"""What the engine says about a plan, brought back to the lines of the suite."""
+
+from dataclasses import dataclass
+
+from strider.engine import Check, CheckedCase, CheckError, Engine
+from strider.suite.load import Suite
+from strider.suite.mistakes import Mistakes, Place
+from strider.suite.plan import PlannedCase
+
+
+@dataclass(frozen=True)
+class CheckedPlan:
+    """A plan that the engine can run, and what each of its cases needs."""
+
+    suite: Suite
+    check: Check
+
+    @property
+    def cases(self) -> list[tuple[PlannedCase, CheckedCase]]:
+        """Each case with what it needs."""
+        return list(zip(self.suite.plan.cases, self.check.cases, strict=True))
+
+
+def check(suite: Suite, engine: Engine) -> CheckedPlan:
+    """Asks the engine what a plan means.
+
+    Raises:
+        SuiteError: The engine cannot do some case; the message names the line of each key at fault.
+    """
+    result = engine.check(suite.plan.to_json())
+    mistakes = Mistakes()
+    for place, errors in _by_place(suite, result.errors).items():
+        for message in dict.fromkeys(_message(error) for error in errors):
+            numbers = [error.case for error in errors if _message(error) == message]
+            mistakes.add(place, f"{message} ({_case_numbers(numbers)})")
+    mistakes.raise_if_any()
+    return CheckedPlan(suite, result)
+
+
+def _by_place(suite: Suite, errors: list[CheckError]) -> dict[Place, list[CheckError]]:
+    found: dict[Place, list[CheckError]] = {}
+    for error in errors:
+        found.setdefault(_place(suite, error), []).append(error)
+    return found
+
+
+def _place(suite: Suite, error: CheckError) -> Place:
+    """Where the key at fault is written; the case's table where its value is a default."""
+    if not 1 <= error.case <= len(suite.origins):
+        return suite.document.key(())
+    origin = suite.origins[error.case - 1]
+    path = origin.keys.get(error.key)
+    return suite.document.value(path) if path else suite.document.key(origin.case)
+
+
+def _message(error: CheckError) -> str:
+    return f"{error.message}: {error.remedy}" if error.remedy else error.message
+
+
+def _case_numbers(numbers: list[int]) -> str:
+    """`case 3`, or `case 3 and 5 more`."""
+    distinct = list(dict.fromkeys(numbers))
+    return f"case {distinct[0]}" + (f" and {len(distinct) - 1} more" if len(distinct) > 1 else "")

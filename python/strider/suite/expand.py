@@ -1,0 +1,153 @@
+"""Axes are crossed to cases.
+
+The order of the cases is that in which the suite is written: the first key varies slowest, the last one
+fastest. A value that does not matter to a case's interface and pattern does not multiply it.
+"""
+
+import itertools
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from strider.engine import Json, Parameter
+from strider.suite.axes import Axis, CaseTable, Choice, Step
+from strider.suite.mistakes import Mistakes, Place
+from strider.suite.plan import PlannedCase, Repetitions
+from strider.suite.positions import Path
+from strider.suite.values import DEFAULT_REPETITIONS, convert
+from strider.suite.vocabulary import Vocabulary
+
+MOST_CASES = 10_000
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a case of the plan comes from.
+
+    Attributes:
+        case: Its `[[case]]`.
+        keys: Where the value of each key that was given stands.
+    """
+
+    case: Path
+    keys: dict[str, Path]
+
+
+def expand(
+    tables: list[tuple[CaseTable, Place]], vocabulary: Vocabulary, seed: int, mistakes: Mistakes
+) -> list[tuple[PlannedCase, Origin]]:
+    """All cases, numbered from 1, those that are equal only once.
+
+    Args:
+        tables: The `[[case]]` tables and where they stand.
+        vocabulary: What the parameters are.
+        seed: The suite's seed, default of the cases' own.
+        mistakes: Where a table that gives too many cases is noted.
+    """
+    cases: dict[str, tuple[PlannedCase, Origin]] = {}
+    for table, place in tables:
+        count = math.prod(len(axis.steps) for axis in table.axes)
+        if count > MOST_CASES:
+            mistakes.add(
+                place, f"the lists cross to {count} cases, and {MOST_CASES} are the most: shorten them"
+            )
+            continue
+        for values in _combinations(table.axes, vocabulary):
+            case = _planned(len(cases) + 1, table.name, values, vocabulary, seed)
+            identity = json.dumps(case.model_dump(exclude={"case"}), sort_keys=True)
+            cases.setdefault(
+                identity, (case, Origin(table.path, {key: choice.path for key, choice in values.items()}))
+            )
+    return list(cases.values())
+
+
+def _combinations(axes: list[Axis], vocabulary: Vocabulary) -> Iterator[Step]:
+    """All combinations of the axes' steps in the order of their indices, without keys that do not apply."""
+    choosing = [index for index, axis in enumerate(axes) if axis.keys & {"interface", "pattern"}]
+    found: dict[tuple[int, ...], Step] = {}
+    for picks in itertools.product(*(range(len(axes[index].steps)) for index in choosing)):
+        picked = dict(zip(choosing, picks, strict=True))
+        chosen = {
+            key: choice for index, pick in picked.items() for key, choice in axes[index].steps[pick].items()
+        }
+        if not {"interface", "pattern"} <= chosen.keys():
+            continue
+        names = (str(chosen["interface"].value), str(chosen["pattern"].value))
+        indexed = [
+            [(picked[index], _applicable(axis.steps[picked[index]], names, vocabulary))]
+            if index in picked
+            else list(_applicable_steps(axis, names, vocabulary))
+            for index, axis in enumerate(axes)
+        ]
+        for combination in itertools.product(*indexed):
+            indices = tuple(index for index, _ in combination)
+            found[indices] = {key: choice for _, step in combination for key, choice in step.items()}
+    for indices in sorted(found):
+        yield found[indices]
+
+
+def _applicable_steps(
+    axis: Axis, names: tuple[str, str], vocabulary: Vocabulary
+) -> Iterator[tuple[int, Step]]:
+    """The steps of an axis, reduced to the keys that apply; of equal ones the first, with its index."""
+    seen: list[list[tuple[str, Json]]] = []
+    for index, step in enumerate(axis.steps):
+        kept = _applicable(step, names, vocabulary)
+        values = [(key, choice.value) for key, choice in kept.items()]
+        if values not in seen:
+            seen.append(values)
+            yield index, kept
+
+
+def _applicable(step: Step, names: tuple[str, str], vocabulary: Vocabulary) -> Step:
+    return {
+        key: choice
+        for key, choice in step.items()
+        if key in ("interface", "pattern") or vocabulary.parameter(key, *names) is not None
+    }
+
+
+def _planned(number: int, name: str, values: Step, vocabulary: Vocabulary, seed: int) -> PlannedCase:
+    """A case with every parameter that has a value, given or default, in the order of the description."""
+    interface = vocabulary.interfaces[str(values["interface"].value)]
+    pattern = vocabulary.patterns[str(values["pattern"].value)]
+    common = _filled(list(vocabulary.common.values()), values, "")
+    if "seed" in vocabulary.common and "seed" not in values:
+        common["seed"] = seed
+    repetitions = common.pop("repetitions", None)
+    first = {key: common.pop(key) for key in ("clients", "operations")}
+    return PlannedCase.model_validate(
+        {
+            "case": number,
+            "name": name,
+            **first,
+            "interface": {
+                "name": interface.name,
+                **_filled(interface.parameters, values, f"{interface.name}."),
+            },
+            "pattern": {"name": pattern.name, **_filled(pattern.parameters, values, "")},
+            "repetitions": repetitions or Repetitions(min=DEFAULT_REPETITIONS, max=DEFAULT_REPETITIONS),
+            **common,
+        }
+    )
+
+
+def _default(parameter: Parameter) -> Json:
+    """A default in the form of the plan: seconds as 0.0 and not 0, repetitions spelled out."""
+    return (
+        convert(parameter, parameter.default)
+        if parameter.kind in ("seconds", "repetitions")
+        else parameter.default
+    )
+
+
+def _filled(parameters: list[Parameter], values: dict[str, Choice], prefix: str) -> dict[str, Json]:
+    """Values by parameter name; those that the engine derives are absent."""
+    filled: dict[str, Json] = {}
+    for parameter in parameters:
+        choice = values.get(prefix + parameter.name)
+        value = choice.value if choice else _default(parameter)
+        if value is not None:
+            filled[parameter.name] = value
+    return filled

@@ -1,0 +1,152 @@
+"""Reads a suite file, applies the changes of the command line, and expands it to a plan."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from strider.engine import Description, Json
+from strider.suite import changes as command_line
+from strider.suite import document as documents
+from strider.suite.axes import AxesReader
+from strider.suite.changes import Changes
+from strider.suite.document import Document
+from strider.suite.expand import Origin, expand
+from strider.suite.mistakes import Mistakes, Place, unknown
+from strider.suite.plan import Plan, SuiteTitle
+from strider.suite.values import convert, show
+from strider.suite.vocabulary import SUITE_NAME, SUITE_PARAMETERS, Vocabulary
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite without mistakes of its own.
+
+    Attributes:
+        document: The file as read.
+        plan: Its cases.
+        origins: For each case of the plan, where it stands in the file.
+        changes: What the command line changed.
+    """
+
+    document: Document
+    plan: Plan
+    origins: list[Origin]
+    changes: Changes
+
+
+def load(
+    file: Path,
+    description: Description,
+    changes: Changes | None = None,
+    target: Literal["needed", "optional"] = "needed",
+) -> Suite:
+    """Reads a suite file and expands it.
+
+    Args:
+        file: The suite file.
+        description: What the engine can do.
+        changes: What the command line changes.
+        target: Whether a suite without a target directory is a mistake.
+
+    Raises:
+        SuiteError: The suite has mistakes; the message has a line for each.
+        StriderError: The file cannot be read.
+    """
+    return build(documents.read(file), description, changes or Changes(), target)
+
+
+def build(
+    document: Document,
+    description: Description,
+    changes: Changes,
+    target: Literal["needed", "optional"] = "needed",
+) -> Suite:
+    """Expands a suite that was read; see `load`."""
+    mistakes = Mistakes()
+    vocabulary = Vocabulary.of(description)
+    _check_tables(document, mistakes)
+    mistakes.raise_if_any()
+    command_line.apply(document, vocabulary, changes, mistakes)
+    settings = _suite_settings(document, vocabulary, mistakes, target)
+    reader = AxesReader(document, vocabulary, mistakes)
+    defaults = reader.read_defaults(document.data.get("suite", {}))
+    tables = [
+        (reader.read_case(index, table, defaults), document.key(("case", index)))
+        for index, table in document.cases()
+    ]
+    # What is wrong by itself is named before the cases are formed, which needs every value.
+    mistakes.raise_if_any()
+    cases = expand(tables, vocabulary, settings["seed"], mistakes)
+    mistakes.raise_if_any()
+    plan = Plan(
+        suite=SuiteTitle(name=settings["name"], description=settings["description"]),
+        target=settings["target"] or "",
+        ranks=max(case.clients for case, _ in cases),
+        ranks_per_node=settings["ranks_per_node"],
+        seed=settings["seed"],
+        interleave=settings["interleave"],
+        stall_timeout_s=settings["stall_timeout"],
+        cases=[case for case, _ in cases],
+    )
+    return Suite(document, plan, [origin for _, origin in cases], changes)
+
+
+def _check_tables(document: Document, mistakes: Mistakes) -> None:
+    """Checks that the file consists of one `[suite]` and at least one `[[case]]`."""
+    data = document.data
+    for name in data:
+        if name not in ("suite", "case"):
+            what = "table" if isinstance(data[name], dict | list) else "key outside of a table"
+            mistakes.add(document.key((name,)), unknown(what, name, ["suite", "case"]))
+    if not isinstance(data.get("suite", {}), dict):
+        mistakes.add(document.key(("suite",)), "suite must be one table: write [suite]")
+    cases = data.get("case")
+    if isinstance(cases, dict):
+        mistakes.add(
+            document.key(("case",)), "write [[case]] with two brackets on each side: a suite may have several"
+        )
+    elif not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases) or not cases:
+        mistakes.add(
+            document.key(("case",)),
+            "the suite has no case: add a [[case]] with interface, pattern and operations",
+        )
+
+
+def _suite_settings(
+    document: Document, vocabulary: Vocabulary, mistakes: Mistakes, target: Literal["needed", "optional"]
+) -> dict[str, Json]:
+    """Values of the `[suite]` keys that are not defaults for the cases."""
+    table = document.data.get("suite", {})
+    settings = {name: parameter.default for name, parameter in SUITE_PARAMETERS.items()}
+    for key, typed in table.items():
+        if key in SUITE_PARAMETERS:
+            try:
+                settings[key] = convert(SUITE_PARAMETERS[key], typed)
+            except ValueError as error:
+                mistakes.add(document.value(("suite", key)), f"{key}: {error}")
+        elif key not in vocabulary.common:
+            mistakes.add(document.key(("suite", key)), _unknown_suite_key(key, vocabulary))
+    _check_name(document, settings["name"], "name" in table, mistakes)
+    if target == "needed" and not settings["target"]:
+        place = document.key(("suite", "target") if "target" in table else ("suite",))
+        mistakes.add(
+            place,
+            'there is no target directory: add target = "/path/to/measure" to [suite], or give --target',
+        )
+    return settings
+
+
+def _check_name(document: Document, name: Json, given: bool, mistakes: Mistakes) -> None:
+    place: Place = document.value(("suite", "name")) if given else document.key(("suite",))
+    if not given:
+        mistakes.add(place, 'the suite has no name: add name = "my-suite" to [suite]')
+    elif isinstance(name, str) and not re.fullmatch(SUITE_NAME, name):
+        remedy = "1 to 64 letters, digits, dots, hyphens and underscores"
+        mistakes.add(place, f"name: {show(name)} cannot be a part of a run's name: use {remedy}")
+
+
+def _unknown_suite_key(key: str, vocabulary: Vocabulary) -> str:
+    if key in vocabulary.case_keys() or vocabulary.interfaces_with(key):
+        return f'"{key}" belongs in [[case]], not in [suite]'
+    return unknown("key", key, [*SUITE_PARAMETERS, *vocabulary.common])

@@ -1,0 +1,69 @@
+"""Mistakes in a suite file, collected so that one reading names them all."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from strider.errors import ExitCode, StriderError
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where something was written.
+
+    Attributes:
+        line: Line in the suite file, from 1; 0 for the command line.
+        text: The place as shown: `suites/x.toml:9` or `--set case.transfer=4K`.
+    """
+
+    line: int
+    text: str
+
+
+class SuiteError(StriderError):
+    """A suite with mistakes; the message has a line for each of them."""
+
+
+@dataclass
+class Mistakes:
+    """The mistakes found so far."""
+
+    found: dict[tuple[Place, str], None] = field(default_factory=dict)
+
+    def add(self, place: Place, message: str) -> None:
+        """Notes a mistake; the same one at the same place counts once."""
+        self.found.setdefault((place, message))
+
+    def error(self) -> SuiteError:
+        """The error with a line for each mistake, in the order of the file."""
+        lines = [
+            f"{place.text}: {message}" for place, message in sorted(self.found, key=lambda item: item[0])
+        ]
+        return SuiteError("\n".join(lines), ExitCode.BAD_INPUT)
+
+    def raise_if_any(self) -> None:
+        """Raises `error()` if there is a mistake."""
+        if self.found:
+            raise self.error()
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """A message about a name that does not exist, with the nearest one that does, else all of them.
+
+    Args:
+        what: What kind of name it is, for instance `pattern`.
+        name: The name as typed.
+        known: The names that exist.
+    """
+    names = list(dict.fromkeys(known))
+    return f'unknown {what} "{name}": {suggestion(name, names)}'
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`did you mean "strided"?`, or `choose one of …` where nothing is near."""
+    names = list(known)
+    lower = {candidate.lower(): candidate for candidate in names}
+    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    if near:
+        return f'did you mean "{lower[near[0]]}"?'
+    return f"choose one of {', '.join(names)}" if names else "there is none to choose from"

@@ -1,0 +1,63 @@
+"""The plan: every case spelled out, the engine's input (docs/formats.md, section 2).
+
+Nothing in it depends on when, where or by whom it is made; the same suite always gives the same plan, byte
+for byte.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from strider.engine import Json, to_json
+
+
+class Repetitions(BaseModel):
+    """How often a case runs: `min` times, then until its interval is narrow enough, at most `max` times."""
+
+    min: int
+    max: int
+    until: float = 0.0
+
+
+class PlannedCase(BaseModel):
+    """One combination of parameters; the description's further common parameters are in `model_extra`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    case: int
+    name: str = ""
+    clients: int
+    interface: dict[str, Json]
+    pattern: dict[str, Json]
+    operations: list[str]
+    repetitions: Repetitions
+
+    def get(self, parameter: str, otherwise: Json = None) -> Json:
+        """Value of a further common parameter such as `order`; `otherwise` where the engine decides."""
+        return (self.model_extra or {}).get(parameter, otherwise)
+
+
+class SuiteTitle(BaseModel):
+    """What the suite is called."""
+
+    name: str
+    description: str = ""
+
+
+class Plan(BaseModel):
+    """All cases of a suite and how they are run."""
+
+    format: Literal["strider-plan"] = "strider-plan"
+    version: Literal[1] = 1
+    suite: SuiteTitle
+    target: str
+    ranks: int
+    ranks_per_node: int = 0
+    seed: int = 1
+    interleave: Literal["random", "none"] = "random"
+    stall_timeout_s: float = 600.0
+    cases: list[PlannedCase]
+
+    def to_json(self) -> str:
+        """The plan file's text."""
+        return to_json(self.model_dump())

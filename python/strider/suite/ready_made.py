@@ -1,0 +1,36 @@
+"""The suites that come with Strider, found by name."""
+
+from pathlib import Path
+
+from strider.errors import StriderError
+from strider.suite.mistakes import suggestion
+
+
+def locate(name: str) -> Path:
+    """The suite file of a path or of a ready-made suite's name.
+
+    Raises:
+        StriderError: There is neither.
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    known = ready_made()
+    if name in known:
+        return known[name]
+    if path.is_dir():
+        raise StriderError(
+            f"{name} is a directory, not a suite file: to measure it, call strider quick {name}"
+        )
+    raise StriderError(
+        f"there is no suite file {name}, and no ready-made suite of that name: {suggestion(name, known)}"
+    )
+
+
+def ready_made() -> dict[str, Path]:
+    """Ready-made suites by name: those of the installed package, else those of the checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "_suites", package.parents[1] / "suites"):
+        if folder.is_dir():
+            return {file.stem: file for file in sorted(folder.glob("*.toml"))}
+    return {}

@@ -1,0 +1,184 @@
+"""Values as typed in a suite become values of the plan: one converter for each kind of parameter.
+
+The kinds are those of docs/formats.md. A converter raises ValueError with a message that says what would be
+right.
+"""
+
+from collections.abc import Callable, Sequence
+
+from strider.engine import Json, Parameter
+from strider.suite.mistakes import suggestion, unknown
+from strider.units import format_bytes, parse_bytes, parse_seconds, parse_share
+
+DEFAULT_REPETITIONS = 3
+DEFAULT_MOST_REPETITIONS = 20
+LARGEST_INTEGER = 2**63 - 1
+"""File offsets are signed 64-bit numbers."""
+
+
+def convert(parameter: Parameter, typed: Json, operations: Sequence[str] = ()) -> Json:
+    """The plan's value of a parameter.
+
+    Args:
+        parameter: Which parameter; its kind, limits and choices are applied.
+        typed: The value as TOML gives it.
+        operations: Names of all operations, for parameters of that kind.
+
+    Raises:
+        ValueError: The value is wrong; the message says why and what would be right.
+    """
+    if parameter.kind == "operations":
+        return _operations(typed, operations)
+    value = _CONVERTERS[parameter.kind](parameter, typed)
+    _check_limits(parameter, value)
+    return value
+
+
+def show(typed: Json) -> str:
+    """A value as one types it in TOML."""
+    if isinstance(typed, bool):
+        return "true" if typed else "false"
+    if isinstance(typed, str):
+        return f'"{typed}"'
+    if isinstance(typed, list):
+        return "[" + ", ".join(map(show, typed)) + "]"
+    if isinstance(typed, dict):
+        return "{ " + ", ".join(f"{key} = {show(value)}" for key, value in typed.items()) + " }"
+    return str(typed)
+
+
+def _is_integer(typed: Json) -> bool:
+    return isinstance(typed, int) and not isinstance(typed, bool)
+
+
+def _bytes(_: Parameter, typed: Json) -> int:
+    if isinstance(typed, str):
+        return parse_bytes(typed)
+    if not _is_integer(typed):
+        raise ValueError(f'{show(typed)} is not a size: write for instance 4096, "4KiB", "1m" or "1.5GiB"')
+    return int(typed)
+
+
+def _count(_: Parameter, typed: Json) -> int:
+    if not _is_integer(typed):
+        raise ValueError(f"{show(typed)} is not a whole number: write for instance 16")
+    return int(typed)
+
+
+def _seconds(_: Parameter, typed: Json) -> float:
+    if isinstance(typed, str):
+        return parse_seconds(typed)
+    if isinstance(typed, bool) or not isinstance(typed, int | float):
+        raise ValueError(f'{show(typed)} is not a time: write for instance 30, "30s", "250ms" or "2min"')
+    return float(typed)
+
+
+def _flag(_: Parameter, typed: Json) -> bool:
+    if not isinstance(typed, bool):
+        raise ValueError(f"{show(typed)} is neither true nor false (written without quotes)")
+    return typed
+
+
+def _choice(parameter: Parameter, typed: Json) -> str:
+    if not isinstance(typed, str) or typed not in parameter.choices:
+        raise ValueError(f"{show(typed)} is not possible: {suggestion(str(typed), parameter.choices)}")
+    return typed
+
+
+def _text(_: Parameter, typed: Json) -> str:
+    if not isinstance(typed, str):
+        raise ValueError(f'{show(typed)} is not a text: write it in quotes, "{typed}"')
+    return typed
+
+
+def _map(_: Parameter, typed: Json) -> dict[str, str]:
+    if not isinstance(typed, dict):
+        raise ValueError(f'{show(typed)} is not a table: write for instance {{ name = "value" }}')
+    nested = next((key for key, value in typed.items() if isinstance(value, dict | list)), None)
+    if nested is not None:
+        raise ValueError(f'"{nested}" must have a text as its value')
+    return {key: value if isinstance(value, str) else show(value) for key, value in typed.items()}
+
+
+def _sharing(_: Parameter, typed: Json) -> str | int:
+    if typed in ("shared", "per-rank", "per-node") or (_is_integer(typed) and typed >= 1):
+        return typed  # type: ignore[no-any-return]
+    near = f": {suggestion(typed, ['shared', 'per-rank', 'per-node'])}" if isinstance(typed, str) else ""
+    raise ValueError(
+        f'{show(typed)} is not "shared", "per-rank", "per-node" or a number of files (at least 1){near}'
+    )
+
+
+def _operations(typed: Json, known: Sequence[str]) -> list[str]:
+    names = [typed] if isinstance(typed, str) else typed
+    if not isinstance(names, list) or not names:
+        raise ValueError('an operation or a list of them is needed: write for instance ["write", "read"]')
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"{show(name)} is not the name of an operation: write it in quotes")
+        if name not in known:
+            raise ValueError(unknown("operation", name, known))
+    return list(names)
+
+
+def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
+    """`3`, or `{ min = 3, max = 20, until = "5%" }`."""
+    example = 'write for instance 3 or { min = 3, max = 20, until = "5%" }'
+    if _is_integer(typed):
+        typed = {"min": typed, "max": typed}
+    if not isinstance(typed, dict):
+        raise ValueError(f"{show(typed)} is not a number of repetitions: {example}")
+    strange = next((key for key in typed if key not in ("min", "max", "until")), None)
+    if strange is not None:
+        raise ValueError(unknown("key", strange, ["min", "max", "until"]))
+    until = _until(typed.get("until", 0))
+    least = typed.get("min", DEFAULT_REPETITIONS)
+    most = typed.get("max", max(DEFAULT_MOST_REPETITIONS, least) if until else least)
+    if not _is_integer(least) or not _is_integer(most) or least < 1:
+        raise ValueError(f"min and max must be whole numbers of at least 1: {example}")
+    if least > most:
+        raise ValueError(f"min = {least} is larger than max = {most}: swap them")
+    if until and least < 2:
+        raise ValueError("until needs at least 2 repetitions to judge by: write min = 3")
+    return {"min": least, "max": most, "until": until}
+
+
+def _until(typed: Json) -> float:
+    if isinstance(typed, bool) or not isinstance(typed, int | float | str):
+        raise ValueError(f'until: {show(typed)} is not a share: write for instance "5%" or 0.05')
+    try:
+        return parse_share(str(typed))
+    except ValueError as error:
+        raise ValueError(f"until: {error}") from error
+
+
+def _check_limits(parameter: Parameter, value: Json) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    low = 0.0 if parameter.minimum is None else parameter.minimum
+    if value < low:
+        raise ValueError(f"{_limit(parameter, value)} is too small: at least {_limit(parameter, low)}")
+    high = LARGEST_INTEGER if parameter.maximum is None else parameter.maximum
+    if value > high:
+        raise ValueError(f"{_limit(parameter, value)} is too large: at most {_limit(parameter, high)}")
+
+
+def _limit(parameter: Parameter, value: float) -> str:
+    """A number with its unit."""
+    whole = int(value) if float(value).is_integer() else value
+    if parameter.kind == "bytes":
+        return format_bytes(whole) if isinstance(whole, int) and whole >= 0 else f"{whole} B"
+    return f"{whole} s" if parameter.kind == "seconds" else str(whole)
+
+
+_CONVERTERS: dict[str, Callable[[Parameter, Json], Json]] = {
+    "bytes": _bytes,
+    "count": _count,
+    "seconds": _seconds,
+    "flag": _flag,
+    "choice": _choice,
+    "text": _text,
+    "map": _map,
+    "sharing": _sharing,
+    "repetitions": _repetitions,
+}
