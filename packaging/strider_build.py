@@ -1,14 +1,13 @@
 """The build backend of `pip install .`: scikit-build-core, and wheels for what the machine lacks.
 
 The engine is built with the site's MPI where there is an `mpicxx`, and otherwise with the `mpich` wheel, which the package
-then depends on. The header of nlohmann-json comes from its wheel wherever it is not installed as `nlohmann/json.hpp`.
+then depends on. The header of nlohmann-json comes from its wheel.
 """
 
 import os
 import shutil
 from collections.abc import Mapping
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +24,8 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
 
 def build_wheel(directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     """Builds the engine and packs it beside the Python files."""
-    package = find_spec("nlohmann_json")
-    if package and package.origin:
-        include = str(Path(package.origin).parent / "include")
-        config_settings = {"cmake.define.STRIDER_JSON_INCLUDE": include, **(config_settings or {})}
-    mpicxx = os.environ.get("STRIDER_MPICXX")
-    if mpicxx:
-        config_settings = {"cmake.define.MPI_CXX_COMPILER": mpicxx, **(config_settings or {})}
-    return core.build_wheel(directory, config_settings, metadata_directory)
+    settings = {f"cmake.define.{name}": value for name, value in _definitions().items()}
+    return core.build_wheel(directory, {**settings, **(config_settings or {})}, metadata_directory)
 
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -43,6 +36,21 @@ def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) ->
 def dynamic_wheel(settings: Mapping[str, Any]) -> dict[str, bool]:
     """The dependencies of a wheel depend on where it is built."""
     return {"dependencies": True}
+
+
+def _definitions() -> dict[str, str]:
+    import nlohmann_json  # there only once get_requires_for_build_wheel has been answered
+
+    definitions = {"STRIDER_JSON_INCLUDE": str(Path(nlohmann_json.__file__).parent / "include")}
+    if _mpi_wheel():
+        # From strider/_engine in site-packages to the environment's lib, where the MPI wheel puts its library.
+        definitions["CMAKE_INSTALL_RPATH"] = "$ORIGIN/../../../.."
+    else:
+        definitions["CMAKE_INSTALL_RPATH_USE_LINK_PATH"] = "ON"
+    mpicxx = os.environ.get("STRIDER_MPICXX")
+    if mpicxx:
+        definitions["MPI_CXX_COMPILER"] = mpicxx
+    return definitions
 
 
 def _mpi_wheel() -> list[str]:
