@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import scikit_build_core.build as core
-from scikit_build_core.build import *  # noqa: F403 - every hook of the build interface that is not defined below
+from scikit_build_core.build import build_sdist, get_requires_for_build_sdist, prepare_metadata_for_build_wheel
+
+__all__ = [
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_wheel",
+]
+# There is no editable installation: a checkout runs through `./strider`.
 
 Settings = dict[str, Any] | None
 
