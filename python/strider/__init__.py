@@ -1,4 +1,6 @@
-"""Strider measures parallel file systems: which bytes, in what operation, through which interface, by how many clients.
+"""Strider measures parallel file systems.
+
+Which bytes, in what operation, through which interface, by how many clients, how fast, and why.
 
 The package is everything around the engine, in the order in which data flows:
 

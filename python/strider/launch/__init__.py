@@ -1,0 +1,11 @@
+"""From a plan to a finished run: pre-flight checks, the engine on N ranks, and a run directory.
+
+`execute` is the whole of it. The engine writes its events straight into the run directory; this side follows
+them for the progress display, passes interruptions on, and cleans up after an engine that could not do so.
+"""
+
+from strider.launch.display import Display, choose_display
+from strider.launch.execute import Outcome, execute
+from strider.launch.preflight import Finding, check_target, preflight
+
+__all__ = ["Display", "Finding", "Outcome", "check_target", "choose_display", "execute", "preflight"]

@@ -1,0 +1,223 @@
+"""Runs a plan: everything between a checked plan and a sealed run directory."""
+
+import os
+import secrets
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+
+from strider import __version__
+from strider.engine import Engine, Json
+from strider.errors import ExitCode
+from strider.launch import folder, rundir
+from strider.launch.display import Display
+from strider.launch.launchers import Launcher
+from strider.launch.machine import environment
+from strider.launch.preflight import check_target, preflight, raise_errors
+from strider.launch.process import EngineProcess, Interruptions, interruptions, start
+from strider.launch.rundir import RunDirectory
+from strider.launch.state import RunState
+from strider.launch.tail import Event, Tail, close_events
+from strider.suite import CheckedPlan, Plan
+
+GRACE_S = 1.2
+"""Time the ranks have to end by themselves after an interruption."""
+STALL_MARGIN_S = 30.0
+"""The engine itself reports a stall; only if it cannot even do that, it is killed this much later."""
+POLL_S = 0.1
+STOPPING_POLL_S = 0.02
+
+Status = Literal["complete", "interrupted", "failed"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended.
+
+    Attributes:
+        directory: Its run directory.
+        status: Whether it went to its end.
+        exit_code: The exit code that says so.
+        reason: Why it did not, empty if it did.
+        errors: The error events.
+        samples: Number of phases measured.
+        leftover: Why Strider's folder could not be removed, or None.
+    """
+
+    directory: RunDirectory
+    status: Status
+    exit_code: ExitCode
+    reason: str
+    errors: list[Event]
+    samples: int
+    leftover: str | None
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """How the engine's process ended: its exit code, and why it was ended from here if it was."""
+
+    returncode: int
+    cause: Literal["itself", "interruption", "stall"]
+
+
+def execute(
+    checked: CheckedPlan, engine: Engine, launcher: Launcher, store: Path, display: Display, console: Console
+) -> Outcome:
+    """Runs a plan on the target that it names.
+
+    Args:
+        checked: The plan and what it needs.
+        engine: The engine.
+        launcher: How its ranks are started.
+        store: Where the run directory is made.
+        display: Shows the progress.
+        console: Takes the notes of the pre-flight checks.
+
+    Raises:
+        StriderError: The run could not be started; nothing is left behind in the target.
+    """
+    plan = checked.suite.plan
+    target = check_target(plan.target)
+    findings = preflight(checked, engine.description, target)
+    raise_errors(findings)
+    for finding in findings:
+        console.print(f"note: {finding.message}: {finding.remedy}", highlight=False, soft_wrap=True)
+    started = datetime.now(UTC)
+    run = rundir.new_run_id(plan.suite.name, started)
+    info = _run_info(checked, engine, launcher, target, started)
+    with interruptions() as interrupted:
+        directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
+        own = folder.create(target, run)
+        state = RunState()
+        try:
+            process = start(launcher, plan.ranks, _program(engine, directory, own.path), directory.log)
+            ending = _follow(process, state, directory, interrupted, _stall_limit_s(plan), display)
+        finally:
+            display.close()
+            leftover = folder.remove(own)
+        return _conclude(directory, state, ending, leftover)
+
+
+def _program(engine: Engine, directory: RunDirectory, own: Path) -> list[str]:
+    """The engine's command line."""
+    options = {
+        "--directory": str(own),
+        "--run": directory.run,
+        # Drawn anew for each run, so that data left over from another one is never mistaken for this one's.
+        "--data-seed": str(secrets.randbits(63)),
+        "--events": str(directory.events),
+    }
+    words = [word for option in options.items() for word in option]
+    return [str(engine.path.resolve()), "run", str(directory.plan), *words]
+
+
+def _follow(
+    process: EngineProcess,
+    state: RunState,
+    directory: RunDirectory,
+    interrupted: Interruptions,
+    stall_limit_s: float,
+    display: Display,
+) -> _Ending:
+    """Follows the events until the engine ends, or has to be ended."""
+    tail = Tail(directory.events)
+    cause: Literal["itself", "interruption", "stall"] = "itself"
+    kill_at = float("inf")
+    while process.process.poll() is None:
+        for event in tail.new_events():
+            state.add(event)
+        display.show(state)
+        now = time.monotonic()
+        if interrupted.received and cause == "itself":
+            cause, kill_at = "interruption", now + GRACE_S
+            process.interrupt()
+        elif cause == "itself" and now - state.last_event > stall_limit_s:
+            cause, kill_at = "stall", now
+        if now >= kill_at or len(interrupted.received) > 1:
+            process.kill()
+        time.sleep(POLL_S if cause == "itself" else STOPPING_POLL_S)
+    for event in tail.new_events():
+        state.add(event)
+    # The launcher may be gone before the last of what it started.
+    process.kill()
+    return _Ending(process.process.returncode, cause)
+
+
+def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftover: str | None) -> Outcome:
+    """Judges how the run ended, completes its events and seals its directory."""
+    status, reason = _status(state, ending)
+    if state.end is None:
+        time_s = state.elapsed_s
+        last: Event = {"event": "end", "time_s": time_s, "status": status, "samples": state.samples}
+        close_events(
+            directory.events, {**last, "errors": len(state.errors), "by": "launcher", "reason": reason}
+        )
+    exit_code = _exit_code(state, ending, status)
+    rundir.seal(directory, datetime.now(UTC), status, int(exit_code))
+    return Outcome(directory, status, exit_code, reason, state.errors, state.samples, leftover)
+
+
+def _status(state: RunState, ending: _Ending) -> tuple[Status, str]:
+    if ending.cause == "interruption":
+        return "interrupted", "interrupted"
+    if ending.cause == "stall":
+        return "failed", "no sign of life from the engine: a rank or the file system hangs"
+    if state.end is not None and state.end["status"] == "complete":
+        return "complete", ""
+    if state.end is not None and state.end["status"] == "interrupted":
+        return "interrupted", "interrupted"
+    return "failed", f"the engine ended early ({_describe(ending.returncode)})"
+
+
+def _describe(returncode: int) -> str:
+    """An exit status in words: launchers hand a rank's signal on as a negative number or as 128 and more."""
+    number = -returncode if returncode < 0 else returncode - 128 if returncode > 128 else returncode
+    if returncode < 0 or returncode > 128:
+        return f"signal {number}"
+    return f"exit code {returncode}"
+
+
+def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:
+    if status == "complete":
+        failed = ending.returncode != 0 or state.errors
+        return ExitCode.CHECK_FAILED if failed else ExitCode.OK
+    if status == "interrupted":
+        return ExitCode.CHECK_FAILED if state.samples else ExitCode.CANNOT_RUN
+    return ExitCode.BAD_INPUT if ending.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
+
+
+def _stall_limit_s(plan: Plan) -> float:
+    """Seconds without any event after which the engine counts as dead."""
+    settle_s = max(float(case.get("settle", 0.0)) for case in plan.cases)
+    return plan.stall_timeout_s + settle_s + STALL_MARGIN_S
+
+
+def _run_info(
+    checked: CheckedPlan, engine: Engine, launcher: Launcher, target: Path, started: datetime
+) -> dict[str, Json]:
+    """What `run.json` says at the start."""
+    version = engine.version
+    return {
+        "started": rundir.iso(started),
+        "command": sys.argv,
+        "directory": str(target),
+        "set": checked.suite.changes.settings,
+        "launcher": launcher.command(checked.suite.plan.ranks),
+        "check": checked.check.model_dump(),
+        "environment": {
+            **environment(target),
+            "working_directory": os.fspath(Path.cwd()),
+            "versions": {
+                "strider": __version__,
+                "engine": version.engine,
+                "mpi": version.mpi.library.split("\n")[0].replace("\t", " "),
+                "python": sys.version.split()[0],
+            },
+        },
+    }

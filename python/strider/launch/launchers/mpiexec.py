@@ -1,0 +1,32 @@
+"""`mpiexec` of the MPI library that the engine was built with."""
+
+import os
+import shutil
+
+from strider.engine import Mpi
+from strider.launch.launchers.launcher import Launcher, installed
+
+
+def mpiexec(mpi: Mpi) -> Launcher:
+    """The launcher for one machine, or for the hosts that a scheduler has told MPI about.
+
+    MPI's own `mpiexec` is taken, and not the first in PATH: that of another library starts the ranks as so
+    many programs of one rank each, or none at all.
+    """
+    program = mpi.mpiexec if shutil.which(mpi.mpiexec) else "mpiexec"
+    path = installed(
+        program, "install the launcher of the engine's MPI library, or choose another with --launcher"
+    )
+    return Launcher("mpiexec", lambda ranks: [path, "-n", str(ranks)], _environment(mpi))
+
+
+def _environment(mpi: Mpi) -> dict[str, str]:
+    """Open MPI refuses more ranks than cores, and root, unless told otherwise; MPICH refuses neither."""
+    if not mpi.library.startswith("Open MPI"):
+        return {}
+    oversubscribe = {
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
+    }
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return {**oversubscribe, **(as_root if os.geteuid() == 0 else {})}

@@ -1,0 +1,138 @@
+"""Checks before a byte is written: the target, its space and files, memory. Objections come with a remedy."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from strider.engine import CheckedCase, Description
+from strider.errors import StriderError
+from strider.launch.machine import Memory, Space, memory, space_of
+from strider.suite import CheckedPlan, PlannedCase
+from strider.units import MIB, format_bytes_rounded
+
+SPARE_BYTES = 16 * MIB
+"""Left free beside the test files: directories, and what the file system needs for itself."""
+SPARE_FILES = 16
+RANK_BYTES = 64 * MIB
+"""Memory that a rank needs beside its buffer, for MPI and the program."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found.
+
+    Attributes:
+        severity: `error` keeps the run from starting, `note` is for reading results with care.
+        message: What is the matter.
+        remedy: What to do about it.
+    """
+
+    severity: Literal["error", "note"]
+    message: str
+    remedy: str
+
+
+def check_target(target: str) -> Path:
+    """The target directory, absolute.
+
+    Raises:
+        StriderError: It is not there, is no directory, or cannot be written.
+    """
+    path = Path(target).expanduser().absolute()
+    if not path.exists():
+        raise StriderError(f"{path} does not exist: make it with mkdir -p {path}")
+    if not path.is_dir():
+        raise StriderError(f"{path} is not a directory: name the directory to be measured")
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        raise StriderError(f"{path} is mounted read-only: choose another directory")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise StriderError(f"you may not write to {path} (user {os.geteuid()}): choose a directory of yours")
+    return path
+
+
+def preflight(plan: CheckedPlan, description: Description, target: Path) -> list[Finding]:
+    """Everything that speaks against running a plan on a target, or for reading its results with care."""
+    ram, space = memory(), space_of(target)
+    storing = {
+        interface.name for interface in description.interfaces if interface.capabilities.get("storage", True)
+    }
+    on_storage = [(case, needs) for case, needs in plan.cases if case.interface["name"] in storing]
+    return [
+        *_interfaces(plan, description),
+        *_space(on_storage, space, target),
+        *_files(on_storage, space, target),
+        *_memory(plan, ram),
+        *_cache(on_storage, ram),
+    ]
+
+
+def raise_errors(findings: list[Finding]) -> None:
+    """Raises the errors among the findings as one.
+
+    Raises:
+        StriderError: There is at least one.
+    """
+    errors = [f"{finding.message}: {finding.remedy}" for finding in findings if finding.severity == "error"]
+    if errors:
+        raise StriderError("\n".join(errors))
+
+
+def _interfaces(plan: CheckedPlan, description: Description) -> Iterator[Finding]:
+    used = {case.interface["name"] for case, _ in plan.cases}
+    for interface in description.interfaces:
+        if interface.name in used and not interface.available:
+            message = f"interface {interface.name} does not work here: {interface.unavailable_reason}"
+            yield Finding("error", message, f"leave {interface.name} out, or see strider doctor")
+
+
+def _space(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:
+    # Each repetition removes its files, so only one case's are there at a time.
+    case, needs = max(cases, key=lambda pair: pair[1].space_bytes, default=(None, None))
+    if case is not None and needs is not None and needs.space_bytes + SPARE_BYTES > space.free_bytes:
+        message = (
+            f"{target} has {format_bytes_rounded(space.free_bytes)} free, "
+            f"and case {case.case} needs {format_bytes_rounded(needs.space_bytes + SPARE_BYTES)}"
+        )
+        yield Finding("error", message, "make room, choose another directory, or lower the bytes of the case")
+
+
+def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:
+    case, needs = max(cases, key=lambda pair: pair[1].files, default=(None, None))
+    if case is None or needs is None or space.free_files is None:
+        return
+    wanted = needs.files + SPARE_FILES
+    if wanted > space.free_files:
+        message = f"{target} can take {space.free_files} more files, and case {case.case} needs {wanted}"
+        yield Finding("error", message, "remove files there, or choose another directory")
+
+
+def _memory(plan: CheckedPlan, ram: Memory) -> Iterator[Finding]:
+    case, needs = max(plan.cases, key=lambda pair: pair[1].request_bytes * pair[0].clients)
+    buffers = needs.request_bytes * case.clients
+    ranks = plan.suite.plan.ranks
+    if ram.available_bytes and buffers + ranks * RANK_BYTES > ram.available_bytes:
+        message = (
+            f"{format_bytes_rounded(ram.available_bytes)} of memory are available, and {ranks} ranks need "
+            f"{format_bytes_rounded(buffers + ranks * RANK_BYTES)} (case {case.case}: buffers of "
+            f"{format_bytes_rounded(needs.request_bytes)} for {case.clients} clients)"
+        )
+        yield Finding("error", message, "lower transfer or clients, or run on more nodes")
+
+
+def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterator[Finding]:
+    """Files smaller than memory: a read may never reach storage."""
+    cached = [
+        needs.space_bytes
+        for case, needs in cases
+        if needs.space_bytes < ram.total_bytes
+        and not case.interface.get("direct")
+        and any("read" in operation for operation in case.operations)
+    ]
+    if cached:
+        message = (
+            f"the files (at most {format_bytes_rounded(max(cached))}) are smaller than the memory of "
+            f"{format_bytes_rounded(ram.total_bytes)}, so reads may come from the cache and not from storage"
+        )
+        yield Finding("note", message, "use larger files or posix.direct = true to measure storage alone")

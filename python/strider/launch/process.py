@@ -1,0 +1,97 @@
+"""The engine as a process: started in a session of its own, interrupted, and killed if it must be."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from strider.errors import ExitCode, StriderError
+from strider.launch.launchers import Launcher
+
+
+@dataclass(frozen=True)
+class EngineProcess:
+    """The launcher's process with all ranks of this machine below it."""
+
+    process: subprocess.Popen[bytes]
+    launcher: Launcher
+
+    def interrupt(self) -> None:
+        """Asks the ranks to end their phase, remove their files and stop."""
+        with suppress(ProcessLookupError):
+            self.process.send_signal(self.launcher.interrupt)
+
+    def kill(self) -> None:
+        """Ends the launcher and everything that it started on this machine, at once."""
+        for pid in reversed(_descendants(self.process.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def start(launcher: Launcher, ranks: int, program: list[str], log: Path) -> EngineProcess:
+    """Starts a program on a number of ranks, away from the terminal's Ctrl-C; its output goes to `log`.
+
+    Raises:
+        StriderError: The launcher does not start.
+    """
+    environment: Mapping[str, str] = {**os.environ, **launcher.environment}
+    try:
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [*launcher.command(ranks), *program],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise StriderError(f"cannot start {launcher.name}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+    return EngineProcess(process, launcher)
+
+
+@dataclass
+class Interruptions:
+    """Signals that ask for the end of the run, in the order of their arrival."""
+
+    received: list[signal.Signals] = field(default_factory=list)
+
+    def note(self, number: int, _: FrameType | None) -> None:
+        """The signal handler."""
+        self.received.append(signal.Signals(number))
+
+
+@contextmanager
+def interruptions() -> Iterator[Interruptions]:
+    """Collects Ctrl-C, SIGTERM and SIGHUP instead of dying from them."""
+    noted = Interruptions()
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, noted.note) for number in signals}
+    try:
+        yield noted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _descendants(pid: int) -> list[int]:
+    """Processes below a process, parents first; launchers may put them into sessions of their own."""
+    found: list[int] = []
+    pending = [pid]
+    while pending:
+        current = pending.pop(0)
+        listing = Path(f"/proc/{current}/task/{current}/children")
+        try:
+            children = [int(child) for child in listing.read_text().split()]
+        except OSError:
+            children = []
+        found += children
+        pending += children
+    return found

@@ -1,0 +1,109 @@
+"""The run directory: where the files of a run are, and what `run.json` says (docs/formats.md, section 4)."""
+
+import json
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from strider import __version__
+from strider.engine import Json, to_json
+from strider.errors import ExitCode, StriderError
+
+STORE_VARIABLE = "STRIDER_STORE"
+DEFAULT_STORE = "strider-runs"
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """Paths of one run.
+
+    Attributes:
+        run: The run's id.
+        path: Its directory.
+    """
+
+    run: str
+    path: Path
+
+    @property
+    def plan(self) -> Path:
+        """The plan as the engine gets it."""
+        return self.path / "plan.json"
+
+    @property
+    def events(self) -> Path:
+        """What the engine reports, line by line."""
+        return self.path / "events.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """What the engine and MPI print."""
+        return self.path / "engine.log"
+
+    @property
+    def report(self) -> Path:
+        """The report made at the end of the run."""
+        return self.path / "report.html"
+
+    @property
+    def info(self) -> Path:
+        """What is known about the run beside its events."""
+        return self.path / "run.json"
+
+
+def store(option: Path | None) -> Path:
+    """The folder of all runs: `--store`, else `$STRIDER_STORE`, else `./strider-runs`."""
+    return option or Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+
+
+def new_run_id(suite: str, now: datetime) -> str:
+    """`YYYY-MM-DD-HHMMSS-SUITE-xxxx`, in UTC, with four random characters."""
+    suffix = "".join(secrets.choice(_ALPHABET) for _ in range(4))
+    return f"{now.astimezone(UTC):%Y-%m-%d-%H%M%S}-{suite}-{suffix}"
+
+
+def create(runs: Path, run: str, plan_json: str, suite_text: str, info: dict[str, Json]) -> RunDirectory:
+    """Makes a run directory with its plan, its suite and what is known before the start.
+
+    Args:
+        runs: The store.
+        run: The run's id.
+        plan_json: The plan.
+        suite_text: The suite file as typed.
+        info: What `run.json` says besides format, version, run and Strider's version.
+
+    Raises:
+        StriderError: It cannot be made.
+    """
+    directory = RunDirectory(run, (runs / run).absolute())
+    try:
+        directory.path.mkdir(parents=True)
+        directory.plan.write_text(plan_json, encoding="utf-8")
+        (directory.path / "suite.toml").write_text(suite_text, encoding="utf-8")
+        head = {"format": "strider-run", "version": 1, "run": run, "strider": __version__}
+        directory.info.write_text(to_json({**head, **info}), encoding="utf-8")
+    except OSError as error:
+        raise StriderError(
+            f"cannot write the results to {directory.path}: {error.strerror}; choose another store with --store",
+            ExitCode.CANNOT_RUN,
+        ) from error
+    return directory
+
+
+def seal(directory: RunDirectory, ended: datetime, status: str, exit_code: int) -> None:
+    """Completes `run.json` at the end of the run; the new text replaces the old one in one step."""
+    info = json.loads(directory.info.read_text(encoding="utf-8"))
+    sealed = {**info, "ended": iso(ended), "status": status, "exit_code": exit_code}
+    draft = directory.info.with_suffix(".json.new")
+    draft.write_text(to_json(sealed), encoding="utf-8")
+    draft.replace(directory.info)
+
+
+def iso(time: datetime) -> str:
+    """A time as in the run's files, UTC with milliseconds."""
+    text = time.astimezone(UTC).isoformat(timespec="milliseconds")
+    return re.sub(r"\+00:00$", "Z", text)
