@@ -1,0 +1,63 @@
+"""The environment of a run as a table: what a reader needs to judge the numbers, or to measure them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from strider.report.numbers import significant
+from strider.report.wording import plural, readable_key
+from strider.store.model import Run
+from strider.units import format_bytes_rounded, format_seconds
+
+
+def environment_rows(run: Run) -> list[tuple[str, str]]:
+    """Name and value of everything that is known about where a run took place, empty values left out."""
+    rows = [
+        ("run", run.id),
+        ("directory of results", Path(run.directory).name),
+        ("command", " ".join(run.info.command)),
+        ("changed with --set", ", ".join(run.info.set)),
+        ("started", run.info.started),
+        ("ended", run.info.ended or ""),
+        ("target", run.plan.target),
+        *_flatten("", run.info.environment),
+        *_engine_rows(run),
+        ("Strider", run.info.strider),
+        ("seed of the plan", str(run.plan.seed)),
+        ("interleaving of cases", run.plan.interleave),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _engine_rows(run: Run) -> Iterator[tuple[str, str]]:
+    start = run.start
+    if start is None:
+        return
+    yield "MPI library", " ".join(start.mpi.split())
+    yield "ranks", f"{start.ranks} on {plural(len(start.nodes), 'node')}"
+    yield "nodes", ", ".join(f"{node.name} ({plural(node.ranks, 'rank')})" for node in start.nodes[:16])
+    offsets = [abs(node.clock_error_s) for node in start.nodes if node.clock_error_s == node.clock_error_s]
+    if len(start.nodes) > 1 and offsets:
+        yield "clock error between nodes", f"at most {significant(max(offsets) * 1e6)} µs"
+    yield "timer", f"{start.timer}, {significant(start.timer_cost_ns)} ns a reading" if start.timer else ""
+    yield "data seed", start.data_seed
+    yield "engine", start.engine
+
+
+def _flatten(prefix: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """A nested document as names and texts; sizes and durations get their unit from the name's ending."""
+    for key, value in values.items():
+        name = f"{prefix} {readable_key(key)}".strip()
+        if isinstance(value, Mapping):
+            yield from _flatten(name, value)
+        elif isinstance(value, bool):
+            yield name, "yes" if value else "no"
+        elif isinstance(value, int | float) and key.endswith("bytes"):
+            yield name, format_bytes_rounded(value)
+        elif isinstance(value, int | float) and key.endswith("_s"):
+            yield name, format_seconds(value)
+        elif isinstance(value, list):
+            yield name, ", ".join(map(str, value))
+        elif value is not None:
+            yield name, str(value)

@@ -1,0 +1,154 @@
+"""Which parameters vary within a run, and the labels that tell cases apart by them.
+
+A chart or table compares cases along four facets:
+
+- *series*: the interface, with those of its parameters that vary (`posix`, `posix direct`, `mpiio collective`);
+- *group*: everything else that varies except the sizes below (`strided, per-rank, random order`);
+- clients and operation;
+- the transfer size.
+
+What does not vary is said once, in `constants`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from strider.store.model import Case, Parameters
+from strider.units import format_bytes, format_seconds
+
+_BYTES = frozenset({"transfer", "block", "size", "align", "element", "piece", "file_gap", "memory_gap", "stride"})
+_SECONDS = frozenset({"deadline", "settle", "think_time"})
+#: Values that say nothing without the name of their parameter.
+_BARE = frozenset({"none", "auto", "default", "on", "off", "all", "any"})
+#: Words around the values of the parameters that every case has.
+_PHRASES = {"order": "{} order", "sharing": "{}"}
+
+
+@dataclass(frozen=True)
+class Facets:
+    """Labels for the cases of one run; `of` makes them.
+
+    Attributes:
+        series: Label by case number: the interface and its varying parameters.
+        group: Label by case number: pattern, and what else varies between cases.
+        series_order: All series in the order of the plan; it decides colours and marks.
+        constants: Name and value of what all cases have in common, for a caption.
+    """
+
+    series: dict[int, str]
+    group: dict[int, str]
+    series_order: list[str]
+    constants: list[tuple[str, str]]
+
+    @classmethod
+    def of(cls, cases: Sequence[Case]) -> Facets:
+        """Finds out what varies among some cases of one run."""
+        series = {case.number: "" for case in cases}
+        for same in _by(cases, lambda case: case.interface_name).values():
+            parts = _varying_parts(same, lambda case: case.interface)
+            series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
+        patterns = {}
+        for same in _by(cases, lambda case: case.pattern_name).values():
+            parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
+            patterns |= {case.number: " ".join([case.pattern_name, *parts[case.number]]) for case in same}
+        common = _varying_parts(cases, _common)
+        names = {case.name for case in cases}
+        group = {
+            case.number: ", ".join(
+                [*([case.name] if len(names) > 1 and case.name else []), patterns[case.number], *common[case.number]]
+            )
+            for case in cases
+        }
+        return cls(series, group, list(dict.fromkeys(series.values())), _constants(cases))
+
+
+def format_value(name: str, value: object) -> str:
+    """A parameter's value for reading, with its unit where the name tells it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and name in _BYTES:
+        return format_bytes(value)
+    if isinstance(value, int | float) and name in _SECONDS:
+        return format_seconds(value)
+    if name == "sharing" and isinstance(value, int):
+        return f"{value} files"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _by(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hashable, list[Case]]:
+    groups: defaultdict[Hashable, list[Case]] = defaultdict(list)
+    for case in cases:
+        groups[key(case)].append(case)
+    return dict(groups)
+
+
+def _common(case: Case) -> Parameters:
+    return {name: value for name, value in case.common_parameters().items() if name != "clients"}
+
+
+def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Parameters]:
+    """Parameters of a pattern, without `transfer` and without sizes that follow from it and the clients.
+
+    A block that grows with the transfer size or shrinks with the number of clients is no facet of its own: it would
+    cut each line of a chart into single points.
+    """
+
+    def follows(name: str) -> bool:
+        seen: defaultdict[tuple[int | None, int], set[str]] = defaultdict(set)
+        for case in cases:
+            value = case.pattern.get(name)
+            if isinstance(value, bool) or not isinstance(value, int | None):
+                return False
+            seen[case.transfer_bytes, case.clients].add(repr(value))
+        return all(len(values) == 1 for values in seen.values())
+
+    hidden = {"name", "transfer"} | {name for case in cases for name in case.pattern if follows(name)}
+    return lambda case: {name: value for name, value in case.pattern.items() if name not in hidden}
+
+
+def _varying_parts(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> dict[int, list[str]]:
+    """By case number, words for those parameters that differ between the cases."""
+    values = {case.number: {n: v for n, v in parameters(case).items() if n != "name"} for case in cases}
+    names = dict.fromkeys(name for own in values.values() for name in own)
+    varying = [name for name in names if len({json.dumps(own.get(name), sort_keys=True) for own in values.values()}) > 1]
+    return {
+        number: [part for name in varying if (part := _part(name, own.get(name)))] for number, own in values.items()
+    }
+
+
+def _part(name: str, value: object) -> str:
+    """Words for a parameter's value in a label; none for what is off, empty or left to its default."""
+    if value is None or value is False or value in ("", {}, []):
+        return ""
+    if value is True:
+        return name
+    if isinstance(value, dict):
+        return " ".join(f"{key}={text}" for key, text in value.items())
+    text = format_value(name, value)
+    if name in _PHRASES:
+        return _PHRASES[name].format(text)
+    return text if isinstance(value, str) and value not in _BARE else f"{name} {text}"
+
+
+def _constants(cases: Sequence[Case]) -> list[tuple[str, str]]:
+    """What all cases share, of the parameters that a reader asks for first."""
+    asked: dict[str, Callable[[Case], object]] = {
+        "interface": lambda case: case.interface_name,
+        "pattern": lambda case: case.pattern_name,
+        "transfer": lambda case: case.transfer_bytes,
+        "block": lambda case: case.pattern.get("block"),
+        "clients": lambda case: case.clients,
+        "sharing": lambda case: case.sharing,
+        "order": lambda case: case.order,
+        "deadline": lambda case: case.common_parameters().get("deadline") or None,
+    }
+    found = {name: {json.dumps(get(case)) for case in cases} for name, get in asked.items()}
+    return [
+        (name, format_value(name, json.loads(next(iter(values)))))
+        for name, values in found.items()
+        if len(values) == 1 and values != {"null"}
+    ]

@@ -1,0 +1,53 @@
+"""What the figures draw: one point per summary, with whiskers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from strider.report.facets import Facets
+from strider.report.numbers import significant
+from strider.statistics import OperationSummary
+from strider.units import format_bytes
+
+Whiskers = Literal["95 % interval", "minimum and maximum", "none"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A mean rate in MiB/s with the ends of its whiskers; `label` is what a reader gets who points at it."""
+
+    series: str
+    group: str
+    transfer_bytes: int | None
+    mean_mib_s: float
+    low_mib_s: float
+    high_mib_s: float
+    whiskers: Whiskers
+    label: str
+
+
+def point_of(summary: OperationSummary, facets: Facets) -> Point | None:
+    """The point of a summary; None where nothing was measured."""
+    rate, case = summary.rate, summary.case
+    if rate is None:
+        return None
+    whiskers: Whiskers = "none"
+    low, high = rate.mean, rate.mean
+    if rate.interval is not None:
+        whiskers, low, high = "95 % interval", rate.interval.low, rate.interval.high
+    elif rate.n > 1:
+        whiskers, low, high = "minimum and maximum", rate.minimum, rate.maximum
+    spread = "" if whiskers == "none" else f", {whiskers} {significant(low)}–{significant(high)}"
+    transfer = "" if case.transfer_bytes is None else f", {format_bytes(case.transfer_bytes)}"
+    series = facets.series[case.number]
+    return Point(
+        series=series,
+        group=facets.group[case.number],
+        transfer_bytes=case.transfer_bytes,
+        mean_mib_s=rate.mean,
+        low_mib_s=low,
+        high_mib_s=high,
+        whiskers=whiskers,
+        label=f"{series}{transfer}: mean {significant(rate.mean)} MiB/s{spread} (n = {rate.n})",
+    )

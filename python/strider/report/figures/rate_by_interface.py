@@ -1,0 +1,63 @@
+"""Rate by interface as bars: for cases of one transfer size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from strider.report.figures.points import Point
+from strider.report.figures.style import SeriesStyle, config
+
+WIDTH, BAR_STEP = 400, 24
+
+
+def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib_s: float) -> dict[str, Any]:
+    """Horizontal bars with whiskers, one per interface, in a block for each group.
+
+    Args:
+        points: Of one operation and number of clients.
+        look: Style of each series.
+        highest_mib_s: Upper end of the rate axis, so that neighbouring charts can be compared.
+
+    Returns:
+        A Vega-Lite specification.
+    """
+    import altair as alt
+
+    series = [name for name in look if any(point.series == name for point in points)]
+    groups = list(dict.fromkeys(point.group for point in points))
+    base = alt.Chart().encode(y=alt.Y("series:N", title=None, sort=series, axis=alt.Axis(ticks=False, labelLimit=260)))
+    rate = alt.X(
+        "mean:Q",
+        title="rate [MiB/s]",
+        scale=alt.Scale(domain=[0, highest_mib_s], nice=True, zero=True),
+        axis=alt.Axis(format="~r", tickCount=6),
+    )
+    bars = base.mark_bar(height=BAR_STEP * 0.62, stroke="#222", strokeWidth=0.8, fillOpacity=0.75).encode(
+        x=rate,
+        color=alt.Color(
+            "series:N", legend=None, scale=alt.Scale(domain=series, range=[look[name].colour for name in series])
+        ),
+        description="label:N",
+    )
+    whiskers = base.mark_rule(strokeWidth=1.4, aria=False).encode(x="low:Q", x2="high:Q")
+    caps = [base.mark_tick(thickness=1.4, height=9, color="black", aria=False).encode(x=f"{end}:Q") for end in ("low", "high")]
+    layers = alt.layer(bars, whiskers, *caps).properties(width=WIDTH, height=alt.Step(BAR_STEP))
+    header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, title=None)
+    row = alt.Row("group:N", sort=groups, title=None, header=header if len(groups) > 1 else None)
+    chart = layers.facet(row=row, data=alt.Data(values=_rows(points)), spacing=10).resolve_scale(y="independent")
+    return {**chart.to_dict(), "config": config()}
+
+
+def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
+    return [
+        {
+            "series": point.series,
+            "group": point.group,
+            "mean": point.mean_mib_s,
+            "low": point.low_mib_s,
+            "high": point.high_mib_s,
+            "label": point.label,
+        }
+        for point in points
+    ]

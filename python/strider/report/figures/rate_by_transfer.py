@@ -1,0 +1,100 @@
+"""Rate against transfer size: one line per interface."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from strider.report.figures.points import Point
+from strider.report.figures.style import SeriesStyle, config
+
+WIDTH, HEIGHT = 400, 250
+_MAXIMUM_TICKS = 8
+#: Distance between neighbouring series at the same transfer size, as a share of the axis, so that whiskers stay legible.
+_DODGE = 0.012
+
+_SIZE_LABEL = (
+    "datum.value < 1024 ? format(datum.value, '~r') + ' B' : datum.value < 1048576 ? format(datum.value / 1024, '~r') + ' KiB' : "
+    "datum.value < 1073741824 ? format(datum.value / 1048576, '~r') + ' MiB' : format(datum.value / 1073741824, '~r') + ' GiB'"
+)
+
+
+def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib_s: float) -> dict[str, Any]:
+    """A line chart with a logarithmic (base 2) axis of transfer sizes and whiskers at each point.
+
+    Args:
+        points: Of one operation and number of clients; each has a transfer size.
+        look: Style of each series.
+        highest_mib_s: Upper end of the rate axis, so that neighbouring charts can be compared.
+
+    Returns:
+        A Vega-Lite specification.
+    """
+    import altair as alt
+
+    series = [name for name in look if any(point.series == name for point in points)]
+    sizes = sorted({point.transfer_bytes for point in points if point.transfer_bytes})
+    legend = alt.Legend(title=None, orient="top", columns=3, symbolDash=[1, 0])
+    base = alt.Chart(alt.Data(values=_rows(points, series, sizes))).encode(
+        x=alt.X(
+            "x:Q",
+            title="transfer size",
+            scale=alt.Scale(type="log", base=2, domain=_domain(sizes), nice=False),
+            axis=alt.Axis(values=_ticks(sizes), labelExpr=_SIZE_LABEL, labelOverlap="greedy", grid=False),
+        ),
+        color=alt.Color("series:N", scale=_scale(series, [look[name].colour for name in series]), legend=legend),
+    )
+    rate = alt.Y(
+        "mean:Q",
+        title="rate [MiB/s]",
+        scale=alt.Scale(domain=[0, highest_mib_s], nice=True, zero=True),
+        axis=alt.Axis(format="~r", tickCount=6),
+    )
+    lines = base.mark_line(strokeWidth=1.8, aria=False).encode(
+        y=rate, strokeDash=alt.StrokeDash("series:N", scale=_scale(series, [look[name].dash for name in series]), legend=None)
+    )
+    whiskers = base.mark_rule(aria=False).encode(y="low:Q", y2="high:Q")
+    caps = [base.mark_tick(orient="horizontal", thickness=1.2, width=7, aria=False).encode(y=f"{end}:Q") for end in ("low", "high")]
+    marks = base.mark_point(filled=True, size=55, opacity=1).encode(
+        y=rate,
+        shape=alt.Shape("series:N", scale=_scale(series, [look[name].shape for name in series]), legend=legend),
+        description="label:N",
+    )
+    chart = alt.layer(lines, whiskers, *caps, marks).properties(width=WIDTH, height=HEIGHT)
+    return {**chart.to_dict(), "config": config()}
+
+
+def _scale(series: Sequence[str], values: Sequence[Any]) -> Any:  # noqa: ANN401 - altair's classes are untyped here
+    import altair as alt
+
+    return alt.Scale(domain=list(series), range=list(values))
+
+
+def _rows(points: Sequence[Point], series: Sequence[str], sizes: Sequence[int]) -> list[dict[str, Any]]:
+    """Points as rows, series at the same size moved slightly apart."""
+    octaves = max(1.0, math.log2(sizes[-1] / sizes[0]))
+    middle = (len(series) - 1) / 2
+    return [
+        {
+            "series": point.series,
+            "x": (point.transfer_bytes or 1) * 2 ** (octaves * _DODGE * (series.index(point.series) - middle)),
+            "mean": point.mean_mib_s,
+            "low": point.low_mib_s,
+            "high": point.high_mib_s,
+            "label": point.label,
+        }
+        for point in points
+    ]
+
+
+def _domain(sizes: Sequence[int]) -> list[float]:
+    """The sizes with a little room on both sides."""
+    room = (sizes[-1] / sizes[0]) ** 0.05
+    return [sizes[0] / room, sizes[-1] * room]
+
+
+def _ticks(sizes: Sequence[int]) -> list[int]:
+    """The sizes themselves, every second or third of them where there are many; the largest is always there."""
+    step = math.ceil(len(sizes) / _MAXIMUM_TICKS)
+    return list(sizes[::-1][::step][::-1])

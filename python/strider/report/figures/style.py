@@ -1,0 +1,53 @@
+"""How series look: told apart by colour, by mark and by dash, so that colour-blind readers and black-and-white prints work.
+
+Colours are those of Okabe and Ito (Color Universal Design, 2008), without the yellow, which is too faint on white.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (12, 4))
+
+FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class SeriesStyle:
+    """How one series is drawn."""
+
+    colour: str
+    shape: str
+    dash: tuple[int, ...]
+
+
+def styles(series: Sequence[str]) -> dict[str, SeriesStyle]:
+    """A style for each of a run's series; the same series looks the same in all charts of a report.
+
+    The numbers of colours, shapes and dashes have no common divisor, so no two of 210 series look alike.
+    """
+    return {
+        name: SeriesStyle(
+            _COLOURS[index % len(_COLOURS)], _SHAPES[index % len(_SHAPES)], _DASHES[index % len(_DASHES)]
+        )
+        for index, name in enumerate(series)
+    }
+
+
+def config() -> dict[str, object]:
+    """Vega-Lite configuration of all figures."""
+    return {
+        "font": FONT,
+        "background": "white",
+        "padding": {"left": 12, "top": 5, "right": 12, "bottom": 5},
+        "view": {"stroke": None},
+        "axis": {
+            "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "gridColor": "#e3e3e3",
+            "domainColor": "#555", "tickColor": "#555", "labelColor": "#222", "titleColor": "#222", "labelPadding": 4,
+        },
+        "legend": {"labelFontSize": 11, "labelLimit": 320, "symbolSize": 70, "columnPadding": 16},
+        "header": {"labelFontSize": 11, "labelLimit": 600},
+    }  # fmt: skip

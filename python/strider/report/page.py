@@ -1,0 +1,218 @@
+"""The report: one self-contained HTML file that works offline and needs no script.
+
+Charts are SVG, drawn here; what is long is in collapsed sections, which browsers lay out only when they are opened.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strider.errors import ExitCode, StriderError
+from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
+from strider.report.environment import environment_rows
+from strider.report.facets import Facets, format_value
+from strider.report.tables import HtmlTable, digest_table, result_tables
+from strider.report.wording import (
+    NO_STORAGE, Best, best_rates, constants_line, digest_line, error_place, plural, problems, verification_line,
+)  # fmt: skip
+from strider.statistics import OperationSummary, compare_digests, summarize
+from strider.store.model import Case, ErrorRow, Run
+from strider.units import format_seconds
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+#: Up to so many summaries the tables of a report are open from the start.
+_OPEN_TABLES = 40
+#: Up to so many groups their charts are open from the start; beyond, those of the first group are.
+_OPEN_GROUPS = 6
+_MAXIMUM_ERRORS = 200
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cases that differ in interface, transfer size and clients alone: their charts and tables."""
+
+    title: str
+    anchor: str
+    charts: Sequence[Chart]
+    tables: Sequence[HtmlTable]
+
+
+@dataclass(frozen=True)
+class ErrorView:
+    """An error in a list."""
+
+    case: str
+    kind: str
+    message: str
+    place: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class RunView:
+    """Everything that the template says about one run, as texts."""
+
+    anchor: str
+    suite: str
+    description: str
+    run: str
+    status: str
+    facts: str
+    problems: Sequence[str]
+    best: Sequence[Best]
+    remarks: Sequence[str]
+    constants: str
+    axes: Sequence[tuple[str, str]]
+    bars: Sequence[Chart]
+    groups: Sequence[Group]
+    digests: HtmlTable | None
+    errors: Sequence[ErrorView]
+    errors_left_out: int
+    environment: Sequence[tuple[str, str]]
+    tables_open: bool
+    groups_open: int
+
+
+def write_html(runs: Sequence[Run], out: Path) -> Path:
+    """Writes the report of some runs.
+
+    Args:
+        runs: At least one; each gets a part of its own.
+        out: The HTML file; an existing one is replaced as a whole.
+
+    Returns:
+        `out`.
+
+    Raises:
+        StriderError: The file cannot be written.
+    """
+    views = [_view(run, f"run-{position}") for position, run in enumerate(runs, start=1)]
+    html = _templates().get_template("report.html.j2").render(views=views)
+    scratch = out.with_name(f".{out.name}.part")
+    try:
+        scratch.write_text(html, encoding="utf-8")
+        scratch.replace(out)
+    except OSError as error:
+        raise StriderError(f"cannot write {out}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+    return out
+
+
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("strider.report", "templates")
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def _view(run: Run, anchor: str) -> RunView:
+    summaries = summarize(run)
+    comparisons = compare_digests(run)
+    facets = Facets.of(list(run.cases.values()))
+    groups, bars = _groups(summaries, facets, anchor)
+    remarks = [verification_line(summaries), digest_line(comparisons), _null_remark(summaries)]
+    return RunView(
+        anchor=anchor,
+        suite=run.plan.suite.name,
+        description=run.plan.suite.description,
+        run=run.id,
+        status=run.status,
+        facts=_facts(run, summaries),
+        problems=problems(run, summaries, comparisons),
+        best=best_rates(summaries, facets),
+        remarks=[remark for remark in remarks if remark] if summaries else [],
+        constants=constants_line(facets, summaries) if summaries else "",
+        axes=_axes(list(run.cases.values()), facets),
+        bars=bars,
+        groups=groups,
+        digests=digest_table(comparisons, facets) if comparisons else None,
+        errors=[_error_view(error) for error in run.errors[:_MAXIMUM_ERRORS]],
+        errors_left_out=max(0, len(run.errors) - _MAXIMUM_ERRORS),
+        environment=environment_rows(run),
+        tables_open=len(summaries) <= _OPEN_TABLES,
+        groups_open=len(groups) if len(groups) <= _OPEN_GROUPS else 1,
+    )
+
+
+def _groups(
+    summaries: Sequence[OperationSummary], facets: Facets, anchor: str
+) -> tuple[list[Group], list[Chart]]:
+    """The groups with their line charts, and the bars of those groups that have one transfer size only."""
+    by_group: defaultdict[str, list[OperationSummary]] = defaultdict(list)
+    for summary in summaries:
+        by_group[facets.group[summary.case.number]].append(summary)
+    groups, single = [], []
+    for position, (title, own) in enumerate(by_group.items(), start=1):
+        swept = len(transfer_sizes(own)) > 1
+        charts = line_charts(own, facets) if swept else []
+        single += [] if swept else own
+        groups.append(Group(title, f"{anchor}-group-{position}", charts, result_tables(own, facets)))
+    return groups, bar_charts(single, facets)
+
+
+def _facts(run: Run, summaries: Sequence[OperationSummary]) -> str:
+    """What was done, in a sentence."""
+    samples = sum(summary.n for summary in summaries)
+    cases = len({summary.case.number for summary in summaries})
+    host = str(run.info.environment.get("host", "")) or (run.start.nodes[0].name if run.start and run.start.nodes else "")
+    parts = [
+        f"{plural(samples, 'sample')} of {plural(cases, 'case')}",
+        f"taken on {host}" if host else "",
+        f"in {run.plan.target}",
+        f"started {run.info.started[:19].replace('T', ' ')} UTC",
+        _duration(run),
+    ]
+    return ", ".join(part for part in parts if part) + "."
+
+
+def _duration(run: Run) -> str:
+    if run.info.ended:
+        try:
+            ended, started = (datetime.fromisoformat(text) for text in (run.info.ended, run.info.started))
+        except ValueError:
+            return ""
+        return f"in {format_seconds((ended - started).total_seconds())}"
+    return f"{format_seconds(run.end.time_s)} of measuring" if run.end else ""
+
+
+def _null_remark(summaries: Sequence[OperationSummary]) -> str:
+    names = {summary.case.interface_name for summary in summaries}
+    if NO_STORAGE not in names:
+        return ""
+    drawn = "" if names == {NO_STORAGE} else " It is in the tables, not in the charts."
+    return f"Interface null moves no bytes: its rates are Strider's own cost, not storage.{drawn}"
+
+
+def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
+    """What was varied, with all values in the order of the plan."""
+    sizes = sorted({case.transfer_bytes for case in cases if case.transfer_bytes is not None})
+    axes = {
+        "interface": facets.series_order,
+        "pattern and its conditions": list(dict.fromkeys(facets.group.values())),
+        "transfer": [format_value("transfer", size) for size in sizes],
+        "clients": [str(count) for count in sorted({case.clients for case in cases})],
+        "operation": list(dict.fromkeys(name for case in cases for name in case.operations)),
+    }
+    return [(name, " · ".join(values)) for name, values in axes.items() if values]
+
+
+def _error_view(error: ErrorRow) -> ErrorView:
+    data = f"expected {error.expected}, found {error.found}" if error.expected is not None else ""
+    kind = f"{error.kind}, {error.mismatch_class}" if error.mismatch_class else error.kind
+    times = f"{error.count} times" if error.count > 1 else ""
+    number = f"errno {error.errno}" if error.errno else ""
+    return ErrorView(
+        case=f"{error.case}, {error.operation}, repetition {error.repetition}" if error.case is not None else "",
+        kind=kind,
+        message=error.message,
+        place=error_place(error),
+        detail="; ".join(part for part in (number, data, times, error.remedy or "") if part),
+    )

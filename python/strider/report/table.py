@@ -1,0 +1,183 @@
+"""The table at the end of a run, and the same numbers as plain rows.
+
+Up to 60 rows it is one row per case and operation. Beyond that it is condensed: one row per interface, pattern and transfer
+size, one column per operation and number of clients, with the median rate; where even that is long, the best transfer size
+of each stands for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from strider.report import pivot
+from strider.report.facets import Facets
+from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
+from strider.report.wording import constants_line, notes, problems
+from strider.statistics import OperationSummary, compare_digests, summarize
+from strider.statistics.summary import LatencySummary
+from strider.store.model import Run
+from strider.units import format_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+MAXIMUM_ROWS = 60
+#: Columns that may go where the terminal is narrow, first to go first.
+_OPTIONAL = ("first done", "maximum", "minimum", "p50", "p99")
+#: Columns of text that may take several lines, and their width.
+_FOLDING = {"pattern": 28, "notes": 26}
+
+
+def render(run: Run, console: Console) -> None:
+    """Prints the results of a run as a table, what its rows have in common, and what went wrong."""
+    summaries = summarize(run)
+    facets = Facets.of([summary.case for summary in summaries])
+    if not summaries:
+        console.print("No phase of this run was finished: there is nothing to tabulate.", highlight=False)
+    elif len(summaries) > MAXIMUM_ROWS:
+        pivot.render(summaries, facets, console)
+    else:
+        console.print(_fit(summaries, facets, console))
+    if summaries:
+        console.print(constants_line(facets, summaries), style="dim", highlight=False, markup=False)
+    for problem in problems(run, summaries, compare_digests(run)):
+        console.print(problem, style="bold red", highlight=False, markup=False)
+
+
+def as_rows(run: Run) -> list[dict[str, Any]]:
+    """The summaries of a run as one flat dictionary per case and operation, units in the keys, None where unknown.
+
+    `rate_mean_mib_s` is the mean of the repetitions' rates, `rate_total_mib_s` total work ÷ total time.
+    """
+    return [_as_row(run.id, summary) for summary in summarize(run)]
+
+
+def _as_row(run_id: str, summary: OperationSummary) -> dict[str, Any]:
+    case, rate, latency, times = summary.case, summary.rate, summary.latency, summary.times
+    interval = rate.interval if rate else None
+    row = {
+        "run": run_id,
+        "case": case.number,
+        "name": case.name,
+        "interface": case.interface_name,
+        "interface_parameters": {k: v for k, v in case.interface.items() if k != "name"},
+        "pattern": case.pattern_name,
+        "pattern_parameters": {k: v for k, v in case.pattern.items() if k != "name"},
+        "transfer_bytes": case.transfer_bytes,
+        **case.common_parameters(),
+        "operation": summary.operation,
+        "n": summary.n,
+        "voided": summary.voided,
+        "errors": sum(error.count for error in summary.errors),
+        "rate_mean_mib_s": rate.mean if rate else None,
+        "rate_median_mib_s": rate.median if rate else None,
+        "rate_min_mib_s": rate.minimum if rate else None,
+        "rate_max_mib_s": rate.maximum if rate else None,
+        "rate_deviation_mib_s": rate.deviation if rate else None,
+        "rate_variation": rate.variation if rate else None,
+        "rate_interval_low_mib_s": interval.low if interval else None,
+        "rate_interval_high_mib_s": interval.high if interval else None,
+        "rate_interval_method": interval.method if interval else None,
+        "rate_total_mib_s": summary.total_rate_mib_s,
+        "rate_first_done_median_mib_s": summary.first_done.median if summary.first_done else None,
+        **{f"latency_{name}": getattr(latency, name, None) for name in LatencySummary.__dataclass_fields__},
+        "sync_share": times.sync_share if times else None,
+        "user_s": times.user_s if times else None,
+        "system_s": times.system_s if times else None,
+    }
+    # JSON knows no NaN.
+    return {key: None if isinstance(value, float) and value != value else value for key, value in row.items()}
+
+
+def _fit(summaries: Sequence[OperationSummary], facets: Facets, console: Console) -> Table:
+    """The widest version of the table that fits the console."""
+    dropped: set[str] = set()
+    table = _build(summaries, facets, dropped)
+    for name in _OPTIONAL:
+        if pivot.natural_width(table, console) <= console.width:
+            break
+        dropped.add(name)
+        table = _build(summaries, facets, dropped)
+    return table
+
+
+def _build(summaries: Sequence[OperationSummary], facets: Facets, dropped: set[str]) -> Table:
+    """One row per summary, with a rule between operations and numbers of clients."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    unit = time_unit([summary.latency.p50_s for summary in summaries if summary.latency])
+    columns = _columns(summaries, facets, unit)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for name, (header, justify, _) in columns.items():
+        if name not in dropped:
+            table.add_column(header, justify=justify, no_wrap=name not in _FOLDING, max_width=_FOLDING.get(name))
+    section = _sections(summaries, facets)
+    series = facets.series_order.index
+    ordered = sorted(
+        summaries, key=lambda s: (section(s), s.case.transfer_bytes or 0, series(facets.series[s.case.number]))
+    )
+    for index, summary in enumerate(ordered):
+        if index and section(ordered[index - 1]) != section(summary):
+            table.add_section()
+        cells = [cell(summary) for name, (_, _, cell) in columns.items() if name not in dropped]
+        table.add_row(*(Text(cell) for cell in cells), style="red" if summary.voided or summary.errors else None)
+    return table
+
+
+def _sections(
+    summaries: Sequence[OperationSummary], facets: Facets
+) -> Callable[[OperationSummary], tuple[int, int, int]]:
+    """What rows between two rules have in common: group and operation in the order of the plan, clients."""
+    groups = list(dict.fromkeys(facets.group.values()))
+    operations = list(dict.fromkeys(summary.operation for summary in summaries))
+
+    def section(summary: OperationSummary) -> tuple[int, int, int]:
+        group = facets.group[summary.case.number]
+        return groups.index(group), operations.index(summary.operation), summary.case.clients
+
+    return section
+
+
+def _columns(summaries: Sequence[OperationSummary], facets: Facets, unit: TimeUnit) -> dict[str, Any]:
+    """Header, alignment and text of each column; columns that say the same in all rows are left out."""
+    columns: dict[str, Any] = {
+        "interface": ("interface", "left", lambda s: facets.series[s.case.number]),
+        "pattern": ("pattern", "left", lambda s: facets.group[s.case.number]),
+        "transfer": ("transfer", "right", lambda s: format_transfer(s.case.transfer_bytes)),
+        "clients": ("clients", "right", lambda s: str(s.case.clients)),
+        "operation": ("operation", "left", lambda s: s.operation),
+    }
+    constant = [name for name, (_, _, cell) in columns.items() if len({cell(s) for s in summaries}) == 1]
+    columns = {
+        name: column for name, column in columns.items() if name not in constant or name in ("interface", "operation")
+    }
+    columns |= {
+        "median": ("median\nMiB/s", "right", lambda s: significant(s.rate.median if s.rate else None)),
+        "mean": ("mean ± dev.\nMiB/s", "right", format_mean),
+        "minimum": ("min\nMiB/s", "right", lambda s: significant(s.rate.minimum if s.rate else None)),
+        "maximum": ("max\nMiB/s", "right", lambda s: significant(s.rate.maximum if s.rate else None)),
+        "first done": ("first\ndone", "right", lambda s: significant(s.first_done.median if s.first_done else None)),
+        "p50": (f"p50\n{unit.name}", "right", lambda s: unit.format(s.latency.p50_s if s.latency else None)),
+        "p99": (f"p99\n{unit.name}", "right", lambda s: unit.format(s.latency.p99_s if s.latency else None)),
+        "notes": ("notes", "left", lambda s: "; ".join(notes(s))),
+    }
+    if not any(notes(summary) for summary in summaries):
+        del columns["notes"]
+    return columns
+
+
+def format_transfer(transfer_bytes: int | None) -> str:
+    """A transfer size for a table cell."""
+    return NOTHING if transfer_bytes is None else format_bytes(transfer_bytes)
+
+
+def format_mean(summary: OperationSummary) -> str:
+    """Mean and standard deviation, the latter as a percentage: 1234 ± 5 %."""
+    if summary.rate is None:
+        return NOTHING
+    spread = f" ± {percent(summary.rate.variation)} %" if summary.n > 1 else ""
+    return significant(summary.rate.mean) + spread

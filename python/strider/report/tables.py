@@ -1,0 +1,171 @@
+"""The tables of the HTML report: what stands in which column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from strider.report.facets import Facets
+from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
+from strider.report.wording import notes
+from strider.statistics import DigestComparison, OperationSummary
+from strider.units import format_bytes, format_bytes_rounded, format_seconds
+
+Cell = Callable[[OperationSummary], str]
+
+
+@dataclass(frozen=True)
+class HtmlTable:
+    """A table of texts.
+
+    Attributes:
+        columns: Heading and unit of each column; the first `labels` columns name the row.
+        rows: Texts, one per column.
+    """
+
+    caption: str
+    columns: Sequence[tuple[str, str]]
+    rows: Sequence[Sequence[str]]
+    labels: int
+
+
+def result_tables(summaries: Sequence[OperationSummary], facets: Facets) -> list[HtmlTable]:
+    """The tables of one group: rates, latencies, where the time went, and the deadline where there is one."""
+    makers = (_rates, _latencies, _times, _deadlines)
+    ordered = _ordered(summaries, facets)
+    tables = [_table(caption, columns, ordered, facets) for caption, columns in (make(ordered) for make in makers)]
+    return [table for table in tables if any(set(row[table.labels :]) - {NOTHING, ""} for row in table.rows)]
+
+
+def _ordered(summaries: Sequence[OperationSummary], facets: Facets) -> list[OperationSummary]:
+    """By operation, clients, transfer size and interface, so that interfaces stand together."""
+    operations = list(dict.fromkeys(summary.operation for summary in summaries))
+    series = facets.series_order
+
+    def position(summary: OperationSummary) -> tuple[int, int, int, int]:
+        case = summary.case
+        name = series.index(facets.series[case.number])
+        return operations.index(summary.operation), case.clients, case.transfer_bytes or 0, name
+
+    return sorted(summaries, key=position)
+
+
+def _table(
+    caption: str, columns: dict[tuple[str, str], Cell], summaries: Sequence[OperationSummary], facets: Facets
+) -> HtmlTable:
+    labels: dict[tuple[str, str], Cell] = {
+        ("operation", ""): lambda s: s.operation,
+        ("clients", ""): lambda s: str(s.case.clients),
+        ("transfer", ""): lambda s: NOTHING if s.case.transfer_bytes is None else format_bytes(s.case.transfer_bytes),
+        ("interface", ""): lambda s: facets.series[s.case.number],
+    }
+    every = labels | columns
+    rows = [[cell(summary) for cell in every.values()] for summary in summaries]
+    return HtmlTable(caption, list(every), rows, len(labels))
+
+
+def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
+    def of_rate(quantity: str) -> Cell:
+        return lambda s: significant(getattr(s.rate, quantity, None))
+
+    def interval(summary: OperationSummary) -> str:
+        found = summary.rate.interval if summary.rate else None
+        return f"{significant(found.low)} – {significant(found.high)}" if found else NOTHING
+
+    columns: dict[tuple[str, str], Cell] = {
+        ("n", ""): lambda s: str(s.n),
+        ("mean", "MiB/s"): of_rate("mean"),
+        ("median", "MiB/s"): of_rate("median"),
+        ("min", "MiB/s"): of_rate("minimum"),
+        ("max", "MiB/s"): of_rate("maximum"),
+        ("std. dev.", "MiB/s"): of_rate("deviation"),
+        ("CV", "%"): lambda s: percent(s.rate.variation if s.rate else None),
+        ("95 % interval of the mean", "MiB/s"): interval,
+        ("total work ÷ total time", "MiB/s"): lambda s: significant(s.total_rate_mib_s),
+        ("first done, median", "MiB/s"): lambda s: significant(s.first_done.median if s.first_done else None),
+        ("slowest … fastest rank", "MiB/s"): _rank_spread,
+        ("notes", ""): lambda s: "; ".join(notes(s)),
+    }
+    if not any(notes(summary) for summary in summaries):
+        del columns["notes", ""]
+    return "Rates", columns
+
+
+def _rank_spread(summary: OperationSummary) -> str:
+    ranks = summary.ranks
+    if ranks is None:
+        return NOTHING
+    return f"{significant(ranks.slowest_mib_s)} (rank {ranks.slowest_rank}) … {significant(ranks.fastest_mib_s)}"
+
+
+def _latencies(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
+    unit = time_unit([summary.latency.p50_s for summary in summaries if summary.latency])
+
+    def of_latency(quantity: str) -> Cell:
+        return lambda s: unit.format(getattr(s.latency, quantity, None))
+
+    columns: dict[tuple[str, str], Cell] = {
+        ("requests", ""): lambda s: str(s.latency.count) if s.latency else NOTHING,
+        ("min", unit.name): of_latency("minimum_s"),
+        ("mean", unit.name): of_latency("mean_s"),
+        ("p50", unit.name): of_latency("p50_s"),
+        ("p90", unit.name): of_latency("p90_s"),
+        ("p99", unit.name): of_latency("p99_s"),
+        ("p99.9", unit.name): of_latency("p999_s"),
+        ("max", unit.name): of_latency("maximum_s"),
+    }
+    return "Latency of requests, over all ranks and repetitions", columns
+
+
+def _times(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
+    unit = time_unit([summary.times.elapsed_s for summary in summaries if summary.times])
+
+    def of_times(quantity: str, shown: TimeUnit = unit) -> Cell:
+        return lambda s: shown.format(getattr(s.times, quantity, None))
+
+    columns: dict[tuple[str, str], Cell] = {
+        ("elapsed", unit.name): of_times("elapsed_s"),
+        ("open", unit.name): of_times("open_s"),
+        ("transfer", unit.name): of_times("transfer_s"),
+        ("sync", unit.name): of_times("sync_s"),
+        ("close", unit.name): of_times("close_s"),
+        ("sync share", "%"): lambda s: percent(s.times.sync_share if s.times else None),
+        ("data made or checked", unit.name): of_times("prepare_s"),
+        ("CPU user", unit.name): of_times("user_s"),
+        ("CPU system", unit.name): of_times("system_s"),
+        ("bytes", ""): lambda s: format_bytes_rounded(s.samples[0].bytes) if s.samples else NOTHING,
+    }
+    return "Where the time went, mean of a repetition", columns
+
+
+def _deadlines(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
+    def of_deadline(format_one: Callable[[float], str], quantity: str) -> Cell:
+        return lambda s: format_one(getattr(s.deadline, quantity)) if s.deadline else NOTHING
+
+    columns: dict[tuple[str, str], Cell] = {
+        ("deadline", ""): of_deadline(format_seconds, "deadline_s"),
+        ("rate at the deadline", "MiB/s"): of_deadline(significant, "rate_mib_s"),
+        ("moved until then", ""): of_deadline(format_bytes_rounded, "bytes"),
+        ("wear-out", "s"): of_deadline(significant, "wear_out_s"),
+        ("requests of the slowest rank", ""): of_deadline(lambda value: str(int(value)), "requests_per_rank_min"),
+        ("requests of the fastest rank", ""): of_deadline(lambda value: str(int(value)), "requests_per_rank_max"),
+    }
+    return "At the deadline (stonewall)", columns
+
+
+def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> HtmlTable:
+    """Cases that differ in the interface alone, and whether they read the same data."""
+    rows = [
+        [
+            facets.group[one.cases[0].number],
+            one.operation,
+            str(one.cases[0].clients),
+            NOTHING if one.cases[0].transfer_bytes is None else format_bytes(one.cases[0].transfer_bytes),
+            ", ".join(facets.series[case.number] for case in one.cases),
+            str(one.repetitions),
+            one.verdict,
+        ]
+        for one in comparisons
+    ]
+    columns = [(name, "") for name in ("pattern", "operation", "clients", "transfer", "interfaces", "repetitions", "verdict")]
+    return HtmlTable("Digests of what was read, compared between interfaces", columns, rows, 4)

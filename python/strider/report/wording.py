@@ -1,0 +1,159 @@
+"""What a run says, in words. Nothing is claimed beyond the data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from strider.report.facets import Facets
+from strider.report.numbers import significant
+from strider.statistics import DigestComparison, OperationSummary
+from strider.store.model import ErrorRow, Run
+from strider.units import format_bytes, format_bytes_rounded
+
+#: The interface that moves no bytes: its rates are Strider's own cost and no property of storage.
+NO_STORAGE = "null"
+
+
+@dataclass(frozen=True)
+class Best:
+    """The highest median rate of one operation, as a sentence in two parts."""
+
+    operation: str
+    rate: str
+    how: str
+
+
+def constants_line(facets: Facets, summaries: Sequence[OperationSummary]) -> str:
+    """What the rows of a table have in common, and how many repetitions they stand for."""
+    counts = sorted({summary.n for summary in summaries})
+    repetitions = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
+    shared = " · ".join(f"{name} {value}" for name, value in facets.constants)
+    unit = "repetition" if counts == [1] else "repetitions"
+    return f"{shared} · {repetitions} {unit}" if shared else f"{repetitions} {unit}"
+
+
+def notes(summary: OperationSummary) -> list[str]:
+    """What a reader of one row must know: void samples and errors."""
+    found = []
+    if summary.voided:
+        found.append(f"{summary.voided} void")
+    if summary.verify and summary.verify.wrong_bytes:
+        found.append(f"{format_bytes_rounded(summary.verify.wrong_bytes)} wrong")
+    if summary.errors:
+        found.append(f"{error_count(summary.errors)}: {summary.errors[0].message}")
+    return found
+
+
+def error_count(errors: Sequence[ErrorRow]) -> str:
+    """How many errors, in words."""
+    return plural(sum(error.count for error in errors), "error")
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: 1 error, 2 errors."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def error_place(error: ErrorRow) -> str:
+    """Where an error happened: rank, host, call, file and offset, as far as known."""
+    parts = [
+        f"rank {error.rank}" if error.rank is not None else "",
+        f"on {error.host}" if error.host else "",
+        f"{error.call}" if error.call else "",
+        f"file {error.file}" if error.file else "",
+        f"offset {error.offset}" if error.offset is not None else "",
+        f"length {error.length}" if error.length is not None else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def problems(run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]) -> list[str]:
+    """One sentence for everything that makes a run less than complete and valid; none for a good one."""
+    found = []
+    if run.status != "complete":
+        missing = missing_operations(run, summaries)
+        tail = f": {missing} of {planned_operations(run)} planned operations have no sample" if missing else ""
+        found.append(f"The run is {run.status}{tail}.")
+    voided = sum(summary.voided for summary in summaries)
+    if voided:
+        found.append(f"{plural(voided, 'sample')} void, because a check failed; they count in no number here.")
+    if run.errors:
+        first = run.errors[0]
+        case = f"case {first.case}, " if first.case is not None else ""
+        place = error_place(first)
+        where = f" ({case}{place})" if case or place else ""
+        kinds = "" if len(run.errors) == 1 else "The first: "
+        found.append(f"{error_count(run.errors)} reported. {kinds}{first.message}{where}.")
+    for comparison in comparisons:
+        if comparison.verdict == "different data":
+            names = ", ".join(f"{case.interface_name} (case {case.number})" for case in comparison.cases)
+            found.append(f"Different data were read by the same {comparison.operation} through {names}.")
+    return found
+
+
+def planned_operations(run: Run) -> int:
+    """Number of operations of all cases."""
+    return sum(len(set(case.operations)) for case in run.cases.values())
+
+
+def missing_operations(run: Run, summaries: Sequence[OperationSummary]) -> int:
+    """Number of planned operations without a single sample that counts."""
+    return planned_operations(run) - sum(summary.n > 0 for summary in summaries)
+
+
+def best_rates(summaries: Sequence[OperationSummary], facets: Facets) -> list[Best]:
+    """For each operation the case with the highest median rate; interface `null` is left out, it moves no bytes."""
+    best: dict[str, OperationSummary] = {}
+    for summary in summaries:
+        if summary.rate is None or summary.case.interface_name == NO_STORAGE:
+            continue
+        leader = best.get(summary.operation)
+        if leader is None or leader.rate is None or summary.rate.median > leader.rate.median:
+            best[summary.operation] = summary
+    return [_best(summary, facets) for summary in best.values()]
+
+
+def _best(summary: OperationSummary, facets: Facets) -> Best:
+    case, rate = summary.case, summary.rate
+    transfer = f", {format_bytes(case.transfer_bytes)} per transfer" if case.transfer_bytes is not None else ""
+    interval = rate.interval if rate else None
+    spread = f"; 95 % interval of the mean {significant(interval.low)}–{significant(interval.high)}" if interval else ""
+    return Best(
+        operation=summary.operation,
+        rate=f"{significant(rate.median if rate else None)} MiB/s",
+        how=(
+            f"through {facets.series[case.number]}, {plural(case.clients, 'client')}, "
+            f"{facets.group[case.number]}{transfer} (median of {summary.n}{spread})"
+        ),
+    )
+
+
+def verification_line(summaries: Sequence[OperationSummary]) -> str:
+    """How much of what was read was checked, and with what result."""
+    checks = [summary.verify for summary in summaries if summary.verify]
+    checked = sum(check.checked_bytes for check in checks)
+    wrong = sum(check.wrong_bytes for check in checks)
+    if not checked:
+        return "The data that was read back was not checked."
+    verdict = "all of it was right" if not wrong else f"{format_bytes_rounded(wrong)} of it were WRONG"
+    return f"{format_bytes_rounded(checked)} of read data was checked: {verdict}."
+
+
+def digest_line(comparisons: Sequence[DigestComparison]) -> str:
+    """Whether the same cases read the same data through different interfaces; empty where nothing could be compared."""
+    comparable = [one for one in comparisons if one.verdict != "not comparable"]
+    same = sum(one.verdict == "same data" for one in comparable)
+    if not comparable:
+        return ""
+    names = ", ".join(dict.fromkeys(case.interface_name for one in comparable for case in one.cases))
+    result = "all" if same == len(comparable) else f"only {same}"
+    return (
+        f"{plural(len(comparable), 'read')} of the same data through {names} compared by digest: {result} of them agree."
+    )
+
+
+def readable_key(key: str) -> str:
+    """A key of a JSON document as a label: `memory_bytes` is `memory`, `clock_error_s` is `clock error`."""
+    return re.sub(r"_(bytes|s|ns)$", "", key).replace("_", " ")

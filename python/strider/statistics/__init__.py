@@ -1,0 +1,15 @@
+"""Numbers one can defend: what a run says about each operation, with its spread and its uncertainty."""
+
+from strider.statistics.digest import DigestComparison, compare_digests
+from strider.statistics.distribution import Distribution, Interval, describe
+from strider.statistics.summary import OperationSummary, summarize
+
+__all__ = [
+    "DigestComparison",
+    "Distribution",
+    "Interval",
+    "OperationSummary",
+    "compare_digests",
+    "describe",
+    "summarize",
+]

@@ -1,0 +1,78 @@
+"""Whether the same case read the same data through every interface."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from strider.store.model import Case, Run, Sample
+
+Verdict = Literal["same data", "different data", "not comparable"]
+
+
+@dataclass(frozen=True)
+class DigestComparison:
+    """Cases that differ in nothing but the interface and its parameters, in one operation.
+
+    Attributes:
+        cases: The cases that were compared, in the order of the plan.
+        repetitions: Number of repetitions in which at least two of them have a digest.
+        verdict: `same data` where the digests agree in each of these repetitions; `not comparable` where the cases read
+            different amounts (a deadline does that) or share no repetition.
+        digests: By repetition, the digest of each case number.
+    """
+
+    cases: Sequence[Case]
+    operation: str
+    repetitions: int
+    verdict: Verdict
+    digests: dict[int, dict[int, str]]
+
+
+def compare_digests(run: Run) -> list[DigestComparison]:
+    """Compares what cases read that differ in their interface alone.
+
+    Void samples are compared too: a wrong digest is the very thing to be found. Only groups of two cases or more that
+    have a digest are listed.
+    """
+    groups: defaultdict[tuple[str, str], list[Sample]] = defaultdict(list)
+    keys = {number: workload_key(case) for number, case in run.cases.items()}
+    for sample in run.samples:
+        if sample.digest is not None and sample.measured and not sample.warmup and sample.case in keys:
+            groups[keys[sample.case], sample.operation].append(sample)
+    return [
+        _compare(run, operation, samples)
+        for (_, operation), samples in groups.items()
+        if len({sample.case for sample in samples}) > 1
+    ]
+
+
+def workload_key(case: Case) -> str:
+    """Everything that defines a case's workload except the interface, as a comparable text."""
+    return json.dumps([case.pattern, case.operations, case.common_parameters()], sort_keys=True)
+
+
+def _compare(run: Run, operation: str, samples: Sequence[Sample]) -> DigestComparison:
+    digests: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    amounts: defaultdict[int, set[int]] = defaultdict(set)
+    for sample in samples:
+        digests[sample.repetition][sample.case] = sample.digest or ""
+        amounts[sample.repetition].add(sample.bytes)
+    shared = [repetition for repetition, found in digests.items() if len(found) > 1]
+    comparable = [repetition for repetition in shared if len(amounts[repetition]) == 1]
+    verdict: Verdict = "same data"
+    if not comparable:
+        verdict = "not comparable"
+    elif any(len(set(digests[repetition].values())) > 1 for repetition in comparable):
+        verdict = "different data"
+    numbers = sorted({sample.case for sample in samples})
+    return DigestComparison(
+        cases=[run.cases[number] for number in numbers],
+        operation=operation,
+        repetitions=len(comparable),
+        verdict=verdict,
+        digests={repetition: digests[repetition] for repetition in sorted(comparable or shared)},
+    )

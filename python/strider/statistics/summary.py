@@ -1,0 +1,245 @@
+"""What a run says about each operation of each case."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from strider.statistics.distribution import Distribution, describe
+from strider.statistics.histogram import merge
+from strider.store.model import Case, ErrorRow, Run, Sample
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class LatencySummary:
+    """Latency of single requests over all ranks and counted repetitions, seconds; percentiles to within 0.4 %."""
+
+    count: int
+    minimum_s: float
+    mean_s: float
+    p50_s: float
+    p90_s: float
+    p99_s: float
+    p999_s: float
+    maximum_s: float
+
+
+@dataclass(frozen=True)
+class TimeSummary:
+    """Where the time of a repetition went: means over repetitions, seconds.
+
+    Open, transfer, sync and close are each the longest of any rank, so they need not add up to `elapsed_s`.
+    CPU times are sums over the ranks.
+    """
+
+    elapsed_s: float
+    open_s: float
+    transfer_s: float
+    sync_s: float
+    close_s: float
+    prepare_s: float
+    user_s: float
+    system_s: float
+
+    @property
+    def sync_share(self) -> float:
+        """Share of the elapsed time that making data persistent took, 0 to 1."""
+        return self.sync_s / self.elapsed_s if self.elapsed_s else math.nan
+
+
+@dataclass(frozen=True)
+class RankSummary:
+    """Rates of single ranks, MiB/s: medians over repetitions, and which rank was slowest how often."""
+
+    slowest_mib_s: float
+    mean_mib_s: float
+    fastest_mib_s: float
+    slowest_rank: int
+    slowest_times: int
+
+
+@dataclass(frozen=True)
+class DeadlineSummary:
+    """What had been moved when the deadline struck: means over repetitions; requests of single ranks are extremes."""
+
+    deadline_s: float
+    rate_mib_s: float
+    bytes: float
+    wear_out_s: float
+    requests_per_rank_min: int
+    requests_per_rank_max: int
+
+
+@dataclass(frozen=True)
+class VerifySummary:
+    """What the check of read data found, summed over all repetitions, void ones and warm-ups included."""
+
+    checked_bytes: int
+    wrong_bytes: int
+    mismatches: int
+
+
+@dataclass(frozen=True)
+class OperationSummary:
+    """One operation of one case.
+
+    Attributes:
+        samples: The samples that count: measured, valid, no warm-up.
+        voided: Number of measured samples that a failed check made void.
+        rate: Rate of each repetition (*last done*), MiB/s; its mean is the arithmetic mean of the repetitions' rates.
+        total_rate_mib_s: Total work ÷ total time over the repetitions: what one gets who does all of them in a row.
+            Slow repetitions weigh more in it than in `rate.mean`.
+        first_done: Rate until the first rank had finished, MiB/s.
+    """
+
+    case: Case
+    operation: str
+    samples: Sequence[Sample]
+    voided: int
+    rate: Distribution | None
+    total_rate_mib_s: float
+    first_done: Distribution | None
+    latency: LatencySummary | None
+    times: TimeSummary | None
+    ranks: RankSummary | None
+    deadline: DeadlineSummary | None
+    verify: VerifySummary | None
+    errors: Sequence[ErrorRow]
+
+    @property
+    def n(self) -> int:
+        """Number of repetitions that count."""
+        return len(self.samples)
+
+
+def summarize(run: Run) -> list[OperationSummary]:
+    """Summaries of a run's operations, in the order of the plan.
+
+    An operation has one if it was executed or failed; what a killed or interrupted run never reached is left out.
+    """
+    samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
+    errors: defaultdict[tuple[int, str], list[ErrorRow]] = defaultdict(list)
+    for sample in run.samples:
+        if sample.measured:
+            samples[sample.case, sample.operation].append(sample)
+    for error in run.errors:
+        if error.case is not None and error.operation is not None:
+            errors[error.case, error.operation].append(error)
+    return [
+        _summarize_operation(case, operation, samples[number, operation], errors[number, operation])
+        for number, case in run.cases.items()
+        for operation in dict.fromkeys(case.operations)
+        if samples[number, operation] or errors[number, operation]
+    ]
+
+
+def _summarize_operation(
+    case: Case, operation: str, samples: Sequence[Sample], errors: Sequence[ErrorRow]
+) -> OperationSummary:
+    counted = [sample for sample in samples if sample.counts]
+    elapsed_s = sum(sample.elapsed_s for sample in counted)
+    return OperationSummary(
+        case=case,
+        operation=operation,
+        samples=counted,
+        voided=sum(not sample.valid and not sample.warmup for sample in samples),
+        rate=describe([sample.rate_mib_s for sample in counted]),
+        total_rate_mib_s=sum(sample.bytes for sample in counted) / MIB / elapsed_s if elapsed_s > 0 else math.nan,
+        first_done=describe([sample.rate_first_done_mib_s for sample in counted]),
+        latency=_latency(counted),
+        times=_times(counted),
+        ranks=_ranks(counted),
+        deadline=_deadline(counted),
+        verify=_verify(samples),
+        errors=errors,
+    )
+
+
+def _mean(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> float:
+    values = [value for value in map(quantity, samples) if math.isfinite(value)]
+    return sum(values) / len(values) if values else math.nan
+
+
+def _latency(samples: Sequence[Sample]) -> LatencySummary | None:
+    measured = [sample.latency for sample in samples if sample.latency is not None and sample.latency.count > 0]
+    histograms = [sample.histogram for sample in samples if sample.histogram is not None]
+    if not measured or not histograms:
+        return None
+    merged = merge(histograms)
+    count = sum(latency.count for latency in measured)
+    minimum_s, maximum_s = min(one.min_s for one in measured), max(one.max_s for one in measured)
+
+    def percentile_s(share: float) -> float:
+        # A bucket's midpoint may lie outside of what was seen; the exact extremes are known.
+        return min(max(merged.percentile_s(share), minimum_s), maximum_s)
+
+    return LatencySummary(
+        count=count,
+        minimum_s=minimum_s,
+        mean_s=sum(one.mean_s * one.count for one in measured) / count,
+        p50_s=percentile_s(0.5),
+        p90_s=percentile_s(0.9),
+        p99_s=percentile_s(0.99),
+        p999_s=percentile_s(0.999),
+        maximum_s=maximum_s,
+    )
+
+
+def _times(samples: Sequence[Sample]) -> TimeSummary | None:
+    if not samples:
+        return None
+    return TimeSummary(
+        elapsed_s=_mean(samples, lambda sample: sample.elapsed_s),
+        open_s=_mean(samples, lambda sample: sample.open_s),
+        transfer_s=_mean(samples, lambda sample: sample.transfer_s),
+        sync_s=_mean(samples, lambda sample: sample.sync_s),
+        close_s=_mean(samples, lambda sample: sample.close_s),
+        prepare_s=_mean(samples, lambda sample: sample.prepare_s),
+        user_s=_mean(samples, lambda sample: sample.user_s),
+        system_s=_mean(samples, lambda sample: sample.system_s),
+    )
+
+
+def _ranks(samples: Sequence[Sample]) -> RankSummary | None:
+    from statistics import median
+
+    rates = [sample.rank_rate_mib_s for sample in samples if sample.rank_rate_mib_s is not None]
+    if not rates:
+        return None
+    slowest_rank, slowest_times = Counter(rate.min_rank for rate in rates).most_common(1)[0]
+    return RankSummary(
+        slowest_mib_s=median(rate.min for rate in rates),
+        mean_mib_s=median(rate.mean for rate in rates),
+        fastest_mib_s=median(rate.max for rate in rates),
+        slowest_rank=slowest_rank,
+        slowest_times=slowest_times,
+    )
+
+
+def _deadline(samples: Sequence[Sample]) -> DeadlineSummary | None:
+    reached = [sample.deadline for sample in samples if sample.deadline is not None]
+    if not reached:
+        return None
+    return DeadlineSummary(
+        deadline_s=reached[0].deadline_s,
+        rate_mib_s=sum(one.rate_mib_s for one in reached) / len(reached),
+        bytes=sum(one.bytes for one in reached) / len(reached),
+        wear_out_s=sum(one.wear_out_s for one in reached) / len(reached),
+        requests_per_rank_min=min(one.requests_per_rank_min for one in reached),
+        requests_per_rank_max=max(one.requests_per_rank_max for one in reached),
+    )
+
+
+def _verify(samples: Sequence[Sample]) -> VerifySummary | None:
+    checks = [sample.verify for sample in samples if sample.verify is not None]
+    if not checks:
+        return None
+    return VerifySummary(
+        checked_bytes=sum(check.checked_bytes for check in checks),
+        wrong_bytes=sum(check.wrong_bytes for check in checks),
+        mismatches=sum(check.mismatches for check in checks),
+    )

@@ -1,0 +1,23 @@
+"""Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
+
+from strider.store.load import load
+from strider.store.model import Case, ErrorRow, RankRow, Run, Sample
+from strider.store.runs import RunSummary, list_runs, resolve
+from strider.store.tables import ExportFormat, Table, derive, export, query
+
+__all__ = [
+    "Case",
+    "ErrorRow",
+    "ExportFormat",
+    "RankRow",
+    "Run",
+    "RunSummary",
+    "Sample",
+    "Table",
+    "derive",
+    "export",
+    "list_runs",
+    "load",
+    "query",
+    "resolve",
+]

@@ -1,0 +1,81 @@
+"""Reading `events.jsonl`, the truth about a run, also where the run was killed in the middle of a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from strider.errors import StriderError
+
+EVENTS_VERSION = 1
+
+Event = dict[str, Any]
+
+
+def read_events(path: Path) -> Iterator[Event]:
+    """Yields the events of a file in order, up to its last whole line.
+
+    A torn line is skipped where it is the last one or where the launcher sealed the file behind it: both are what a
+    killed engine leaves. Anywhere else it means a damaged file.
+
+    Raises:
+        StriderError: The file is damaged, or of a version that this Strider does not know.
+    """
+    torn_line = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            event = _parse(line)
+            if event is None:
+                if torn_line:
+                    raise _damaged(path, torn_line)
+                torn_line = number
+                continue
+            if torn_line and event.get("event") != "end":
+                raise _damaged(path, torn_line)
+            if event.get("event") == "run":
+                require_version(path, "event stream", event.get("version"), EVENTS_VERSION)
+            yield event
+
+
+def require_version(path: Path, what: str, found: object, known: int) -> None:
+    """Refuses a format version that this Strider does not know.
+
+    Raises:
+        StriderError: `found` is not `known`; the message names the file and the remedy.
+    """
+    if found == known:
+        return
+    raise StriderError(
+        f"{path}: {what} of version {found!r}, but this Strider reads version {known}: "
+        "use the Strider that wrote the run, or a newer one"
+    )
+
+
+def read_last_event(path: Path) -> Event | None:
+    """The last whole event of a file, reading no more than its last 64 KiB; None where there is none."""
+    tail_bytes = 1 << 16
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - tail_bytes))
+            lines = file.read().splitlines()
+    except OSError:
+        return None
+    return next((event for line in reversed(lines) if (event := _parse(line)) is not None), None)
+
+
+def _parse(line: bytes) -> Event | None:
+    """The event on a line; None where the line is torn (also: torn, and the next event glued to it)."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
+
+
+def _damaged(path: Path, line: int) -> StriderError:
+    return StriderError(f"{path} line {line}: not an event, but others follow: the file was damaged after the run")

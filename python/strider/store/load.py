@@ -1,0 +1,95 @@
+"""A run directory read back into types."""
+
+from __future__ import annotations
+
+from json import JSONDecodeError, loads
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from strider.errors import StriderError
+from strider.store.events import read_events, require_version
+from strider.store.model import Case, End, ErrorRow, Plan, RankRow, Run, RunInfo, Sample, Start
+
+PLAN_VERSION = 1
+RUN_VERSION = 1
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def load(run_dir: Path) -> Run:
+    """Reads a run directory, also one of a run that was killed or is still going on.
+
+    Args:
+        run_dir: The run's directory, with `run.json`, `plan.json` and, once the engine started, `events.jsonl`.
+
+    Raises:
+        StriderError: It is no run directory, is damaged, or has a version that this Strider does not know.
+    """
+    info = _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
+    plan = _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
+    events = _read_typed_events(run_dir / "events.jsonl")
+    requests = {case.get("case"): case.get("request_bytes") for case in info.check.get("cases", [])}
+    cases = [case.model_copy(update={"request_bytes": requests.get(case.number)}) for case in plan.cases]
+    return Run(
+        directory=run_dir,
+        info=info,
+        plan=plan,
+        start=next((event for event in events if isinstance(event, Start)), None),
+        cases={case.number: case for case in cases},
+        samples=[event for event in events if isinstance(event, Sample)],
+        ranks=[event for event in events if isinstance(event, RankRow)],
+        errors=[event for event in events if isinstance(event, ErrorRow)],
+        end=next((event for event in reversed(events) if isinstance(event, End)), None),
+    )
+
+
+def _read_typed_events(path: Path) -> list[BaseModel]:
+    """The events that results consist of; progress and events of a later Strider are passed over."""
+    kinds: dict[str, type[BaseModel]] = {
+        "run": Start, "sample": Sample, "rank": RankRow, "error": ErrorRow, "end": End,
+    }  # fmt: skip
+    if not path.exists():
+        return []
+    return [
+        _validate(path, kinds[event["event"]], event) for event in read_events(path) if event["event"] in kinds
+    ]
+
+
+def _read_document(path: Path, format_name: str, version: int, model: type[_Model]) -> _Model:
+    document = read_json(path)
+    if document.get("format") != format_name:
+        raise StriderError(f'{path}: not a Strider document: "format" should be "{format_name}"')
+    require_version(path, format_name, document.get("version"), version)
+    return _validate(path, model, document)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file.
+
+    Raises:
+        StriderError: The file is missing, unreadable or holds something else.
+    """
+    try:
+        document = loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        remedy = "name a run directory, or a run of the store (strider list shows them)"
+        raise StriderError(f"{path.parent} is not a run directory: it has no {path.name}: {remedy}") from None
+    except OSError as error:
+        raise StriderError(f"cannot read {path}: {error.strerror}") from error
+    except (JSONDecodeError, UnicodeDecodeError) as error:
+        raise StriderError(f"{path} is not valid JSON ({error}): the run directory is damaged") from error
+    if not isinstance(document, dict):
+        raise StriderError(f"{path} does not hold a JSON object: the run directory is damaged")
+    return document
+
+
+def _validate(path: Path, model: type[_Model], document: dict[str, Any]) -> _Model:
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        kind = document.get("event", "document")
+        raise StriderError(f"{path}: {kind} with a bad {place}: {first['msg']}: the file is damaged") from error

@@ -1,0 +1,315 @@
+"""What a run directory holds, as types.
+
+Field names and units are those of `docs/formats.md`: `_s` seconds, `_mib_s` MiB/s, bare `bytes` bytes.
+Unknown fields are ignored, because additions do not raise a format's version. A number that the engine could
+not compute is `null` in JSON and NaN here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _nan_for_null(value: object) -> object:
+    return math.nan if value is None else value
+
+
+Real = Annotated[float, BeforeValidator(_nan_for_null)]
+Parameters = dict[str, Any]
+
+#: Keys of a plan's case that are not parameters of the workload.
+_CASE_BOOKKEEPING = frozenset({"case", "name", "interface", "pattern", "operations", "repetitions"})
+
+
+class Record(BaseModel):
+    """Base of everything read from a run directory: immutable, tolerant of additions."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+class Case(BaseModel):
+    """One fully resolved combination of parameters, as the plan has it.
+
+    Attributes:
+        number: The case's number in the plan, from 1.
+        interface: `name` and the interface's parameters.
+        pattern: `name` and the pattern's parameters.
+        sharing: `shared`, `per-rank`, `per-node` or a number of files.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+
+    number: int = Field(alias="case")
+    name: str = ""
+    clients: int
+    interface: Parameters
+    pattern: Parameters
+    operations: list[str]
+    repetitions: Parameters = {}
+    order: str = "forward"
+    sharing: str | int = "shared"
+    request_bytes: int | None = None
+
+    @property
+    def interface_name(self) -> str:
+        """Name of the interface, such as `posix`."""
+        return str(self.interface.get("name", ""))
+
+    @property
+    def pattern_name(self) -> str:
+        """Name of the access pattern, such as `segmented`."""
+        return str(self.pattern.get("name", ""))
+
+    @property
+    def transfer_bytes(self) -> int | None:
+        """Bytes of one request: the pattern's `transfer`, else what the engine's check found."""
+        transfer = self.pattern.get("transfer")
+        return transfer if isinstance(transfer, int) else self.request_bytes
+
+    def common_parameters(self) -> Parameters:
+        """The parameters that are neither the interface's nor the pattern's (order, sharing, sync, …)."""
+        own = {"clients": self.clients, "order": self.order, "sharing": self.sharing}
+        extra = {key: value for key, value in (self.model_extra or {}).items() if key not in _CASE_BOOKKEEPING}
+        return own | extra
+
+
+class SuiteInfo(Record):
+    """What the suite file says about itself."""
+
+    name: str
+    description: str = ""
+
+
+class Plan(Record):
+    """`plan.json`: every case spelled out."""
+
+    suite: SuiteInfo
+    target: str
+    ranks: int
+    ranks_per_node: int = 0
+    seed: int = 0
+    interleave: str = "random"
+    cases: list[Case]
+
+
+class RunInfo(Record):
+    """`run.json`: who ran what, when and where; `ended` and after are None until the run is sealed."""
+
+    run: str
+    strider: str = ""
+    started: str
+    command: list[str] = []
+    directory: str = ""
+    set: list[str] = []
+    check: dict[str, Any] = {}
+    environment: dict[str, Any] = {}
+    ended: str | None = None
+    status: str | None = None
+    exit_code: int | None = None
+
+
+class Node(Record):
+    """A host, and how far its clock is from rank 0's."""
+
+    name: str
+    ranks: int
+    clock_offset_s: Real = math.nan
+    clock_error_s: Real = math.nan
+
+
+class Start(Record):
+    """The engine's first event: what it runs on."""
+
+    run: str
+    engine: str
+    started: str = ""
+    mpi: str = ""
+    ranks: int = 0
+    nodes: list[Node] = []
+    timer: str = ""
+    timer_cost_ns: Real = math.nan
+    data_seed: str = ""
+
+
+class Latency(Record):
+    """Latency of one phase's requests over all ranks, seconds."""
+
+    count: int
+    min_s: Real
+    mean_s: Real
+    p50_s: Real
+    p90_s: Real
+    p99_s: Real
+    p999_s: Real
+    max_s: Real
+
+
+class Histogram(Record):
+    """Counts by bucket; `scheme` says which values a bucket index stands for."""
+
+    scheme: str
+    unit: str
+    buckets: list[tuple[int, int]]
+
+
+class RankRates(Record):
+    """Rates of single ranks in MiB/s, and who was slowest and fastest."""
+
+    min: Real
+    min_rank: int
+    mean: Real
+    max: Real
+    max_rank: int
+
+
+class Deadline(Record):
+    """What had been done when the deadline (stonewall) struck, before the wear-out."""
+
+    deadline_s: Real
+    requests: int
+    bytes: int
+    elapsed_s: Real
+    rate_mib_s: Real
+    wear_out_s: Real
+    requests_per_rank_min: int
+    requests_per_rank_max: int
+
+
+class Verify(Record):
+    """What the check of read data found."""
+
+    checked_bytes: int
+    wrong_bytes: int
+    mismatches: int
+
+
+class Sample(Record):
+    """One executed phase: one operation of one case in one repetition."""
+
+    case: int
+    repetition: int
+    warmup: bool
+    operation: str
+    measured: bool
+    valid: bool
+    clients: int
+    nodes: int = 1
+    files: int = 1
+    bytes: int
+    requests: int
+    start_s: Real
+    elapsed_s: Real
+    rate_mib_s: Real
+    first_done_s: Real = math.nan
+    rate_first_done_mib_s: Real = math.nan
+    requests_s: Real = math.nan
+    open_s: Real = math.nan
+    transfer_s: Real = math.nan
+    sync_s: Real = math.nan
+    close_s: Real = math.nan
+    prepare_s: Real = math.nan
+    user_s: Real = math.nan
+    system_s: Real = math.nan
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+    latency: Latency | None = None
+    histogram: Histogram | None = None
+    rank_rate_mib_s: RankRates | None = None
+    deadline: Deadline | None = None
+    verify: Verify | None = None
+    digest: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the sample is to be counted in statistics: measured, valid, no warm-up."""
+        return self.measured and self.valid and not self.warmup
+
+
+class RankRow(Record):
+    """What one client did in one phase."""
+
+    case: int
+    repetition: int
+    operation: str
+    rank: int
+    node: int = 0
+    bytes: int
+    requests: int
+    start_s: Real
+    end_s: Real
+    transfer_s: Real = math.nan
+    io_s: Real = math.nan
+    user_s: Real = math.nan
+    system_s: Real = math.nan
+    digest: str | None = None
+
+
+class ErrorRow(Record):
+    """Something that went wrong: who, where and what."""
+
+    time_s: Real = math.nan
+    case: int | None = None
+    repetition: int | None = None
+    operation: str | None = None
+    kind: str
+    rank: int | None = None
+    host: str | None = None
+    file: str | None = None
+    offset: int | None = None
+    length: int | None = None
+    call: str | None = None
+    errno: int | None = None
+    message: str
+    expected: str | None = None
+    found: str | None = None
+    mismatch_class: str | None = Field(default=None, alias="class")
+    count: int = 1
+    remedy: str | None = None
+
+
+class End(Record):
+    """The last event."""
+
+    time_s: Real
+    status: str
+    samples: int = 0
+    errors: int = 0
+    by: str = "engine"
+
+
+class Run(Record):
+    """A run as read back from its directory.
+
+    Attributes:
+        start: None where the engine never got as far as its first event.
+        cases: By their number in the plan.
+        samples: In the order of execution, warm-up and preparation included.
+        end: None for a run that is still going on or was killed.
+    """
+
+    directory: Path
+    info: RunInfo
+    plan: Plan
+    start: Start | None
+    cases: Mapping[int, Case]
+    samples: list[Sample]
+    ranks: list[RankRow]
+    errors: list[ErrorRow]
+    end: End | None
+
+    @property
+    def id(self) -> str:
+        """The run's name, which is its directory's name when it was made."""
+        return self.info.run
+
+    @property
+    def status(self) -> str:
+        """`complete`, `interrupted`, `failed` or, when nobody sealed the run, `unfinished`."""
+        if self.info.status is not None:
+            return self.info.status
+        return self.end.status if self.end is not None else "unfinished"

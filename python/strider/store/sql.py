@@ -1,0 +1,170 @@
+"""The SQL that turns event streams and plans into tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+#: Smallest buffer for one JSON value; DuckDB's own default.
+_MINIMUM_OBJECT_BYTES = 1 << 24
+
+_LATENCY = ("count", "min_s", "mean_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s")
+_RANK_RATE = ("min", "min_rank", "mean", "max", "max_rank")
+_DEADLINE = (
+    "deadline_s", "requests", "bytes", "elapsed_s", "rate_mib_s", "wear_out_s",
+    "requests_per_rank_min", "requests_per_rank_max",
+)  # fmt: skip
+_VERIFY = ("checked_bytes", "wrong_bytes", "mismatches")
+_PHASE_TIMES = (
+    "start_s", "elapsed_s", "rate_mib_s", "first_done_s", "rate_first_done_mib_s", "requests_s", "open_s", "transfer_s",
+    "sync_s", "close_s", "prepare_s", "user_s", "system_s",
+)  # fmt: skip
+
+
+def _struct(fields: Sequence[str]) -> str:
+    whole = {"count", "requests", "bytes", "min_rank", "max_rank", "requests_per_rank_min", "requests_per_rank_max"}
+    whole |= set(_VERIFY)
+    types = [f'"{field}" {"BIGINT" if field in whole else "DOUBLE"}' for field in fields]
+    return f"STRUCT({', '.join(types)})"
+
+
+#: Types of the JSON fields that the tables are made of. A field that a line lacks is NULL.
+_EVENT_TYPES: dict[str, dict[str, str]] = {
+    "samples": {
+        "event": "VARCHAR", "case": "INTEGER", "repetition": "INTEGER", "warmup": "BOOLEAN", "operation": "VARCHAR",
+        "measured": "BOOLEAN", "valid": "BOOLEAN", "clients": "INTEGER", "nodes": "INTEGER", "files": "BIGINT",
+        "bytes": "BIGINT", "requests": "BIGINT", **dict.fromkeys(_PHASE_TIMES, "DOUBLE"),
+        "voluntary_switches": "BIGINT", "involuntary_switches": "BIGINT", "latency": _struct(_LATENCY),
+        "histogram": "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])", "rank_rate_mib_s": _struct(_RANK_RATE),
+        "deadline": _struct(_DEADLINE), "verify": _struct(_VERIFY), "digest": "VARCHAR",
+    },
+    "ranks": {
+        "event": "VARCHAR", "case": "INTEGER", "repetition": "INTEGER", "operation": "VARCHAR", "rank": "INTEGER",
+        "node": "INTEGER", "bytes": "BIGINT", "requests": "BIGINT", "start_s": "DOUBLE", "end_s": "DOUBLE",
+        "transfer_s": "DOUBLE", "io_s": "DOUBLE", "user_s": "DOUBLE", "system_s": "DOUBLE", "digest": "VARCHAR",
+    },
+    "errors": {
+        "event": "VARCHAR", "time_s": "DOUBLE", "case": "INTEGER", "repetition": "INTEGER", "operation": "VARCHAR",
+        "kind": "VARCHAR", "rank": "INTEGER", "host": "VARCHAR", "file": "VARCHAR", "offset": "BIGINT",
+        "length": "BIGINT", "call": "VARCHAR", "errno": "INTEGER", "message": "VARCHAR", "expected": "VARCHAR",
+        "found": "VARCHAR", "class": "VARCHAR", "count": "BIGINT", "remedy": "VARCHAR",
+    },
+}  # fmt: skip
+
+#: The directory of the file that a row was read from.
+_DIRECTORY = "parse_dirpath(filename)"
+
+_EVENT_OF_TABLE = {"samples": "sample", "ranks": "rank", "errors": "error"}
+
+_CASE_COLUMNS = (
+    "case_name, interface, pattern, transfer_bytes, \"order\", sharing, interface_parameters, pattern_parameters, "
+    "case_parameters"
+)  # fmt: skip
+
+ORDER = {
+    "samples": "ORDER BY start_s",
+    "ranks": "ORDER BY \"case\", repetition, start_s, rank",
+    "errors": "ORDER BY time_s",
+    "cases": "ORDER BY \"case\"",
+}  # fmt: skip
+
+
+def quote(text: str) -> str:
+    """A string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _paths(run_dirs: Sequence[Path], name: str) -> str:
+    return "[" + ", ".join(quote(str(run_dir / name)) for run_dir in run_dirs) + "]"
+
+
+def _object_bytes(paths: Sequence[Path]) -> int:
+    """Buffer that holds the largest JSON value of some files: a document may be as large as its file."""
+    return max([_MINIMUM_OBJECT_BYTES, *(2 * path.stat().st_size for path in paths if path.exists())])
+
+
+def create_runs(run_dirs: Sequence[Path]) -> str:
+    """The table `runs`: the id of each run, with its directory as key for the other tables."""
+    infos = [run_dir / "run.json" for run_dir in run_dirs]
+    return f"""
+CREATE TABLE runs AS
+SELECT {_DIRECTORY} AS directory, run, started, ended, status, "check", environment
+FROM read_json({_paths(run_dirs, "run.json")}, filename = true, maximum_object_size = {_object_bytes(infos)}, columns = {{
+    run: 'VARCHAR', started: 'VARCHAR', ended: 'VARCHAR', status: 'VARCHAR', "check": 'JSON', environment: 'JSON'}})
+"""  # noqa: S608 - paths are quoted
+
+
+def create_cases(run_dirs: Sequence[Path]) -> str:
+    """The table `cases`: one row per case of each run of the table `runs`."""
+    plans = [run_dir / "plan.json" for run_dir in run_dirs]
+    return f"""
+CREATE TABLE cases AS
+WITH checked AS (
+    SELECT directory, (entry ->> '$.case')::INTEGER AS number, (entry ->> '$.request_bytes')::BIGINT AS request_bytes
+    FROM (SELECT directory, unnest(from_json("check" -> '$.cases', '["JSON"]')) AS entry FROM runs)
+), planned AS (
+    SELECT {_DIRECTORY} AS directory, unnest(cases) AS entry
+    FROM read_json({_paths(run_dirs, "plan.json")}, columns = {{cases: 'JSON[]'}}, filename = true,
+        maximum_object_size = {_object_bytes(plans)})
+)
+SELECT runs.run, planned.directory, (entry ->> '$.case')::INTEGER AS "case", entry ->> '$.name' AS case_name,
+    entry ->> '$.interface.name' AS interface, entry ->> '$.pattern.name' AS pattern,
+    coalesce(try_cast(entry ->> '$.pattern.transfer' AS BIGINT), request_bytes) AS transfer_bytes,
+    (entry ->> '$.clients')::INTEGER AS clients, entry ->> '$.order' AS "order", entry ->> '$.sharing' AS sharing,
+    entry -> '$.operations' AS operations, entry -> '$.interface' AS interface_parameters,
+    entry -> '$.pattern' AS pattern_parameters,
+    json_merge_patch(entry, '{{"case": null, "name": null, "interface": null, "pattern": null, "clients": null,
+        "operations": null, "repetitions": null, "order": null, "sharing": null}}') AS case_parameters
+FROM planned JOIN runs USING (directory)
+LEFT JOIN checked ON checked.directory = planned.directory AND checked.number = (entry ->> '$.case')::INTEGER
+"""  # noqa: S608 - paths are quoted
+
+
+def create_view(table: str, raw: Sequence[Path], derived: Sequence[Path]) -> str:
+    """A view of `samples`, `ranks` or `errors` over event streams (`raw`) and derived Parquet files together."""
+    parts = []
+    if raw or not derived:
+        parts.append(_from_events(table, raw))
+    if derived:
+        parts.append(f"SELECT * FROM read_parquet({_paths(derived, f'{table}.parquet')}, union_by_name = true)")  # noqa: S608
+    return f"CREATE VIEW {table} AS " + " UNION ALL BY NAME ".join(parts)
+
+
+def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
+    """SELECT of a table's columns from event streams, joined with the cases."""
+    types = _EVENT_TYPES[table]
+    columns = ", ".join(f'"{name}": {quote(kind)}' for name, kind in types.items())
+    lines = f"""(SELECT *, {_DIRECTORY} AS directory FROM read_ndjson({_paths(run_dirs, "events.jsonl")},
+        columns = {{{columns}}}, filename = true, ignore_errors = true,
+        maximum_object_size = {_MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
+    if not run_dirs:
+        empty = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in types.items())
+        lines = f"(SELECT {empty}, NULL::VARCHAR[] AS directory WHERE false)"
+    case_columns = f"{_CASE_COLUMNS}, " if table == "samples" else ""
+    return f"""
+SELECT runs.run, event."case", {case_columns}{_event_columns(table)}
+FROM {lines} AS event JOIN runs USING (directory) LEFT JOIN cases
+    ON cases.directory = event.directory AND cases."case" = event."case"
+WHERE event.event = '{_EVENT_OF_TABLE[table]}'
+"""  # noqa: S608 - names of ours
+
+
+def _event_columns(table: str) -> str:
+    """The event's own columns, nested ones flattened with their name as prefix."""
+    nested = {
+        "latency": [("latency_" + field, field) for field in _LATENCY],
+        "rank_rate_mib_s": [
+            (f"rank_rate_{field}" if field.endswith("_rank") else f"rank_rate_{field}_mib_s", field)
+            for field in _RANK_RATE
+        ],
+        "deadline": [(field if field == "deadline_s" else f"deadline_{field}", field) for field in _DEADLINE],
+        "verify": [("verify_" + field, field) for field in _VERIFY],
+        "histogram": [("histogram_scheme", "scheme"), ("histogram_buckets", "buckets")],
+    }
+    columns = []
+    for name in _EVENT_TYPES[table]:
+        if name in ("event", "case"):
+            continue
+        flattened = [f'event."{name}"."{field}" AS {column}' for column, field in nested.get(name, [])]
+        columns += flattened or [f'event."{name}"']
+    return ", ".join(columns)

@@ -1,0 +1,132 @@
+"""Runs as tables: `samples`, `ranks`, `errors` and `cases`, by DuckDB over any number of run directories at once.
+
+The tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet files that are
+not older than the events, `samples` and `ranks` come from those. Units are in the column names. Parameters that only
+some interfaces or patterns have are in JSON columns (`interface_parameters`, `pattern_parameters`, `case_parameters`):
+`interface_parameters ->> 'direct'`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from strider.errors import StriderError
+from strider.store import sql
+
+if TYPE_CHECKING:
+    import duckdb
+
+Table = Literal["samples", "ranks", "errors", "cases"]
+ExportFormat = Literal["csv", "json", "parquet"]
+
+_DERIVED: tuple[Table, ...] = ("samples", "ranks")
+_COPY_OPTIONS: dict[ExportFormat, str] = {
+    "csv": "FORMAT csv, HEADER",
+    "json": "FORMAT json, ARRAY true",
+    "parquet": "FORMAT parquet, COMPRESSION zstd",
+}
+
+
+def derive(run_dir: Path) -> list[Path]:
+    """Writes `samples.parquet` (one row per sample, joined with its case) and `ranks.parquet` of a run.
+
+    Returns:
+        The files written; they replace older ones as a whole, so that a reader never sees half a file.
+    """
+    connection = _connect([run_dir], use_derived=False)
+    written = []
+    for table in _DERIVED:
+        target = run_dir / f"{table}.parquet"
+        scratch = run_dir / f".{table}.parquet.part"
+        _copy(connection, f"SELECT * FROM {table}", scratch, "parquet")  # noqa: S608 - a name of ours
+        scratch.replace(target)
+        written.append(target)
+    return written
+
+
+def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
+    """Answers a SQL question over any number of runs.
+
+    Args:
+        run_dirs: Run directories.
+        statement: DuckDB SQL over the views `samples`, `ranks`, `errors`, `cases` (each with a column `run`)
+            and `runs`.
+
+    Returns:
+        One dictionary per row, keyed by column name.
+
+    Raises:
+        StriderError: The statement is wrong; the message is DuckDB's.
+    """
+    import duckdb
+
+    try:
+        result = _connect(run_dirs, use_derived=True).execute(statement)
+    except duckdb.Error as error:
+        raise StriderError(f"the query failed: {error}") from error
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def export(run_dir: Path, fmt: ExportFormat, out: Path, table: Table = "samples") -> Path:
+    """Writes a table of a run to a file for other programs.
+
+    Args:
+        run_dir: The run directory.
+        fmt: `csv`, `json` (one array of objects) or `parquet`.
+        out: The file to write; an existing one is replaced.
+        table: Which table. CSV gets everything but the histogram buckets of `samples`.
+
+    Returns:
+        `out`.
+
+    Raises:
+        StriderError: The file cannot be written.
+    """
+    import duckdb
+
+    nested = table == "samples" and fmt == "csv"
+    columns = "* EXCLUDE (histogram_buckets)" if nested else "*"
+    statement = f"SELECT {columns} FROM {table} {sql.ORDER[table]}"  # noqa: S608 - names of ours
+    try:
+        _copy(_connect([run_dir], use_derived=True), statement, out, fmt)
+    except duckdb.IOException as error:
+        raise StriderError(f"cannot write {out}: {error}") from error
+    return out
+
+
+def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConnection:
+    """A DuckDB in memory with the four views over some run directories."""
+    import duckdb
+
+    for run_dir in run_dirs:
+        if not (run_dir / "run.json").is_file():
+            raise StriderError(f"{run_dir} is not a run directory: it has no run.json")
+    connection = duckdb.connect(":memory:")
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute(sql.create_runs(run_dirs))
+    connection.execute(sql.create_cases(run_dirs))
+    for table in _DERIVED:
+        derived = [run_dir for run_dir in run_dirs if use_derived and _is_fresh(run_dir, table)]
+        raw = [run_dir for run_dir in run_dirs if run_dir not in derived and _has_events(run_dir)]
+        connection.execute(sql.create_view(table, raw, derived))
+    connection.execute(sql.create_view("errors", [run_dir for run_dir in run_dirs if _has_events(run_dir)], []))
+    return connection
+
+
+def _is_fresh(run_dir: Path, table: Table) -> bool:
+    parquet, events = run_dir / f"{table}.parquet", run_dir / "events.jsonl"
+    if not parquet.is_file():
+        return False
+    return not events.exists() or parquet.stat().st_mtime_ns >= events.stat().st_mtime_ns
+
+
+def _has_events(run_dir: Path) -> bool:
+    events = run_dir / "events.jsonl"
+    return events.is_file() and events.stat().st_size > 0
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, statement: str, out: Path, fmt: ExportFormat) -> None:
+    connection.execute(f"COPY ({statement}) TO {sql.quote(str(out))} ({_COPY_OPTIONS[fmt]})")

@@ -1,0 +1,226 @@
+"""Builders of run directories with invented numbers, for tests and for looking at reports.
+
+Everything is synthetic: rates follow `peak · t / (t + t_half)` with noise, and no file is read or written but those of the
+run directory. The layout is that of docs/formats.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from strider.statistics.histogram import bucket_of
+
+KIB, MIB = 1 << 10, 1 << 20
+Json = dict[str, Any]
+
+PEAK_MIB_S = {"null": 40000.0, "posix": 1800.0, "mpiio": 1500.0, "uring": 2100.0}
+HALF_BYTES = {"null": 4 * KIB, "posix": 64 * KIB, "mpiio": 160 * KIB, "uring": 48 * KIB}
+OPERATION_FACTOR = {"write": 0.7, "rewrite": 0.8, "read": 1.0, "reread": 1.9, "read-modify-write": 0.4}
+
+
+@dataclass
+class CaseSpec:
+    """One case of a synthetic plan; `seed_shift` makes what it reads differ from what other interfaces read."""
+
+    interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
+    pattern: Json = field(
+        default_factory=lambda: {"name": "segmented", "transfer": MIB, "block": 64 * MIB, "segments": 1}
+    )
+    clients: int = 2
+    operations: Sequence[str] = ("write", "read")
+    common: Json = field(default_factory=dict)
+    name: str = ""
+    wrong_data: bool = False
+
+    def plan(self, number: int, repetitions: int) -> Json:
+        common = {"order": "forward", "sharing": "shared", "readback": "shift", "verify": True, "deadline": 0.0}
+        return {
+            "case": number, "name": self.name, "clients": self.clients, "interface": self.interface,
+            "pattern": self.pattern, "operations": list(self.operations),
+            "repetitions": {"min": repetitions, "max": repetitions, "until": 0.0}, **common, **self.common,
+        }  # fmt: skip
+
+    @property
+    def transfer(self) -> int:
+        return int(self.pattern.get("transfer", MIB))
+
+
+def sweep(
+    interfaces: Sequence[Json | str] = ("posix", "mpiio"),
+    transfers: Sequence[int] = (64 * KIB, 256 * KIB, MIB),
+    clients: Sequence[int] = (2,),
+    patterns: Sequence[str] = ("segmented",),
+    operations: Sequence[str] = ("write", "read"),
+    **common: Sequence[Any],
+) -> list[CaseSpec]:
+    """The product of some lists as cases; further keyword arguments are lists of case parameters."""
+    keys = list(common)
+    return [
+        CaseSpec(
+            interface={"name": interface} if isinstance(interface, str) else interface,
+            pattern={"name": pattern, "transfer": transfer, "block": 64 * MIB},
+            clients=count,
+            operations=operations,
+            common=dict(zip(keys, values, strict=True)),
+        )
+        for interface, pattern, transfer, count, *values in itertools.product(
+            interfaces, patterns, transfers, clients, *common.values()
+        )
+    ]
+
+
+class RunBuilder:
+    """Builds one run directory.
+
+    Args:
+        cases: What was planned.
+        repetitions: Counted repetitions of each case.
+        warmup: Repetitions before them that do not count.
+    """
+
+    def __init__(self, cases: Iterable[CaseSpec], repetitions: int = 3, warmup: int = 0, seed: int = 1) -> None:
+        self.cases = list(cases)
+        self.repetitions = repetitions
+        self.warmup = warmup
+        self.random = random.Random(seed)
+        self.suite = "synthetic"
+        self.events: list[Json] = []
+        self.clock_s = 0.0
+
+    def write(self, directory: Path, status: str | None = "complete") -> Path:
+        """Writes the directory; `status` None leaves the run as a killed one does: unsealed, no last event."""
+        self.build_events(directory.name)
+        directory.mkdir(parents=True, exist_ok=True)
+        errors = sum(event["event"] == "error" for event in self.events)
+        if status is not None:
+            samples = sum(event["event"] == "sample" for event in self.events)
+            end = {"event": "end", "time_s": self.clock_s, "status": status, "samples": samples, "errors": errors}
+            self.events.append(end)
+        text = "".join(json.dumps(event) + "\n" for event in self.events)
+        (directory / "plan.json").write_text(json.dumps(self.plan(), indent=2))
+        (directory / "run.json").write_text(json.dumps(self.run_document(directory.name, status, errors), indent=2))
+        (directory / "events.jsonl").write_text(text)
+        return directory
+
+    def plan(self) -> Json:
+        return {
+            "format": "strider-plan", "version": 1, "suite": {"name": self.suite, "description": "invented numbers"},
+            "target": "/mnt/synthetic", "ranks": max(case.clients for case in self.cases), "ranks_per_node": 0,
+            "seed": 1, "interleave": "random", "stall_timeout_s": 600.0,
+            "cases": [case.plan(number, self.repetitions) for number, case in enumerate(self.cases, start=1)],
+        }  # fmt: skip
+
+    def run_document(self, run: str, status: str | None, errors: int) -> Json:
+        check = [{"case": number, "files": 1, "space_bytes": 64 * MIB, "request_bytes": case.transfer}
+                 for number, case in enumerate(self.cases, start=1)]  # fmt: skip
+        document: Json = {
+            "format": "strider-run", "version": 1, "run": run, "strider": "0.1.0", "started": "2026-11-21T04:05:06Z",
+            "command": ["strider", "run", "synthetic.toml"], "directory": "/mnt/synthetic/strider-x", "set": [],
+            "check": {"format": "strider-check", "version": 1, "cases": check, "errors": []},
+            "environment": {"host": "synthetic", "kernel": "6.1.0", "cpu": {"model": "Invented CPU", "cores": 64},
+                            "memory_bytes": 256 << 30, "mount": {"type": "ext4", "source": "/dev/synthetic"}},
+        }  # fmt: skip
+        if status is not None:
+            sealed = {"ended": "2026-11-21T04:09:06Z", "status": status, "exit_code": 1 if errors else 0}
+            document |= sealed
+        return document
+
+    def build_events(self, run: str) -> None:
+        """The events of the run, visited round by round."""
+        ranks = max(case.clients for case in self.cases)
+        self.events = [{
+            "event": "run", "version": 1, "time_s": 0, "run": run, "engine": "0.1.0", "started": "2026-11-21T04:05:06.789Z",
+            "mpi": "MPICH 4.0.2 (synthetic)", "ranks": ranks, "nodes": [{"name": "synthetic", "ranks": ranks}],
+            "timer": "tsc", "timer_cost_ns": 12.4, "data_seed": "123",
+        }]  # fmt: skip
+        for repetition in range(self.warmup + self.repetitions):
+            for number, case in enumerate(self.cases, start=1):
+                self.add_repetition(number, case, repetition)
+
+    def add_repetition(self, number: int, case: CaseSpec, repetition: int) -> None:
+        warmup = repetition < self.warmup
+        self.emit("case", case=number, repetition=repetition, warmup=warmup)
+        if "write" not in case.operations:
+            self.emit_sample(number, case, repetition, "prefill", warmup)
+        for operation in case.operations:
+            self.emit_sample(number, case, repetition, operation, warmup)
+            self.emit_ranks(number, case, repetition, operation)
+
+    def emit(self, event: str, **fields: Any) -> None:
+        self.events.append({"event": event, "time_s": round(self.clock_s, 6), **fields})
+
+    def emit_sample(self, number: int, case: CaseSpec, repetition: int, operation: str, warmup: bool) -> None:
+        reads = operation in ("read", "reread")
+        total = case.clients * 64 * MIB
+        rate = self.rate(case, operation)
+        elapsed = total / MIB / rate
+        latency, histogram = self.latencies(case, rate, total // case.transfer)
+        deadline = float(case.common.get("deadline", 0.0))
+        wrong = reads and case.wrong_data
+        start, self.clock_s = self.clock_s, self.clock_s + elapsed
+        self.emit(
+            "sample", case=number, repetition=repetition, warmup=warmup, operation=operation,
+            measured=operation != "prefill", valid=not wrong, clients=case.clients, nodes=1, files=1, bytes=total,
+            requests=total // case.transfer, start_s=start, elapsed_s=elapsed, rate_mib_s=rate, first_done_s=elapsed * 0.9,
+            rate_first_done_mib_s=rate * 1.05, requests_s=total / case.transfer / elapsed, open_s=0.002,
+            transfer_s=elapsed * 0.8, sync_s=0.0 if reads else elapsed * 0.15, close_s=0.001, prepare_s=elapsed * 0.02,
+            user_s=elapsed * 0.1 * case.clients, system_s=elapsed * 0.4 * case.clients, voluntary_switches=12,
+            involuntary_switches=3, latency=latency, histogram=histogram,
+            rank_rate_mib_s={"min": rate * 0.9 / case.clients, "min_rank": case.clients - 1, "mean": rate / case.clients,
+                             "max": rate * 1.1 / case.clients, "max_rank": 0},
+            deadline=self.deadline(deadline, rate, total) if deadline else None,
+            verify={"checked_bytes": total, "wrong_bytes": 512 if wrong else 0, "mismatches": int(wrong)} if reads else None,
+            digest=self.digest(case, repetition, operation) if reads else None,
+        )  # fmt: skip
+        if wrong:
+            self.emit(
+                "error", case=number, repetition=repetition, operation=operation, kind="verify", rank=1, host="synthetic",
+                file="c0001.0", offset=4096, length=512, call="pread", errno=0, message="read data differ", expected="00ff",
+                found="0000", **{"class": "zero"}, count=1, remedy="look at the file system",
+            )  # fmt: skip
+
+    def emit_ranks(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        for rank in range(case.clients):
+            self.emit(
+                "rank", case=number, repetition=repetition, operation=operation, rank=rank, node=0, bytes=64 * MIB,
+                requests=64 * MIB // case.transfer, start_s=self.clock_s - 0.1, end_s=self.clock_s, transfer_s=0.09,
+                io_s=0.08, user_s=0.01, system_s=0.04, digest=None,
+            )  # fmt: skip
+
+    def rate(self, case: CaseSpec, operation: str) -> float:
+        name = case.interface["name"]
+        half = HALF_BYTES.get(name, 96 * KIB) * (4 if case.interface.get("direct") else 1)
+        scale = case.clients / (case.clients + 2) * (0.5 if case.pattern["name"] == "strided" else 1.0)
+        noise = self.random.lognormvariate(0, 0.06)
+        return PEAK_MIB_S.get(name, 1200.0) * case.transfer / (case.transfer + half) * scale * noise * (
+            OPERATION_FACTOR.get(operation, 1.0)
+        )
+
+    def latencies(self, case: CaseSpec, rate: float, requests: int) -> tuple[Json, Json]:
+        mean_ns = case.transfer / MIB / (rate / case.clients) * 1e9
+        values = sorted(int(mean_ns * self.random.lognormvariate(-0.1, 0.45)) for _ in range(min(requests, 400)))
+        buckets: dict[int, int] = {}
+        for value in values:
+            buckets[bucket_of(value)] = buckets.get(bucket_of(value), 0) + 1
+        at = {name: values[min(int(share * len(values)), len(values) - 1)] * 1e-9
+              for name, share in (("p50_s", 0.5), ("p90_s", 0.9), ("p99_s", 0.99), ("p999_s", 0.999))}  # fmt: skip
+        latency = {"count": len(values), "min_s": values[0] * 1e-9, "mean_s": sum(values) / len(values) * 1e-9, **at,
+                   "max_s": values[-1] * 1e-9}  # fmt: skip
+        return latency, {"scheme": "loglinear-7", "unit": "ns", "buckets": [list(pair) for pair in buckets.items()]}
+
+    def deadline(self, seconds: float, rate: float, total: int) -> Json:
+        return {"deadline_s": seconds, "requests": 900, "bytes": total * 9 // 10, "elapsed_s": seconds,
+                "rate_mib_s": rate * 1.08, "wear_out_s": seconds * 0.2, "requests_per_rank_min": 400,
+                "requests_per_rank_max": 500}  # fmt: skip
+
+    def digest(self, case: CaseSpec, repetition: int, operation: str) -> str:
+        """The same for all interfaces, as the same bytes are read."""
+        text = json.dumps([case.pattern, case.clients, case.common, repetition, operation, case.wrong_data])
+        return f"{zlib.crc32(text.encode()):016x}"
