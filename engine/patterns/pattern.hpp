@@ -25,6 +25,9 @@ class Pattern {
   /// The largest power of two that divides all offsets and lengths, for direct I/O.
   virtual std::uint64_t alignment(std::uint32_t ranks) const = 0;
 
+  /// No byte is touched by two requests of a writing operation.
+  virtual bool disjoint() const { return true; }
+
   /// The extent of each of the given requests, in any order: `out[i]` belongs to `requests[i]`.
   virtual void fill(Place place, std::span<const std::uint64_t> requests, std::span<Extent> out) const = 0;
 

@@ -34,8 +34,9 @@ class Random final : public Pattern {
   std::uint64_t request_bytes() const override { return transfer_; }
   std::uint64_t file_size(std::uint32_t) const override { return replacement_ ? size_ : slots_ * transfer_; }
   std::uint64_t alignment(std::uint32_t) const override {
-    return replacement_ ? common_alignment({transfer_, align_}) : common_alignment({transfer_});
+    return replacement_ ? common_alignment({transfer_, align_, size_}) : common_alignment({transfer_});
   }
+  bool disjoint() const override { return !replacement_; }
   void check(std::uint32_t ranks) const override {
     if (replacement_) return;
     if (slots_ < ranks)

@@ -21,6 +21,7 @@ class Sequential final : public Pattern {
   std::uint64_t request_bytes() const override { return transfer_; }
   std::uint64_t file_size(std::uint32_t) const override { return size_; }
   std::uint64_t alignment(std::uint32_t) const override { return common_alignment({transfer_, size_}); }
+  bool disjoint() const override { return !overlap_; }
 
   void fill(Place, std::span<const std::uint64_t> requests, std::span<Extent> out) const override {
     for (std::size_t i = 0; i < requests.size(); ++i) {

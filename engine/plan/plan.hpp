@@ -50,7 +50,4 @@ struct ExtentsQuery {
 /// Throws InputError where the plan has no such case, rank or operation.
 void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& out);
 
-/// The name of a case's file within Strider's folder.
-std::string file_name(std::uint64_t case_number, std::uint64_t file);
-
 }  // namespace strider

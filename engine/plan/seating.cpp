@@ -64,4 +64,8 @@ std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t 
   return rank;
 }
 
+std::string file_name(std::uint64_t case_number, std::uint64_t file) {
+  return "case" + std::to_string(case_number) + "." + std::to_string(file);
+}
+
 }  // namespace strider

@@ -1,2 +1,225 @@
 #include "runner/runner.hpp"
-namespace strider { RunResult run_plan(const RunOptions&) { return RunResult::failed; } }
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+#include "core/error.hpp"
+#include "runner/case_runner.hpp"
+#include "runner/interrupt.hpp"
+#include "runner/waiting.hpp"
+
+namespace strider {
+namespace {
+
+constexpr WaitOptions idle{.patience = Patience::long_sleeps};
+
+/// MPI from start to end.
+class MpiSession {
+ public:
+  MpiSession() {
+    MPI_Init(nullptr, nullptr);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  }
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+  ~MpiSession() { MPI_Finalize(); }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+
+ private:
+  int rank_ = 0, ranks_ = 1;
+};
+
+void broadcast(void* data, int bytes) {
+  MPI_Request request;
+  MPI_Ibcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  wait(request, idle);
+}
+
+/// Rank 0 reads the plan and sends its text to all.
+std::string share_plan(const std::string& path, int rank) {
+  std::string text;
+  if (rank == 0) {
+    std::ifstream file(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  std::uint64_t size = text.size();
+  broadcast(&size, sizeof size);
+  text.resize(size);
+  if (size > 0) broadcast(text.data(), static_cast<int>(size));
+  return text;
+}
+
+/// Communicators of the first n ranks, made when first needed by those ranks alone.
+class Communicators {
+ public:
+  MPI_Comm of_first(std::uint32_t clients, int ranks) {
+    if (clients == static_cast<std::uint32_t>(ranks)) return MPI_COMM_WORLD;
+    const auto found = made_.find(clients);
+    if (found != made_.end()) return found->second;
+    MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
+    MPI_Comm communicator = MPI_COMM_NULL;
+    int range[1][3] = {{0, static_cast<int>(clients) - 1, 1}};
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_range_incl(world, 1, range, &part);
+    MPI_Comm_create_group(MPI_COMM_WORLD, part, static_cast<int>(clients), &communicator);
+    MPI_Group_free(&part);
+    MPI_Group_free(&world);
+    made_[clients] = communicator;
+    return communicator;
+  }
+  void free() {
+    for (auto& [clients, communicator] : made_) MPI_Comm_free(&communicator);
+    made_.clear();
+  }
+
+ private:
+  std::map<std::uint32_t, MPI_Comm> made_;
+};
+
+/// What rank 0 tells all: the next turn, or that there is none.
+struct Command {
+  std::int64_t case_index = -1;
+  std::uint64_t repetition = 0;
+};
+
+class Runner {
+ public:
+  Runner(const MpiSession& session, const Plan& plan, const RunOptions& options)
+      : session_(session), plan_(plan), events_(session.rank() == 0 ? options.events : ""), schedule_(plan) {
+    context_.directory = options.directory;
+    context_.data_seed = options.data_seed;
+    context_.stall_timeout_s = plan.stall_timeout_s;
+    context_.events = &events_;
+    context_.origin_ns = events_.origin_ns();
+    broadcast(&context_.origin_ns, sizeof context_.origin_ns);
+    context_.nodes = find_nodes(plan.ranks_per_node);
+    if (session.rank() == 0) announce(options);
+  }
+
+  RunResult run() {
+    try {
+      take_turns();
+    } catch (const StallError& error) {
+      stalled(error);
+    }
+    communicators_.free();
+    const bool stopped = share_flag(interrupted_);
+    const bool wrong = share_flag(events_.errors() > 0);
+    if (session_.rank() == 0) events_.end(stopped ? "interrupted" : "complete");
+    if (stopped) return RunResult::interrupted;
+    return wrong ? RunResult::with_errors : RunResult::complete;
+  }
+
+ private:
+  void announce(const RunOptions& options) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    MPI_Get_library_version(library, &length);
+    std::string first_line(library);
+    first_line = first_line.substr(0, first_line.find('\n'));
+    std::replace(first_line.begin(), first_line.end(), '\t', ' ');
+    events_.run({.run = options.run,
+                 .mpi_library = first_line,
+                 .ranks = static_cast<std::uint32_t>(session_.ranks()),
+                 .nodes = context_.nodes.table,
+                 .timer = std::string(context_.timer.name()),
+                 .timer_cost_ns = context_.timer.cost_ns(),
+                 .data_seed = options.data_seed});
+  }
+
+  void take_turns() {
+    while (true) {
+      Command command = next_command();
+      broadcast(&command, sizeof command);
+      if (command.case_index < 0) return;
+      const auto index = static_cast<std::size_t>(command.case_index);
+      const Case& test = plan_.cases[index];
+      if (static_cast<std::uint32_t>(session_.rank()) >= test.clients) continue;
+      const MPI_Comm communicator = communicators_.of_first(test.clients, session_.ranks());
+      const TurnOutcome outcome = run_turn(context_, test, command.repetition, communicator, schedule_);
+      interrupted_ = interrupted_ || outcome.interrupted;
+      if (session_.rank() != 0) continue;
+      const Turn turn{index, command.repetition};
+      if (outcome.failed || outcome.interrupted) schedule_.failed(turn);
+      else schedule_.finished(turn, outcome.rates);
+    }
+  }
+
+  Command next_command() {
+    if (session_.rank() != 0) return {};
+    if (interrupted()) interrupted_ = true;
+    if (interrupted_) return {};
+    const std::optional<Turn> turn = schedule_.next();
+    if (!turn) return {};
+    return {static_cast<std::int64_t>(turn->case_index), turn->repetition};
+  }
+
+  /// Rank 0's flag, on all ranks.
+  bool share_flag(bool flag) {
+    std::uint8_t byte = flag ? 1 : 0;
+    broadcast(&byte, 1);
+    return byte != 0;
+  }
+
+  [[noreturn]] void stalled(const StallError& error) {
+    ErrorInfo info;
+    info.kind = "stall";
+    info.rank = session_.rank();
+    info.host = context_.nodes.host;
+    info.message = error.what();
+    info.remedy = "a rank hangs in I/O or is far slower than the others; raise stall_timeout if that is normal here";
+    if (session_.rank() == 0) {
+      events_.error({}, info);
+      events_.end("failed");
+    }
+    std::cerr << "strider-engine: rank " << info.rank << " on " << info.host << ' ' << info.message << ": " << info.remedy << '\n';
+    MPI_Abort(MPI_COMM_WORLD, 3);
+    std::abort();
+  }
+
+  const MpiSession& session_;
+  const Plan& plan_;
+  EventStream events_;
+  Schedule schedule_;
+  RunContext context_;
+  Communicators communicators_;
+  bool interrupted_ = false;
+};
+
+bool fits(const MpiSession& session, const Plan& plan) {
+  if (static_cast<std::uint32_t>(session.ranks()) == plan.ranks) return true;
+  if (session.rank() == 0)
+    std::cerr << "strider-engine: the plan needs " << plan.ranks << " ranks but MPI started " << session.ranks()
+              << ": use the mpiexec of the MPI that the engine is built with, and -n " << plan.ranks << '\n';
+  return false;
+}
+
+}  // namespace
+
+RunResult run_plan(const RunOptions& options) {
+  watch_for_interrupts();
+  const MpiSession session;
+  std::vector<PlanError> errors;
+  const Plan plan = read_plan(share_plan(options.plan_file, session.rank()), errors);
+  for (const PlanError& error : errors)
+    if (session.rank() == 0)
+      std::cerr << "strider-engine: case " << error.case_number << ": " << error.message << '\n';
+  if (!errors.empty()) return RunResult::bad_plan;
+  if (!fits(session, plan)) return RunResult::failed;
+  try {
+    return Runner(session, plan, options).run();
+  } catch (const std::exception& error) {
+    std::cerr << "strider-engine: rank " << session.rank() << ": " << error.what() << '\n';
+    MPI_Abort(MPI_COMM_WORLD, 3);
+    return RunResult::failed;
+  }
+}
+
+}  // namespace strider

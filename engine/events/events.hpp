@@ -1,0 +1,142 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interfaces/interface.hpp"
+#include "measure/histogram.hpp"
+
+namespace strider {
+
+struct NodeInfo {
+  std::string name;
+  std::uint32_t ranks = 0;
+  double clock_offset_s = 0;
+  double clock_error_s = 0;
+};
+
+struct RunInfo {
+  std::string run;
+  std::string mpi_library;
+  std::uint32_t ranks = 0;
+  std::vector<NodeInfo> nodes;
+  std::string timer;
+  double timer_cost_ns = 0;
+  std::uint64_t data_seed = 0;
+};
+
+/// Which phase an event is about.
+struct PhaseName {
+  std::uint64_t case_number = 0;
+  std::uint64_t repetition = 0;
+  bool warmup = false;
+  std::string operation;
+};
+
+struct Progress {
+  std::uint64_t bytes_done = 0;
+  std::uint64_t bytes_total = 0;
+  double elapsed_s = 0;
+  std::uint32_t observed_ranks = 0;
+  std::uint64_t done_phases = 0;
+  std::uint64_t planned_phases = 0;
+};
+
+struct RankExtreme {
+  double value = 0;
+  int rank = 0;
+};
+
+/// What a phase gave, over all its ranks; the fields are those of docs/formats.md, section 3.
+struct Sample {
+  bool measured = true;
+  bool valid = true;
+  std::uint32_t clients = 0;
+  std::uint32_t nodes = 0;
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t requests = 0;
+  double start_s = 0;
+  double elapsed_s = 0;
+  double first_done_s = 0;
+  double first_done_bytes = 0;
+  double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0;
+  double user_s = 0, system_s = 0;
+  std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
+  std::array<std::uint64_t, Histogram::size> latency_counts{};
+  std::uint64_t latency_sum_ns = 0, latency_minimum_ns = 0, latency_maximum_ns = 0;
+  double rank_rate_mean_mib_s = 0;
+  RankExtreme rank_rate_lowest, rank_rate_highest;
+  struct Deadline {
+    double deadline_s = 0;
+    std::uint64_t requests = 0;
+    std::uint64_t bytes = 0;
+    double elapsed_s = 0;
+    double wear_out_s = 0;
+    std::uint64_t requests_per_rank_min = 0, requests_per_rank_max = 0;
+  };
+  std::optional<Deadline> deadline;
+  struct Verification {
+    std::uint64_t checked_bytes = 0, wrong_bytes = 0, mismatches = 0;
+  };
+  std::optional<Verification> verification;
+  std::optional<std::uint64_t> digest;
+  Facts facts;
+};
+
+/// One rank's part in a sample. Trivially copyable: travels between ranks as bytes.
+struct RankRow {
+  std::uint64_t bytes, requests, digest;
+  double start_s, end_s, transfer_s, io_s, user_s, system_s;
+  std::uint32_t node;
+  std::uint32_t has_digest;
+};
+
+struct ErrorInfo {
+  std::string kind;  ///< io, verify, stall
+  int rank = 0;
+  std::string host;
+  std::string file;
+  std::uint64_t offset = 0, length = 0;
+  std::string call;
+  int error_number = 0;
+  std::string message;
+  std::string expected_hex, found_hex, blame;
+  std::uint64_t count = 1;
+  std::string remedy;
+};
+
+/// The event stream: one JSON object a line, each written at once, so that a killed run is readable up to its last line.
+class EventStream {
+ public:
+  /// Appends to `path`; an empty path writes nothing (ranks other than 0). Throws IoError.
+  explicit EventStream(const std::string& path);
+  EventStream(const EventStream&) = delete;
+  EventStream& operator=(const EventStream&) = delete;
+  ~EventStream();
+
+  void run(const RunInfo& info);
+  void case_begins(const PhaseName& name);
+  void progress(const PhaseName& name, const Progress& progress);
+  void sample(const PhaseName& name, const Sample& sample);
+  void rank(const PhaseName& name, std::uint32_t rank, const RankRow& row);
+  void error(const PhaseName& name, const ErrorInfo& error);
+  void end(const std::string& status);
+
+  std::uint64_t errors() const { return errors_; }
+  std::uint64_t origin_ns() const { return origin_ns_; }
+
+ private:
+  double time_s() const;
+  void write_line(const std::string& line);
+
+  int descriptor_ = -1;
+  std::string path_;
+  std::uint64_t origin_ns_;
+  std::uint64_t samples_ = 0;
+  std::uint64_t errors_ = 0;
+};
+
+}  // namespace strider

@@ -1,0 +1,235 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "events/events.hpp"
+
+namespace strider {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string utc_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  std::tm parts{};
+  ::gmtime_r(&now.tv_sec, &parts);
+  char text[40] = {};
+  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text + length, sizeof text - length, ".%03ldZ", now.tv_nsec / 1'000'000);
+  return text;
+}
+
+std::string hex16(std::uint64_t number) {
+  char text[17] = {};
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+Json begin(const char* event, double time_s, const PhaseName& name) {
+  return {{"event", event},           {"time_s", time_s},         {"case", name.case_number},
+          {"repetition", name.repetition}, {"warmup", name.warmup}, {"operation", name.operation}};
+}
+
+double rate_mib_s(double bytes, double seconds) { return seconds > 0 ? bytes / 1048576.0 / seconds : 0; }
+
+Json latency_of(const Sample& sample) {
+  std::uint64_t count = 0;
+  for (const std::uint64_t n : sample.latency_counts) count += n;
+  if (count == 0) return nullptr;
+  // A percentile is the middle of its bucket, but never outside what was seen.
+  const auto percentile = [&](double share) {
+    const double value = quantile_of(sample.latency_counts, count, share);
+    return std::clamp(value, static_cast<double>(sample.latency_minimum_ns), static_cast<double>(sample.latency_maximum_ns)) * 1e-9;
+  };
+  return {{"count", count},
+          {"min_s", static_cast<double>(sample.latency_minimum_ns) * 1e-9},
+          {"mean_s", static_cast<double>(sample.latency_sum_ns) / static_cast<double>(count) * 1e-9},
+          {"p50_s", percentile(0.5)},
+          {"p90_s", percentile(0.9)},
+          {"p99_s", percentile(0.99)},
+          {"p999_s", percentile(0.999)},
+          {"max_s", static_cast<double>(sample.latency_maximum_ns) * 1e-9}};
+}
+
+Json histogram_of(const Sample& sample) {
+  Json buckets = Json::array();
+  for (std::size_t i = 0; i < sample.latency_counts.size(); ++i)
+    if (sample.latency_counts[i] != 0) buckets.push_back({i, sample.latency_counts[i]});
+  return {{"scheme", "loglinear-7"}, {"unit", "ns"}, {"buckets", buckets}};
+}
+
+Json deadline_of(const std::optional<Sample::Deadline>& deadline) {
+  if (!deadline) return nullptr;
+  return {{"deadline_s", deadline->deadline_s},
+          {"requests", deadline->requests},
+          {"bytes", deadline->bytes},
+          {"elapsed_s", deadline->elapsed_s},
+          {"rate_mib_s", rate_mib_s(static_cast<double>(deadline->bytes), deadline->elapsed_s)},
+          {"wear_out_s", deadline->wear_out_s},
+          {"requests_per_rank_min", deadline->requests_per_rank_min},
+          {"requests_per_rank_max", deadline->requests_per_rank_max}};
+}
+
+Json verification_of(const std::optional<Sample::Verification>& verification) {
+  if (!verification) return nullptr;
+  return {{"checked_bytes", verification->checked_bytes},
+          {"wrong_bytes", verification->wrong_bytes},
+          {"mismatches", verification->mismatches}};
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+
+}  // namespace
+
+EventStream::EventStream(const std::string& path) : path_(path), origin_ns_(monotonic_ns()) {
+  if (path.empty()) return;
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw IoError({"open", path, 0, 0, errno});
+}
+
+EventStream::~EventStream() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+double EventStream::time_s() const { return static_cast<double>(monotonic_ns() - origin_ns_) * 1e-9; }
+
+void EventStream::write_line(const std::string& line) {
+  if (descriptor_ < 0) return;
+  std::size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t moved = ::write(descriptor_, line.data() + done, line.size() - done);
+    if (moved > 0) done += static_cast<std::size_t>(moved);
+    else if (errno != EINTR) throw IoError({"write", path_, 0, line.size(), errno});
+  }
+}
+
+void EventStream::run(const RunInfo& info) {
+  Json nodes = Json::array();
+  for (const NodeInfo& node : info.nodes)
+    nodes.push_back({{"name", node.name},
+                     {"ranks", node.ranks},
+                     {"clock_offset_s", node.clock_offset_s},
+                     {"clock_error_s", node.clock_error_s}});
+  write_line(line_of({{"event", "run"},
+                      {"version", 1},
+                      {"time_s", 0.0},
+                      {"run", info.run},
+                      {"engine", STRIDER_VERSION},
+                      {"started", utc_now()},
+                      {"mpi", info.mpi_library},
+                      {"ranks", info.ranks},
+                      {"nodes", nodes},
+                      {"timer", info.timer},
+                      {"timer_cost_ns", info.timer_cost_ns},
+                      {"data_seed", std::to_string(info.data_seed)}}));
+}
+
+void EventStream::case_begins(const PhaseName& name) {
+  Json json = begin("case", time_s(), name);
+  json.erase("operation");
+  write_line(line_of(json));
+}
+
+void EventStream::progress(const PhaseName& name, const Progress& progress) {
+  Json json = begin("progress", time_s(), name);
+  json.update({{"bytes_done", progress.bytes_done},
+               {"bytes_total", progress.bytes_total},
+               {"elapsed_s", progress.elapsed_s},
+               {"observed_ranks", progress.observed_ranks},
+               {"done_phases", progress.done_phases},
+               {"planned_phases", progress.planned_phases}});
+  write_line(line_of(json));
+}
+
+void EventStream::sample(const PhaseName& name, const Sample& sample) {
+  if (descriptor_ < 0) return;
+  Json json = begin("sample", time_s(), name);
+  json.update({{"measured", sample.measured},
+               {"valid", sample.valid},
+               {"clients", sample.clients},
+               {"nodes", sample.nodes},
+               {"files", sample.files},
+               {"bytes", sample.bytes},
+               {"requests", sample.requests},
+               {"start_s", sample.start_s},
+               {"elapsed_s", sample.elapsed_s},
+               {"rate_mib_s", rate_mib_s(static_cast<double>(sample.bytes), sample.elapsed_s)},
+               {"first_done_s", sample.first_done_s},
+               {"rate_first_done_mib_s", rate_mib_s(sample.first_done_bytes, sample.first_done_s)},
+               {"requests_s", sample.elapsed_s > 0 ? static_cast<double>(sample.requests) / sample.elapsed_s : 0},
+               {"open_s", sample.open_s},
+               {"transfer_s", sample.transfer_s},
+               {"sync_s", sample.sync_s},
+               {"close_s", sample.close_s},
+               {"prepare_s", sample.prepare_s},
+               {"user_s", sample.user_s},
+               {"system_s", sample.system_s},
+               {"voluntary_switches", sample.voluntary_switches},
+               {"involuntary_switches", sample.involuntary_switches},
+               {"latency", latency_of(sample)},
+               {"histogram", histogram_of(sample)},
+               {"rank_rate_mib_s",
+                {{"min", sample.rank_rate_lowest.value},
+                 {"min_rank", sample.rank_rate_lowest.rank},
+                 {"mean", sample.rank_rate_mean_mib_s},
+                 {"max", sample.rank_rate_highest.value},
+                 {"max_rank", sample.rank_rate_highest.rank}}},
+               {"deadline", deadline_of(sample.deadline)},
+               {"verify", verification_of(sample.verification)},
+               {"digest", sample.digest ? Json(hex16(*sample.digest)) : Json(nullptr)},
+               {"facts", sample.facts}});
+  write_line(line_of(json));
+  ++samples_;
+}
+
+void EventStream::rank(const PhaseName& name, std::uint32_t rank, const RankRow& row) {
+  Json json = begin("rank", time_s(), name);
+  json.update({{"rank", rank},
+               {"node", row.node},
+               {"bytes", row.bytes},
+               {"requests", row.requests},
+               {"start_s", row.start_s},
+               {"end_s", row.end_s},
+               {"transfer_s", row.transfer_s},
+               {"io_s", row.io_s},
+               {"user_s", row.user_s},
+               {"system_s", row.system_s},
+               {"digest", row.has_digest != 0 ? Json(hex16(row.digest)) : Json(nullptr)}});
+  write_line(line_of(json));
+}
+
+void EventStream::error(const PhaseName& name, const ErrorInfo& error) {
+  Json json = begin("error", time_s(), name);
+  json.update({{"kind", error.kind},
+               {"rank", error.rank},
+               {"host", error.host},
+               {"file", error.file},
+               {"offset", error.offset},
+               {"length", error.length},
+               {"call", error.call},
+               {"errno", error.error_number},
+               {"message", error.message},
+               {"expected", text_or_null(error.expected_hex)},
+               {"found", text_or_null(error.found_hex)},
+               {"class", text_or_null(error.blame)},
+               {"count", error.count},
+               {"remedy", error.remedy}});
+  write_line(line_of(json));
+  ++errors_;
+}
+
+void EventStream::end(const std::string& status) {
+  write_line(line_of(
+      {{"event", "end"}, {"time_s", time_s()}, {"status", status}, {"samples", samples_}, {"errors", errors_}}));
+}
+
+}  // namespace strider

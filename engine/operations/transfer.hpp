@@ -1,0 +1,91 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "core/clock.hpp"
+#include "interfaces/interface.hpp"
+#include "measure/histogram.hpp"
+#include "patterns/order.hpp"
+#include "patterns/pattern.hpp"
+#include "plan/case.hpp"
+#include "verify/examiner.hpp"
+
+namespace strider {
+
+/// What a rank does in a phase: its share of the pattern, visited in order, through an open file.
+struct Work {
+  Operation operation = Operation::write;
+  const Pattern* pattern = nullptr;
+  const Order* order = nullptr;
+  Place place;
+  SyncPolicy sync = SyncPolicy::end;
+  std::span<std::byte> memory;       ///< at least the pattern's request_bytes()
+  const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
+  Examiner* examiner = nullptr;       ///< check each read; null: do not look at what was read
+};
+
+/// What a rank has done so far in a phase.
+struct Tally {
+  std::uint64_t requests = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t prepare_ticks = 0;  ///< generating and checking data
+  Histogram latency_ns;
+};
+
+enum class Stop { finished, deadline, ended };
+
+/// Told how far a transfer is, every few milliseconds.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  /// False ends the phase here.
+  virtual bool go_on(const Tally& tally) = 0;
+};
+
+/// What the ranks of a collective transfer tell each other now and then, since none may leave alone.
+class Agreement {
+ public:
+  virtual ~Agreement() = default;
+  enum class Wish { go_on, deadline, end };
+  /// The strongest wish of any rank of the file.
+  virtual Wish agree(Wish mine) = 0;
+};
+
+/// Moves the bytes of one phase. No allocation, no lock, no formatting in its loops.
+class Transfer {
+ public:
+  Transfer(const Work& work, File& file, const Timer& timer, Tally& tally, Watch& watch)
+      : work_(work), file_(file), timer_(timer), tally_(tally), watch_(watch) {}
+
+  /// Visits requests up to number `last`, from where the last call left off. `deadline_ticks`: 0 for none. Throws IoError.
+  Stop run(std::uint64_t last, std::uint64_t deadline_ticks);
+  /// The same for collective transfers: `rounds` calls on every rank, those beyond this rank's `mine` requests empty. An
+  /// error of this rank is thrown only after the others have agreed to end as well.
+  Stop run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks, Agreement& agreement);
+
+ private:
+  static constexpr std::size_t batch = 64;
+  struct Batch;
+
+  void fetch(std::uint64_t first, std::size_t count, Batch& requests) const;
+  template <typename Step>
+  Stop run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const Step& step);
+  /// Executes a request; returns the time at which it was done.
+  std::uint64_t write_one(const Extent& extent);
+  std::uint64_t read_one(const Extent& extent);
+  std::uint64_t change_one(const Extent& extent);
+  std::uint64_t one(const Extent& extent);
+  void skip_one();
+  void generate(const Extent& extent);
+  void examine(const Extent& extent);
+  void record(std::uint64_t begin, std::uint64_t end, const Extent& extent);
+
+  const Work& work_;
+  File& file_;
+  const Timer& timer_;
+  Tally& tally_;
+  Watch& watch_;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace strider

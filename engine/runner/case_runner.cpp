@@ -1,0 +1,145 @@
+#include "runner/case_runner.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "runner/interrupt.hpp"
+#include "runner/phase_report.hpp"
+#include "runner/slices.hpp"
+
+namespace strider {
+namespace {
+
+/// Generations a repetition may write: one for each of its phases, and the prepared one.
+constexpr std::uint64_t generations_per_repetition = 64;
+
+/// Page-aligned memory, as direct I/O wants it, present before the clock starts.
+class Buffer {
+ public:
+  explicit Buffer(std::uint64_t bytes) : bytes_(std::max<std::uint64_t>(bytes, 1)) {
+    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { ::munmap(memory_, bytes_); }
+  std::span<std::byte> get() const { return {static_cast<std::byte*>(memory_), bytes_}; }
+
+ private:
+  std::uint64_t bytes_;
+  void* memory_;
+};
+
+std::uint64_t total_bytes(const Pattern& pattern, const Seating& seating, std::uint32_t clients, Operation operation) {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t rank = 0; rank < clients; ++rank) bytes += pattern.bytes(seating.seat(rank).place, role_of(operation));
+  return bytes;
+}
+
+class TurnRunner {
+ public:
+  TurnRunner(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator, const Schedule& schedule)
+      : context_(context),
+        test_(test),
+        repetition_(repetition),
+        communicator_(communicator),
+        schedule_(schedule),
+        pattern_(make_pattern_of(test)),
+        interface_(test.interface->make(test.interface_settings)),
+        seating_(test.sharing, test.clients, nodes()),
+        slices_(*pattern_),
+        prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
+        buffer_(std::max(pattern_->request_bytes(), prepares_ ? slices_.request_bytes() : 0)),
+        generation_(repetition * generations_per_repetition) {
+    MPI_Comm_rank(communicator, &rank_);
+    // What is written where nothing is verified: noise that differs between runs and ranks.
+    FileData({context.data_seed, test.workload, static_cast<std::uint64_t>(rank_), repetition}).fill(buffer_.get(), 0);
+  }
+
+  TurnOutcome run() {
+    if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
+    TurnOutcome outcome;
+    if (prepares_) step(Operation::prefill, slices_, outcome);
+    std::uint64_t phase = 0;
+    for (const Operation operation : test_.operations) {
+      if (outcome.failed || outcome.interrupted) break;
+      step(operation, *pattern_, outcome, phase++);
+    }
+    remove_files();
+    return outcome;
+  }
+
+ private:
+  std::vector<std::uint32_t> nodes() {
+    if (test_.sharing.kind == SharingKind::per_node) return nodes_of(communicator_, context_.nodes);
+    return {};
+  }
+
+  PhaseName name_of_phase(std::string operation) const {
+    return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
+  }
+
+  void step(Operation operation, const Pattern& pattern, TurnOutcome& outcome, std::uint64_t phase = 0) {
+    PhaseTask task;
+    task.test = &test_;
+    task.communicator = communicator_;
+    task.operation = operation;
+    task.name = name_of_phase(std::string(name_of(operation)));
+    task.pattern = &pattern;
+    task.interface = interface_.get();
+    task.seating = &seating_;
+    task.order = operation == Operation::prefill ? OrderKind::forward : test_.order;
+    task.memory = buffer_.get();
+    task.request_limit = operation == Operation::prefill ? ~std::uint64_t{0} : available_;
+    task.expected_generation = generation_;
+    task.written_generation = operation == Operation::prefill ? generation_ : generation_ + 1;
+    task.nodes = std::min(context_.nodes.count, test_.clients);
+    task.total_bytes = total_bytes(pattern, seating_, test_.clients, operation);
+    task.done_phases = schedule_.done_phases() + phase;
+    task.planned_phases = schedule_.planned_phases();
+    const PhaseOutcome result = run_phase(context_, task);
+    if (operation != Operation::prefill && writes(operation)) ++generation_;
+    // After a phase that its deadline cut short, only what every rank has done is there for the next ones.
+    available_ = std::min(available_, result.completed_requests);
+    outcome.failed = outcome.failed || result.failed;
+    outcome.interrupted = outcome.interrupted || result.interrupted;
+    if (rank_ == 0 && operation != Operation::prefill) outcome.rates[task.name.operation] = result.rate_mib_s;
+  }
+
+  void remove_files() {
+    if (!test_.interface->capabilities.storage) return;
+    const Seat seat = seating_.seat(static_cast<std::uint32_t>(rank_));
+    if (seat.place.rank != 0) return;
+    try {
+      interface_->remove(context_.directory + "/" + file_name(test_.number, seat.file));
+    } catch (const IoError&) {
+      // Whoever made the folder removes what is left in it and reports what cannot be removed.
+    }
+  }
+
+  RunContext& context_;
+  const Case& test_;
+  std::uint64_t repetition_;
+  MPI_Comm communicator_;
+  const Schedule& schedule_;
+  std::unique_ptr<Pattern> pattern_;
+  std::unique_ptr<Interface> interface_;
+  Seating seating_;
+  Slices slices_;
+  bool prepares_;
+  Buffer buffer_;
+  std::uint64_t generation_;
+  std::uint64_t available_ = ~std::uint64_t{0};
+  int rank_ = 0;
+};
+
+}  // namespace
+
+TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                     const Schedule& schedule) {
+  return TurnRunner(context, test, repetition, communicator, schedule).run();
+}
+
+}  // namespace strider

@@ -1,0 +1,29 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "events/events.hpp"
+
+namespace strider {
+
+/// Where the ranks run, and what their clocks show.
+struct Nodes {
+  std::uint32_t mine = 0;   ///< number of this rank's node
+  std::uint32_t count = 1;
+  std::string host;         ///< this rank's
+  /// What to add to this node's monotonic clock to get rank 0's, and how wrong that may be.
+  double clock_offset_s = 0;
+  double clock_error_s = 0;
+  std::vector<NodeInfo> table;  ///< on rank 0
+};
+
+/// Collective over MPI_COMM_WORLD. `ranks_per_node` 0: nodes as MPI reports them.
+Nodes find_nodes(std::uint32_t ranks_per_node);
+
+/// The node of each rank of a communicator, on every rank.
+std::vector<std::uint32_t> nodes_of(MPI_Comm communicator, const Nodes& nodes);
+
+}  // namespace strider

@@ -1,0 +1,343 @@
+#include "runner/phase_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "core/random.hpp"
+
+namespace strider {
+namespace {
+
+constexpr int error_tag = 914;
+constexpr std::size_t errors_shown = 16;  ///< in full, of a phase; the rest are counted
+
+template <std::size_t N>
+void copy_text(char (&to)[N], const std::string& from) {
+  std::strncpy(to, from.c_str(), N - 1);
+  to[N - 1] = '\0';
+}
+
+std::string hex(const Mismatch& mismatch, const std::array<std::byte, Mismatch::shown_bytes>& bytes) {
+  std::string text;
+  constexpr char digits[] = "0123456789abcdef";
+  for (std::uint32_t i = 0; i < mismatch.shown; ++i) {
+    const auto value = std::to_integer<unsigned>(bytes[i]);
+    text += digits[value >> 4];
+    text += digits[value & 15];
+  }
+  return text;
+}
+
+ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::string& host, const std::string& file) {
+  ErrorRecord record{};
+  std::string message = "read " + std::to_string(mismatch.wrong_bytes) + " wrong bytes: ";
+  switch (mismatch.blame) {
+    case Blame::zero: message += "zeros where data was written"; break;
+    case Blame::stale: message += "older data of the same place"; break;
+    case Blame::torn: message += "partly older data of the same place"; break;
+    case Blame::misplaced: message += "data that belongs to offset " + std::to_string(mismatch.origin_offset); break;
+    case Blame::foreign: message += "data that was not written there by this run"; break;
+  }
+  copy_text(record.kind, "verify");
+  copy_text(record.host, host);
+  copy_text(record.file, file);
+  copy_text(record.message, message);
+  copy_text(record.expected_hex, hex(mismatch, mismatch.expected));
+  copy_text(record.found_hex, hex(mismatch, mismatch.found));
+  copy_text(record.blame, std::string(name_of(mismatch.blame)));
+  copy_text(record.remedy, "do not trust this storage or its caches before the cause is found");
+  record.offset = mismatch.file_offset;
+  record.length = mismatch.wrong_bytes;
+  record.count = 1;
+  record.rank = rank;
+  return record;
+}
+
+ErrorInfo info_of(const ErrorRecord& record) {
+  ErrorInfo info;
+  info.kind = record.kind;
+  info.rank = record.rank;
+  info.host = record.host;
+  info.file = record.file;
+  info.offset = record.offset;
+  info.length = record.length;
+  info.call = record.call;
+  info.error_number = record.error_number;
+  info.message = record.message;
+  info.expected_hex = record.expected_hex;
+  info.found_hex = record.found_hex;
+  info.blame = record.blame;
+  info.count = record.count;
+  info.remedy = record.remedy;
+  return info;
+}
+
+/// Minima over ranks; maxima travel negated, so that one reduction serves all.
+struct Bounds {
+  enum Field { begin, end, neg_end, neg_open, neg_transfer, neg_sync, neg_close, neg_prepare, neg_failed, neg_interrupted,
+               neg_deadline, neg_wear_out, requests_min, neg_requests_max, capped_requests, fields };
+  std::array<double, fields> value{};
+  double max(Field field) const { return -value[field]; }
+};
+
+/// Sums over ranks of whole numbers; the latency counts ride behind them.
+struct Sums {
+  enum Field { bytes, requests, checked, wrong, mismatches, digest, voluntary, involuntary, latency_ns, failed_ranks,
+               error_records, deadline_requests, deadline_bytes, fields };
+  std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
+};
+
+struct RealSums {
+  enum Field { user, system, rate, first_done_bytes, fields };
+  std::array<double, fields> value{};
+};
+
+class Report {
+ public:
+  Report(RunContext& context, const PhaseTask& task, int rank, const Seat& seat, RankPart& part, const Tally& tally,
+         const Milestones& milestones, const Examiner* examiner, const WaitOptions& waiting)
+      : context_(context), task_(task), rank_(rank), seat_(seat), part_(part), tally_(tally), milestones_(milestones),
+        examiner_(examiner), waiting_(waiting) {}
+
+  PhaseOutcome make() {
+    collect_mismatches();
+    reduce_bounds();
+    reduce_sums();
+    const std::vector<RankRow> rows = gather_rows();
+    const std::vector<ErrorRecord> errors = gather_errors();
+    PhaseOutcome outcome;
+    outcome.failed = bounds_.max(Bounds::neg_failed) > 0;
+    outcome.interrupted = bounds_.max(Bounds::neg_interrupted) > 0;
+    if (task_.test->deadline_s > 0 && task_.operation != Operation::prefill)
+      outcome.completed_requests = static_cast<std::uint64_t>(std::min(1.8e19, bounds_.value[Bounds::capped_requests]));
+    if (rank_ != 0) return outcome;
+    if (!outcome.failed && !outcome.interrupted) {
+      const Sample sample = sample_of();
+      outcome.rate_mib_s = static_cast<double>(sample.bytes) / 1048576.0 / sample.elapsed_s;
+      context_.events->sample(task_.name, sample);
+      for (std::size_t r = 0; r < rows.size(); ++r) context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
+    }
+    for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
+    return outcome;
+  }
+
+ private:
+  void collect_mismatches() {
+    if (examiner_ == nullptr || examiner_->mismatches() == 0) return;
+    const std::string file = context_.directory + "/" + file_name(task_.test->number, seat_.file);
+    for (const Mismatch& mismatch : examiner_->first_mismatches())
+      mismatches_.push_back(describe_mismatch(mismatch, rank_, context_.nodes.host, file));
+    mismatches_.back().count += examiner_->mismatches() - mismatches_.size();
+  }
+
+  /// A time of this node's clock in seconds since the run's start on rank 0's clock.
+  double since_origin_s(std::uint64_t ns) const {
+    const double local_s = (static_cast<double>(ns) - static_cast<double>(context_.origin_ns)) * 1e-9;
+    return local_s + context_.nodes.clock_offset_s;
+  }
+
+  void reduce_bounds() {
+    begin_s_ = since_origin_s(part_.begin_ns);
+    end_s_ = since_origin_s(part_.end_ns);
+    auto& v = bounds_.value;
+    v[Bounds::begin] = begin_s_;
+    v[Bounds::end] = end_s_;
+    v[Bounds::neg_end] = -end_s_;
+    v[Bounds::neg_open] = -part_.open_s;
+    v[Bounds::neg_transfer] = -part_.transfer_s;
+    v[Bounds::neg_sync] = -part_.sync_s;
+    v[Bounds::neg_close] = -part_.close_s;
+    v[Bounds::neg_prepare] = -part_.prepare_s;
+    v[Bounds::neg_failed] = part_.errors.empty() ? 0 : -1;
+    v[Bounds::neg_interrupted] = part_.interrupted ? -1 : 0;
+    v[Bounds::neg_deadline] = -part_.deadline.elapsed_s;
+    v[Bounds::neg_wear_out] = -part_.deadline.wear_out_s;
+    v[Bounds::requests_min] = static_cast<double>(part_.deadline.requests);
+    v[Bounds::neg_requests_max] = -static_cast<double>(part_.deadline.requests);
+    // A rank that did all it had does not limit the others.
+    const std::uint64_t had = task_.pattern->requests(seat_.place, role_of(task_.operation));
+    v[Bounds::capped_requests] = tally_.requests < had ? static_cast<double>(tally_.requests) : 1.8e19;
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, v.data(), Bounds::fields, MPI_DOUBLE, MPI_MIN, task_.communicator, &request);
+    wait(request, waiting_);
+  }
+
+  void reduce(void* data, int count, MPI_Datatype type, MPI_Op operation, MPI_Request& request) const {
+    if (rank_ == 0) MPI_Ireduce(MPI_IN_PLACE, data, count, type, operation, 0, task_.communicator, &request);
+    else MPI_Ireduce(data, nullptr, count, type, operation, 0, task_.communicator, &request);
+  }
+
+  void reduce_sums() {
+    auto& v = sums_.value;
+    v[Sums::bytes] = tally_.bytes;
+    v[Sums::requests] = tally_.requests;
+    v[Sums::voluntary] = part_.usage.voluntary_switches;
+    v[Sums::involuntary] = part_.usage.involuntary_switches;
+    v[Sums::latency_ns] = tally_.latency_ns.sum();
+    v[Sums::failed_ranks] = part_.errors.empty() ? 0 : 1;
+    v[Sums::error_records] = part_.errors.size() + mismatches_.size();
+    v[Sums::deadline_requests] = part_.deadline.requests;
+    v[Sums::deadline_bytes] = part_.deadline.bytes;
+    if (examiner_ != nullptr) {
+      v[Sums::checked] = examiner_->checked_bytes();
+      v[Sums::wrong] = examiner_->wrong_bytes();
+      v[Sums::mismatches] = examiner_->mismatches();
+      v[Sums::digest] = hash_numbers(examiner_->digest(), rank_);
+    }
+    std::copy(tally_.latency_ns.counts().begin(), tally_.latency_ns.counts().end(), v.begin() + Sums::fields);
+
+    const std::uint64_t first_end_ns =
+        part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (end_s_ - bounds_.value[Bounds::end]) * 1e9));
+    const double elapsed_s = static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9;
+    const double rate = elapsed_s > 0 ? static_cast<double>(tally_.bytes) / 1048576.0 / elapsed_s : 0;
+    reals_.value = {part_.usage.user_s, part_.usage.system_s, rate, milestones_.bytes_at(first_end_ns)};
+    lowest_ = highest_ = {rate, rank_};
+    latency_bounds_ = {tally_.latency_ns.minimum(), ~tally_.latency_ns.maximum()};
+
+    std::array<MPI_Request, 5> requests;
+    reduce(v.data(), static_cast<int>(v.size()), MPI_UINT64_T, MPI_SUM, requests[0]);
+    reduce(reals_.value.data(), RealSums::fields, MPI_DOUBLE, MPI_SUM, requests[1]);
+    reduce(&lowest_, 1, MPI_DOUBLE_INT, MPI_MINLOC, requests[2]);
+    reduce(&highest_, 1, MPI_DOUBLE_INT, MPI_MAXLOC, requests[3]);
+    reduce(latency_bounds_.data(), 2, MPI_UINT64_T, MPI_MIN, requests[4]);
+    for (MPI_Request& request : requests) wait(request, waiting_);
+  }
+
+  std::vector<RankRow> gather_rows() const {
+    RankRow row{};
+    row.bytes = tally_.bytes;
+    row.requests = tally_.requests;
+    row.start_s = begin_s_;
+    row.end_s = end_s_;
+    row.transfer_s = part_.transfer_s;
+    row.io_s = static_cast<double>(tally_.latency_ns.sum()) * 1e-9;
+    row.user_s = part_.usage.user_s;
+    row.system_s = part_.usage.system_s;
+    row.node = context_.nodes.mine;
+    if (examiner_ != nullptr) row.digest = examiner_->digest(), row.has_digest = 1;
+    std::vector<RankRow> rows(rank_ == 0 ? task_.test->clients : 0);
+    MPI_Request request;
+    MPI_Igather(&row, sizeof row, MPI_BYTE, rows.data(), sizeof row, MPI_BYTE, 0, task_.communicator, &request);
+    wait(request, waiting_);
+    return rows;
+  }
+
+  /// On rank 0: the errors of all ranks, the first ones in full.
+  std::vector<ErrorRecord> gather_errors() {
+    std::vector<ErrorRecord> mine = part_.errors;
+    mine.insert(mine.end(), mismatches_.begin(), mismatches_.end());
+    if (rank_ != 0) {
+      for (const ErrorRecord& record : mine) {
+        MPI_Request request;
+        MPI_Isend(&record, sizeof record, MPI_BYTE, 0, error_tag, task_.communicator, &request);
+        wait(request, waiting_);
+      }
+      return {};
+    }
+    for (std::uint64_t more = sums_.value[Sums::error_records] - mine.size(); more > 0; --more) {
+      ErrorRecord record{};
+      MPI_Request request;
+      MPI_Irecv(&record, sizeof record, MPI_BYTE, MPI_ANY_SOURCE, error_tag, task_.communicator, &request);
+      wait(request, waiting_);
+      mine.push_back(record);
+    }
+    std::sort(mine.begin(), mine.end(), [](const ErrorRecord& a, const ErrorRecord& b) { return a.rank < b.rank; });
+    if (mine.size() > errors_shown) {
+      for (std::size_t i = errors_shown; i < mine.size(); ++i) mine[errors_shown - 1].count += mine[i].count;
+      mine.resize(errors_shown);
+    }
+    return mine;
+  }
+
+  Sample sample_of() const {
+    const auto& sum = sums_.value;
+    Sample sample;
+    sample.measured = task_.operation != Operation::prefill;
+    sample.valid = sum[Sums::mismatches] == 0;
+    sample.clients = task_.test->clients;
+    sample.nodes = task_.nodes;
+    sample.files = task_.seating->files();
+    sample.bytes = sum[Sums::bytes];
+    sample.requests = sum[Sums::requests];
+    sample.start_s = bounds_.value[Bounds::begin];
+    sample.elapsed_s = bounds_.max(Bounds::neg_end) - sample.start_s;
+    sample.first_done_s = bounds_.value[Bounds::end] - sample.start_s;
+    sample.first_done_bytes = reals_.value[RealSums::first_done_bytes];
+    sample.open_s = bounds_.max(Bounds::neg_open);
+    sample.transfer_s = bounds_.max(Bounds::neg_transfer);
+    sample.sync_s = bounds_.max(Bounds::neg_sync);
+    sample.close_s = bounds_.max(Bounds::neg_close);
+    sample.prepare_s = bounds_.max(Bounds::neg_prepare);
+    sample.user_s = reals_.value[RealSums::user];
+    sample.system_s = reals_.value[RealSums::system];
+    sample.voluntary_switches = sum[Sums::voluntary];
+    sample.involuntary_switches = sum[Sums::involuntary];
+    std::copy(sum.begin() + Sums::fields, sum.end(), sample.latency_counts.begin());
+    sample.latency_sum_ns = sum[Sums::latency_ns];
+    sample.latency_minimum_ns = latency_bounds_[0];
+    sample.latency_maximum_ns = ~latency_bounds_[1];
+    sample.rank_rate_mean_mib_s = reals_.value[RealSums::rate] / sample.clients;
+    sample.rank_rate_lowest = lowest_;
+    sample.rank_rate_highest = highest_;
+    sample.facts = part_.facts;
+    if (examiner_ != nullptr) {
+      sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
+      sample.digest = sum[Sums::digest];
+    }
+    if (task_.test->deadline_s > 0 && sample.measured)
+      sample.deadline = {task_.test->deadline_s,
+                         sum[Sums::deadline_requests],
+                         sum[Sums::deadline_bytes],
+                         bounds_.max(Bounds::neg_deadline),
+                         bounds_.max(Bounds::neg_wear_out),
+                         static_cast<std::uint64_t>(bounds_.value[Bounds::requests_min]),
+                         static_cast<std::uint64_t>(bounds_.max(Bounds::neg_requests_max))};
+    return sample;
+  }
+
+  RunContext& context_;
+  const PhaseTask& task_;
+  int rank_;
+  const Seat& seat_;
+  RankPart& part_;
+  const Tally& tally_;
+  const Milestones& milestones_;
+  const Examiner* examiner_;
+  WaitOptions waiting_;
+  std::vector<ErrorRecord> mismatches_;
+  Bounds bounds_;
+  Sums sums_;
+  RealSums reals_;
+  RankExtreme lowest_, highest_;
+  std::array<std::uint64_t, 2> latency_bounds_{};
+  double begin_s_ = 0, end_s_ = 0;
+};
+
+}  // namespace
+
+ErrorRecord describe_error(const IoError& error, int rank, const std::string& host) {
+  ErrorRecord record{};
+  const IoError::What& what = error.details();
+  copy_text(record.kind, "io");
+  copy_text(record.call, what.call);
+  copy_text(record.host, host);
+  copy_text(record.file, what.file);
+  copy_text(record.message, error.what());
+  copy_text(record.remedy, error.remedy());
+  record.offset = what.offset;
+  record.length = what.length;
+  record.count = 1;
+  record.rank = rank;
+  record.error_number = what.error_number;
+  return record;
+}
+
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const Seat& seat, RankPart& part,
+                          const Tally& tally, const Milestones& milestones, const Examiner* examiner,
+                          const WaitOptions& waiting) {
+  return Report(context, task, rank, seat, part, tally, milestones, examiner, waiting).make();
+}
+
+}  // namespace strider

@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace strider {
+
+/// One repetition of one case.
+struct Turn {
+  std::size_t case_index = 0;
+  std::uint64_t repetition = 0;  ///< warm-ups counted first
+};
+
+/// The order in which repetitions are executed, and when a case has had enough of them. No MPI, no I/O.
+class Schedule {
+ public:
+  explicit Schedule(const Plan& plan);
+  /// The next turn, or nothing when all cases are done.
+  std::optional<Turn> next();
+  /// What the turn gave: the rate of each measured operation, in any unit.
+  void finished(const Turn& turn, const std::map<std::string, double>& rates);
+  /// The case cannot be continued.
+  void failed(const Turn& turn);
+
+  std::uint64_t done_phases() const { return done_phases_; }
+  /// Phases that are still to come at most, and those done.
+  std::uint64_t planned_phases() const;
+
+ private:
+  struct State {
+    std::uint64_t repetitions_done = 0;
+    bool closed = false;
+    std::map<std::string, std::vector<double>> rates;
+  };
+  bool enough(std::size_t case_index) const;
+  void begin_round();
+
+  const Plan& plan_;
+  std::mt19937_64 random_;
+  std::vector<State> states_;
+  std::vector<std::size_t> round_;  ///< cases of this round still to visit, last first
+  std::uint64_t done_phases_ = 0;
+};
+
+/// Half the width of the 95 % interval of the mean (Student's t), relative to the mean. Infinite for fewer than two values.
+double relative_half_width(const std::vector<double>& values);
+
+}  // namespace strider

@@ -1,0 +1,36 @@
+#pragma once
+#include <mpi.h>
+
+#include <stdexcept>
+
+namespace strider {
+
+/// A rank waited longer than the stall timeout for the others.
+class StallError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Called now and then while a rank waits.
+class Attention {
+ public:
+  virtual ~Attention() = default;
+  virtual void look() = 0;
+};
+
+enum class Patience {
+  short_sleeps,  ///< the others will be here soon: wake up often
+  long_sleeps,   ///< this rank has nothing to do: stay out of the way of those that work
+};
+
+struct WaitOptions {
+  Patience patience = Patience::short_sleeps;
+  double stall_timeout_s = 0;  ///< 0: for ever
+  Attention* attention = nullptr;
+};
+
+/// Waits for a nonblocking MPI operation without spinning: MPI's own waits burn the processor that working ranks need.
+/// Throws StallError.
+void wait(MPI_Request& request, const WaitOptions& options);
+
+}  // namespace strider
