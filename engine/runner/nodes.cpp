@@ -2,18 +2,39 @@
 
 #include <unistd.h>
 
-#include <array>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <map>
 
 #include "core/clock.hpp"
+#include "core/random.hpp"
 #include "runner/waiting.hpp"
 
 namespace strider {
 namespace {
 
 constexpr int clock_tag = 912;
-constexpr int node_tag = 913;
 constexpr int exchanges = 30;
+
+/// What makes ranks neighbours, as each rank tells rank 0.
+struct Address {
+  char host[64];
+  std::uint64_t machine;  ///< hash of host name, boot and, under Slurm, the node within the step
+};
+
+/// What rank 0 tells each rank in return.
+struct Assignment {
+  std::uint32_t node, nodes;
+  std::uint32_t leads;
+  double clock_offset_s, clock_error_s;
+};
+
+std::uint64_t hash_text(const std::string& text) {
+  std::uint64_t hash = 0;
+  for (const char letter : text) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
+  return hash;
+}
 
 std::string host_name() {
   char name[256] = {};
@@ -21,11 +42,16 @@ std::string host_name() {
   return name;
 }
 
-struct NodeMessage {
-  char name[256];
-  std::uint32_t ranks;
-  double offset_s, error_s;
-};
+Address own_address() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  const char* slurm_node = std::getenv("SLURM_NODEID");
+  const std::string host = host_name();
+  Address address{};
+  std::strncpy(address.host, host.c_str(), sizeof address.host - 1);
+  address.machine = hash_text(host + '/' + boot + '/' + (slurm_node != nullptr ? slurm_node : ""));
+  return address;
+}
 
 struct ClockReading {
   double offset_s, error_s;
@@ -56,85 +82,75 @@ void answer_clock(int leader) {
   }
 }
 
-Nodes given_nodes(std::uint32_t ranks_per_node, int rank, int ranks) {
-  Nodes nodes;
-  const auto total = static_cast<std::uint32_t>(ranks);
-  nodes.host = host_name();
-  nodes.mine = static_cast<std::uint32_t>(rank) / ranks_per_node;
-  nodes.count = (total + ranks_per_node - 1) / ranks_per_node;
-  for (std::uint32_t node = 0; rank == 0 && node < nodes.count; ++node)
-    nodes.table.push_back({nodes.host + "/" + std::to_string(node), std::min(ranks_per_node, total - node * ranks_per_node)});
-  return nodes;
+/// On rank 0: numbers the nodes in the order of their first ranks.
+std::vector<Assignment> assign_nodes(const std::vector<Address>& addresses, std::uint32_t ranks_per_node,
+                                     std::vector<NodeInfo>& table) {
+  std::map<std::uint64_t, std::uint32_t> numbers;
+  std::vector<Assignment> assignments;
+  for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
+    const std::uint64_t key = ranks_per_node > 0 ? rank / ranks_per_node : addresses[rank].machine;
+    const auto [entry, first] = numbers.try_emplace(key, static_cast<std::uint32_t>(numbers.size()));
+    if (first) table.push_back({addresses[rank].host, 0, 0, 0});
+    ++table[entry->second].ranks;
+    assignments.push_back({entry->second, 0, first && ranks_per_node == 0 ? 1U : 0U, 0, 0});
+  }
+  for (Assignment& assignment : assignments) assignment.nodes = static_cast<std::uint32_t>(table.size());
+  return assignments;
 }
 
-/// The leaders report to rank 0, in the order of their nodes, and compare clocks with it one after the other.
-void exchange_table(Nodes& nodes, bool leader, int node_ranks, int rank) {
-  if (leader && rank != 0) {
-    // Rank 0 answers leaders one at a time; the first message waits for its turn.
-    int go = 0;
-    MPI_Send(&go, 1, MPI_INT, 0, node_tag, MPI_COMM_WORLD);
-    MPI_Recv(&go, 1, MPI_INT, 0, node_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+Assignment scatter(const std::vector<Assignment>& assignments, Patience patience) {
+  Assignment mine{};
+  MPI_Request request;
+  MPI_Iscatter(assignments.data(), sizeof mine, MPI_BYTE, &mine, sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  wait(request, {.patience = patience});
+  return mine;
+}
+
+/// Rank 0 compares clocks with the first rank of each other node, one after the other; everyone learns its node's offset.
+Assignment compare_clocks(const Assignment& mine, int rank, std::vector<Assignment>& assignments, std::vector<NodeInfo>& table) {
+  if (rank != 0 && mine.leads != 0) {
     const ClockReading clock = measure_clock();
-    nodes.clock_offset_s = clock.offset_s;
-    nodes.clock_error_s = clock.error_s;
-    NodeMessage message{};
-    std::strncpy(message.name, nodes.host.c_str(), sizeof message.name - 1);
-    message.ranks = static_cast<std::uint32_t>(node_ranks);
-    message.offset_s = clock.offset_s;
-    message.error_s = clock.error_s;
-    MPI_Send(&message, sizeof message, MPI_BYTE, 0, node_tag, MPI_COMM_WORLD);
-    MPI_Send(&nodes.mine, 1, MPI_UINT32_T, 0, node_tag, MPI_COMM_WORLD);
+    MPI_Send(&clock, sizeof clock, MPI_BYTE, 0, clock_tag, MPI_COMM_WORLD);
   }
-  if (rank != 0) return;
-  nodes.table.resize(nodes.count);
-  nodes.table[0] = {nodes.host, static_cast<std::uint32_t>(node_ranks)};
-  for (std::uint32_t other = 1; other < nodes.count; ++other) {
-    int go = 0;
-    MPI_Status status;
-    MPI_Recv(&go, 1, MPI_INT, MPI_ANY_SOURCE, node_tag, MPI_COMM_WORLD, &status);
-    MPI_Send(&go, 1, MPI_INT, status.MPI_SOURCE, node_tag, MPI_COMM_WORLD);
-    answer_clock(status.MPI_SOURCE);
-    NodeMessage message{};
-    std::uint32_t node = 0;
-    MPI_Recv(&message, sizeof message, MPI_BYTE, status.MPI_SOURCE, node_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Recv(&node, 1, MPI_UINT32_T, status.MPI_SOURCE, node_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    nodes.table[node] = {message.name, message.ranks, message.offset_s, message.error_s};
+  if (rank == 0) {
+    for (std::size_t leader = 1; leader < assignments.size(); ++leader) {
+      if (assignments[leader].leads == 0) continue;
+      answer_clock(static_cast<int>(leader));
+      ClockReading clock{};
+      MPI_Recv(&clock, sizeof clock, MPI_BYTE, static_cast<int>(leader), clock_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      table[assignments[leader].node].clock_offset_s = clock.offset_s;
+      table[assignments[leader].node].clock_error_s = clock.error_s;
+    }
+    for (Assignment& assignment : assignments) {
+      assignment.clock_offset_s = table[assignment.node].clock_offset_s;
+      assignment.clock_error_s = table[assignment.node].clock_error_s;
+    }
   }
+  return scatter(assignments, Patience::long_sleeps);
 }
 
 }  // namespace
 
+// MPI_Comm_split_type would tell the nodes too, but its ranks spin: on an oversubscribed machine it takes seconds.
 Nodes find_nodes(std::uint32_t ranks_per_node) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks_per_node > 0) return given_nodes(ranks_per_node, rank, ranks);
-
+  const Address address = own_address();
+  std::vector<Address> addresses(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
+  MPI_Request request;
+  MPI_Igather(&address, sizeof address, MPI_BYTE, addresses.data(), sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  wait(request, {});
   Nodes nodes;
+  std::vector<Assignment> assignments;
+  if (rank == 0) assignments = assign_nodes(addresses, ranks_per_node, nodes.table);
+  Assignment mine = scatter(assignments, Patience::short_sleeps);
+  if (mine.nodes > 1 && ranks_per_node == 0) mine = compare_clocks(mine, rank, assignments, nodes.table);
+  nodes.mine = mine.node;
+  nodes.count = mine.nodes;
   nodes.host = host_name();
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-  int node_rank = 0, node_ranks = 1;
-  MPI_Comm_rank(node, &node_rank);
-  MPI_Comm_size(node, &node_ranks);
-  const std::uint32_t leads = node_rank == 0 ? 1 : 0;
-  std::array<std::uint32_t, 2> numbers{};  // this leader's node number, number of nodes
-  MPI_Request requests[2];
-  MPI_Iexscan(&leads, &numbers[0], 1, MPI_UINT32_T, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
-  MPI_Iallreduce(&leads, &numbers[1], 1, MPI_UINT32_T, MPI_SUM, MPI_COMM_WORLD, &requests[1]);
-  for (MPI_Request& request : requests) wait(request, {});
-  if (rank == 0) numbers[0] = 0;
-  MPI_Ibcast(&numbers[0], 1, MPI_UINT32_T, 0, node, &requests[0]);
-  wait(requests[0], {});
-  nodes.mine = numbers[0];
-  nodes.count = numbers[1];
-  exchange_table(nodes, node_rank == 0, node_ranks, rank);
-  std::array<double, 2> clock{nodes.clock_offset_s, nodes.clock_error_s};
-  MPI_Ibcast(clock.data(), 2, MPI_DOUBLE, 0, node, &requests[0]);
-  wait(requests[0], {.patience = Patience::long_sleeps});
-  nodes.clock_offset_s = clock[0];
-  nodes.clock_error_s = clock[1];
-  MPI_Comm_free(&node);
+  nodes.clock_offset_s = mine.clock_offset_s;
+  nodes.clock_error_s = mine.clock_error_s;
   return nodes;
 }
 
