@@ -1,7 +1,7 @@
 """The build backend of `pip install .`: scikit-build-core, and wheels for what the machine lacks.
 
-The engine is built with the site's MPI where there is an `mpicxx`, and otherwise with the `mpich` wheel, which the package
-then depends on. The header of nlohmann-json comes from its wheel.
+The engine is built with the site's MPI where there is an `mpicxx`, and otherwise with the `mpich` wheel,
+which the package then depends on. The header of nlohmann-json comes from its wheel.
 """
 
 import os
@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import scikit_build_core.build as core
-from scikit_build_core.build import build_sdist, get_requires_for_build_sdist, prepare_metadata_for_build_wheel
+from scikit_build_core.build import (
+    build_sdist,
+    get_requires_for_build_sdist,
+    prepare_metadata_for_build_wheel,
+)
 
 __all__ = [
     "build_sdist",
@@ -31,7 +35,9 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     return [*core.get_requires_for_build_wheel(config_settings), *_mpi_wheel(), "nlohmann-json>=3.11"]
 
 
-def build_wheel(directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
+def build_wheel(
+    directory: str, config_settings: Settings = None, metadata_directory: str | None = None
+) -> str:
     """Builds the engine and packs it beside the Python files."""
     settings = {f"cmake.define.{name}": value for name, value in _definitions().items()}
     return core.build_wheel(directory, {**settings, **(config_settings or {})}, metadata_directory)
@@ -52,8 +58,10 @@ def _definitions() -> dict[str, str]:
 
     definitions = {"STRIDER_JSON_INCLUDE": str(Path(nlohmann_json.__file__).parent / "include")}
     if _mpi_wheel():
-        # From strider/_engine in site-packages to the environment's lib, where the MPI wheel puts its library.
+        # From strider/_engine in site-packages to the environment's lib, where the wheel puts its library.
         definitions["CMAKE_INSTALL_RPATH"] = "$ORIGIN/../../../.."
+        # The one of the build goes away with the build.
+        definitions["MPIEXEC_EXECUTABLE"] = "mpiexec"
     else:
         definitions["CMAKE_INSTALL_RPATH_USE_LINK_PATH"] = "ON"
     mpicxx = os.environ.get("STRIDER_MPICXX")

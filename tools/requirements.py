@@ -1,4 +1,4 @@
-"""Prints what pyproject.toml asks for, one requirement per line: the package's own, and those of the groups named."""
+"""Prints what pyproject.toml asks for: the package's requirements, and those of the groups named."""
 
 import sys
 import tomllib

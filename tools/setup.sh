@@ -87,24 +87,33 @@ missing_packages() { # the Debian packages of what nobody provides
 }
 
 install_packages() {
-  packages=$(missing_packages | tr '\n' ' ')
-  if [ -z "$packages" ] || [ "${STRIDER_APT:-}" = never ] || ! has apt-get; then return 0; fi
+  if [ "${STRIDER_APT:-}" = never ] || ! has apt-get; then return 0; fi
   if [ "$(id -u)" = 0 ]; then as_root=; elif sudo -n true 2>/dev/null; then as_root='sudo -n'; else return 0; fi
-  say "Debian packages: installing what is missing: $packages"
+  # shellcheck disable=SC2046 # words are meant, here and below
+  set -- $(missing_packages)
+  [ $# -gt 0 ] || return 0
+  say "Debian packages: installing what is missing: $*"
   # An update may fail for a source that has nothing to do with Strider; the installation tells.
-  # shellcheck disable=SC2086 # words are meant, here and below
+  # shellcheck disable=SC2086
   logged $as_root apt-get -o DPkg::Lock::Timeout=300 update || true
   # shellcheck disable=SC2086
   logged $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
-    install --yes --no-install-recommends $packages ||
+    install --yes --no-install-recommends "$@" ||
     say "Debian packages: apt-get failed (see $log); going on with what there is"
 }
 
+require_machine() { # what no wheel can stand in for
+  find_compiler || fail "a C++ compiler is missing: gcc 12 or clang 15, or newer" \
+    "install the Debian package g++, or load a compiler module, or set CXX"
+  # An environment that has moved, or lost its Python, is made again.
+  [ -x "$venv/bin/python" ] && [ "$(cat "$venv/root" 2>/dev/null)" = "$root" ] && return 0
+  rm -rf "$venv"
+  find_python || fail "Python is missing: 3.11 or newer, with the module venv" \
+    "install the Debian packages python3 and python3-venv, or load a Python module, or set STRIDER_PYTHON"
+}
+
 prepare_python() { # a virtual environment with what pyproject.toml asks for, in the versions of constraints.txt
-  if [ ! -x "$venv/bin/python" ] || [ "$(cat "$venv/root" 2>/dev/null)" != "$root" ]; then
-    rm -rf "$venv"
-    find_python || fail "Python 3.11 or newer, with what makes virtual environments, is missing" \
-      "install the Debian packages python3 and python3-venv, or load a Python module, or set STRIDER_PYTHON"
+  if [ ! -x "$venv/bin/python" ]; then
     say "Python: making a private environment in $venv, with $python"
     if has uv; then logged uv venv --python "$python" "$venv"; else logged "$python" -m venv "$venv"; fi ||
       fail "the virtual environment could not be made" "see $log"
@@ -117,10 +126,11 @@ prepare_python() { # a virtual environment with what pyproject.toml asks for, in
   groups=$([ "$purpose" = run ] || echo test lint)
   # shellcheck disable=SC2086
   "$venv/bin/python" tools/requirements.py $groups >"$wanted"
-  cmp -s "$wanted" "$venv/installed-$purpose.txt" && return 0
+  versions=$(cat "$wanted" constraints.txt | cksum)
+  [ "$versions" != "$(cat "$venv/installed-$purpose" 2>/dev/null)" ] || return 0
   say "Python: installing the packages of pyproject.toml"
   install_wheels -r "$wanted"
-  mv "$wanted" "$venv/installed-$purpose.txt"
+  echo "$versions" >"$venv/installed-$purpose"
 }
 
 install_wheels() {
@@ -141,8 +151,6 @@ choose_mpi() {
 }
 
 prepare_tools() {
-  find_compiler || fail "a C++ compiler is missing: gcc 12 or clang 15, or newer" \
-    "install the Debian package g++, or load a compiler module, or set CXX"
   cmake=cmake
   has_cmake || { install_wheels cmake; cmake=$venv/bin/cmake; }
   has ninja || install_wheels ninja
@@ -212,6 +220,7 @@ if ! is_ready; then
   if ! is_ready; then
     : >"$log"
     install_packages
+    require_machine
     prepare_python
     find_mpi
     choose_mpi

@@ -1,0 +1,81 @@
+"""`./strider` on machines that lack something: one message that says what to install, and exit code 3."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BARE = ["sh", "awk", "cat", "cksum", "dirname", "find", "flock", "grep", "id", "mkdir", "readlink", "rm"]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The files that the set-up reads, elsewhere; nothing is set up there."""
+    folder = tmp_path / "checkout"
+    for name in ("strider", "pyproject.toml", "constraints.txt", "CMakeLists.txt", "CMakePresets.json"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "tools", folder / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "engine").mkdir()
+    return folder
+
+
+@pytest.fixture
+def bare_path(tmp_path: Path) -> Path:
+    """A PATH with standard tools and nothing else."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in BARE:
+        found = shutil.which(tool)
+        assert found, tool
+        (folder / tool).symlink_to(found)
+    return folder
+
+
+def strider(checkout: Path, path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": str(path), "HOME": str(checkout), "STRIDER_APT": "never", **environment}
+    command = [str(checkout / "strider"), "doctor"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_without_a_compiler(checkout: Path, bare_path: Path) -> None:
+    done = strider(checkout, bare_path)
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert "a C++ compiler is missing" in done.stderr
+    assert "Debian package g++" in done.stderr
+
+
+def test_without_python(checkout: Path, bare_path: Path) -> None:
+    compiler = shutil.which("c++") or pytest.skip("needs a C++ compiler (Debian package g++)")
+    (bare_path / "c++").symlink_to(compiler)
+    done = strider(checkout, bare_path)
+    assert done.returncode == 3
+    assert "Debian packages python3 and python3-venv" in done.stderr
+
+
+def test_a_compiler_that_is_too_old_is_passed_over(checkout: Path, bare_path: Path) -> None:
+    old = bare_path / "c++"
+    old.write_text("#!/bin/sh\necho __clang_major__ 11\n")
+    old.chmod(0o755)
+    assert "a C++ compiler is missing: gcc 12" in strider(checkout, bare_path).stderr
+
+
+def test_an_mpi_that_does_not_exist_is_refused(checkout: Path) -> None:
+    done = strider(checkout, Path(os.environ["PATH"]), STRIDER_MPICXX="no-such-mpicxx")
+    assert done.returncode == 3
+    assert "STRIDER_MPICXX=no-such-mpicxx is not a command" in done.stderr
+
+
+def test_scripts_are_found_through_links_from_any_folder(
+    checkout: Path, bare_path: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "linked"
+    link.symlink_to(checkout / "strider")
+    environment = {"PATH": str(bare_path), "STRIDER_APT": "never"}
+    done = subprocess.run([str(link)], env=environment, cwd="/", capture_output=True, text=True, check=False)
+    assert "a C++ compiler is missing" in done.stderr
+    assert (checkout / ".strider" / "log").exists()

@@ -1,0 +1,81 @@
+"""The tree keeps its own rules, and each rule bites."""
+
+from pathlib import Path
+
+import pytest
+import tidy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def breaches(path: str, text: str) -> list[str]:
+    return [finding.message for finding in tidy.check_file(path, text) if finding.breach]
+
+
+def test_the_tree_keeps_its_rules() -> None:
+    assert [str(finding) for finding in tidy.check_tree(ROOT) if finding.breach] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "message"),
+    [
+        ("python/strider/long.py", "x = 1\n" * 601, "the file has 601 lines, more than 600"),
+        ("python/strider/long.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines, more than 70"),
+        ("engine/core/long.cpp", "int f() {\n" + "  g();\n" * 69 + "}\n", "f has 71 lines, more than 70"),
+        (
+            "engine/patterns/x.cpp",
+            "#include <mpi.h>\n",
+            "only runner/ and the MPI-based interfaces include mpi.h",
+        ),
+        (
+            "engine/patterns/x.cpp",
+            '#include "interfaces/interface.hpp"\n',
+            "patterns/ must not include interfaces/interface.hpp",
+        ),
+        ("engine/core/x.cpp", '#include "plan/plan.hpp"\n', "core/ must not include plan/plan.hpp"),
+        ("docs/x.md", "see /" + "home/ann/strider\n", "'/home/ann/': a path of one machine"),
+        ("docs/x.md", "from pypi" + ".org\n", "'pypi.org': a registry's host"),
+        ("engine/core/x.cpp", "// TO" + "DO later\n", "'TODO': unfinished by its own words"),
+    ],
+)
+def test_a_breach_is_found(path: str, text: str, message: str) -> None:
+    assert breaches(path, text) == [message]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("python/strider/x.py", "x = 1\n" * 600),
+        ("python/strider/x.py", "def f() -> None:\n" + "    x = 1\n" * 69),
+        ("engine/interfaces/mpiio.cpp", "#include <mpi.h>\n"),
+        ("engine/runner/x.cpp", '#include <mpi.h>\n#include "plan/plan.hpp"\n'),
+        ("engine/patterns/x.cpp", '#include "core/extent.hpp"\n#include "patterns/pattern.hpp"\n'),
+        ("docs/x.md", "`/home` and `/tmp/x` are folders of any machine\n"),
+    ],
+)
+def test_what_is_allowed_is_not_a_breach(path: str, text: str) -> None:
+    assert breaches(path, text) == []
+
+
+def test_a_long_file_draws_advice() -> None:
+    findings = list(tidy.check_file("python/strider/x.py", "x = 1\n" * 401))
+    assert [str(finding) for finding in findings] == [
+        "python/strider/x.py:1: advice: the file has 401 lines; 400 are wanted"
+    ]
+
+
+def test_a_breach_names_its_line() -> None:
+    (finding,) = tidy.check_file("engine/core/x.cpp", '\n\n#include "plan/plan.hpp"\n')
+    assert str(finding) == "engine/core/x.cpp:3: core/ must not include plan/plan.hpp"
+
+
+@pytest.mark.parametrize("kind", ["interfaces", "patterns"])
+def test_an_interface_or_pattern_needs_its_page(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "engine" / kind).mkdir(parents=True)
+    (tmp_path / "docs" / kind).mkdir(parents=True)
+    for name in ("one.cpp", "two.cpp", "template.cpp"):
+        (tmp_path / "engine" / kind / name).touch()
+    (tmp_path / "docs" / kind / "one.md").touch()
+    assert [str(finding) for finding in tidy.check_pages(tmp_path)] == [
+        f"engine/{kind}/two.cpp:1: has no page docs/{kind}/two.md"
+    ]
