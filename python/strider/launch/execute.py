@@ -92,10 +92,10 @@ def execute(
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
     with interruptions() as interrupted:
-        directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
         own = folder.create(target, run)
-        state = RunState()
         try:
+            directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
+            state = RunState()
             process = start(launcher, plan.ranks, _program(engine, directory, own.path), directory.log)
             ending = _follow(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:

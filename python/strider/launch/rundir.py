@@ -88,7 +88,7 @@ def create(runs: Path, run: str, plan_json: str, suite_text: str, info: dict[str
         directory.info.write_text(to_json({**head, **info}), encoding="utf-8")
     except OSError as error:
         raise StriderError(
-            f"cannot write the results to {directory.path}: {error.strerror}; choose another store with --store",
+            f"cannot write results to {directory.path}: {error.strerror}; choose another store with --store",
             ExitCode.CANNOT_RUN,
         ) from error
     return directory

@@ -54,11 +54,9 @@ class RunState:
             return 1.0
         if not self.progress:
             return 0.0
-        total = self.progress["bytes_total"]
-        part = self.progress["bytes_done"] / total if total else 0.0
-        return min(
-            1.0, (self.progress["done_phases"] + min(1.0, part)) / max(1, self.progress["planned_phases"])
-        )
+        phases, total = self.progress["planned_phases"], self.progress["bytes_total"]
+        part = min(1.0, self.progress["bytes_done"] / total) if total else 0.0
+        return float(min(1.0, (self.progress["done_phases"] + part) / max(1, phases)))
 
     @property
     def elapsed_s(self) -> float:

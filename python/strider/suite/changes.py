@@ -143,29 +143,33 @@ def _put(document: Document, table: dict[str, Json], path: tuple[str | int, ...]
 
 
 def _remove_from_zip(table: dict[str, Json], key: tuple[str, ...]) -> None:
-    """A changed key is no longer paired with the others."""
+    """A key, or all options of an interface, are no longer paired with the others."""
     zipped = table.get("zip")
     if not isinstance(zipped, dict):
         return
-    zipped.pop(".".join(key), None)
+    name = ".".join(key)
     inner = zipped.get(key[0])
     if len(key) > 1 and isinstance(inner, dict):
         inner.pop(key[1], None)
-    if not zipped or zipped == {key[0]: {}}:
-        table.pop("zip")
+    gone = [other for other in zipped if other == name or other.startswith(f"{name}.") or zipped[other] == {}]
+    for other in gone:
+        del zipped[other]
+    if not zipped:
+        del table["zip"]
 
 
 def _drop_orphans(table: dict[str, Json], vocabulary: Vocabulary, changed: str) -> None:
     """What belongs to other interfaces or patterns goes when the command line chose one."""
     used = selection(table, vocabulary)
+    zipped = table.get("zip")
+    names = [name.partition(".")[0] for name in [*table, *(zipped if isinstance(zipped, dict) else ())]]
     if changed == "interface" and used.interfaces:
-        for name in [name for name in table if name in vocabulary.interfaces and name not in used.interfaces]:
-            del table[name]
-    if changed == "pattern" and used.patterns:
-        foreign = [
-            name
-            for name in table
-            if vocabulary.patterns_with(name) and not _applies((name,), used, vocabulary)
-        ]
-        for name in foreign:
-            del table[name]
+        orphans = [name for name in names if name in vocabulary.interfaces and name not in used.interfaces]
+    elif changed == "pattern" and used.patterns:
+        of_patterns = [name for name in names if vocabulary.patterns_with(name)]
+        orphans = [name for name in of_patterns if not _applies((name,), used, vocabulary)]
+    else:
+        return
+    for name in orphans:
+        table.pop(name, None)
+        _remove_from_zip(table, (name,))

@@ -1,0 +1,85 @@
+"""The command line: a verb per file, one line each below.
+
+Everything that is slow to import is imported inside the verb that needs it, so that `strider --help` starts
+at once.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from strider import __version__
+from strider.cli.describe import describe
+from strider.cli.doctor import doctor
+from strider.cli.export import export
+from strider.cli.list_ import list_
+from strider.cli.plan import plan
+from strider.cli.quick import quick
+from strider.cli.report import report
+from strider.cli.run import run
+from strider.cli.show import show
+from strider.errors import StriderError
+
+__all__ = ["app", "main"]
+
+SUMMARY = (
+    "Measure a parallel file system: "
+    "which bytes, in what operation, through which interface, by how many clients."
+)
+
+app = typer.Typer(
+    name="strider",
+    epilog="Begin with: strider quick DIR. Exit codes: 0 done and valid, 1 measured but some check failed, "
+    "2 bad input, 3 could not run.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("quick")(quick)
+app.command("run")(run)
+app.command("plan")(plan)
+app.command("list")(list_)
+app.command("show")(show)
+app.command("report")(report)
+app.command("export")(export)
+app.command("describe")(describe)
+app.command("doctor")(doctor)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"strider {__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=SUMMARY)
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and leave.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Options of the program itself."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command line and returns its exit code; errors are reported here and nowhere else."""
+    try:
+        app(arguments)
+    except StriderError as error:
+        for line in error.message.splitlines():
+            print(f"strider: {line}", file=sys.stderr)
+        return int(error.exit_code)
+    except BrokenPipeError:
+        # The reader (head, less) has had enough. What Python would still write at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else 0
+    return 0

@@ -1,0 +1,73 @@
+"""`strider describe`: the reference of everything a suite may contain, as the engine tells it."""
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strider.cli.options import JsonOption
+from strider.errors import StriderError
+
+if TYPE_CHECKING:
+    from strider.engine import Description, Json
+
+
+class Topic(StrEnum):
+    """Parts of the description."""
+
+    INTERFACES = "interfaces"
+    PATTERNS = "patterns"
+    OPERATIONS = "operations"
+    CASE = "case"
+
+
+def describe(
+    topic: Annotated[
+        Topic | None, typer.Argument(help="What to describe; everything in short if left out.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One interface, pattern, operation or key.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Describe interfaces, patterns, operations, keys.
+
+    For instance: strider describe patterns strided.
+    """
+    from strider import engine as engines
+
+    description = engines.find().description
+    if json:
+        from strider.engine import to_json
+
+        sys.stdout.write(to_json(_select_json(description, topic, name)))
+        return
+    from strider.cli.console import output
+    from strider.cli.reference import print_overview, print_topic
+
+    console = output()
+    if topic is None:
+        print_overview(description, console)
+    else:
+        _check_name(description, topic, name)
+        print_topic(description, topic.value, name, console)
+
+
+def _select_json(description: "Description", topic: Topic | None, name: str | None) -> "Json":
+    """The description, or the part of it that was asked for."""
+    document = description.model_dump()
+    if topic is None:
+        return document
+    _check_name(description, topic, name)
+    entries = document[topic.value]
+    return next(entry for entry in entries if entry["name"] == name) if name else entries
+
+
+def _check_name(description: "Description", topic: Topic, name: str | None) -> None:
+    from strider.suite.mistakes import unknown
+
+    names = [entry.name for entry in getattr(description, topic.value)]
+    if name is not None and name not in names:
+        what = "key" if topic is Topic.CASE else topic.value.removesuffix("s")
+        raise StriderError(unknown(what, name, names))

@@ -1,0 +1,62 @@
+"""`strider doctor`: what works on this machine, and why the rest does not."""
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strider.cli.options import JsonOption
+from strider.errors import ExitCode
+
+if TYPE_CHECKING:
+    from strider.doctor import Diagnosis
+
+
+def doctor(
+    directory: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="A directory that is to be measured.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Tell what works on this machine and why the rest does not.
+
+    With a directory also what its file system is and can do; a small file is made there and removed again.
+    """
+    from strider.doctor import diagnose
+
+    diagnoses = diagnose(directory)
+    if json:
+        from strider.engine import to_json
+
+        sys.stdout.write(to_json([dataclasses.asdict(diagnosis) for diagnosis in diagnoses]))
+    else:
+        _print_table(diagnoses)
+    if any(diagnosis.state == "fails" for diagnosis in diagnoses):
+        raise typer.Exit(int(ExitCode.CANNOT_RUN))
+
+
+def _print_table(diagnoses: "list[Diagnosis]") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from strider.cli.console import output
+
+    signs = {
+        "works": ("✓", "green"),
+        "note": ("·", "yellow"),
+        "missing": ("–", "yellow"),
+        "fails": ("✗", "red"),
+    }
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(2):
+        table.add_column(no_wrap=True)
+    table.add_column()
+    for diagnosis in diagnoses:
+        sign, style = signs[diagnosis.state]
+        text = Text(diagnosis.finding)
+        if diagnosis.remedy:
+            text.append(f"\n→ {diagnosis.remedy}", style="dim")
+        table.add_row(Text(sign, style=style), Text(diagnosis.subject), text)
+    output().print(table)

@@ -1,0 +1,48 @@
+"""`strider list`: the runs of the store."""
+
+import dataclasses
+import sys
+from typing import TYPE_CHECKING
+
+from strider.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from strider.store import RunSummary
+
+
+def list_(store: StoreOption = None, json: JsonOption = False) -> None:
+    """List the runs of the store, oldest first."""
+    from strider.launch.rundir import store as store_of
+    from strider.store import list_runs
+
+    folder = store_of(store)
+    runs = list_runs(folder)
+    if json:
+        from strider.engine import to_json
+
+        rows = [{**dataclasses.asdict(run), "directory": str(run.directory)} for run in runs]
+        sys.stdout.write(to_json(rows))
+    elif runs:
+        _print_table(runs)
+    else:
+        print(f"no runs in {folder}: strider quick DIR makes the first one", file=sys.stderr)
+
+
+def _print_table(runs: "list[RunSummary]") -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from strider.cli.console import output
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("run", overflow="fold", min_width=24)
+    table.add_column("status", no_wrap=True)
+    for header in ("cases", "samples", "errors"):
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("target", overflow="fold")
+    for run in runs:
+        counts = ("" if count is None else str(count) for count in (run.cases, run.samples, run.errors))
+        cells = [run.run, run.status, *counts, run.target]
+        table.add_row(*(Text(cell) for cell in cells))
+    output().print(table)

@@ -1,0 +1,53 @@
+"""Options that several verbs have, each described once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SuiteArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SUITE", help="Suite file, or the name of a ready-made suite such as thesis-2009."
+    ),
+]
+RunArgument = Annotated[
+    str,
+    typer.Argument(metavar="RUN", help="Run id, the unique beginning of one, a run directory, or latest."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change the suite: case.transfer=1MiB,4MiB in all cases with that key, suite.seed=2 in [suite]. "
+        "May be repeated.",
+    ),
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option("--target", metavar="DIR", help="Directory to measure, instead of the suite's target."),
+]
+ClientsOption = Annotated[
+    str | None,
+    typer.Option("--clients", "-n", metavar="N[,N…]", help="Numbers of clients, instead of the suite's."),
+]
+LauncherOption = Annotated[
+    str,
+    typer.Option(
+        "--launcher",
+        metavar="NAME",
+        help='How ranks are started: mpiexec, srun, or a command with {ranks} in it: "aprun -n {ranks}".',
+    ),
+]
+StoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        metavar="DIR",
+        help="Where runs are kept: else $STRIDER_STORE, else ./strider-runs.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]

@@ -1,0 +1,87 @@
+"""`strider plan`: what a suite means, without touching the target."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strider.cli.options import ClientsOption, JsonOption, SetOption, SuiteArgument, TargetOption
+from strider.errors import StriderError
+
+if TYPE_CHECKING:
+    from strider.engine import Engine
+    from strider.suite import CheckedPlan
+
+
+def plan(
+    suite: SuiteArgument,
+    target: TargetOption = None,
+    clients: ClientsOption = None,
+    settings: SetOption = None,
+    extents: Annotated[
+        int | None,
+        typer.Option("--extents", metavar="CASE", help="Print the extents of one rank of this case as CSV."),
+    ] = None,
+    rank: Annotated[int, typer.Option("--rank", metavar="R", help="With --extents: the rank, from 0.")] = 0,
+    operation: Annotated[
+        str | None,
+        typer.Option("--operation", metavar="OP", help="With --extents: the operation, else the first one."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", help="With --extents: at most so many requests.")
+    ] = None,
+    assume_rate: Annotated[
+        str,
+        typer.Option(
+            "--assume-rate", metavar="SIZE", help="Bytes per second that the time estimate assumes."
+        ),
+    ] = "200MiB",
+    json: JsonOption = False,
+) -> None:
+    """Show every case of a suite, its bytes, space and time.
+
+    Nothing is measured and the target is not touched. --json prints the plan as the engine takes it;
+    --extents prints request,extent,file_offset,memory_offset,length for each request of a rank, in the order
+    in which it makes them.
+    """
+    from strider import engine as engines
+    from strider.suite import Changes, check, load, locate
+
+    engine = engines.find()
+    loaded = load(
+        locate(suite), engine.description, Changes(settings or [], target, clients), target="optional"
+    )
+    checked = check(loaded, engine)
+    if extents is not None:
+        _print_extents(checked, engine, extents, rank, operation, limit)
+    elif json:
+        sys.stdout.write(checked.suite.plan.to_json())
+    else:
+        _print_table(checked, engine, assume_rate)
+
+
+def _print_extents(
+    checked: "CheckedPlan", engine: "Engine", case: int, rank: int, operation: str | None, limit: int | None
+) -> None:
+    count = len(checked.suite.plan.cases)
+    if not 1 <= case <= count:
+        raise StriderError(f"--extents {case}: the plan has cases 1 to {count}")
+    clients = checked.suite.plan.cases[case - 1].clients
+    if not 0 <= rank < clients:
+        raise StriderError(f"--rank {rank}: case {case} has ranks 0 to {clients - 1}")
+    for line in engine.extents(checked.suite.plan.to_json(), case, rank, operation, limit):
+        sys.stdout.write(line)
+
+
+def _print_table(checked: "CheckedPlan", engine: "Engine", assume_rate: str) -> None:
+    from strider.cli.console import output
+    from strider.cli.plan_table import render
+    from strider.units import parse_bytes
+
+    try:
+        rate = parse_bytes(assume_rate.removesuffix("/s"))
+    except ValueError as error:
+        raise StriderError(f"--assume-rate: {error}") from error
+    if rate <= 0:
+        raise StriderError("--assume-rate must be more than 0")
+    render(checked, engine.description, rate, output())

@@ -1,0 +1,143 @@
+"""The table of `strider plan`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from strider.engine import CheckedCase, Description, Json, Parameter
+from strider.suite import CheckedPlan, PlannedCase
+from strider.suite.estimate import Estimate, estimate
+from strider.suite.vocabulary import Vocabulary
+from strider.units import format_bytes, format_bytes_rounded, format_seconds
+
+Cell = Callable[[PlannedCase, CheckedCase], str]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column: what it is called, its text for a case, and on which side that stands."""
+
+    header: str
+    cell: Cell
+    justify: str = "left"
+
+
+def render(checked: CheckedPlan, description: Description, bytes_per_second: int, console: Console) -> None:
+    """Prints a row for each case, what all cases have in common, and the totals.
+
+    Args:
+        checked: The plan and what it needs.
+        description: What is default, and so not worth a word.
+        bytes_per_second: Rate that the time estimate assumes.
+        console: Where to print.
+    """
+    title = checked.suite.plan.suite
+    lines = [f"{title.name}: {title.description}" if title.description else title.name]
+    columns = _columns(Vocabulary.of(description))
+    rows = [[column.cell(case, needs) for column in columns] for case, needs in checked.cases]
+    # What is the same in all rows is said once, which leaves room for what differs.
+    same = [len(rows) > 1 and len({row[index] for row in rows}) == 1 for index in range(len(columns))]
+    common = [f"{column.header} {rows[0][i]}" for i, column in enumerate(columns) if same[i] and rows[0][i]]
+    lines += [f"all cases: {'; '.join(common)}"] if common else []
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(_table([(c, [row[i] for row in rows]) for i, c in enumerate(columns) if not same[i]]))
+    for line in _totals(checked, estimate(checked, bytes_per_second), bytes_per_second):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _columns(vocabulary: Vocabulary) -> list[_Column]:
+    return [
+        _Column("case", lambda case, _: str(case.case), "right"),
+        _Column("name", lambda case, _: case.name),
+        _Column("interface", lambda case, _: _interface(case, vocabulary)),
+        _Column("pattern", lambda case, _: str(case.pattern["name"])),
+        _Column("transfer", lambda case, needs: format_bytes(_transfer(case, needs)), "right"),
+        _Column("clients", lambda case, _: str(case.clients), "right"),
+        _Column("sharing", lambda case, _: str(case.get("sharing", ""))),
+        _Column("order", lambda case, _: str(case.get("order", ""))),
+        _Column("further", lambda case, _: _further(case, vocabulary)),
+        _Column("operations", lambda case, _: ", ".join(case.operations)),
+        _Column(
+            "repetitions",
+            lambda case, _: _range(str(case.repetitions.min), str(case.repetitions.max)),
+            "right",
+        ),
+        _Column(
+            "bytes",
+            lambda _, needs: format_bytes_rounded(sum(phase.bytes for phase in needs.phases)),
+            "right",
+        ),
+        _Column("files", lambda _, needs: str(needs.files), "right"),
+    ]
+
+
+def _table(columns: list[tuple[_Column, list[str]]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    filled = [(column, cells) for column, cells in columns if any(cells)]
+    for column, _ in filled:
+        table.add_column(
+            column.header, justify="right" if column.justify == "right" else "left", overflow="fold"
+        )
+    for row in zip(*(cells for _, cells in filled), strict=True):
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _transfer(case: PlannedCase, needs: CheckedCase) -> int:
+    transfer = case.pattern.get("transfer")
+    return transfer if isinstance(transfer, int) else needs.request_bytes
+
+
+def _interface(case: PlannedCase, vocabulary: Vocabulary) -> str:
+    """`posix`, or `posix direct`: the options that are not the default."""
+    name = str(case.interface["name"])
+    return " ".join([name, *_unusual(vocabulary.interfaces[name].parameters, case.interface)])
+
+
+def _further(case: PlannedCase, vocabulary: Vocabulary) -> str:
+    """Common parameters that have no column of their own and are not the default."""
+    shown = ("clients", "operations", "repetitions", "order", "sharing", "seed")
+    parameters = [parameter for name, parameter in vocabulary.common.items() if name not in shown]
+    return ", ".join(_unusual(parameters, case.model_extra or {}))
+
+
+def _unusual(parameters: list[Parameter], values: dict[str, Json]) -> list[str]:
+    words = []
+    for parameter in parameters:
+        value = values.get(parameter.name, parameter.default)
+        if value != parameter.default:
+            words.append(parameter.name if value is True else f"{parameter.name}={_word(value)}")
+    return words
+
+
+def _word(value: Json) -> str:
+    if isinstance(value, dict):
+        return ",".join(f"{key}:{inner}" for key, inner in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _totals(checked: CheckedPlan, total: Estimate, bytes_per_second: int) -> list[str]:
+    plan = checked.suite.plan
+    phases = _range(f"{total.phases}", f"{total.phases_most}")
+    moved = _range(format_bytes_rounded(total.bytes), format_bytes_rounded(total.bytes_most))
+    time = _range(format_seconds(total.seconds), format_seconds(total.seconds_most))
+    space = format_bytes_rounded(total.space_bytes)
+    ranks = _number(plan.ranks, "rank")
+    return [
+        f"{_number(len(plan.cases), 'case')}, {phases} phases on {ranks}, {moved} moved in all",
+        f"needs {space} and {_number(total.files, 'file')} at a time in {plan.target or 'the target'}",
+        f"takes about {time}, if the target moves {format_bytes(bytes_per_second)}/s (--assume-rate)",
+    ]
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _range(least: str, most: str) -> str:
+    return least if least == most else f"{least} to {most}"

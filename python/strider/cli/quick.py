@@ -1,0 +1,29 @@
+"""`strider quick`: what a directory can do, in about two minutes."""
+
+from typing import Annotated
+
+import typer
+
+from strider.cli.options import ClientsOption, JsonOption, LauncherOption, QuietOption, SetOption, StoreOption
+from strider.cli.running import RunOptions, run_suite
+
+
+def quick(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="Directory to measure; it must exist.")],
+    clients: ClientsOption = None,
+    settings: SetOption = None,
+    launcher: LauncherOption = "mpiexec",
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Measure what a directory can do (about two minutes).
+
+    Interfaces, access patterns, operations, a few transfer sizes and numbers of clients, with files of at
+    most 256 MiB. It ends with a table and report.html, and leaves the directory as it was. It is the
+    ready-made suite quick.
+    """
+    from strider.suite import locate, ready_made
+
+    file = ready_made().get("quick") or locate("quick")
+    run_suite(file, RunOptions(settings or [], directory, clients, launcher, store, quiet, json))

@@ -1,0 +1,142 @@
+"""The text of `strider describe`."""
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern
+from strider.suite.values import show
+from strider.units import format_bytes, format_seconds
+
+
+def print_overview(description: Description, console: Console) -> None:
+    """Prints everything there is, a line each."""
+    sections: list[tuple[str, list[tuple[str, str]]]] = [
+        (
+            "interfaces: how bytes go to storage",
+            [(entry.name, _short(entry)) for entry in description.interfaces],
+        ),
+        (
+            "patterns: which bytes each rank touches",
+            [(entry.name, entry.doc) for entry in description.patterns],
+        ),
+        ("operations: what is done with them", [(entry.name, entry.doc) for entry in description.operations]),
+        ("case: keys that every case has", [(entry.name, entry.doc) for entry in description.case]),
+    ]
+    for title, rows in sections:
+        console.print(Text(title, style="bold"))
+        console.print(Padding(_grid(rows), (0, 0, 1, 2)))
+    console.print(
+        "strider describe TOPIC NAME tells more, for instance: strider describe patterns strided", style="dim"
+    )
+
+
+def print_topic(description: Description, topic: str, name: str | None, console: Console) -> None:
+    """Prints a part of the description in full.
+
+    Args:
+        description: What the engine can do.
+        topic: `interfaces`, `patterns`, `operations` or `case`.
+        name: The only entry to print; all of them if None.
+        console: Where to print.
+    """
+    if topic == "case":
+        console.print(_parameters([entry for entry in description.case if name in (None, entry.name)]))
+        return
+    entries: list[Interface | Pattern | Operation] = getattr(description, topic)
+    for entry in entries:
+        if name in (None, entry.name):
+            _print_entry(entry, console)
+
+
+def _print_entry(entry: Interface | Pattern | Operation, console: Console) -> None:
+    console.print(Text(entry.name, style="bold"))
+    for line in _facts(entry):
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    if not isinstance(entry, Operation) and entry.parameters:
+        prefix = f"{entry.name}." if isinstance(entry, Interface) else ""
+        console.print(Padding(_parameters(entry.parameters, prefix), (1, 0, 0, 2)))
+    console.print()
+
+
+def _facts(entry: Interface | Pattern | Operation) -> Iterator[str]:
+    yield entry.doc
+    if isinstance(entry, Interface):
+        if not entry.available:
+            yield f"not available: {entry.unavailable_reason}"
+        able = [name.replace("_", " ") for name, has in entry.capabilities.items() if has]
+        yield f"capabilities: {', '.join(able) or 'none'}"
+    if isinstance(entry, Pattern):
+        yield entry.formula
+        yield (
+            "all ranks together touch each byte once"
+            if entry.tiles
+            else "bytes may be touched several times or never"
+        )
+        yield f"from: {entry.source}"
+
+
+def _short(interface: Interface) -> str:
+    return (
+        interface.doc
+        if interface.available
+        else f"{interface.doc} Not available: {interface.unavailable_reason}"
+    )
+
+
+def _grid(rows: list[tuple[str, str]]) -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    for name, text in rows:
+        grid.add_row(Text(name), Text(text))
+    return grid
+
+
+def _parameters(parameters: list[Parameter], prefix: str = "") -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("key", no_wrap=True)
+    table.add_column("value", overflow="fold", max_width=30)
+    table.add_column("default", overflow="fold", max_width=20)
+    table.add_column("meaning")
+    for parameter in parameters:
+        cells = (prefix + parameter.name, _values(parameter), _default(parameter), parameter.doc)
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _values(parameter: Parameter) -> str:
+    """Which values a parameter takes."""
+    if parameter.choices:
+        return ", ".join(parameter.choices)
+    word = {"bytes": "size", "count": "number", "flag": "true, false", "seconds": "time", "map": "table"}.get(
+        parameter.kind, parameter.kind
+    )
+    if parameter.kind == "sharing":
+        return "shared, per-rank, per-node, or a number"
+    return f"{word}, from {_plain(parameter, parameter.minimum)}" if parameter.minimum else word
+
+
+def _default(parameter: Parameter) -> str:
+    if parameter.default is None:
+        return "required" if parameter.required else "derived"
+    return _plain(parameter, parameter.default)
+
+
+def _plain(parameter: Parameter, value: Json) -> str:
+    """A value with its unit, as one reads it."""
+    if parameter.kind == "bytes":
+        return format_bytes(int(value))
+    if parameter.kind == "seconds":
+        return format_seconds(float(value)) if value else "0"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, str):
+        return value or '""'
+    return show(value)

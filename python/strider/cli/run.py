@@ -1,0 +1,34 @@
+"""`strider run`: runs a suite."""
+
+from strider.cli.options import (
+    ClientsOption,
+    JsonOption,
+    LauncherOption,
+    QuietOption,
+    SetOption,
+    StoreOption,
+    SuiteArgument,
+    TargetOption,
+)
+from strider.cli.running import RunOptions, run_suite
+
+
+def run(
+    suite: SuiteArgument,
+    target: TargetOption = None,
+    clients: ClientsOption = None,
+    settings: SetOption = None,
+    launcher: LauncherOption = "mpiexec",
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run a suite: measure every case, print a table, write a report.
+
+    Test files are made only in a folder of Strider's own in the target, and removed at the end, whatever
+    happens. Ctrl-C stops within two seconds and keeps what was measured. strider plan SUITE shows beforehand
+    what a run will do.
+    """
+    from strider.suite import locate
+
+    run_suite(locate(suite), RunOptions(settings or [], target, clients, launcher, store, quiet, json))

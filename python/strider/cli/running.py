@@ -1,0 +1,136 @@
+"""What `run` and `quick` have in common: from a suite file to results on the screen."""
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from strider.errors import ExitCode
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from strider.launch import Outcome
+
+MOST_ERRORS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the command line says about a run.
+
+    Attributes:
+        settings: Texts of `--set`.
+        target: Directory to measure, or None for the suite's.
+        clients: Numbers of clients as typed, or None for the suite's.
+        launcher: Name of the launcher.
+        store: Folder for the run directory, or None for the usual one.
+        quiet: Whether to show no progress.
+        json: Whether to print JSON instead of a table.
+    """
+
+    settings: list[str] = field(default_factory=list)
+    target: str | None = None
+    clients: str | None = None
+    launcher: str = "mpiexec"
+    store: Path | None = None
+    quiet: bool = False
+    json: bool = False
+
+
+def run_suite(file: Path, options: RunOptions) -> None:
+    """Runs a suite and prints its results; ends the command with the run's exit code.
+
+    Raises:
+        StriderError: The suite is wrong, or the run could not be started.
+    """
+    from rich.console import Console
+
+    from strider import engine as engines
+    from strider.launch import choose_display, execute
+    from strider.launch.launchers import choose
+    from strider.launch.rundir import store
+    from strider.suite import Changes, check, load
+
+    # Progress and notes go to the error stream, so that the output is the results alone.
+    console = Console(stderr=True)
+    engine = engines.find()
+    changes = Changes(options.settings, options.target, options.clients)
+    checked = check(load(file, engine.description, changes), engine)
+    launcher = choose(options.launcher, engine.version.mpi)
+    display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
+    outcome = execute(checked, engine, launcher, store(options.store), display, console)
+    _print_errors(outcome, console)
+    # After an interruption the user waits for the prompt; the report can be drawn at any time.
+    if outcome.status != "interrupted":
+        _print_results(outcome, options)
+    _print_directories(outcome, console)
+    raise typer.Exit(int(outcome.exit_code))
+
+
+def _print_errors(outcome: "Outcome", console: "Console") -> None:
+    """Tells why a run did not go as planned."""
+    from strider.launch.messages import message
+
+    for event in outcome.errors[:MOST_ERRORS_SHOWN]:
+        console.print(f"error: {message(event)}", style="red", highlight=False, markup=False, soft_wrap=True)
+    if len(outcome.errors) > MOST_ERRORS_SHOWN:
+        rest = len(outcome.errors) - MOST_ERRORS_SHOWN
+        console.print(
+            f"error: and {rest} more, see strider show {outcome.directory.run}", style="red", highlight=False
+        )
+    if outcome.reason:
+        text = f"{outcome.reason}; {outcome.samples} samples were measured and kept"
+        console.print(f"error: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
+    if outcome.status == "failed":
+        for line in _last_lines(outcome.directory.log):
+            console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
+    if outcome.leftover:
+        console.print(
+            f"error: {outcome.leftover}", style="red", highlight=False, markup=False, soft_wrap=True
+        )
+
+
+def _last_lines(log: Path, count: int = 8) -> list[str]:
+    """The end of what the engine and MPI printed."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    return [line for line in lines if line.strip()][-count:]
+
+
+def _print_results(outcome: "Outcome", options: RunOptions) -> None:
+    """Derives the tables, prints the results, writes the report."""
+    from strider import store
+
+    if outcome.exit_code != ExitCode.OK and outcome.samples == 0:
+        return
+    directory = outcome.directory
+    store.derive(directory.path)
+    run = store.load(directory.path)
+    if options.json:
+        from strider.engine import to_json
+        from strider.report.table import as_rows
+
+        head = {"run": directory.run, "directory": str(directory.path), "status": outcome.status}
+        sys.stdout.write(to_json({**head, "exit_code": int(outcome.exit_code), "results": as_rows(run)}))
+    else:
+        from strider.cli.console import output
+        from strider.report.table import render
+
+        render(run, output())
+    from strider.report import write_html
+
+    write_html([run], directory.report)
+
+
+def _print_directories(outcome: "Outcome", console: "Console") -> None:
+    """Tells where everything is."""
+    directory = outcome.directory
+    console.print(f"run: {directory.path}", highlight=False, markup=False, soft_wrap=True)
+    if directory.report.exists():
+        console.print(f"report: {directory.report}", highlight=False, markup=False, soft_wrap=True)
+    elif outcome.samples:
+        console.print(
+            f"report: strider report {directory.path}", highlight=False, markup=False, soft_wrap=True
+        )

@@ -1,0 +1,27 @@
+"""`strider show`: the results of a run as a table."""
+
+import sys
+
+from strider.cli.options import JsonOption, RunArgument, StoreOption
+
+
+def show(run: RunArgument, store: StoreOption = None, json: JsonOption = False) -> None:
+    """Show the results of a run as a table."""
+    from strider import store as runs
+    from strider.launch.rundir import store as store_of
+
+    loaded = runs.load(runs.resolve(store_of(store), run))
+    if json:
+        from strider.engine import to_json
+        from strider.report.table import as_rows
+
+        head = {"run": loaded.id, "directory": str(loaded.directory), "status": loaded.status}
+        sys.stdout.write(to_json({**head, "exit_code": loaded.info.exit_code, "results": as_rows(loaded)}))
+        return
+    from strider.cli.console import output
+    from strider.report.table import render
+
+    console = output()
+    title = f"{loaded.id}: {loaded.status}, {loaded.info.started}, target {loaded.info.directory}"
+    console.print(title, highlight=False, markup=False, soft_wrap=True)
+    render(loaded, console)

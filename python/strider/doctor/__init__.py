@@ -1,0 +1,25 @@
+"""What works on this machine, and why the rest does not.
+
+A group of checks per file; each yields diagnoses and changes nothing. A new group is a file and a line in
+`diagnose`.
+"""
+
+from pathlib import Path
+
+from strider.doctor.diagnosis import Diagnosis
+from strider.doctor.engine import check_engine
+from strider.doctor.hardware import check_hardware
+from strider.doctor.libraries import check_libraries
+from strider.doctor.target import check_target
+
+__all__ = ["Diagnosis", "diagnose"]
+
+
+def diagnose(target: Path | None) -> list[Diagnosis]:
+    """All diagnoses, those of the target only if one is given.
+
+    Args:
+        target: A directory that is to be measured, or None.
+    """
+    diagnoses = [*check_engine(), *check_hardware(), *check_libraries()]
+    return [*diagnoses, *check_target(target)] if target else diagnoses

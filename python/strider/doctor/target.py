@@ -1,0 +1,83 @@
+"""The directory that is to be measured: its file system, space, and whether direct I/O works there."""
+
+import errno
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from strider.doctor.diagnosis import Diagnosis
+from strider.errors import StriderError
+from strider.launch import check_target as checked_target
+from strider.launch import folder
+from strider.launch.machine import Space, mount_of, space_of
+from strider.units import GIB, format_bytes, format_bytes_rounded
+
+ALIGNMENTS = (512, 4096)
+"""Sizes that are tried for direct I/O, in bytes."""
+
+
+def check_target(target: Path) -> Iterator[Diagnosis]:
+    """Looks at a directory; makes a small file in a folder of its own there, and removes it."""
+    try:
+        path = checked_target(str(target))
+    except StriderError as error:
+        yield Diagnosis("target", "fails", error.message)
+        return
+    mount = mount_of(path)
+    kind = f"{mount.kind} mounted at {mount.point} from {mount.source}" if mount else "unknown file system"
+    yield Diagnosis("target", "works", f"{path}: {kind}")
+    if mount:
+        yield Diagnosis("mount options", "works", mount.options)
+    yield from _space(space_of(path))
+    yield from _direct(path)
+
+
+def _space(space: Space) -> Iterator[Diagnosis]:
+    files = "" if space.free_files is None else f", room for {space.free_files} files"
+    free = (
+        f"{format_bytes_rounded(space.free_bytes)} of {format_bytes_rounded(space.total_bytes)} free{files}"
+    )
+    if space.free_bytes < GIB:
+        yield Diagnosis("space", "note", free, "strider plan SUITE tells how much a suite needs")
+    else:
+        yield Diagnosis("space", "works", free)
+
+
+def _direct(path: Path) -> Iterator[Diagnosis]:
+    """Tries whether O_DIRECT works, and with which alignment."""
+    try:
+        own = folder.create(path, f"doctor-{os.getpid()}")
+    except StriderError as error:
+        yield Diagnosis("writing", "fails", error.message)
+        return
+    try:
+        for alignment in ALIGNMENTS:
+            problem = _write_directly(own.path / f"direct-{alignment}", alignment)
+            if problem is None:
+                yield Diagnosis(
+                    "direct I/O", "works", f"O_DIRECT with multiples of {format_bytes(alignment)}"
+                )
+                return
+        yield Diagnosis(
+            "direct I/O", "missing", f"O_DIRECT: {problem}", "leave posix.direct out on this file system"
+        )
+    finally:
+        folder.remove(own)
+
+
+def _write_directly(file: Path, size: int) -> str | None:
+    """Writes `size` bytes past the page cache; the error if that fails."""
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DIRECT, 0o600)
+    except OSError as error:
+        return error.strerror or errno.errorcode.get(error.errno or 0, "failed")
+    try:
+        # Anonymous memory maps begin at a page, as direct I/O asks for.
+        with mmap.mmap(-1, size) as buffer:
+            os.write(descriptor, buffer)
+        return None
+    except OSError as error:
+        return error.strerror or errno.errorcode.get(error.errno or 0, "failed")
+    finally:
+        os.close(descriptor)
