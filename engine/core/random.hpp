@@ -26,39 +26,47 @@ constexpr std::uint64_t below(std::uint64_t bits, std::uint64_t bound) {
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);
 }
 
-/// A seeded permutation of 0 … n-1 in O(1) memory: bijective rounds on the smallest power of two that holds n, repeated
-/// (cycle walking) until the value is below n; fewer than two steps on average.
+/// A seeded permutation of 0 … n-1 in O(1) memory: a Feistel network (Luby, Rackoff 1988) on pairs (high, low) with low
+/// below a power of two and high below the smallest number that makes the pairs at least n. Their excess over n is a
+/// fraction of about 1 / sqrt(n), so that hardly a value has to be sent through again (cycle walking).
 class Permutation {
  public:
   Permutation(std::uint64_t n, std::uint64_t seed)
-      : n_(n), bits_(n > 1 ? static_cast<unsigned>(std::bit_width(n - 1)) : 0) {
-    mask_ = bits_ >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits_) - 1;
-    shift_ = bits_ > 1 ? bits_ / 2 : 1;
-    for (unsigned round = 0; round < rounds; ++round) {
-      multiplier_[round] = hash_numbers(seed, round, 1) | 1;
-      addend_[round] = hash_numbers(seed, round, 2);
-    }
+      : n_(n), low_bits_(n > 1 ? static_cast<unsigned>(std::bit_width(n - 1)) / 2 : 0) {
+    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
+    highs_ = n == 0 ? 0 : ((n - 1) >> low_bits_) + 1;
+    for (unsigned round = 0; round < rounds; ++round) key_[round] = hash_numbers(seed, round);
   }
 
   std::uint64_t operator()(std::uint64_t x) const {
-    if (n_ <= 1) return x;
-    do {
-      for (unsigned round = 0; round < rounds; ++round) {
-        x = (x * multiplier_[round] + addend_[round]) & mask_;
-        x ^= x >> shift_;
-      }
-    } while (x >= n_);
+    do x = once(x);
+    while (x >= n_);
     return x;
   }
 
  private:
-  static constexpr unsigned rounds = 4;
+  static constexpr unsigned rounds = 6;
+
+  static constexpr std::uint64_t scramble(std::uint64_t x) {
+    x *= 0xd6e8feb86659fd93ULL;
+    x ^= x >> 32;
+    return x * 0x9e3779b97f4a7c15ULL;
+  }
+  std::uint64_t once(std::uint64_t x) const {
+    std::uint64_t high = x >> low_bits_, low = x & low_mask_;
+    for (unsigned round = 0; round < rounds; round += 2) {
+      low ^= (scramble(high + key_[round]) >> 32) & low_mask_;
+      high += below(scramble(low + key_[round + 1]), highs_);
+      high = high >= highs_ ? high - highs_ : high;
+    }
+    return (high << low_bits_) | low;
+  }
+
   std::uint64_t n_;
-  unsigned bits_;
-  unsigned shift_ = 1;
-  std::uint64_t mask_ = 0;
-  std::uint64_t multiplier_[rounds]{};
-  std::uint64_t addend_[rounds]{};
+  unsigned low_bits_;
+  std::uint64_t low_mask_ = 0;
+  std::uint64_t highs_ = 0;
+  std::uint64_t key_[rounds]{};
 };
 
 }  // namespace strider
