@@ -1,7 +1,7 @@
 """Builders of run directories with invented numbers, for tests and for looking at reports.
 
-Everything is synthetic: rates follow `peak · t / (t + t_half)` with noise, and no file is read or written but those of the
-run directory. The layout is that of docs/formats.md.
+Everything is synthetic: rates follow `peak · t / (t + t_half)` with noise, and no file is read or written but
+those of the run directory. The layout is that of docs/formats.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPERATION_FACTOR = {"write": 0.7, "rewrite": 0.8, "read": 1.0, "reread": 1.9, "r
 
 @dataclass
 class CaseSpec:
-    """One case of a synthetic plan; `seed_shift` makes what it reads differ from what other interfaces read."""
+    """One case of a synthetic plan; with `wrong_data` the check of what it reads fails."""
 
     interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
     pattern: Json = field(
@@ -40,12 +40,24 @@ class CaseSpec:
     wrong_data: bool = False
 
     def plan(self, number: int, repetitions: int) -> Json:
-        common = {"order": "forward", "sharing": "shared", "readback": "shift", "verify": True, "deadline": 0.0}
+        common = {
+            "order": "forward",
+            "sharing": "shared",
+            "readback": "shift",
+            "verify": True,
+            "deadline": 0.0,
+        }
         return {
-            "case": number, "name": self.name, "clients": self.clients, "interface": self.interface,
-            "pattern": self.pattern, "operations": list(self.operations),
-            "repetitions": {"min": repetitions, "max": repetitions, "until": 0.0}, **common, **self.common,
-        }  # fmt: skip
+            "case": number,
+            "name": self.name,
+            "clients": self.clients,
+            "interface": self.interface,
+            "pattern": self.pattern,
+            "operations": list(self.operations),
+            "repetitions": {"min": repetitions, "max": repetitions, "until": 0.0},
+            **common,
+            **self.common,
+        }
 
     @property
     def transfer(self) -> int:
@@ -85,7 +97,9 @@ class RunBuilder:
         warmup: Repetitions before them that do not count.
     """
 
-    def __init__(self, cases: Iterable[CaseSpec], repetitions: int = 3, warmup: int = 0, seed: int = 1) -> None:
+    def __init__(
+        self, cases: Iterable[CaseSpec], repetitions: int = 3, warmup: int = 0, seed: int = 1
+    ) -> None:
         self.cases = list(cases)
         self.repetitions = repetitions
         self.warmup = warmup
@@ -95,38 +109,65 @@ class RunBuilder:
         self.clock_s = 0.0
 
     def write(self, directory: Path, status: str | None = "complete") -> Path:
-        """Writes the directory; `status` None leaves the run as a killed one does: unsealed, no last event."""
+        """Writes the directory; `status` None leaves it as a killed run does: unsealed, no last event."""
         self.build_events(directory.name)
         directory.mkdir(parents=True, exist_ok=True)
         errors = sum(event["event"] == "error" for event in self.events)
         if status is not None:
             samples = sum(event["event"] == "sample" for event in self.events)
-            end = {"event": "end", "time_s": self.clock_s, "status": status, "samples": samples, "errors": errors}
+            end = {
+                "event": "end",
+                "time_s": self.clock_s,
+                "status": status,
+                "samples": samples,
+                "errors": errors,
+            }
             self.events.append(end)
         text = "".join(json.dumps(event) + "\n" for event in self.events)
         (directory / "plan.json").write_text(json.dumps(self.plan(), indent=2))
-        (directory / "run.json").write_text(json.dumps(self.run_document(directory.name, status, errors), indent=2))
+        (directory / "run.json").write_text(
+            json.dumps(self.run_document(directory.name, status, errors), indent=2)
+        )
         (directory / "events.jsonl").write_text(text)
         return directory
 
     def plan(self) -> Json:
         return {
-            "format": "strider-plan", "version": 1, "suite": {"name": self.suite, "description": "invented numbers"},
-            "target": "/mnt/synthetic", "ranks": max(case.clients for case in self.cases), "ranks_per_node": 0,
-            "seed": 1, "interleave": "random", "stall_timeout_s": 600.0,
+            "format": "strider-plan",
+            "version": 1,
+            "suite": {"name": self.suite, "description": "invented numbers"},
+            "target": "/mnt/synthetic",
+            "ranks": max(case.clients for case in self.cases),
+            "ranks_per_node": 0,
+            "seed": 1,
+            "interleave": "random",
+            "stall_timeout_s": 600.0,
             "cases": [case.plan(number, self.repetitions) for number, case in enumerate(self.cases, start=1)],
-        }  # fmt: skip
+        }
 
     def run_document(self, run: str, status: str | None, errors: int) -> Json:
-        check = [{"case": number, "files": 1, "space_bytes": 64 * MIB, "request_bytes": case.transfer}
-                 for number, case in enumerate(self.cases, start=1)]  # fmt: skip
+        check = [
+            {"case": number, "files": 1, "space_bytes": 64 * MIB, "request_bytes": case.transfer}
+            for number, case in enumerate(self.cases, start=1)
+        ]
         document: Json = {
-            "format": "strider-run", "version": 1, "run": run, "strider": "0.1.0", "started": "2026-11-21T04:05:06Z",
-            "command": ["strider", "run", "synthetic.toml"], "directory": "/mnt/synthetic/strider-x", "set": [],
+            "format": "strider-run",
+            "version": 1,
+            "run": run,
+            "strider": "0.1.0",
+            "started": "2026-11-21T04:05:06Z",
+            "command": ["strider", "run", "synthetic.toml"],
+            "directory": "/mnt/synthetic/strider-x",
+            "set": [],
             "check": {"format": "strider-check", "version": 1, "cases": check, "errors": []},
-            "environment": {"host": "synthetic", "kernel": "6.1.0", "cpu": {"model": "Invented CPU", "cores": 64},
-                            "memory_bytes": 256 << 30, "mount": {"type": "ext4", "source": "/dev/synthetic"}},
-        }  # fmt: skip
+            "environment": {
+                "host": "synthetic",
+                "kernel": "6.1.0",
+                "cpu": {"model": "Invented CPU", "cores": 64},
+                "memory_bytes": 256 << 30,
+                "mount": {"type": "ext4", "source": "/dev/synthetic"},
+            },
+        }
         if status is not None:
             sealed = {"ended": "2026-11-21T04:09:06Z", "status": status, "exit_code": 1 if errors else 0}
             document |= sealed
@@ -135,11 +176,22 @@ class RunBuilder:
     def build_events(self, run: str) -> None:
         """The events of the run, visited round by round."""
         ranks = max(case.clients for case in self.cases)
-        self.events = [{
-            "event": "run", "version": 1, "time_s": 0, "run": run, "engine": "0.1.0", "started": "2026-11-21T04:05:06.789Z",
-            "mpi": "MPICH 4.0.2 (synthetic)", "ranks": ranks, "nodes": [{"name": "synthetic", "ranks": ranks}],
-            "timer": "tsc", "timer_cost_ns": 12.4, "data_seed": "123",
-        }]  # fmt: skip
+        self.events = [
+            {
+                "event": "run",
+                "version": 1,
+                "time_s": 0,
+                "run": run,
+                "engine": "0.1.0",
+                "started": "2026-11-21T04:05:06.789Z",
+                "mpi": "MPICH 4.0.2 (synthetic)",
+                "ranks": ranks,
+                "nodes": [{"name": "synthetic", "ranks": ranks}],
+                "timer": "tsc",
+                "timer_cost_ns": 12.4,
+                "data_seed": "123",
+            }
+        ]
         for repetition in range(self.warmup + self.repetitions):
             for number, case in enumerate(self.cases, start=1):
                 self.add_repetition(number, case, repetition)
@@ -153,7 +205,7 @@ class RunBuilder:
             self.emit_sample(number, case, repetition, operation, warmup)
             self.emit_ranks(number, case, repetition, operation)
 
-    def emit(self, event: str, **fields: Any) -> None:
+    def emit(self, event: str, **fields: object) -> None:
         self.events.append({"event": event, "time_s": round(self.clock_s, 6), **fields})
 
     def emit_sample(self, number: int, case: CaseSpec, repetition: int, operation: str, warmup: bool) -> None:
@@ -166,59 +218,140 @@ class RunBuilder:
         wrong = reads and case.wrong_data
         start, self.clock_s = self.clock_s, self.clock_s + elapsed
         self.emit(
-            "sample", case=number, repetition=repetition, warmup=warmup, operation=operation,
-            measured=operation != "prefill", valid=not wrong, clients=case.clients, nodes=1, files=1, bytes=total,
-            requests=total // case.transfer, start_s=start, elapsed_s=elapsed, rate_mib_s=rate, first_done_s=elapsed * 0.9,
-            rate_first_done_mib_s=rate * 1.05, requests_s=total / case.transfer / elapsed, open_s=0.002,
-            transfer_s=elapsed * 0.8, sync_s=0.0 if reads else elapsed * 0.15, close_s=0.001, prepare_s=elapsed * 0.02,
-            user_s=elapsed * 0.1 * case.clients, system_s=elapsed * 0.4 * case.clients, voluntary_switches=12,
-            involuntary_switches=3, latency=latency, histogram=histogram,
-            rank_rate_mib_s={"min": rate * 0.9 / case.clients, "min_rank": case.clients - 1, "mean": rate / case.clients,
-                             "max": rate * 1.1 / case.clients, "max_rank": 0},
+            "sample",
+            case=number,
+            repetition=repetition,
+            warmup=warmup,
+            operation=operation,
+            measured=operation != "prefill",
+            valid=not wrong,
+            clients=case.clients,
+            nodes=1,
+            files=1,
+            bytes=total,
+            requests=total // case.transfer,
+            start_s=start,
+            elapsed_s=elapsed,
+            rate_mib_s=rate,
+            first_done_s=elapsed * 0.9,
+            rate_first_done_mib_s=rate * 1.05,
+            requests_s=total / case.transfer / elapsed,
+            open_s=0.002,
+            transfer_s=elapsed * 0.8,
+            sync_s=0.0 if reads else elapsed * 0.15,
+            close_s=0.001,
+            prepare_s=elapsed * 0.02,
+            user_s=elapsed * 0.1 * case.clients,
+            system_s=elapsed * 0.4 * case.clients,
+            voluntary_switches=12,
+            involuntary_switches=3,
+            latency=latency,
+            histogram=histogram,
+            rank_rate_mib_s={
+                "min": rate * 0.9 / case.clients,
+                "min_rank": case.clients - 1,
+                "mean": rate / case.clients,
+                "max": rate * 1.1 / case.clients,
+                "max_rank": 0,
+            },
             deadline=self.deadline(deadline, rate, total) if deadline else None,
-            verify={"checked_bytes": total, "wrong_bytes": 512 if wrong else 0, "mismatches": int(wrong)} if reads else None,
+            verify={"checked_bytes": total, "wrong_bytes": 512 if wrong else 0, "mismatches": int(wrong)}
+            if reads
+            else None,
             digest=self.digest(case, repetition, operation) if reads else None,
-        )  # fmt: skip
+        )
         if wrong:
             self.emit(
-                "error", case=number, repetition=repetition, operation=operation, kind="verify", rank=1, host="synthetic",
-                file="c0001.0", offset=4096, length=512, call="pread", errno=0, message="read data differ", expected="00ff",
-                found="0000", **{"class": "zero"}, count=1, remedy="look at the file system",
-            )  # fmt: skip
+                "error",
+                case=number,
+                repetition=repetition,
+                operation=operation,
+                kind="verify",
+                rank=1,
+                host="synthetic",
+                file="c0001.0",
+                offset=4096,
+                length=512,
+                call="pread",
+                errno=0,
+                message="read data differ",
+                expected="00ff",
+                found="0000",
+                **{"class": "zero"},
+                count=1,
+                remedy="look at the file system",
+            )
 
     def emit_ranks(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
         for rank in range(case.clients):
             self.emit(
-                "rank", case=number, repetition=repetition, operation=operation, rank=rank, node=0, bytes=64 * MIB,
-                requests=64 * MIB // case.transfer, start_s=self.clock_s - 0.1, end_s=self.clock_s, transfer_s=0.09,
-                io_s=0.08, user_s=0.01, system_s=0.04, digest=None,
-            )  # fmt: skip
+                "rank",
+                case=number,
+                repetition=repetition,
+                operation=operation,
+                rank=rank,
+                node=0,
+                bytes=64 * MIB,
+                requests=64 * MIB // case.transfer,
+                start_s=self.clock_s - 0.1,
+                end_s=self.clock_s,
+                transfer_s=0.09,
+                io_s=0.08,
+                user_s=0.01,
+                system_s=0.04,
+                digest=None,
+            )
 
     def rate(self, case: CaseSpec, operation: str) -> float:
         name = case.interface["name"]
         half = HALF_BYTES.get(name, 96 * KIB) * (4 if case.interface.get("direct") else 1)
         scale = case.clients / (case.clients + 2) * (0.5 if case.pattern["name"] == "strided" else 1.0)
         noise = self.random.lognormvariate(0, 0.06)
-        return PEAK_MIB_S.get(name, 1200.0) * case.transfer / (case.transfer + half) * scale * noise * (
-            OPERATION_FACTOR.get(operation, 1.0)
+        return (
+            PEAK_MIB_S.get(name, 1200.0)
+            * case.transfer
+            / (case.transfer + half)
+            * scale
+            * noise
+            * (OPERATION_FACTOR.get(operation, 1.0))
         )
 
     def latencies(self, case: CaseSpec, rate: float, requests: int) -> tuple[Json, Json]:
         mean_ns = case.transfer / MIB / (rate / case.clients) * 1e9
-        values = sorted(int(mean_ns * self.random.lognormvariate(-0.1, 0.45)) for _ in range(min(requests, 400)))
+        values = sorted(
+            int(mean_ns * self.random.lognormvariate(-0.1, 0.45)) for _ in range(min(requests, 400))
+        )
         buckets: dict[int, int] = {}
         for value in values:
             buckets[bucket_of(value)] = buckets.get(bucket_of(value), 0) + 1
-        at = {name: values[min(int(share * len(values)), len(values) - 1)] * 1e-9
-              for name, share in (("p50_s", 0.5), ("p90_s", 0.9), ("p99_s", 0.99), ("p999_s", 0.999))}  # fmt: skip
-        latency = {"count": len(values), "min_s": values[0] * 1e-9, "mean_s": sum(values) / len(values) * 1e-9, **at,
-                   "max_s": values[-1] * 1e-9}  # fmt: skip
-        return latency, {"scheme": "loglinear-7", "unit": "ns", "buckets": [list(pair) for pair in buckets.items()]}
+        at = {
+            name: values[min(int(share * len(values)), len(values) - 1)] * 1e-9
+            for name, share in (("p50_s", 0.5), ("p90_s", 0.9), ("p99_s", 0.99), ("p999_s", 0.999))
+        }
+        latency = {
+            "count": len(values),
+            "min_s": values[0] * 1e-9,
+            "mean_s": sum(values) / len(values) * 1e-9,
+            **at,
+            "max_s": values[-1] * 1e-9,
+        }
+        return latency, {
+            "scheme": "loglinear-7",
+            "unit": "ns",
+            "buckets": [list(pair) for pair in buckets.items()],
+        }
 
     def deadline(self, seconds: float, rate: float, total: int) -> Json:
-        return {"deadline_s": seconds, "requests": 900, "bytes": total * 9 // 10, "elapsed_s": seconds,
-                "rate_mib_s": rate * 1.08, "wear_out_s": seconds * 0.2, "requests_per_rank_min": 400,
-                "requests_per_rank_max": 500}  # fmt: skip
+        return {
+            "deadline_s": seconds,
+            "requests": 900,
+            "bytes": total * 9 // 10,
+            "elapsed_s": seconds,
+            "rate_mib_s": rate * 1.08,
+            "wear_out_s": seconds * 0.2,
+            "requests_per_rank_min": 400,
+            "requests_per_rank_max": 500,
+        }
 
     def digest(self, case: CaseSpec, repetition: int, operation: str) -> str:
         """The same for all interfaces, as the same bytes are read."""

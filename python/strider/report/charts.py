@@ -34,7 +34,9 @@ def line_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[C
     for (operation, clients), points in cells.items():
         title = f"{operation}, {plural(clients, 'client')}"
         specification = rate_by_transfer.figure(points, look, _highest(cells, operation))
-        description = f"Line chart of rate in MiB/s against transfer size: {title}. The table below has its numbers."
+        description = (
+            f"Line chart of rate in MiB/s against transfer size: {title}. The table below has its numbers."
+        )
         charts.append(Chart(title, _caption(points), svg.draw(specification, description)))
     return charts
 
@@ -51,7 +53,9 @@ def bar_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Ch
         for part, some in enumerate(_split(points)):
             title = f"{operation}, {plural(clients, 'client')}" + (", continued" if part else "")
             specification = rate_by_interface.figure(some, look, _highest(cells, operation))
-            description = f"Bar chart of rate in MiB/s by interface: {title}. The tables below have its numbers."
+            description = (
+                f"Bar chart of rate in MiB/s by interface: {title}. The tables below have its numbers."
+            )
             charts.append(Chart(title, _caption(some), svg.draw(specification, description)))
     return charts if any(len(points) > 1 for points in cells.values()) else []
 
@@ -66,7 +70,7 @@ def transfer_sizes(summaries: Sequence[OperationSummary]) -> set[int]:
 
 
 def _cells(summaries: Sequence[OperationSummary], facets: Facets) -> dict[tuple[str, int], list[Point]]:
-    """Points by operation and clients. Interface `null` is not drawn beside real ones: it would flatten them."""
+    """Points by operation and clients; `null` is not drawn beside real interfaces, which it would flatten."""
     real = [summary for summary in summaries if summary.case.interface_name != NO_STORAGE]
     cells: defaultdict[tuple[str, int], list[Point]] = defaultdict(list)
     for summary in sorted(real or summaries, key=lambda summary: summary.case.clients):
@@ -79,7 +83,9 @@ def _cells(summaries: Sequence[OperationSummary], facets: Facets) -> dict[tuple[
 
 def _highest(cells: dict[tuple[str, int], list[Point]], operation: str) -> float:
     """The upper end of the rate axis for all charts of an operation."""
-    return max(point.high_mib_s for (other, _), points in cells.items() if other == operation for point in points)
+    return max(
+        point.high_mib_s for (other, _), points in cells.items() if other == operation for point in points
+    )
 
 
 def _split(points: Sequence[Point]) -> Iterator[list[Point]]:

@@ -2,7 +2,8 @@
 
 A chart or table compares cases along four facets:
 
-- *series*: the interface, with those of its parameters that vary (`posix`, `posix direct`, `mpiio collective`);
+- *series*: the interface, with those of its parameters that vary (`posix`, `posix direct`, `mpiio
+  collective`);
 - *group*: everything else that varies except the sizes below (`strided, per-rank, random order`);
 - clients and operation;
 - the transfer size.
@@ -20,7 +21,9 @@ from dataclasses import dataclass
 from strider.store.model import Case, Parameters
 from strider.units import format_bytes, format_seconds
 
-_BYTES = frozenset({"transfer", "block", "size", "align", "element", "piece", "file_gap", "memory_gap", "stride"})
+_BYTES = frozenset(
+    {"transfer", "block", "size", "align", "element", "piece", "file_gap", "memory_gap", "stride"}
+)
 _SECONDS = frozenset({"deadline", "settle", "think_time"})
 #: Values that say nothing without the name of their parameter.
 _BARE = frozenset({"none", "auto", "default", "on", "off", "all", "any"})
@@ -51,7 +54,7 @@ class Facets:
         for same in _by(cases, lambda case: case.interface_name).values():
             parts = _varying_parts(same, lambda case: case.interface)
             series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
-        patterns = {}
+        patterns: dict[int, str] = {}
         for same in _by(cases, lambda case: case.pattern_name).values():
             parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
             patterns |= {case.number: " ".join([case.pattern_name, *parts[case.number]]) for case in same}
@@ -59,7 +62,11 @@ class Facets:
         names = {case.name for case in cases}
         group = {
             case.number: ", ".join(
-                [*([case.name] if len(names) > 1 and case.name else []), patterns[case.number], *common[case.number]]
+                [
+                    *([case.name] if len(names) > 1 and case.name else []),
+                    patterns[case.number],
+                    *common[case.number],
+                ]
             )
             for case in cases
         }
@@ -93,7 +100,8 @@ def _common(case: Case) -> Parameters:
 def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Parameters]:
     """Parameters of a pattern, without `transfer` and without sizes that follow from it and the clients.
 
-    A block that grows with the transfer size or shrinks with the number of clients is no facet of its own: it would
+    A block that grows with the transfer size or shrinks with the number of clients is no facet of its own: it
+        would
     cut each line of a chart into single points.
     """
 
@@ -106,7 +114,8 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
             seen[case.transfer_bytes, case.clients].add(repr(value))
         return all(len(values) == 1 for values in seen.values())
 
-    hidden = {"name", "transfer"} | {name for case in cases for name in case.pattern if follows(name)}
+    names = {name for case in cases for name in case.pattern}
+    hidden = {"name", "transfer"} | {name for name in names if follows(name)}
     return lambda case: {name: value for name, value in case.pattern.items() if name not in hidden}
 
 
@@ -114,9 +123,14 @@ def _varying_parts(cases: Sequence[Case], parameters: Callable[[Case], Parameter
     """By case number, words for those parameters that differ between the cases."""
     values = {case.number: {n: v for n, v in parameters(case).items() if n != "name"} for case in cases}
     names = dict.fromkeys(name for own in values.values() for name in own)
-    varying = [name for name in names if len({json.dumps(own.get(name), sort_keys=True) for own in values.values()}) > 1]
+    varying = [
+        name
+        for name in names
+        if len({json.dumps(own.get(name), sort_keys=True) for own in values.values()}) > 1
+    ]
     return {
-        number: [part for name in varying if (part := _part(name, own.get(name)))] for number, own in values.items()
+        number: [part for name in varying if (part := _part(name, own.get(name)))]
+        for number, own in values.items()
     }
 
 

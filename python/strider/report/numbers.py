@@ -10,7 +10,7 @@ NOTHING = "–"
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """A number to some significant digits, never in exponent form, never cutting whole digits: 12345, 81.2, 0.0812."""
+    """A number to some significant digits, without exponent, whole digits never cut: 12345, 81.2, 0.0812."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0:

@@ -1,6 +1,7 @@
 """The report: one self-contained HTML file that works offline and needs no script.
 
-Charts are SVG, drawn here; what is long is in collapsed sections, which browsers lay out only when they are opened.
+Charts are SVG, drawn here; what is long is in collapsed sections, which browsers lay out only when they are
+opened.
 """
 
 from __future__ import annotations
@@ -18,8 +19,16 @@ from strider.report.environment import environment_rows
 from strider.report.facets import Facets, format_value
 from strider.report.tables import HtmlTable, digest_table, result_tables
 from strider.report.wording import (
-    NO_STORAGE, Best, best_rates, constants_line, digest_line, error_place, plural, problems, verification_line,
-)  # fmt: skip
+    NO_STORAGE,
+    Best,
+    best_rates,
+    constants_line,
+    digest_line,
+    error_place,
+    plural,
+    problems,
+    verification_line,
+)
 from strider.statistics import OperationSummary, compare_digests, summarize
 from strider.store.model import Case, ErrorRow, Run
 from strider.units import format_seconds
@@ -70,7 +79,6 @@ class RunView:
     remarks: Sequence[str]
     constants: str
     axes: Sequence[tuple[str, str]]
-    bars: Sequence[Chart]
     groups: Sequence[Group]
     digests: HtmlTable | None
     errors: Sequence[ErrorView]
@@ -117,8 +125,13 @@ def _view(run: Run, anchor: str) -> RunView:
     summaries = summarize(run)
     comparisons = compare_digests(run)
     facets = Facets.of(list(run.cases.values()))
-    groups, bars = _groups(summaries, facets, anchor)
-    remarks = [verification_line(summaries), digest_line(comparisons), _null_remark(summaries)]
+    groups = _groups(summaries, facets, anchor)
+    remarks = [
+        verification_line(summaries),
+        digest_line(comparisons),
+        _null_remark(summaries),
+        _memory_remark(run),
+    ]
     return RunView(
         anchor=anchor,
         suite=run.plan.suite.name,
@@ -131,7 +144,6 @@ def _view(run: Run, anchor: str) -> RunView:
         remarks=[remark for remark in remarks if remark] if summaries else [],
         constants=constants_line(facets, summaries) if summaries else "",
         axes=_axes(list(run.cases.values()), facets),
-        bars=bars,
         groups=groups,
         digests=digest_table(comparisons, facets) if comparisons else None,
         errors=[_error_view(error) for error in run.errors[:_MAXIMUM_ERRORS]],
@@ -142,35 +154,53 @@ def _view(run: Run, anchor: str) -> RunView:
     )
 
 
-def _groups(
-    summaries: Sequence[OperationSummary], facets: Facets, anchor: str
-) -> tuple[list[Group], list[Chart]]:
-    """The groups with their line charts, and the bars of those groups that have one transfer size only."""
+def _groups(summaries: Sequence[OperationSummary], facets: Facets, anchor: str) -> list[Group]:
+    """The groups with their line charts; all those with one transfer size are one group, with bars."""
     by_group: defaultdict[str, list[OperationSummary]] = defaultdict(list)
     for summary in summaries:
         by_group[facets.group[summary.case.number]].append(summary)
-    groups, single = [], []
-    for position, (title, own) in enumerate(by_group.items(), start=1):
-        swept = len(transfer_sizes(own)) > 1
-        charts = line_charts(own, facets) if swept else []
-        single += [] if swept else own
-        groups.append(Group(title, f"{anchor}-group-{position}", charts, result_tables(own, facets)))
-    return groups, bar_charts(single, facets)
+    swept = {title: own for title, own in by_group.items() if len(transfer_sizes(own)) > 1}
+    single = [summary for title, own in by_group.items() if title not in swept for summary in own]
+    groups = [
+        Group(title, f"{anchor}-group-{position}", line_charts(own, facets), result_tables(own, facets))
+        for position, (title, own) in enumerate(swept.items(), start=1)
+    ]
+    if single:
+        title = "At one transfer size" if swept else "By interface"
+        groups.append(
+            Group(title, f"{anchor}-single", bar_charts(single, facets), result_tables(single, facets))
+        )
+    return groups
 
 
 def _facts(run: Run, summaries: Sequence[OperationSummary]) -> str:
     """What was done, in a sentence."""
     samples = sum(summary.n for summary in summaries)
     cases = len({summary.case.number for summary in summaries})
-    host = str(run.info.environment.get("host", "")) or (run.start.nodes[0].name if run.start and run.start.nodes else "")
+    host = str(run.info.environment.get("host", "")) or (
+        run.start.nodes[0].name if run.start and run.start.nodes else ""
+    )
+    file_system = _file_system(run)
     parts = [
         f"{plural(samples, 'sample')} of {plural(cases, 'case')}",
         f"taken on {host}" if host else "",
-        f"in {run.plan.target}",
+        f"in {run.plan.target}" + (f" ({file_system})" if file_system else ""),
         f"started {run.info.started[:19].replace('T', ' ')} UTC",
         _duration(run),
     ]
     return ", ".join(part for part in parts if part) + "."
+
+
+def _file_system(run: Run) -> str:
+    """Type of the target's file system, empty where unknown."""
+    target = run.info.environment.get("target")
+    return str(target.get("file_system", "")) if isinstance(target, dict) else ""
+
+
+def _memory_remark(run: Run) -> str:
+    if _file_system(run) not in ("tmpfs", "ramfs", "rootfs"):
+        return ""
+    return f"The target is on {_file_system(run)}: these are rates of memory, not of storage."
 
 
 def _duration(run: Run) -> str:
@@ -210,7 +240,9 @@ def _error_view(error: ErrorRow) -> ErrorView:
     times = f"{error.count} times" if error.count > 1 else ""
     number = f"errno {error.errno}" if error.errno else ""
     return ErrorView(
-        case=f"{error.case}, {error.operation}, repetition {error.repetition}" if error.case is not None else "",
+        case=f"{error.case}, {error.operation}, repetition {error.repetition}"
+        if error.case is not None
+        else "",
         kind=kind,
         message=error.message,
         place=error_place(error),

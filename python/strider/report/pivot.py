@@ -26,11 +26,13 @@ _Cells = dict[_Row, dict[_Column, str]]
 
 
 def render(summaries: Sequence[OperationSummary], facets: Facets, console: Console) -> None:
-    """Prints median rates: one row per pattern, transfer size and interface, columns by operation and clients."""
+    """Prints median rates: rows by pattern, transfer size and interface, columns by operation and clients."""
     cells = _cells_by_transfer(summaries, facets)
     if len(cells) > _MAXIMUM_ROWS:
         cells = _cells_of_best_transfer(summaries, facets)
-        console.print("Median rate in MiB/s @ the transfer size that gave the highest", style="bold", highlight=False)
+        console.print(
+            "Median rate in MiB/s @ the transfer size that gave the highest", style="bold", highlight=False
+        )
     else:
         console.print("Median rate in MiB/s", style="bold")
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
@@ -44,7 +46,9 @@ def render(summaries: Sequence[OperationSummary], facets: Facets, console: Conso
     for first in range(0, len(columns), per_table):
         console.print(_table(shown, columns[first : first + per_table]))
     if len(cells) > _MAXIMUM_ROWS:
-        console.print(f"… and {len(cells) - _MAXIMUM_ROWS} more rows: see the report", style="dim", highlight=False)
+        console.print(
+            f"… and {len(cells) - _MAXIMUM_ROWS} more rows: see the report", style="dim", highlight=False
+        )
 
 
 def _cells_by_transfer(summaries: Sequence[OperationSummary], facets: Facets) -> _Cells:
@@ -52,7 +56,9 @@ def _cells_by_transfer(summaries: Sequence[OperationSummary], facets: Facets) ->
     for summary in summaries:
         case = summary.case
         row = (facets.group[case.number], facets.series[case.number], case.transfer_bytes or 0)
-        cells[row][summary.operation, case.clients] = significant(summary.rate.median if summary.rate else None)
+        cells[row][summary.operation, case.clients] = significant(
+            summary.rate.median if summary.rate else None
+        )
     return dict(cells)
 
 
@@ -63,7 +69,9 @@ def _cells_of_best_transfer(summaries: Sequence[OperationSummary], facets: Facet
         column = (summary.operation, summary.case.clients)
         if column not in best[row] or _median(summary) > _median(best[row][column]):
             best[row][column] = summary
-    return {row: {column: _best_cell(summary) for column, summary in own.items()} for row, own in best.items()}
+    return {
+        row: {column: _best_cell(summary) for column, summary in own.items()} for row, own in best.items()
+    }
 
 
 def _median(summary: OperationSummary) -> float:

@@ -1,8 +1,8 @@
 """The table at the end of a run, and the same numbers as plain rows.
 
-Up to 60 rows it is one row per case and operation. Beyond that it is condensed: one row per interface, pattern and transfer
-size, one column per operation and number of clients, with the median rate; where even that is long, the best transfer size
-of each stands for all.
+Up to 60 rows it is one row per case and operation. Beyond that it is condensed: one row per interface,
+pattern and transfer size, one column per operation and number of clients, with the median rate; where even
+that is long, the best transfer size of each stands for all.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ def render(run: Run, console: Console) -> None:
 
 
 def as_rows(run: Run) -> list[dict[str, Any]]:
-    """The summaries of a run as one flat dictionary per case and operation, units in the keys, None where unknown.
+    """The summaries of a run as one flat dictionary per case and operation.
 
-    `rate_mean_mib_s` is the mean of the repetitions' rates, `rate_total_mib_s` total work ÷ total time.
+    Units are in the keys; None stands for what is unknown. `rate_mean_mib_s` is the mean of
+    the repetitions' rates, `rate_total_mib_s` total work ÷ total time.
     """
     return [_as_row(run.id, summary) for summary in summarize(run)]
 
@@ -114,17 +115,22 @@ def _build(summaries: Sequence[OperationSummary], facets: Facets, dropped: set[s
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for name, (header, justify, _) in columns.items():
         if name not in dropped:
-            table.add_column(header, justify=justify, no_wrap=name not in _FOLDING, max_width=_FOLDING.get(name))
+            table.add_column(
+                header, justify=justify, no_wrap=name not in _FOLDING, max_width=_FOLDING.get(name)
+            )
     section = _sections(summaries, facets)
     series = facets.series_order.index
     ordered = sorted(
-        summaries, key=lambda s: (section(s), s.case.transfer_bytes or 0, series(facets.series[s.case.number]))
+        summaries,
+        key=lambda s: (section(s), s.case.transfer_bytes or 0, series(facets.series[s.case.number])),
     )
     for index, summary in enumerate(ordered):
         if index and section(ordered[index - 1]) != section(summary):
             table.add_section()
         cells = [cell(summary) for name, (_, _, cell) in columns.items() if name not in dropped]
-        table.add_row(*(Text(cell) for cell in cells), style="red" if summary.voided or summary.errors else None)
+        table.add_row(
+            *(Text(cell) for cell in cells), style="red" if summary.voided or summary.errors else None
+        )
     return table
 
 
@@ -153,14 +159,20 @@ def _columns(summaries: Sequence[OperationSummary], facets: Facets, unit: TimeUn
     }
     constant = [name for name, (_, _, cell) in columns.items() if len({cell(s) for s in summaries}) == 1]
     columns = {
-        name: column for name, column in columns.items() if name not in constant or name in ("interface", "operation")
+        name: column
+        for name, column in columns.items()
+        if name not in constant or name in ("interface", "operation")
     }
     columns |= {
         "median": ("median\nMiB/s", "right", lambda s: significant(s.rate.median if s.rate else None)),
         "mean": ("mean ± dev.\nMiB/s", "right", format_mean),
         "minimum": ("min\nMiB/s", "right", lambda s: significant(s.rate.minimum if s.rate else None)),
         "maximum": ("max\nMiB/s", "right", lambda s: significant(s.rate.maximum if s.rate else None)),
-        "first done": ("first\ndone", "right", lambda s: significant(s.first_done.median if s.first_done else None)),
+        "first done": (
+            "first\ndone",
+            "right",
+            lambda s: significant(s.first_done.median if s.first_done else None),
+        ),
         "p50": (f"p50\n{unit.name}", "right", lambda s: unit.format(s.latency.p50_s if s.latency else None)),
         "p99": (f"p99\n{unit.name}", "right", lambda s: unit.format(s.latency.p99_s if s.latency else None)),
         "notes": ("notes", "left", lambda s: "; ".join(notes(s))),

@@ -30,22 +30,30 @@ class HtmlTable:
 
 
 def result_tables(summaries: Sequence[OperationSummary], facets: Facets) -> list[HtmlTable]:
-    """The tables of one group: rates, latencies, where the time went, and the deadline where there is one."""
+    """The tables of some summaries: rates, latencies, where the time went, and the deadline if any."""
     makers = (_rates, _latencies, _times, _deadlines)
     ordered = _ordered(summaries, facets)
-    tables = [_table(caption, columns, ordered, facets) for caption, columns in (make(ordered) for make in makers)]
+    tables = [
+        _table(caption, columns, ordered, facets) for caption, columns in (make(ordered) for make in makers)
+    ]
     return [table for table in tables if any(set(row[table.labels :]) - {NOTHING, ""} for row in table.rows)]
 
 
 def _ordered(summaries: Sequence[OperationSummary], facets: Facets) -> list[OperationSummary]:
-    """By operation, clients, transfer size and interface, so that interfaces stand together."""
+    """By group, operation, clients, transfer size and interface, so that interfaces stand together."""
+    groups = list(dict.fromkeys(facets.group.values()))
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
     series = facets.series_order
 
-    def position(summary: OperationSummary) -> tuple[int, int, int, int]:
+    def position(summary: OperationSummary) -> tuple[int, ...]:
         case = summary.case
-        name = series.index(facets.series[case.number])
-        return operations.index(summary.operation), case.clients, case.transfer_bytes or 0, name
+        return (
+            groups.index(facets.group[case.number]),
+            operations.index(summary.operation),
+            case.clients,
+            case.transfer_bytes or 0,
+            series.index(facets.series[case.number]),
+        )
 
     return sorted(summaries, key=position)
 
@@ -53,10 +61,17 @@ def _ordered(summaries: Sequence[OperationSummary], facets: Facets) -> list[Oper
 def _table(
     caption: str, columns: dict[tuple[str, str], Cell], summaries: Sequence[OperationSummary], facets: Facets
 ) -> HtmlTable:
+    several = len({facets.group[summary.case.number] for summary in summaries}) > 1
+    pattern: dict[tuple[str, str], Cell] = (
+        {("pattern", ""): lambda s: facets.group[s.case.number]} if several else {}
+    )
     labels: dict[tuple[str, str], Cell] = {
+        **pattern,
         ("operation", ""): lambda s: s.operation,
         ("clients", ""): lambda s: str(s.case.clients),
-        ("transfer", ""): lambda s: NOTHING if s.case.transfer_bytes is None else format_bytes(s.case.transfer_bytes),
+        ("transfer", ""): lambda s: (
+            NOTHING if s.case.transfer_bytes is None else format_bytes(s.case.transfer_bytes)
+        ),
         ("interface", ""): lambda s: facets.series[s.case.number],
     }
     every = labels | columns
@@ -74,6 +89,7 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
 
     columns: dict[tuple[str, str], Cell] = {
         ("n", ""): lambda s: str(s.n),
+        ("notes", ""): lambda s: "; ".join(notes(s)),
         ("mean", "MiB/s"): of_rate("mean"),
         ("median", "MiB/s"): of_rate("median"),
         ("min", "MiB/s"): of_rate("minimum"),
@@ -84,7 +100,6 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
         ("total work ÷ total time", "MiB/s"): lambda s: significant(s.total_rate_mib_s),
         ("first done, median", "MiB/s"): lambda s: significant(s.first_done.median if s.first_done else None),
         ("slowest … fastest rank", "MiB/s"): _rank_spread,
-        ("notes", ""): lambda s: "; ".join(notes(s)),
     }
     if not any(notes(summary) for summary in summaries):
         del columns["notes", ""]
@@ -95,7 +110,9 @@ def _rank_spread(summary: OperationSummary) -> str:
     ranks = summary.ranks
     if ranks is None:
         return NOTHING
-    return f"{significant(ranks.slowest_mib_s)} (rank {ranks.slowest_rank}) … {significant(ranks.fastest_mib_s)}"
+    return (
+        f"{significant(ranks.slowest_mib_s)} (rank {ranks.slowest_rank}) … {significant(ranks.fastest_mib_s)}"
+    )
 
 
 def _latencies(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
@@ -147,8 +164,12 @@ def _deadlines(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[s
         ("rate at the deadline", "MiB/s"): of_deadline(significant, "rate_mib_s"),
         ("moved until then", ""): of_deadline(format_bytes_rounded, "bytes"),
         ("wear-out", "s"): of_deadline(significant, "wear_out_s"),
-        ("requests of the slowest rank", ""): of_deadline(lambda value: str(int(value)), "requests_per_rank_min"),
-        ("requests of the fastest rank", ""): of_deadline(lambda value: str(int(value)), "requests_per_rank_max"),
+        ("requests of the slowest rank", ""): of_deadline(
+            lambda value: str(int(value)), "requests_per_rank_min"
+        ),
+        ("requests of the fastest rank", ""): of_deadline(
+            lambda value: str(int(value)), "requests_per_rank_max"
+        ),
     }
     return "At the deadline (stonewall)", columns
 
@@ -167,5 +188,8 @@ def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> Htm
         ]
         for one in comparisons
     ]
-    columns = [(name, "") for name in ("pattern", "operation", "clients", "transfer", "interfaces", "repetitions", "verdict")]
+    columns = [
+        (name, "")
+        for name in ("pattern", "operation", "clients", "transfer", "interfaces", "repetitions", "verdict")
+    ]
     return HtmlTable("Digests of what was read, compared between interfaces", columns, rows, 4)

@@ -69,16 +69,22 @@ def error_place(error: ErrorRow) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def problems(run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]) -> list[str]:
+def problems(
+    run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
+) -> list[str]:
     """One sentence for everything that makes a run less than complete and valid; none for a good one."""
     found = []
     if run.status != "complete":
         missing = missing_operations(run, summaries)
-        tail = f": {missing} of {planned_operations(run)} planned operations have no sample" if missing else ""
+        tail = (
+            f": {missing} of {planned_operations(run)} planned operations have no sample" if missing else ""
+        )
         found.append(f"The run is {run.status}{tail}.")
     voided = sum(summary.voided for summary in summaries)
     if voided:
-        found.append(f"{plural(voided, 'sample')} void, because a check failed; they count in no number here.")
+        found.append(
+            f"{plural(voided, 'sample')} void, because a check failed; they count in no number here."
+        )
     if run.errors:
         first = run.errors[0]
         case = f"case {first.case}, " if first.case is not None else ""
@@ -89,7 +95,9 @@ def problems(run: Run, summaries: Sequence[OperationSummary], comparisons: Seque
     for comparison in comparisons:
         if comparison.verdict == "different data":
             names = ", ".join(f"{case.interface_name} (case {case.number})" for case in comparison.cases)
-            found.append(f"Different data were read by the same {comparison.operation} through {names}.")
+            found.append(
+                f"The same {comparison.operation} gave different data through {names}: see the digests."
+            )
     return found
 
 
@@ -104,7 +112,7 @@ def missing_operations(run: Run, summaries: Sequence[OperationSummary]) -> int:
 
 
 def best_rates(summaries: Sequence[OperationSummary], facets: Facets) -> list[Best]:
-    """For each operation the case with the highest median rate; interface `null` is left out, it moves no bytes."""
+    """For each operation the case with the highest median rate; `null`, which moves nothing, is left out."""
     best: dict[str, OperationSummary] = {}
     for summary in summaries:
         if summary.rate is None or summary.case.interface_name == NO_STORAGE:
@@ -117,9 +125,15 @@ def best_rates(summaries: Sequence[OperationSummary], facets: Facets) -> list[Be
 
 def _best(summary: OperationSummary, facets: Facets) -> Best:
     case, rate = summary.case, summary.rate
-    transfer = f", {format_bytes(case.transfer_bytes)} per transfer" if case.transfer_bytes is not None else ""
+    transfer = (
+        f", {format_bytes(case.transfer_bytes)} per transfer" if case.transfer_bytes is not None else ""
+    )
     interval = rate.interval if rate else None
-    spread = f"; 95 % interval of the mean {significant(interval.low)}–{significant(interval.high)}" if interval else ""
+    spread = (
+        f"; 95 % interval of the mean {significant(interval.low)}–{significant(interval.high)}"
+        if interval
+        else ""
+    )
     return Best(
         operation=summary.operation,
         rate=f"{significant(rate.median if rate else None)} MiB/s",
@@ -137,21 +151,20 @@ def verification_line(summaries: Sequence[OperationSummary]) -> str:
     wrong = sum(check.wrong_bytes for check in checks)
     if not checked:
         return "The data that was read back was not checked."
-    verdict = "all of it was right" if not wrong else f"{format_bytes_rounded(wrong)} of it were WRONG"
+    verdict = "all of it was right" if not wrong else f"{format_bytes_rounded(wrong)} of it was wrong"
     return f"{format_bytes_rounded(checked)} of read data was checked: {verdict}."
 
 
 def digest_line(comparisons: Sequence[DigestComparison]) -> str:
-    """Whether the same cases read the same data through different interfaces; empty where nothing could be compared."""
+    """Whether the same cases read the same data through different interfaces; empty if nothing compares."""
     comparable = [one for one in comparisons if one.verdict != "not comparable"]
     same = sum(one.verdict == "same data" for one in comparable)
     if not comparable:
         return ""
     names = ", ".join(dict.fromkeys(case.interface_name for one in comparable for case in one.cases))
     result = "all" if same == len(comparable) else f"only {same}"
-    return (
-        f"{plural(len(comparable), 'read')} of the same data through {names} compared by digest: {result} of them agree."
-    )
+    reads = plural(len(comparable), "read")
+    return f"{reads} of the same data through {names} compared by digest: {result} of them agree."
 
 
 def readable_key(key: str) -> str:

@@ -20,8 +20,8 @@ class DigestComparison:
     Attributes:
         cases: The cases that were compared, in the order of the plan.
         repetitions: Number of repetitions in which at least two of them have a digest.
-        verdict: `same data` where the digests agree in each of these repetitions; `not comparable` where the cases read
-            different amounts (a deadline does that) or share no repetition.
+        verdict: `same data` where the digests agree in each of these repetitions; `not comparable` where the
+            cases read different amounts (a deadline does that) or share no repetition.
         digests: By repetition, the digest of each case number.
     """
 
@@ -35,7 +35,8 @@ class DigestComparison:
 def compare_digests(run: Run) -> list[DigestComparison]:
     """Compares what cases read that differ in their interface alone.
 
-    Void samples are compared too: a wrong digest is the very thing to be found. Only groups of two cases or more that
+    Void samples are compared too: a wrong digest is the very thing to be found. Only groups of two cases or
+        more that
     have a digest are listed.
     """
     groups: defaultdict[tuple[str, str], list[Sample]] = defaultdict(list)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 LEVEL = 0.95
-#: With fewer values no interval is given: of two values Student's interval is 9 standard deviations wide either side.
+#: With fewer values no interval is given: of two values Student's interval is 9 standard deviations wide
+#: either side.
 MINIMUM_FOR_INTERVAL = 3
-#: With fewer values the bootstrap is far too sure of itself (of 3 normal values its "95 %" interval holds the mean in
-#: 71 % of all cases, of 5 in 83 %, of 10 in 92 %), so Student's t takes its place.
+#: With fewer values the bootstrap is far too sure of itself (of 3 normal values its "95 %" interval holds the
+#: mean in 71 % of all cases, of 5 in 83 %, of 10 in 92 %), so Student's t takes its place.
 MINIMUM_FOR_BOOTSTRAP = 10
 _RESAMPLES = 1999
 _SEED = 20090101
@@ -80,8 +81,8 @@ def describe(values: Sequence[float]) -> Distribution | None:
 def confidence_interval(values: Sequence[float]) -> Interval | None:
     """The 95 % confidence interval of the mean of some values that are never negative.
 
-    Student's t below 10 values, bias-corrected and accelerated (BCa) bootstrap from there on, percentile bootstrap where
-    BCa is not defined, None below 3 values. An interval never reaches below 0.
+    Student's t below 10 values, bias-corrected and accelerated (BCa) bootstrap from there on, percentile
+    bootstrap where BCa is not defined, None below 3 values. An interval never reaches below 0.
     """
     if len(values) < MINIMUM_FOR_INTERVAL:
         return None

@@ -1,8 +1,8 @@
 """Latency histograms as the engine writes them: merged by adding counts, asked for percentiles.
 
-Scheme `loglinear-7`: values are whole nanoseconds. A value v < 128 has bucket v of its own; above, each power of two is
-cut into 128 equal buckets: with e = floor(log2 v), bucket (e - 6) * 128 + ((v >> (e - 7)) & 127). A bucket stands for its
-midpoint, so a value read back is wrong by at most 1/256 (0.4 %).
+Scheme `loglinear-7`: values are whole nanoseconds. A value v < 128 has bucket v of its own; above, each power
+of two is cut into 128 equal buckets: with e = floor(log2 v), bucket (e - 6) * 128 + ((v >> (e - 7)) & 127). A
+bucket stands for its midpoint, so a value read back is wrong by at most 1/256 (0.4 %).
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def merge(histograms: Iterable[Histogram]) -> LatencyDistribution:
     for histogram in histograms:
         if (histogram.scheme, histogram.unit) != (SCHEME, "ns"):
             raise StriderError(
-                f'latency histogram of scheme "{histogram.scheme}" in {histogram.unit}: this Strider reads "{SCHEME}" in ns: '
+                f'latency histogram of scheme "{histogram.scheme}" in {histogram.unit}, '
+                f'but this Strider reads "{SCHEME}" in ns: '
                 "use the Strider that wrote the run, or a newer one"
             )
         for bucket, count in histogram.buckets:

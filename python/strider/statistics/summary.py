@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class LatencySummary:
-    """Latency of single requests over all ranks and counted repetitions, seconds; percentiles to within 0.4 %."""
+    """Latency of single requests over ranks and repetitions, seconds; percentiles to within 0.4 %."""
 
     count: int
     minimum_s: float
@@ -64,7 +64,7 @@ class RankSummary:
 
 @dataclass(frozen=True)
 class DeadlineSummary:
-    """What had been moved when the deadline struck: means over repetitions; requests of single ranks are extremes."""
+    """What was moved until the deadline: means over repetitions; of requests per rank, the extremes."""
 
     deadline_s: float
     rate_mib_s: float
@@ -90,9 +90,10 @@ class OperationSummary:
     Attributes:
         samples: The samples that count: measured, valid, no warm-up.
         voided: Number of measured samples that a failed check made void.
-        rate: Rate of each repetition (*last done*), MiB/s; its mean is the arithmetic mean of the repetitions' rates.
-        total_rate_mib_s: Total work ÷ total time over the repetitions: what one gets who does all of them in a row.
-            Slow repetitions weigh more in it than in `rate.mean`.
+        rate: Rate of each repetition (*last done*), MiB/s; its mean is the arithmetic mean of the
+            repetitions' rates.
+        total_rate_mib_s: Total work ÷ total time over the repetitions: what one gets who does all of them in
+            a row. Slow repetitions weigh more in it than in `rate.mean`.
         first_done: Rate until the first rank had finished, MiB/s.
     """
 
@@ -119,7 +120,8 @@ class OperationSummary:
 def summarize(run: Run) -> list[OperationSummary]:
     """Summaries of a run's operations, in the order of the plan.
 
-    An operation has one if it was executed or failed; what a killed or interrupted run never reached is left out.
+    An operation has one if it was executed or failed; what a killed or interrupted run never reached is left
+    out.
     """
     samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
     errors: defaultdict[tuple[int, str], list[ErrorRow]] = defaultdict(list)
@@ -148,7 +150,9 @@ def _summarize_operation(
         samples=counted,
         voided=sum(not sample.valid and not sample.warmup for sample in samples),
         rate=describe([sample.rate_mib_s for sample in counted]),
-        total_rate_mib_s=sum(sample.bytes for sample in counted) / MIB / elapsed_s if elapsed_s > 0 else math.nan,
+        total_rate_mib_s=sum(sample.bytes for sample in counted) / MIB / elapsed_s
+        if elapsed_s > 0
+        else math.nan,
         first_done=describe([sample.rate_first_done_mib_s for sample in counted]),
         latency=_latency(counted),
         times=_times(counted),
@@ -165,7 +169,9 @@ def _mean(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> flo
 
 
 def _latency(samples: Sequence[Sample]) -> LatencySummary | None:
-    measured = [sample.latency for sample in samples if sample.latency is not None and sample.latency.count > 0]
+    measured = [
+        sample.latency for sample in samples if sample.latency is not None and sample.latency.count > 0
+    ]
     histograms = [sample.histogram for sample in samples if sample.histogram is not None]
     if not measured or not histograms:
         return None

@@ -17,7 +17,8 @@ Event = dict[str, Any]
 def read_events(path: Path) -> Iterator[Event]:
     """Yields the events of a file in order, up to its last whole line.
 
-    A torn line is skipped where it is the last one or where the launcher sealed the file behind it: both are what a
+    A torn line is skipped where it is the last one or where the launcher sealed the file behind it: both are
+        what a
     killed engine leaves. Anywhere else it means a damaged file.
 
     Raises:
@@ -78,4 +79,6 @@ def _parse(line: bytes) -> Event | None:
 
 
 def _damaged(path: Path, line: int) -> StriderError:
-    return StriderError(f"{path} line {line}: not an event, but others follow: the file was damaged after the run")
+    return StriderError(
+        f"{path} line {line}: not an event, but others follow: the file was damaged after the run"
+    )

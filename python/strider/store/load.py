@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from strider.errors import StriderError
 from strider.store.events import read_events, require_version
-from strider.store.model import Case, End, ErrorRow, Plan, RankRow, Run, RunInfo, Sample, Start
+from strider.store.model import End, ErrorRow, Plan, RankRow, Run, RunInfo, Sample, Start
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
@@ -22,7 +22,8 @@ def load(run_dir: Path) -> Run:
     """Reads a run directory, also one of a run that was killed or is still going on.
 
     Args:
-        run_dir: The run's directory, with `run.json`, `plan.json` and, once the engine started, `events.jsonl`.
+        run_dir: The run's directory, with `run.json`, `plan.json` and, once the engine started,
+            `events.jsonl`.
 
     Raises:
         StriderError: It is no run directory, is damaged, or has a version that this Strider does not know.
@@ -48,12 +49,18 @@ def load(run_dir: Path) -> Run:
 def _read_typed_events(path: Path) -> list[BaseModel]:
     """The events that results consist of; progress and events of a later Strider are passed over."""
     kinds: dict[str, type[BaseModel]] = {
-        "run": Start, "sample": Sample, "rank": RankRow, "error": ErrorRow, "end": End,
-    }  # fmt: skip
+        "run": Start,
+        "sample": Sample,
+        "rank": RankRow,
+        "error": ErrorRow,
+        "end": End,
+    }
     if not path.exists():
         return []
     return [
-        _validate(path, kinds[event["event"]], event) for event in read_events(path) if event["event"] in kinds
+        _validate(path, kinds[event["event"]], event)
+        for event in read_events(path)
+        if event["event"] in kinds
     ]
 
 
@@ -92,4 +99,6 @@ def _validate(path: Path, model: type[_Model], document: dict[str, Any]) -> _Mod
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         kind = document.get("event", "document")
-        raise StriderError(f"{path}: {kind} with a bad {place}: {first['msg']}: the file is damaged") from error
+        raise StriderError(
+            f"{path}: {kind} with a bad {place}: {first['msg']}: the file is damaged"
+        ) from error

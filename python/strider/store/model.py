@@ -74,7 +74,9 @@ class Case(BaseModel):
     def common_parameters(self) -> Parameters:
         """The parameters that are neither the interface's nor the pattern's (order, sharing, sync, …)."""
         own = {"clients": self.clients, "order": self.order, "sharing": self.sharing}
-        extra = {key: value for key, value in (self.model_extra or {}).items() if key not in _CASE_BOOKKEEPING}
+        extra = {
+            key: value for key, value in (self.model_extra or {}).items() if key not in _CASE_BOOKKEEPING
+        }
         return own | extra
 
 

@@ -43,7 +43,8 @@ class RunSummary:
 def list_runs(store: Path) -> list[RunSummary]:
     """All runs of a store, oldest first.
 
-    Reads `run.json` and the end of the event stream of each, nothing more. A damaged run is listed as `unreadable`.
+    Reads `run.json` and the end of the event stream of each, nothing more. A damaged run is listed as
+    `unreadable`.
     """
     return [_summarize(directory) for directory in _run_directories(store)]
 
@@ -62,7 +63,9 @@ def resolve(store: Path, name: str) -> Path:
         return Path(name)
     directories = _run_directories(store)
     if not directories:
-        raise StriderError(f"no runs in the store {store}: run a suite first, or choose another store with --store")
+        raise StriderError(
+            f"no runs in the store {store}: run a suite first, or choose another store with --store"
+        )
     if name == "latest":
         return directories[-1]
     matches = [directory for directory in directories if directory.name.startswith(name)] if name else []
@@ -116,7 +119,11 @@ def _summarize(directory: Path) -> RunSummary:
 def _unknown(store: Path, name: str, directories: list[Path]) -> StriderError:
     names = [directory.name for directory in directories]
     near = get_close_matches(name, names, n=1, cutoff=0.7)
-    hint = f"did you mean {near[0]}?" if near else f"the latest is {names[-1]}; strider list shows all {len(names)}"
+    hint = (
+        f"did you mean {near[0]}?"
+        if near
+        else f"the latest is {names[-1]}; strider list shows all {len(names)}"
+    )
     return StriderError(f'no run "{name}" in the store {store}: {hint}')
 
 

@@ -11,18 +11,43 @@ _MINIMUM_OBJECT_BYTES = 1 << 24
 _LATENCY = ("count", "min_s", "mean_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s")
 _RANK_RATE = ("min", "min_rank", "mean", "max", "max_rank")
 _DEADLINE = (
-    "deadline_s", "requests", "bytes", "elapsed_s", "rate_mib_s", "wear_out_s",
-    "requests_per_rank_min", "requests_per_rank_max",
-)  # fmt: skip
+    "deadline_s",
+    "requests",
+    "bytes",
+    "elapsed_s",
+    "rate_mib_s",
+    "wear_out_s",
+    "requests_per_rank_min",
+    "requests_per_rank_max",
+)
 _VERIFY = ("checked_bytes", "wrong_bytes", "mismatches")
 _PHASE_TIMES = (
-    "start_s", "elapsed_s", "rate_mib_s", "first_done_s", "rate_first_done_mib_s", "requests_s", "open_s", "transfer_s",
-    "sync_s", "close_s", "prepare_s", "user_s", "system_s",
-)  # fmt: skip
+    "start_s",
+    "elapsed_s",
+    "rate_mib_s",
+    "first_done_s",
+    "rate_first_done_mib_s",
+    "requests_s",
+    "open_s",
+    "transfer_s",
+    "sync_s",
+    "close_s",
+    "prepare_s",
+    "user_s",
+    "system_s",
+)
 
 
 def _struct(fields: Sequence[str]) -> str:
-    whole = {"count", "requests", "bytes", "min_rank", "max_rank", "requests_per_rank_min", "requests_per_rank_max"}
+    whole = {
+        "count",
+        "requests",
+        "bytes",
+        "min_rank",
+        "max_rank",
+        "requests_per_rank_min",
+        "requests_per_rank_max",
+    }
     whole |= set(_VERIFY)
     types = [f'"{field}" {"BIGINT" if field in whole else "DOUBLE"}' for field in fields]
     return f"STRUCT({', '.join(types)})"
@@ -31,25 +56,67 @@ def _struct(fields: Sequence[str]) -> str:
 #: Types of the JSON fields that the tables are made of. A field that a line lacks is NULL.
 _EVENT_TYPES: dict[str, dict[str, str]] = {
     "samples": {
-        "event": "VARCHAR", "case": "INTEGER", "repetition": "INTEGER", "warmup": "BOOLEAN", "operation": "VARCHAR",
-        "measured": "BOOLEAN", "valid": "BOOLEAN", "clients": "INTEGER", "nodes": "INTEGER", "files": "BIGINT",
-        "bytes": "BIGINT", "requests": "BIGINT", **dict.fromkeys(_PHASE_TIMES, "DOUBLE"),
-        "voluntary_switches": "BIGINT", "involuntary_switches": "BIGINT", "latency": _struct(_LATENCY),
-        "histogram": "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])", "rank_rate_mib_s": _struct(_RANK_RATE),
-        "deadline": _struct(_DEADLINE), "verify": _struct(_VERIFY), "digest": "VARCHAR",
+        "event": "VARCHAR",
+        "case": "INTEGER",
+        "repetition": "INTEGER",
+        "warmup": "BOOLEAN",
+        "operation": "VARCHAR",
+        "measured": "BOOLEAN",
+        "valid": "BOOLEAN",
+        "clients": "INTEGER",
+        "nodes": "INTEGER",
+        "files": "BIGINT",
+        "bytes": "BIGINT",
+        "requests": "BIGINT",
+        **dict.fromkeys(_PHASE_TIMES, "DOUBLE"),
+        "voluntary_switches": "BIGINT",
+        "involuntary_switches": "BIGINT",
+        "latency": _struct(_LATENCY),
+        "histogram": "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])",
+        "rank_rate_mib_s": _struct(_RANK_RATE),
+        "deadline": _struct(_DEADLINE),
+        "verify": _struct(_VERIFY),
+        "digest": "VARCHAR",
     },
     "ranks": {
-        "event": "VARCHAR", "case": "INTEGER", "repetition": "INTEGER", "operation": "VARCHAR", "rank": "INTEGER",
-        "node": "INTEGER", "bytes": "BIGINT", "requests": "BIGINT", "start_s": "DOUBLE", "end_s": "DOUBLE",
-        "transfer_s": "DOUBLE", "io_s": "DOUBLE", "user_s": "DOUBLE", "system_s": "DOUBLE", "digest": "VARCHAR",
+        "event": "VARCHAR",
+        "case": "INTEGER",
+        "repetition": "INTEGER",
+        "operation": "VARCHAR",
+        "rank": "INTEGER",
+        "node": "INTEGER",
+        "bytes": "BIGINT",
+        "requests": "BIGINT",
+        "start_s": "DOUBLE",
+        "end_s": "DOUBLE",
+        "transfer_s": "DOUBLE",
+        "io_s": "DOUBLE",
+        "user_s": "DOUBLE",
+        "system_s": "DOUBLE",
+        "digest": "VARCHAR",
     },
     "errors": {
-        "event": "VARCHAR", "time_s": "DOUBLE", "case": "INTEGER", "repetition": "INTEGER", "operation": "VARCHAR",
-        "kind": "VARCHAR", "rank": "INTEGER", "host": "VARCHAR", "file": "VARCHAR", "offset": "BIGINT",
-        "length": "BIGINT", "call": "VARCHAR", "errno": "INTEGER", "message": "VARCHAR", "expected": "VARCHAR",
-        "found": "VARCHAR", "class": "VARCHAR", "count": "BIGINT", "remedy": "VARCHAR",
+        "event": "VARCHAR",
+        "time_s": "DOUBLE",
+        "case": "INTEGER",
+        "repetition": "INTEGER",
+        "operation": "VARCHAR",
+        "kind": "VARCHAR",
+        "rank": "INTEGER",
+        "host": "VARCHAR",
+        "file": "VARCHAR",
+        "offset": "BIGINT",
+        "length": "BIGINT",
+        "call": "VARCHAR",
+        "errno": "INTEGER",
+        "message": "VARCHAR",
+        "expected": "VARCHAR",
+        "found": "VARCHAR",
+        "class": "VARCHAR",
+        "count": "BIGINT",
+        "remedy": "VARCHAR",
     },
-}  # fmt: skip
+}
 
 #: The directory of the file that a row was read from.
 _DIRECTORY = "parse_dirpath(filename)"
@@ -57,16 +124,16 @@ _DIRECTORY = "parse_dirpath(filename)"
 _EVENT_OF_TABLE = {"samples": "sample", "ranks": "rank", "errors": "error"}
 
 _CASE_COLUMNS = (
-    "case_name, interface, pattern, transfer_bytes, \"order\", sharing, interface_parameters, pattern_parameters, "
-    "case_parameters"
-)  # fmt: skip
+    'case_name, interface, pattern, transfer_bytes, "order", sharing, '
+    "interface_parameters, pattern_parameters, case_parameters"
+)
 
 ORDER = {
     "samples": "ORDER BY start_s",
-    "ranks": "ORDER BY \"case\", repetition, start_s, rank",
+    "ranks": 'ORDER BY "case", repetition, start_s, rank',
     "errors": "ORDER BY time_s",
-    "cases": "ORDER BY \"case\"",
-}  # fmt: skip
+    "cases": 'ORDER BY "case"',
+}
 
 
 def quote(text: str) -> str:
@@ -89,8 +156,9 @@ def create_runs(run_dirs: Sequence[Path]) -> str:
     return f"""
 CREATE TABLE runs AS
 SELECT {_DIRECTORY} AS directory, run, started, ended, status, "check", environment
-FROM read_json({_paths(run_dirs, "run.json")}, filename = true, maximum_object_size = {_object_bytes(infos)}, columns = {{
-    run: 'VARCHAR', started: 'VARCHAR', ended: 'VARCHAR', status: 'VARCHAR', "check": 'JSON', environment: 'JSON'}})
+FROM read_json({_paths(run_dirs, "run.json")}, filename = true, maximum_object_size = {_object_bytes(infos)},
+    columns = {{run: 'VARCHAR', started: 'VARCHAR', ended: 'VARCHAR', status: 'VARCHAR', "check": 'JSON',
+        environment: 'JSON'}})
 """  # noqa: S608 - paths are quoted
 
 
@@ -100,7 +168,8 @@ def create_cases(run_dirs: Sequence[Path]) -> str:
     return f"""
 CREATE TABLE cases AS
 WITH checked AS (
-    SELECT directory, (entry ->> '$.case')::INTEGER AS number, (entry ->> '$.request_bytes')::BIGINT AS request_bytes
+    SELECT directory, (entry ->> '$.case')::INTEGER AS number,
+        (entry ->> '$.request_bytes')::BIGINT AS request_bytes
     FROM (SELECT directory, unnest(from_json("check" -> '$.cases', '["JSON"]')) AS entry FROM runs)
 ), planned AS (
     SELECT {_DIRECTORY} AS directory, unnest(cases) AS entry
@@ -110,23 +179,26 @@ WITH checked AS (
 SELECT runs.run, planned.directory, (entry ->> '$.case')::INTEGER AS "case", entry ->> '$.name' AS case_name,
     entry ->> '$.interface.name' AS interface, entry ->> '$.pattern.name' AS pattern,
     coalesce(try_cast(entry ->> '$.pattern.transfer' AS BIGINT), request_bytes) AS transfer_bytes,
-    (entry ->> '$.clients')::INTEGER AS clients, entry ->> '$.order' AS "order", entry ->> '$.sharing' AS sharing,
+    (entry ->> '$.clients')::INTEGER AS clients, entry ->> '$.order' AS "order",
+    entry ->> '$.sharing' AS sharing,
     entry -> '$.operations' AS operations, entry -> '$.interface' AS interface_parameters,
     entry -> '$.pattern' AS pattern_parameters,
     json_merge_patch(entry, '{{"case": null, "name": null, "interface": null, "pattern": null, "clients": null,
         "operations": null, "repetitions": null, "order": null, "sharing": null}}') AS case_parameters
 FROM planned JOIN runs USING (directory)
-LEFT JOIN checked ON checked.directory = planned.directory AND checked.number = (entry ->> '$.case')::INTEGER
+LEFT JOIN checked
+    ON checked.directory = planned.directory AND checked.number = (entry ->> '$.case')::INTEGER
 """  # noqa: S608 - paths are quoted
 
 
 def create_view(table: str, raw: Sequence[Path], derived: Sequence[Path]) -> str:
-    """A view of `samples`, `ranks` or `errors` over event streams (`raw`) and derived Parquet files together."""
+    """A view of `samples`, `ranks` or `errors` over event streams (`raw`) and Parquet files (`derived`)."""
     parts = []
     if raw or not derived:
         parts.append(_from_events(table, raw))
     if derived:
-        parts.append(f"SELECT * FROM read_parquet({_paths(derived, f'{table}.parquet')}, union_by_name = true)")  # noqa: S608
+        files = _paths(derived, f"{table}.parquet")
+        parts.append(f"SELECT * FROM read_parquet({files}, union_by_name = true)")  # noqa: S608 - quoted
     return f"CREATE VIEW {table} AS " + " UNION ALL BY NAME ".join(parts)
 
 
@@ -139,7 +211,7 @@ def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
         maximum_object_size = {_MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
     if not run_dirs:
         empty = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in types.items())
-        lines = f"(SELECT {empty}, NULL::VARCHAR[] AS directory WHERE false)"
+        lines = f"(SELECT {empty}, NULL::VARCHAR AS directory WHERE false)"
     case_columns = f"{_CASE_COLUMNS}, " if table == "samples" else ""
     return f"""
 SELECT runs.run, event."case", {case_columns}{_event_columns(table)}

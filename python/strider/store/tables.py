@@ -1,9 +1,9 @@
-"""Runs as tables: `samples`, `ranks`, `errors` and `cases`, by DuckDB over any number of run directories at once.
+"""Runs as tables: `samples`, `ranks`, `errors` and `cases`, by DuckDB over any number of run directories.
 
-The tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet files that are
-not older than the events, `samples` and `ranks` come from those. Units are in the column names. Parameters that only
-some interfaces or patterns have are in JSON columns (`interface_parameters`, `pattern_parameters`, `case_parameters`):
-`interface_parameters ->> 'direct'`.
+The tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet files that
+are not older than the events, `samples` and `ranks` come from those. Units are in the column names.
+Parameters that only some interfaces or patterns have are in JSON columns (`interface_parameters`,
+`pattern_parameters`, `case_parameters`): `interface_parameters ->> 'direct'`.
 """
 
 from __future__ import annotations
@@ -112,7 +112,9 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
         derived = [run_dir for run_dir in run_dirs if use_derived and _is_fresh(run_dir, table)]
         raw = [run_dir for run_dir in run_dirs if run_dir not in derived and _has_events(run_dir)]
         connection.execute(sql.create_view(table, raw, derived))
-    connection.execute(sql.create_view("errors", [run_dir for run_dir in run_dirs if _has_events(run_dir)], []))
+    connection.execute(
+        sql.create_view("errors", [run_dir for run_dir in run_dirs if _has_events(run_dir)], [])
+    )
     return connection
 
 

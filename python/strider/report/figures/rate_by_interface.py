@@ -26,26 +26,37 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
 
     series = [name for name in look if any(point.series == name for point in points)]
     groups = list(dict.fromkeys(point.group for point in points))
-    base = alt.Chart().encode(y=alt.Y("series:N", title=None, sort=series, axis=alt.Axis(ticks=False, labelLimit=260)))
+    base = alt.Chart().encode(
+        y=alt.Y("series:N", title=None, sort=series, axis=alt.Axis(ticks=False, labelLimit=260))
+    )
     rate = alt.X(
         "mean:Q",
         title="rate [MiB/s]",
         scale=alt.Scale(domain=[0, highest_mib_s], nice=True, zero=True),
-        axis=alt.Axis(format="~r", tickCount=6),
+        axis=alt.Axis(format="~r", tickCount=6, labelFlush=False),
     )
     bars = base.mark_bar(height=BAR_STEP * 0.62, stroke="#222", strokeWidth=0.8, fillOpacity=0.75).encode(
         x=rate,
         color=alt.Color(
-            "series:N", legend=None, scale=alt.Scale(domain=series, range=[look[name].colour for name in series])
+            "series:N",
+            legend=None,
+            scale=alt.Scale(domain=series, range=[look[name].colour for name in series]),
         ),
         description="label:N",
     )
     whiskers = base.mark_rule(strokeWidth=1.4, aria=False).encode(x="low:Q", x2="high:Q")
-    caps = [base.mark_tick(thickness=1.4, height=9, color="black", aria=False).encode(x=f"{end}:Q") for end in ("low", "high")]
+    caps = [
+        base.mark_tick(thickness=1.4, height=9, color="black", aria=False).encode(x=f"{end}:Q")
+        for end in ("low", "high")
+    ]
     layers = alt.layer(bars, whiskers, *caps).properties(width=WIDTH, height=alt.Step(BAR_STEP))
-    header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, title=None)
+    header = alt.Header(
+        labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, title=None
+    )
     row = alt.Row("group:N", sort=groups, title=None, header=header if len(groups) > 1 else None)
-    chart = layers.facet(row=row, data=alt.Data(values=_rows(points)), spacing=10).resolve_scale(y="independent")
+    chart = layers.facet(row=row, data=alt.InlineData(values=_rows(points)), spacing=10).resolve_scale(
+        y="independent"
+    )
     return {**chart.to_dict(), "config": config()}
 
 

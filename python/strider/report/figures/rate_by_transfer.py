@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strider.report.figures.points import Point
 from strider.report.figures.style import SeriesStyle, config
 
+if TYPE_CHECKING:
+    import altair as alt
+
 WIDTH, HEIGHT = 400, 250
 _MAXIMUM_TICKS = 8
-#: Distance between neighbouring series at the same transfer size, as a share of the axis, so that whiskers stay legible.
+#: Distance between neighbouring series at the same transfer size, as a share of the axis, so that whiskers
+#: stay legible.
 _DODGE = 0.012
 
 _SIZE_LABEL = (
-    "datum.value < 1024 ? format(datum.value, '~r') + ' B' : datum.value < 1048576 ? format(datum.value / 1024, '~r') + ' KiB' : "
-    "datum.value < 1073741824 ? format(datum.value / 1048576, '~r') + ' MiB' : format(datum.value / 1073741824, '~r') + ' GiB'"
+    "datum.value < 1024 ? format(datum.value, '~r') + ' B' "
+    ": datum.value < 1048576 ? format(datum.value / 1024, '~r') + ' KiB' "
+    ": datum.value < 1073741824 ? format(datum.value / 1048576, '~r') + ' MiB' "
+    ": format(datum.value / 1073741824, '~r') + ' GiB'"
 )
 
 
@@ -35,15 +41,17 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
 
     series = [name for name in look if any(point.series == name for point in points)]
     sizes = sorted({point.transfer_bytes for point in points if point.transfer_bytes})
-    legend = alt.Legend(title=None, orient="top", columns=3, symbolDash=[1, 0])
-    base = alt.Chart(alt.Data(values=_rows(points, series, sizes))).encode(
+    legend = alt.Legend(title=None, orient="top", columns=3, symbolStrokeWidth=0, symbolOpacity=1)
+    base = alt.Chart(alt.InlineData(values=_rows(points, series, sizes))).encode(
         x=alt.X(
             "x:Q",
             title="transfer size",
             scale=alt.Scale(type="log", base=2, domain=_domain(sizes), nice=False),
             axis=alt.Axis(values=_ticks(sizes), labelExpr=_SIZE_LABEL, labelOverlap="greedy", grid=False),
         ),
-        color=alt.Color("series:N", scale=_scale(series, [look[name].colour for name in series]), legend=legend),
+        color=alt.Color(
+            "series:N", scale=_scale(series, [look[name].colour for name in series]), legend=legend
+        ),
     )
     rate = alt.Y(
         "mean:Q",
@@ -52,20 +60,28 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
         axis=alt.Axis(format="~r", tickCount=6),
     )
     lines = base.mark_line(strokeWidth=1.8, aria=False).encode(
-        y=rate, strokeDash=alt.StrokeDash("series:N", scale=_scale(series, [look[name].dash for name in series]), legend=None)
+        y=rate,
+        strokeDash=alt.StrokeDash(
+            "series:N", scale=_scale(series, [look[name].dash for name in series]), legend=None
+        ),
     )
     whiskers = base.mark_rule(aria=False).encode(y="low:Q", y2="high:Q")
-    caps = [base.mark_tick(orient="horizontal", thickness=1.2, width=7, aria=False).encode(y=f"{end}:Q") for end in ("low", "high")]
+    caps = [
+        base.mark_tick(orient="horizontal", thickness=1.2, width=7, aria=False).encode(y=f"{end}:Q")
+        for end in ("low", "high")
+    ]
     marks = base.mark_point(filled=True, size=55, opacity=1).encode(
         y=rate,
-        shape=alt.Shape("series:N", scale=_scale(series, [look[name].shape for name in series]), legend=legend),
+        shape=alt.Shape(
+            "series:N", scale=_scale(series, [look[name].shape for name in series]), legend=legend
+        ),
         description="label:N",
     )
     chart = alt.layer(lines, whiskers, *caps, marks).properties(width=WIDTH, height=HEIGHT)
     return {**chart.to_dict(), "config": config()}
 
 
-def _scale(series: Sequence[str], values: Sequence[Any]) -> Any:  # noqa: ANN401 - altair's classes are untyped here
+def _scale(series: Sequence[str], values: Sequence[Any]) -> alt.Scale:
     import altair as alt
 
     return alt.Scale(domain=list(series), range=list(values))
@@ -78,7 +94,8 @@ def _rows(points: Sequence[Point], series: Sequence[str], sizes: Sequence[int]) 
     return [
         {
             "series": point.series,
-            "x": (point.transfer_bytes or 1) * 2 ** (octaves * _DODGE * (series.index(point.series) - middle)),
+            "x": (point.transfer_bytes or 1)
+            * 2 ** (octaves * _DODGE * (series.index(point.series) - middle)),
             "mean": point.mean_mib_s,
             "low": point.low_mib_s,
             "high": point.high_mib_s,
@@ -95,6 +112,6 @@ def _domain(sizes: Sequence[int]) -> list[float]:
 
 
 def _ticks(sizes: Sequence[int]) -> list[int]:
-    """The sizes themselves, every second or third of them where there are many; the largest is always there."""
+    """The sizes themselves, thinned where there are many; the largest is always there."""
     step = math.ceil(len(sizes) / _MAXIMUM_TICKS)
     return list(sizes[::-1][::step][::-1])

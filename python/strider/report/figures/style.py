@@ -1,6 +1,7 @@
-"""How series look: told apart by colour, by mark and by dash, so that colour-blind readers and black-and-white prints work.
+"""How series look: told apart by colour, mark and dash, for colour-blind readers and black-and-white prints.
 
-Colours are those of Okabe and Ito (Color Universal Design, 2008), without the yellow, which is too faint on white.
+Colours are those of Okabe and Ito (Color Universal Design, 2008), without the yellow, which is too faint on
+white.
 """
 
 from __future__ import annotations
@@ -45,9 +46,16 @@ def config() -> dict[str, object]:
         "padding": {"left": 12, "top": 5, "right": 12, "bottom": 5},
         "view": {"stroke": None},
         "axis": {
-            "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "gridColor": "#e3e3e3",
-            "domainColor": "#555", "tickColor": "#555", "labelColor": "#222", "titleColor": "#222", "labelPadding": 4,
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "titleFontWeight": "normal",
+            "gridColor": "#e3e3e3",
+            "domainColor": "#555",
+            "tickColor": "#555",
+            "labelColor": "#222",
+            "titleColor": "#222",
+            "labelPadding": 4,
         },
         "legend": {"labelFontSize": 11, "labelLimit": 320, "symbolSize": 70, "columnPadding": 16},
         "header": {"labelFontSize": 11, "labelLimit": 600},
-    }  # fmt: skip
+    }

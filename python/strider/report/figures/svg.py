@@ -21,7 +21,7 @@ def draw(specification: dict[str, Any], description: str) -> str:
     """
     import vl_convert
 
-    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(specification))  # noqa: S314 - made here, not read
+    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(specification))  # noqa: S314 - made here
     for element in list(root.iter()):
         label = element.get("aria-label")
         for name in _DROPPED:
