@@ -1,7 +1,6 @@
 """Changes made on the command line: `--set case.transfer=1MiB,4MiB`, `--target DIR`, `-n 2,4`."""
 
 import tomllib
-from collections.abc import Container
 from dataclasses import dataclass, field
 
 from strider.engine import Json
@@ -50,15 +49,19 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
 
 
 def selection(table: dict[str, Json], vocabulary: Vocabulary) -> Selection:
-    """Known interfaces and patterns that a case names, be it directly or in its `zip`."""
+    """The interfaces and patterns that a case names, be it directly or in its `zip`."""
+    interfaces, patterns = _names(table, "interface"), _names(table, "pattern")
+    known_interfaces = [name for name in interfaces if name in vocabulary.interfaces]
+    known_patterns = [name for name in patterns if name in vocabulary.patterns]
+    unknown_names = len(known_interfaces) < len(interfaces) or len(known_patterns) < len(patterns)
+    return Selection(known_interfaces, known_patterns, unknown_names or not interfaces or not patterns)
+
+
+def _names(table: dict[str, Json], key: str) -> list[str]:
+    """Names that a case gives for `interface` or `pattern`, as typed."""
     zipped = table.get("zip")
-
-    def names(key: str, known: Container[str]) -> list[str]:
-        value = table.get(key, zipped.get(key) if isinstance(zipped, dict) else None)
-        listed = value if isinstance(value, list) else [value]
-        return [name for name in listed if isinstance(name, str) and name in known]
-
-    return Selection(names("interface", vocabulary.interfaces), names("pattern", vocabulary.patterns))
+    value = table.get(key, zipped.get(key, []) if isinstance(zipped, dict) else [])
+    return [str(name) for name in (value if isinstance(value, list) else [value])]
 
 
 def _read(text: str, mistakes: Mistakes) -> _Setting | None:

@@ -17,7 +17,9 @@ def resolve(key: str, used: Selection, vocabulary: Vocabulary) -> Parameter:
     owner, dot, option = key.partition(".")
     if dot and owner in vocabulary.interfaces:
         return _option(owner, option, used, vocabulary)
-    of_patterns = (vocabulary.pattern_parameter(pattern, key) for pattern in used.patterns)
+    # Where the pattern itself is a mistake, its parameters are not held against the user as well.
+    patterns = list(vocabulary.patterns) if used.doubtful else used.patterns
+    of_patterns = (vocabulary.pattern_parameter(pattern, key) for pattern in patterns)
     found = vocabulary.common.get(key) or next((parameter for parameter in of_patterns if parameter), None)
     if found is None:
         raise ValueError(_unknown_key(key, used, vocabulary))
@@ -43,7 +45,7 @@ def missing(keys: set[str], used: Selection, vocabulary: Vocabulary) -> Iterator
 
 
 def _option(interface: str, option: str, used: Selection, vocabulary: Vocabulary) -> Parameter:
-    if used.interfaces and interface not in used.interfaces:
+    if interface not in used.interfaces and not used.doubtful:
         raise ValueError(
             f'"{interface}.{option}" does not apply: the interface here is {", ".join(used.interfaces)}; '
             f'add "{interface}" to it or remove the key'
@@ -58,7 +60,7 @@ def _option(interface: str, option: str, used: Selection, vocabulary: Vocabulary
 def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
     patterns = vocabulary.patterns_with(key)
     interfaces = vocabulary.interfaces_with(key)
-    if patterns and used.patterns:
+    if patterns:
         names = ", ".join(used.patterns)
         return f'"{key}" does not apply to pattern {names}: it belongs to {", ".join(patterns)}'
     if key in SUITE_PARAMETERS:

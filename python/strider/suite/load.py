@@ -128,8 +128,8 @@ def _suite_settings(
         elif key not in vocabulary.common:
             mistakes.add(document.key(("suite", key)), _unknown_suite_key(key, vocabulary))
     _check_name(document, settings["name"], "name" in table, mistakes)
-    if target == "needed" and not settings["target"]:
-        place = document.key(("suite", "target") if "target" in table else ("suite",))
+    if target == "needed" and table.get("target", "") == "":
+        place = document.key(("suite", "target"))
         mistakes.add(
             place,
             'there is no target directory: add target = "/path/to/measure" to [suite], or give --target',

@@ -45,10 +45,17 @@ SUITE_PARAMETERS = {
 
 @dataclass(frozen=True)
 class Selection:
-    """Names of the interfaces and patterns that a case uses, over all that is crossed."""
+    """The interfaces and patterns that a case uses, over all that is crossed.
+
+    Attributes:
+        interfaces: Names of the interfaces that exist.
+        patterns: Names of the patterns that exist.
+        doubtful: Whether one is missing or does not exist; what other keys mean cannot be told then.
+    """
 
     interfaces: list[str]
     patterns: list[str]
+    doubtful: bool = False
 
 
 @dataclass

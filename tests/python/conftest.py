@@ -1,0 +1,27 @@
+"""Fixtures that all Python tests share."""
+
+import json
+from pathlib import Path
+
+import pytest
+from strider import engine as engines
+from strider.engine import Description, Engine
+from strider.errors import StriderError
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def description() -> Description:
+    """A small description, of which every value is known to the tests."""
+    return Description.model_validate(json.loads((HERE / "description.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="session")
+def engine() -> Engine:
+    """The real engine."""
+    try:
+        found = engines.find()
+    except StriderError as error:
+        pytest.skip(f"needs the engine: {error}")
+    return found

@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import pytest
+from strider import engine as engines
+from strider.engine import Engine
+from strider.errors import ExitCode, StriderError
+
+
+def test_the_description_is_understood(engine: Engine) -> None:
+    names = {interface.name for interface in engine.description.interfaces}
+    assert {"posix", "mpiio", "null"} <= names
+    assert {"clients", "operations", "repetitions"} <= {
+        parameter.name for parameter in engine.description.case
+    }
+
+
+def test_the_version_names_the_mpi_library_and_its_launcher(engine: Engine) -> None:
+    assert engine.version.mpi.library
+    assert Path(engine.version.mpi.mpiexec).name.startswith("mpiexec")
+
+
+def test_the_variable_chooses_the_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    binary = tmp_path / "strider-engine"
+    binary.touch(mode=0o755)
+    monkeypatch.setenv("STRIDER_ENGINE", str(binary))
+    assert engines.find().path == binary
+
+
+def test_a_variable_that_names_no_program_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STRIDER_ENGINE", str(tmp_path / "missing"))
+    with pytest.raises(StriderError, match="is not an executable file") as caught:
+        engines.find()
+    assert caught.value.exit_code == ExitCode.CANNOT_RUN
+
+
+def test_without_an_engine_the_message_says_how_to_build_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("STRIDER_ENGINE", raising=False)
+    monkeypatch.setattr(engines, "candidates", list)
+    with pytest.raises(StriderError, match=r"run ./strider in the checkout"):
+        engines.find()
+
+
+def script(path: Path, text: str) -> Engine:
+    """A program that stands in for an engine that misbehaves."""
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return Engine(path)
+
+
+def test_an_unknown_version_of_the_format_is_refused(tmp_path: Path) -> None:
+    engine = script(tmp_path / "engine", """echo '{"format": "strider-description", "version": 2}'""")
+    with pytest.raises(StriderError, match=r"do not fit.*version.*build the engine again"):
+        _ = engine.description
+
+
+def test_an_engine_that_fails_is_quoted(tmp_path: Path) -> None:
+    engine = script(tmp_path / "engine", "echo 'strider-engine: no such library' >&2; exit 3")
+    with pytest.raises(StriderError, match="describe: no such library") as caught:
+        _ = engine.description
+    assert caught.value.exit_code == ExitCode.CANNOT_RUN
+
+
+def test_an_engine_that_does_not_start_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StriderError, match="cannot start"):
+        _ = Engine(tmp_path / "missing").version
