@@ -15,6 +15,12 @@ from strider.units import format_bytes, format_bytes_rounded
 #: The interface that moves no bytes: its rates are Strider's own cost and no property of storage.
 NO_STORAGE = "null"
 
+_STATUS = {
+    "interrupted": "The run was interrupted",
+    "failed": "The run failed",
+    "unfinished": "The run was never sealed: it is still going on, or was killed",
+}
+
 
 @dataclass(frozen=True)
 class Best:
@@ -79,7 +85,7 @@ def problems(
         tail = (
             f": {missing} of {planned_operations(run)} planned operations have no sample" if missing else ""
         )
-        found.append(f"The run is {run.status}{tail}.")
+        found.append(f"{_STATUS.get(run.status, f'The run is {run.status}')}{tail}.")
     voided = sum(summary.voided for summary in summaries)
     if voided:
         found.append(

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from strider.errors import StriderError
 from strider.store.events import read_last_event
@@ -109,11 +110,18 @@ def _summarize(directory: Path) -> RunSummary:
         ended=info.get("ended"),
         exit_code=info.get("exit_code"),
         host=str(environment.get("host", "")),
-        target=str(info.get("directory", "")),
+        target=_target(info),
         cases=len(check["cases"]) if "cases" in check else None,
         samples=end.get("samples"),
         errors=end.get("errors"),
     )
+
+
+def _target(info: dict[str, Any]) -> str:
+    """What the user named, else Strider's own folder in it."""
+    target = (info.get("environment") or {}).get("target")
+    path = target.get("path") if isinstance(target, dict) else None
+    return str(path or info.get("directory", ""))
 
 
 def _unknown(store: Path, name: str, directories: list[Path]) -> StriderError:

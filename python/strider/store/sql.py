@@ -183,8 +183,9 @@ SELECT runs.run, planned.directory, (entry ->> '$.case')::INTEGER AS "case", ent
     entry ->> '$.sharing' AS sharing,
     entry -> '$.operations' AS operations, entry -> '$.interface' AS interface_parameters,
     entry -> '$.pattern' AS pattern_parameters,
-    json_merge_patch(entry, '{{"case": null, "name": null, "interface": null, "pattern": null, "clients": null,
-        "operations": null, "repetitions": null, "order": null, "sharing": null}}') AS case_parameters
+    json_merge_patch(entry, '{{"case": null, "name": null, "interface": null, "pattern": null,
+        "clients": null, "operations": null, "repetitions": null, "order": null, "sharing": null}}')
+        AS case_parameters
 FROM planned JOIN runs USING (directory)
 LEFT JOIN checked
     ON checked.directory = planned.directory AND checked.number = (entry ->> '$.case')::INTEGER

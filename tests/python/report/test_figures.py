@@ -1,0 +1,99 @@
+"""Figures draw what they should: axes from zero with units, one line per interface, whiskers as said."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import pytest
+
+from strider.report.figures import rate_by_interface, rate_by_transfer, svg
+from strider.report.figures.points import Point
+from strider.report.figures.style import styles
+
+SERIES = ["posix", "posix direct", "mpiio"]
+LOOK = styles(SERIES)
+
+
+def point(series: str, transfer: int, mean: float = 100.0, group: str = "segmented") -> Point:
+    return Point(
+        series, group, transfer, mean, mean - 10, mean + 10, "95 % interval", f"{series} at {transfer}"
+    )
+
+
+def points() -> list[Point]:
+    return [point(series, 1 << power) for series in SERIES for power in (12, 16, 20)]
+
+
+def encodings(specification: Any, channel: str) -> list[dict[str, Any]]:  # noqa: ANN401 - any JSON
+    """All definitions of a channel in a specification."""
+    found = []
+    if isinstance(specification, dict):
+        found += [specification["encoding"][channel]] if channel in specification.get("encoding", {}) else []
+        found += [one for value in specification.values() for one in encodings(value, channel)]
+    elif isinstance(specification, list):
+        found += [one for value in specification for one in encodings(value, channel)]
+    return found
+
+
+def test_lines_have_a_logarithmic_size_axis_and_a_rate_axis_from_zero() -> None:
+    figure = rate_by_transfer.figure(points(), LOOK, 250)
+    x = encodings(figure, "x")[0]
+    assert x["scale"]["type"] == "log"
+    assert x["scale"]["base"] == 2
+    assert x["axis"]["values"] == [4096, 65536, 1 << 20]
+    rates = [y for y in encodings(figure, "y") if "scale" in y]
+    assert {(y["title"], tuple(y["scale"]["domain"])) for y in rates} == {("rate [MiB/s]", (0, 250))}
+
+
+def test_each_series_has_its_own_colour_mark_and_dash() -> None:
+    for property_ in ("colour", "shape", "dash"):
+        assert len({getattr(style, property_) for style in LOOK.values()}) == len(SERIES)
+    many = styles([str(number) for number in range(200)])
+    assert len(set(many.values())) == 200
+
+
+def test_a_series_looks_the_same_in_a_chart_that_lacks_the_others() -> None:
+    figure = rate_by_transfer.figure([point("mpiio", 4096), point("mpiio", 8192)], LOOK, 250)
+    colour = encodings(figure, "color")[0]["scale"]
+    assert (colour["domain"], colour["range"]) == (["mpiio"], [LOOK["mpiio"].colour])
+
+
+def test_points_of_one_size_stand_apart_by_little() -> None:
+    (rows,) = rate_by_transfer.figure(points(), LOOK, 250)["datasets"].values()
+    at_64_kib = [row["x"] for row in rows if 40000 < row["x"] < 100000]
+    assert len(set(at_64_kib)) == 3
+    assert max(at_64_kib) / min(at_64_kib) < 1.2
+
+
+def test_many_sizes_are_thinned_to_few_ticks_with_the_largest_kept() -> None:
+    many = [point("posix", 1 << power) for power in range(9, 31)]
+    ticks = encodings(rate_by_transfer.figure(many, LOOK, 250), "x")[0]["axis"]["values"]
+    assert len(ticks) <= 8
+    assert ticks[-1] == 1 << 30
+
+
+@pytest.mark.parametrize("make", [rate_by_transfer.figure, rate_by_interface.figure])
+def test_figures_draw_to_svg_that_names_every_point(make: Any) -> None:  # noqa: ANN401 - two figures
+    drawn = svg.draw(make(points(), LOOK, 250), "three lines")
+    root = ElementTree.fromstring(drawn)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert (root.get("role"), root.get("aria-label")) == ("img", "three lines")
+    titles = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert sorted(set(titles) & {p.label for p in points()}) == sorted({p.label for p in points()})
+
+
+def test_texts_of_the_user_stay_texts() -> None:
+    nasty = "</svg><script>alert(1)</script>"
+    look = styles([nasty])
+    figure = rate_by_transfer.figure([point(nasty, 4096), point(nasty, 8192)], look, 250)
+    drawn = svg.draw(figure, nasty)
+    assert "<script" not in drawn
+    assert nasty in "".join(ElementTree.fromstring(drawn).itertext())
+
+
+def test_bars_stand_in_a_block_for_each_group() -> None:
+    figure = rate_by_interface.figure(
+        [point("posix", 4096), point("posix", 4096, group="strided")], LOOK, 250
+    )
+    assert figure["facet"]["row"]["sort"] == ["segmented", "strided"]

@@ -1,0 +1,115 @@
+"""The table at the end of a run fits the terminal and says what a reader needs."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
+from strider.report.table import as_rows, render
+from strider.store import Run, load
+
+
+def run_of(
+    tmp_path: Path, cases: Iterable[CaseSpec], status: str | None = "complete", repetitions: int = 3
+) -> Run:
+    return load(RunBuilder(cases, repetitions=repetitions).write(tmp_path / "run", status=status))
+
+
+def rendered(run: Run, width: int = 100) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    render(run, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_each_case_and_operation_is_a_row_with_its_median(tmp_path: Path) -> None:
+    run = run_of(tmp_path, sweep(transfers=(64 * KIB, MIB)))
+    text = rendered(run)
+    for row in as_rows(run):
+        size = "64 KiB" if row["transfer_bytes"] == 64 * KIB else "1 MiB"
+        line = next(
+            line
+            for line in text.splitlines()
+            if line.startswith(row["interface"]) and size in line and row["operation"] in line
+        )
+        assert f" {row['rate_median_mib_s']:.0f} " in line
+
+
+def test_what_all_rows_share_is_said_once_below(tmp_path: Path) -> None:
+    text = rendered(run_of(tmp_path, sweep()), width=120)
+    assert text.count("segmented") == 1
+    assert (
+        "pattern segmented · block 64 MiB · clients 2 · sharing shared · order forward · 3 repetitions"
+        in text
+    )
+
+
+@pytest.mark.parametrize("width", [70, 80, 100, 140])
+def test_the_table_fits_and_cuts_no_number(tmp_path: Path, width: int) -> None:
+    text = rendered(run_of(tmp_path, sweep(clients=(2, 4))), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+
+
+def test_a_narrow_terminal_loses_the_least_important_columns_first(tmp_path: Path) -> None:
+    run = run_of(tmp_path, sweep(clients=(2, 4)))
+    assert "first" in rendered(run, 120)
+    narrow = rendered(run, 80)
+    assert "first" not in narrow
+    assert "median" in narrow
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_large_run_is_condensed(tmp_path: Path, width: int) -> None:
+    transfers = [1 << power for power in range(12, 23)]
+    cases = sweep(
+        transfers=transfers,
+        clients=(1, 2, 4),
+        patterns=("segmented", "strided"),
+        sharing=["shared", "per-rank"],
+    )
+    text = rendered(run_of(tmp_path, cases, repetitions=1), width)
+    lines = text.splitlines()
+    assert len(lines) < 80
+    assert max(map(len, lines)) <= width
+    assert "highest" in text
+    assert "@ 4 MiB" in text
+
+
+def test_void_samples_and_errors_are_loud(tmp_path: Path) -> None:
+    text = rendered(run_of(tmp_path, [CaseSpec(wrong_data=True), CaseSpec(interface={"name": "mpiio"})]), 200)
+    assert "3 void; 1.5 KiB wrong" in text
+    assert "3 samples void, because a check failed" in text
+    assert "The same read gave different data through posix (case 1), mpiio (case 2)" in text
+
+
+def test_a_killed_run_shows_what_it_has(tmp_path: Path) -> None:
+    text = rendered(run_of(tmp_path, [CaseSpec()], status=None))
+    assert "never sealed" in text
+    assert "write" in text
+
+
+def test_a_run_without_samples_says_so(tmp_path: Path) -> None:
+    directory = RunBuilder([CaseSpec()]).write(tmp_path / "run", status=None)
+    (directory / "events.jsonl").unlink()
+    assert "nothing to tabulate" in rendered(load(directory))
+
+
+def test_texts_of_the_user_are_no_markup(tmp_path: Path) -> None:
+    cases = [CaseSpec(name="[red]a[/nonsense]"), CaseSpec(name="b")]
+    assert "[red]a[/nonsense]" in rendered(run_of(tmp_path, cases), 200)
+
+
+def test_rows_for_programs_are_plain_json_with_units(tmp_path: Path) -> None:
+    rows = as_rows(run_of(tmp_path, [CaseSpec(wrong_data=True)], repetitions=1))
+    write, read = json.loads(json.dumps(rows, allow_nan=False))
+    assert write["rate_mean_mib_s"] == write["rate_median_mib_s"] > 0
+    assert write["rate_deviation_mib_s"] is None, "one repetition has no spread"
+    assert write["latency_p99_s"] > 0
+    assert (read["n"], read["voided"], read["errors"], read["rate_mean_mib_s"]) == (0, 1, 1, None)

@@ -1,0 +1,135 @@
+"""A run directory is read back whole, also where the run was killed; a damaged or unknown one is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import MIB, CaseSpec, RunBuilder, sweep
+from strider.errors import StriderError
+from strider.store import load
+
+RUN = "2026-11-21-101112-synthetic-abcd"
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    return RunBuilder([CaseSpec(), CaseSpec(clients=3)], repetitions=2, warmup=1).write(tmp_path / RUN)
+
+
+def test_everything_that_was_written_is_there(run_dir: Path) -> None:
+    run = load(run_dir)
+    assert (run.id, run.status, run.plan.suite.name) == (RUN, "complete", "synthetic")
+    assert list(run.cases) == [1, 2]
+    assert len(run.samples) == 2 * 2 * 3, "cases, operations, repetitions and a warm-up"
+    assert len(run.ranks) == 2 * 3 * (2 + 3)
+    assert sum(sample.counts for sample in run.samples) == 2 * 2 * 2, "warm-ups do not count"
+    assert run.start is not None
+    assert run.start.data_seed == "123"
+
+
+def test_a_case_knows_its_transfer_size_from_the_check_where_the_pattern_has_none(tmp_path: Path) -> None:
+    case = CaseSpec(pattern={"name": "vector", "pieces": 4, "piece": 256})
+    assert load(RunBuilder([case]).write(tmp_path / RUN)).cases[1].transfer_bytes == MIB
+
+
+def test_parameters_of_all_cases_are_kept_whatever_their_name(tmp_path: Path) -> None:
+    run = load(RunBuilder([CaseSpec(common={"shift": 2, "novelty": "x"})]).write(tmp_path / RUN))
+    parameters = run.cases[1].common_parameters()
+    assert parameters["novelty"] == "x"
+    assert (parameters["shift"], parameters["order"], parameters["clients"]) == (2, "forward", 2)
+
+
+def test_a_killed_run_is_read_up_to_its_last_whole_line(tmp_path: Path) -> None:
+    directory = RunBuilder([CaseSpec()]).write(tmp_path / RUN, status=None)
+    events = directory / "events.jsonl"
+    whole = len(load(directory).samples)
+    events.write_text(events.read_text() + '{"event":"sample","case":1,"repe')
+    run = load(directory)
+    assert (len(run.samples), run.status, run.end) == (whole, "unfinished", None)
+
+
+@pytest.mark.parametrize("separator", ["\n", ""])
+def test_the_launcher_may_seal_a_torn_stream(tmp_path: Path, separator: str) -> None:
+    directory = RunBuilder([CaseSpec()]).write(tmp_path / RUN, status=None)
+    end = '{"event":"end","time_s":1,"status":"failed","samples":6,"errors":0,"by":"launcher"}\n'
+    with (directory / "events.jsonl").open("a") as events:
+        events.write('{"event":"sample","ca' + separator + end)
+    run = load(directory)
+    assert len(run.samples) == 6
+    assert run.status == ("failed" if separator else "unfinished")
+
+
+def test_a_run_whose_engine_never_started_has_no_samples(run_dir: Path) -> None:
+    (run_dir / "events.jsonl").unlink()
+    run = load(run_dir)
+    assert (run.samples, run.start, run.end) == ([], None, None)
+
+
+def test_numbers_that_the_engine_could_not_compute_are_nan(run_dir: Path) -> None:
+    change_events(run_dir, lambda event: event.update(rate_mib_s=None))
+    assert all(sample.rate_mib_s != sample.rate_mib_s for sample in load(run_dir).samples)
+
+
+def test_events_and_fields_of_a_later_strider_are_passed_over(run_dir: Path) -> None:
+    change_events(run_dir, lambda event: event.update(novelty=1))
+    with (run_dir / "events.jsonl").open("a") as events:
+        events.write('{"event":"timeline","time_s":3}\n')
+    assert len(load(run_dir).samples) == 12
+
+
+@pytest.mark.parametrize("name", ["run.json", "plan.json", "events.jsonl"])
+def test_an_unknown_version_is_refused(run_dir: Path, name: str) -> None:
+    path = run_dir / name
+    path.write_text(path.read_text().replace('"version": 1', '"version": 7', 1))
+    with pytest.raises(StriderError, match=rf"{name}: .* of version 7, but this Strider reads version 1"):
+        load(run_dir)
+
+
+def test_another_document_is_refused(run_dir: Path) -> None:
+    (run_dir / "run.json").write_text('{"format": "other"}')
+    with pytest.raises(StriderError, match='"format" should be "strider-run"'):
+        load(run_dir)
+
+
+def test_a_damaged_line_in_the_middle_is_named(run_dir: Path) -> None:
+    lines = (run_dir / "events.jsonl").read_text().splitlines()
+    lines[4] = lines[4][:30]
+    (run_dir / "events.jsonl").write_text("\n".join(lines))
+    with pytest.raises(StriderError, match=r"events.jsonl line 5: not an event"):
+        load(run_dir)
+
+
+def test_a_sample_without_its_case_is_named(run_dir: Path) -> None:
+    change_events(run_dir, lambda event: event.pop("case"))
+    with pytest.raises(StriderError, match="sample with a bad case"):
+        load(run_dir)
+
+
+def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(StriderError, match=r"is not a run directory: it has no run\.json"):
+        load(tmp_path)
+
+
+def test_sweeps_keep_their_order(tmp_path: Path) -> None:
+    run = load(RunBuilder(sweep(transfers=(4096, 8192)), repetitions=1).write(tmp_path / RUN))
+    assert [(case.interface_name, case.transfer_bytes) for case in run.cases.values()] == [
+        ("posix", 4096),
+        ("posix", 8192),
+        ("mpiio", 4096),
+        ("mpiio", 8192),
+    ]
+
+
+def change_events(run_dir: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Rewrites the sample events of a run."""
+    path = run_dir / "events.jsonl"
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    for event in events:
+        if event["event"] == "sample":
+            change(event)
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))

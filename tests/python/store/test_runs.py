@@ -1,0 +1,77 @@
+"""Runs are found by path, id, unique beginning or `latest`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from builders import CaseSpec, RunBuilder
+from strider.errors import StriderError
+from strider.store import list_runs, resolve
+
+OLD, NEW, OTHER = (
+    "2026-11-20-101112-quick-abcd",
+    "2026-11-21-101112-quick-efgh",
+    "2026-11-21-081112-thesis-2009-ijkl",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    for name in (OLD, NEW, OTHER):
+        RunBuilder([CaseSpec()], repetitions=1).write(tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "run"), [(OLD, OLD), ("2026-11-20", OLD), ("2026-11-21-10", NEW), ("latest", NEW)]
+)
+def test_a_name_means_the_run_it_fits(store: Path, name: str, run: str) -> None:
+    assert resolve(store, name) == store / run
+
+
+def test_a_path_means_itself_whatever_the_store_holds(store: Path, tmp_path: Path) -> None:
+    assert resolve(tmp_path / "empty", str(store / OLD)) == store / OLD
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("2026-11-21", r'"2026-11-21" means 2 runs: .*thesis.*, .*efgh: type more of the name'),
+        ("2026-11-21-101112-quick-efgx", f"did you mean {NEW}"),
+        ("", "the latest is"),
+        ("1999", "strider list shows all 3"),
+    ],
+)
+def test_other_names_are_answered_with_a_remedy(store: Path, name: str, message: str) -> None:
+    with pytest.raises(StriderError, match=message):
+        resolve(store, name)
+
+
+def test_a_store_that_is_not_there_yet_has_no_runs(tmp_path: Path) -> None:
+    assert list_runs(tmp_path / "none") == []
+    with pytest.raises(StriderError, match="no runs in the store"):
+        resolve(tmp_path / "none", "latest")
+
+
+def test_runs_are_listed_oldest_first_with_their_suite(store: Path) -> None:
+    listed = list_runs(store)
+    assert [(run.run, run.suite) for run in listed] == [
+        (OLD, "quick"),
+        (OTHER, "thesis-2009"),
+        (NEW, "quick"),
+    ]
+    assert {(run.status, run.cases, run.samples, run.errors) for run in listed} == {("complete", 1, 2, 0)}
+
+
+def test_killed_and_damaged_runs_are_listed_for_what_they_are(store: Path) -> None:
+    RunBuilder([CaseSpec()]).write(store / "2026-11-22-000000-quick-kill", status=None)
+    (store / "2026-11-23-000000-quick-ruin").mkdir()
+    (store / "2026-11-23-000000-quick-ruin" / "run.json").write_text("{ torn")
+    assert [run.status for run in list_runs(store)][-2:] == ["unfinished", "unreadable"]
+
+
+def test_other_folders_in_the_store_are_no_runs(store: Path) -> None:
+    (store / "notes").mkdir()
+    assert len(list_runs(store)) == 3

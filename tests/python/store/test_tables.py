@@ -1,0 +1,125 @@
+"""Any number of runs can be asked with SQL; Parquet and events give the same answers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from builders import KIB, CaseSpec, RunBuilder, sweep
+from strider.errors import StriderError
+from strider.store import derive, export, load, query
+
+RUN = "2026-11-21-101112-synthetic-abcd"
+QUESTION = """
+    SELECT interface, transfer_bytes, clients, operation, count(*) AS n, median(rate_mib_s) AS rate_mib_s,
+        sum(latency_count) AS requests, any_value(case_parameters ->> 'readback') AS readback
+    FROM samples WHERE measured AND valid AND NOT warmup GROUP BY ALL ORDER BY ALL
+"""
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    cases = sweep(transfers=(64 * KIB, 256 * KIB))
+    return RunBuilder(cases, repetitions=2, warmup=1).write(tmp_path / RUN)
+
+
+def test_samples_are_joined_with_their_cases(run_dir: Path) -> None:
+    rows = query([run_dir], QUESTION)
+    assert len(rows) == 2 * 2 * 2
+    assert {row["n"] for row in rows} == {2}
+    run = load(run_dir)
+    rates = sorted(s.rate_mib_s for s in run.samples if s.case == 1 and s.operation == "write" and s.counts)
+    row = next(
+        r for r in rows if (r["interface"], r["transfer_bytes"], r["operation"]) == ("posix", 65536, "write")
+    )
+    assert row["rate_mib_s"] == pytest.approx(sum(rates) / 2)
+    assert row["readback"] == "shift"
+
+
+def test_parquet_and_events_give_the_same_answers(run_dir: Path) -> None:
+    from_events = query([run_dir], QUESTION)
+    ranks = query([run_dir], "SELECT * FROM ranks ORDER BY ALL")
+    assert [path.name for path in derive(run_dir)] == ["samples.parquet", "ranks.parquet"]
+    (run_dir / "events.jsonl").unlink()
+    assert query([run_dir], QUESTION) == from_events
+    assert query([run_dir], "SELECT * FROM ranks ORDER BY ALL") == ranks
+
+
+def test_parquet_older_than_the_events_is_not_believed(run_dir: Path) -> None:
+    derive(run_dir)
+    lines = (run_dir / "events.jsonl").read_text().splitlines(keepends=True)
+    (run_dir / "events.jsonl").write_text("".join(line for line in lines if '"sample"' not in line))
+    later = (run_dir / "samples.parquet").stat().st_mtime + 10
+    os.utime(run_dir / "events.jsonl", (later, later))
+    assert query([run_dir], "SELECT count(*) AS n FROM samples") == [{"n": 0}]
+
+
+def test_many_runs_are_asked_at_once_derived_or_not(tmp_path: Path, run_dir: Path) -> None:
+    derive(run_dir)
+    other = RunBuilder([CaseSpec()], repetitions=5).write(tmp_path / "2026-11-22-101112-synthetic-efgh")
+    rows = query([run_dir, other], "SELECT run, count(*) AS n FROM samples GROUP BY run ORDER BY run")
+    assert rows == [{"run": RUN, "n": 24}, {"run": other.name, "n": 10}]
+
+
+def test_nested_values_are_flat_columns_with_units(run_dir: Path) -> None:
+    row = query([run_dir], "SELECT * FROM samples WHERE operation = 'read' LIMIT 1")[0]
+    for name in ("latency_p99_s", "rank_rate_min_mib_s", "verify_checked_bytes", "histogram_scheme"):
+        assert row[name] is not None
+    assert row["deadline_s"] is None
+    assert sum(count for _, count in row["histogram_buckets"]) == row["latency_count"]
+
+
+def test_errors_without_a_case_are_kept(run_dir: Path) -> None:
+    with (run_dir / "events.jsonl").open("a") as events:
+        events.write('{"event":"error","time_s":9,"kind":"stall","message":"rank 3 is silent"}\n')
+    assert query([run_dir], "SELECT run, kind, message FROM errors") == [
+        {"run": RUN, "kind": "stall", "message": "rank 3 is silent"}
+    ]
+
+
+def test_a_torn_last_line_is_passed_over(run_dir: Path) -> None:
+    with (run_dir / "events.jsonl").open("a") as events:
+        events.write('{"event":"sample","case":1,')
+    assert query([run_dir], "SELECT count(*) AS n FROM samples") == [{"n": 24}]
+
+
+def test_a_run_without_events_has_empty_tables(run_dir: Path) -> None:
+    (run_dir / "events.jsonl").unlink()
+    assert query([run_dir], "SELECT * FROM samples") == []
+    assert query([run_dir], "SELECT * FROM errors") == []
+    assert len(query([run_dir], "SELECT * FROM cases")) == 4
+
+
+def test_names_with_quotes_are_names(tmp_path: Path) -> None:
+    directory = RunBuilder([CaseSpec(name="o'brien")], repetitions=1).write(tmp_path / "it's; DROP TABLE")
+    assert query([directory], "SELECT DISTINCT case_name FROM samples") == [{"case_name": "o'brien"}]
+
+
+def test_a_wrong_statement_is_answered_with_what_is_wrong(run_dir: Path) -> None:
+    with pytest.raises(StriderError, match="rate_gib_s"):
+        query([run_dir], "SELECT rate_gib_s FROM samples")
+
+
+def test_exports_hold_one_row_per_sample_in_the_order_of_the_run(run_dir: Path, tmp_path: Path) -> None:
+    starts = sorted(sample.start_s for sample in load(run_dir).samples)
+    with export(run_dir, "csv", tmp_path / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["start_s"]) for row in rows] == pytest.approx(starts)
+    document = json.loads(export(run_dir, "json", tmp_path / "out.json").read_text())
+    assert [row["start_s"] for row in document] == pytest.approx(starts)
+    assert export(run_dir, "parquet", tmp_path / "out.parquet").read_bytes()[:4] == b"PAR1"
+
+
+def test_any_table_can_be_exported(run_dir: Path, tmp_path: Path) -> None:
+    cases = json.loads(export(run_dir, "json", tmp_path / "cases.json", table="cases").read_text())
+    assert [row["case"] for row in cases] == [1, 2, 3, 4]
+    assert cases[0]["interface_parameters"] == {"name": "posix"}
+
+
+def test_an_export_that_cannot_be_written_says_so(run_dir: Path, tmp_path: Path) -> None:
+    with pytest.raises(StriderError, match="cannot write"):
+        export(run_dir, "csv", tmp_path / "missing" / "out.csv")
