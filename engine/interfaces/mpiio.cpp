@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <system_error>
 
 #include "interfaces/interface.hpp"
 #include "interfaces/mpi_group.hpp"
@@ -9,8 +10,11 @@
 namespace strider {
 namespace {
 
-/// The errno nearest to an MPI error class; 0 where none is, and MPI's own text says it.
-int nearest_errno(int error_class) {
+/// The errno behind an MPI error; 0 where none can be told, and MPI's own text says it. ROMIO hides most of them in
+/// MPI_ERR_IO and quotes the system's message in its text.
+int nearest_errno(int error_class, const std::string& text) {
+  for (const int number : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ESTALE, EINVAL, ENOENT})
+    if (text.find(std::generic_category().message(number)) != std::string::npos) return number;
   switch (error_class) {
     case MPI_ERR_NO_SPACE: return ENOSPC;
     case MPI_ERR_QUOTA: return EDQUOT;
@@ -27,8 +31,9 @@ int nearest_errno(int error_class) {
   int length = 0, error_class = 0;
   MPI_Error_string(code, text, &length);
   MPI_Error_class(code, &error_class);
-  what.error_number = nearest_errno(error_class);
-  throw IoError(std::move(what), std::string(text, static_cast<std::size_t>(length)));
+  const std::string message(text, static_cast<std::size_t>(length));
+  what.error_number = nearest_errno(error_class, message);
+  throw IoError(std::move(what), message);
 }
 
 /// MPI hints as an object that frees itself.

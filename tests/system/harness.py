@@ -1,0 +1,191 @@
+"""What the tests of the whole program share: they run the real engine under the real mpiexec, on real file systems."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strider.engine import Engine
+
+Json = Any
+DEADLINE_S = 120
+"""No test waits longer for a process."""
+
+
+@dataclass(frozen=True)
+class EngineRun:
+    """A finished run of the engine."""
+
+    returncode: int
+    stderr: str
+    events: list[Json]
+    directory: Path
+
+    def of(self, kind: str, **wanted: Json) -> list[Json]:
+        """The events of a kind whose fields have the given values."""
+        return [
+            event
+            for event in self.events
+            if event["event"] == kind and all(event.get(key) == value for key, value in wanted.items())
+        ]
+
+    def sample(self, **wanted: Json) -> Json:
+        """The one sample with the given fields."""
+        (found,) = self.of("sample", **wanted)
+        return found
+
+
+def plan(cases: Iterable[Json], **keys: Json) -> Json:
+    """A plan; cases are numbered, and what they leave out is the engine's default, but for one repetition."""
+    numbered = [{"case": number, "repetitions": 1, **case} for number, case in enumerate(cases, 1)]
+    ranks = max(case.get("clients", 1) for case in numbered)
+    return {
+        "format": "strider-plan",
+        "version": 1,
+        "ranks": ranks,
+        "interleave": "none",
+        **keys,
+        "cases": numbered,
+    }
+
+
+def case(pattern: str, interface: str = "posix", **keys: Json) -> Json:
+    """A case with `pattern_KEY` and `interface_KEY` for the parameters of pattern and interface."""
+
+    def part(prefix: str) -> Json:
+        return {key.removeprefix(prefix): keys.pop(key) for key in list(keys) if key.startswith(prefix)}
+
+    return {
+        "pattern": {"name": pattern, **part("pattern_")},
+        "interface": {"name": interface, **part("interface_")},
+        **keys,
+    }
+
+
+def read_events(path: Path) -> list[Json]:
+    """The events of a file, as far as whole lines go."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n") and line.strip()]
+
+
+class EngineJob:
+    """A run of the engine that is under way; use it as a context manager, so that nothing outlives the test."""
+
+    def __init__(self, engine: Engine, document: Json, work: Path, wrap: Iterable[str] = ()) -> None:
+        self.work = work
+        self.directory = work / "target"
+        self.directory.mkdir(exist_ok=True)
+        self.events_file = work / "events.jsonl"
+        plan_file = work / "plan.json"
+        plan_file.write_text(json.dumps(document), encoding="utf-8")
+        options = [
+            "--directory",
+            self.directory,
+            "--run",
+            "test",
+            "--data-seed",
+            "7",
+            "--events",
+            self.events_file,
+        ]
+        launch = [engine.version.mpi.mpiexec, "-n", str(document["ranks"])]
+        self.process = subprocess.Popen(
+            [*wrap, *launch, *map(str, [engine.path, "run", plan_file, *options])],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> "EngineJob":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pid in descendants(self.process.pid):
+            kill(pid, 9)
+        self.process.kill()
+        self.process.wait()
+
+    def finish(self) -> EngineRun:
+        """Waits for the end."""
+        output, _ = self.process.communicate(timeout=DEADLINE_S)
+        return EngineRun(self.process.returncode, output, read_events(self.events_file), self.directory)
+
+    def ranks(self) -> list[int]:
+        """The process numbers of the ranks, in no order."""
+        return [pid for pid in descendants(self.process.pid) if command_of(pid) == "strider-engine"]
+
+
+def run_engine(engine: Engine, document: Json, work: Path, wrap: Iterable[str] = ()) -> EngineRun:
+    """Runs a plan to its end."""
+    with EngineJob(engine, document, work, wrap) as job:
+        return job.finish()
+
+
+def extents(
+    engine: Engine, document: Json, work: Path, rank: int, operation: str, number: int = 1
+) -> list[tuple[int, int]]:
+    """(offset, length) of each request of a rank, in order, as the engine prints them."""
+    plan_file = work / "extents-plan.json"
+    plan_file.write_text(json.dumps(document), encoding="utf-8")
+    words = ["extents", plan_file, "--case", number, "--rank", rank, "--operation", operation]
+    printed = subprocess.run(
+        [engine.path, *map(str, words)], capture_output=True, text=True, check=True
+    ).stdout
+    rows = csv.DictReader(line for line in io.StringIO(printed) if not line.startswith("#"))
+    return [(int(row["file_offset"]), int(row["length"])) for row in rows]
+
+
+def wait_for(condition: Callable[[], Any], what: str, deadline_s: float = 30) -> Any:
+    """Polls until the condition holds and returns what it gave."""
+    end = time.monotonic() + deadline_s
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"waited {deadline_s} s in vain for {what}")
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes below a process."""
+    found: list[int] = []
+    pending = [pid]
+    while pending:
+        try:
+            listing = Path(f"/proc/{pending[0]}/task/{pending[0]}/children").read_text()
+        except OSError:
+            listing = ""
+        children = [int(child) for child in listing.split()]
+        pending = pending[1:] + children
+        found += children
+    return found
+
+
+def command_of(pid: int) -> str:
+    """The name of a process' program, empty when it is gone."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/exe")).name
+    except OSError:
+        return ""
+
+
+def kill(pid: int, number: int) -> None:
+    """Sends a signal to a process that may be gone."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def strider_command(*words: object) -> list[str]:
+    """The command line of Strider with the Python that runs the tests."""
+    return [sys.executable, "-m", "strider", *map(str, words)]

@@ -1,0 +1,251 @@
+"""Whatever fails, Strider says who, where and what, goes on with the rest, hangs nowhere and leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import (
+    EngineJob,
+    Json,
+    case,
+    command_of,
+    descendants,
+    kill,
+    plan,
+    read_events,
+    run_engine,
+    strider_command,
+    wait_for,
+)
+
+from strider.engine import Engine
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 8 MiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8m", "none", folder], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("machine: a small file system can only be mounted by root")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize(
+    "keys", [{}, {"interface": "mpiio"}, {"interface": "mpiio", "interface_access": "collective"}]
+)
+def test_a_full_file_system_ends_the_case_and_not_the_run(
+    engine: Engine, small_disk: Path, tmp_path: Path, keys: Json
+) -> None:
+    large = case(
+        "segmented",
+        pattern_transfer=65536,
+        pattern_block=8 << 20,
+        clients=2,
+        operations=["write", "read"],
+        **keys,
+    )
+    small = case("segmented", pattern_transfer=65536, pattern_block=1 << 20, clients=2, **keys)
+    begin = time.monotonic()
+    with EngineJob(engine, plan([large, small]), small_disk) as job:
+        done = job.finish()
+    assert time.monotonic() - begin < 60
+    assert done.returncode == 1, done.stderr
+    errors = done.of("error", case=1)
+    assert errors
+    assert {error["operation"] for error in errors} == {"write"}
+    for error in errors:
+        assert error["errno"] == 28, error
+        assert error["file"].endswith("/case1.0")
+        assert error["host"]
+        assert error["call"]
+        assert "space" in error["remedy"]
+    assert [s["operation"] for s in done.of("sample", case=2)] == ["write", "read"]
+    assert done.of("end")[0]["status"] == "complete"
+    assert not list(done.directory.iterdir())
+
+
+def test_the_command_line_refuses_what_does_not_fit(small_disk: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "large.toml"
+    suite.write_text(
+        '[suite]\nname = "large"\n[[case]]\npattern = "segmented"\ninterface = "posix"\nblock = "64MiB"\n'
+    )
+    command = strider_command("run", suite, "--target", small_disk, "--store", tmp_path / "store")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "has 8 MiB free, and case 1 needs" in done.stderr
+    assert not list(small_disk.iterdir())
+
+
+def test_a_missing_file_ends_the_phase_on_all_ranks(engine: Engine, tmp_path: Path) -> None:
+    """Someone removes the file of one rank between write and read; the other ranks have plenty to do."""
+    one = case(
+        "segmented",
+        pattern_transfer=4096,
+        pattern_block=32 << 20,
+        clients=3,
+        sharing="per-rank",
+        settle=1.0,
+        operations=["write", "read", "reread"],
+    )
+    with EngineJob(engine, plan([one]), tmp_path) as job:
+        wait_for(lambda: events_of(job, "sample"), "the write")
+        (job.directory / "case1.1").unlink()
+        done = job.finish()
+    assert done.returncode == 1
+    (error,) = done.of("error")
+    assert (error["rank"], error["call"], error["errno"]) == (1, "open", 2)
+    assert [s["operation"] for s in done.of("sample")] == ["write"]
+    assert not list(done.directory.iterdir())
+
+
+def events_of(job: EngineJob, kind: str) -> list[Json]:
+    """The events of a kind so far."""
+    return [event for event in read_events(job.events_file) if event["event"] == kind]
+
+
+def test_a_short_file_is_an_error_that_names_the_offset(engine: Engine, tmp_path: Path) -> None:
+    one = case(
+        "segmented", pattern_transfer=4096, pattern_block=1 << 20, settle=1.0, operations=["write", "read"]
+    )
+    with EngineJob(engine, plan([one]), tmp_path) as job:
+        wait_for(lambda: events_of(job, "sample"), "the write")
+        os.truncate(job.directory / "case1.0", 10_000)
+        done = job.finish()
+    (error,) = done.of("error")
+    assert (error["call"], error["offset"]) == ("pread", 10_000)
+    assert "ends" in error["message"]
+
+
+LONG = """
+[suite]
+name = "long"
+clients = 3
+{suite}
+[[case]]
+name = "first"
+interface = "posix"
+pattern = "segmented"
+transfer = "64KiB"
+block = "1MiB"
+repetitions = 1
+[[case]]
+interface = "posix"
+pattern = "segmented"
+transfer = "4KiB"
+block = "64MiB"
+sync = "each"
+operations = ["write"]
+repetitions = 1000
+"""
+
+
+class StriderJob:
+    """`strider run` of a suite that takes for ever."""
+
+    def __init__(self, tmp_path: Path, suite_keys: str = "") -> None:
+        self.target = tmp_path / "target"
+        self.target.mkdir()
+        (self.target / "mine.txt").write_text("not Strider's")
+        self.store = tmp_path / "store"
+        suite = tmp_path / "long.toml"
+        suite.write_text(LONG.format(suite=f'interleave = "none"\n{suite_keys}'))
+        self.process = subprocess.Popen(
+            strider_command("run", suite, "--target", self.target, "--store", self.store),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> "StriderJob":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pid in descendants(self.process.pid):
+            kill(pid, 9)
+        self.process.kill()
+        self.process.wait()
+
+    def wait_for_second_case(self) -> list[int]:
+        """The processes of the ranks, once the first case is measured and the second under way."""
+        wait_for(lambda: any(e["event"] == "progress" for e in self.events()), "progress", 60)
+        return [pid for pid in descendants(self.process.pid) if command_of(pid) == "strider-engine"]
+
+    def events(self) -> list[Json]:
+        """What was measured so far."""
+        return [event for path in self.store.glob("*/events.jsonl") for event in read_events(path)]
+
+    def finish(self, deadline_s: float) -> str:
+        """Waits for the end; what was printed."""
+        output, _ = self.process.communicate(timeout=deadline_s)
+        return output
+
+    def assert_clean(self) -> None:
+        """Nothing is left but what was there before, and the samples can be read."""
+        assert [path.name for path in self.target.iterdir()] == ["mine.txt"]
+        assert [e["operation"] for e in self.events() if e["event"] == "sample"][:2] == ["write", "read"]
+        show = subprocess.run(
+            strider_command("show", "latest", "--store", self.store),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "write" in show.stdout
+
+
+def test_a_killed_rank_ends_the_run(tmp_path: Path) -> None:
+    with StriderJob(tmp_path) as job:
+        ranks = job.wait_for_second_case()
+        assert len(ranks) == 3
+        kill(ranks[1], signal.SIGKILL)
+        output = job.finish(30)
+        assert job.process.returncode in (1, 3), output
+        assert job.events()[-1]["event"] == "end"
+        assert job.events()[-1]["status"] == "failed"
+        job.assert_clean()
+        assert not any(command_of(pid) == "strider-engine" for pid in ranks)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_keeps_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
+    with StriderJob(tmp_path) as job:
+        ranks = job.wait_for_second_case()
+        begin = time.monotonic()
+        job.process.send_signal(number)
+        output = job.finish(20)
+        took_s = time.monotonic() - begin
+        assert took_s < 10, f"{took_s} s, {output}"
+        assert job.process.returncode == 1, output
+        assert job.events()[-1]["status"] == "interrupted"
+        job.assert_clean()
+        assert not any(command_of(pid) == "strider-engine" for pid in ranks)
+
+
+def test_a_hanging_rank_is_noticed(tmp_path: Path) -> None:
+    """A stopped process stands for one that hangs in a call of the file system."""
+    with StriderJob(tmp_path, "stall_timeout = 3") as job:
+        ranks = job.wait_for_second_case()
+        kill(ranks[2], signal.SIGSTOP)
+        output = job.finish(90)
+        assert job.process.returncode == 3, output
+        assert job.events()[-1]["status"] == "failed"
+        assert [path.name for path in job.target.iterdir()] == ["mine.txt"]
+
+
+def test_a_plan_for_other_ranks_is_refused(engine: Engine, tmp_path: Path) -> None:
+    document = plan([case("strided", clients=2)])
+    with EngineJob(engine, {**document, "ranks": 3}, tmp_path) as job:
+        assert job.finish().returncode == 0  # more ranks than clients: the third is idle
+    document["cases"][0]["clients"] = 5
+    done = run_engine(engine, document, tmp_path)
+    assert done.returncode == 2
+    assert "ranks" in done.stderr

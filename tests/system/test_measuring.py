@@ -1,0 +1,162 @@
+"""What a sample says agrees with itself, with the ranks' rows and with the plan."""
+
+import math
+from pathlib import Path
+
+import pytest
+from harness import Json, case, plan, run_engine
+
+from strider.engine import Engine
+
+
+def test_a_sample_is_the_sum_of_its_ranks(engine: Engine, tmp_path: Path) -> None:
+    one = case(
+        "segmented", pattern_transfer=4096, pattern_block=1 << 20, clients=3, operations=["write", "read"]
+    )
+    done = run_engine(engine, plan([one]), tmp_path)
+    for sample in done.of("sample"):
+        rows = done.of("rank", operation=sample["operation"])
+        assert len(rows) == sample["clients"] == 3
+        assert sample["bytes"] == sum(row["bytes"] for row in rows) == 3 << 20
+        assert sample["requests"] == sum(row["requests"] for row in rows) == 3 * 256
+        first, last = min(row["start_s"] for row in rows), max(row["end_s"] for row in rows)
+        assert math.isclose(sample["elapsed_s"], last - first, abs_tol=1e-6)
+        assert math.isclose(sample["rate_mib_s"], 3 / sample["elapsed_s"], rel_tol=1e-6)
+        assert math.isclose(sample["first_done_s"], min(row["end_s"] for row in rows) - first, abs_tol=1e-6)
+        assert 0 < sample["first_done_s"] <= sample["elapsed_s"]
+        latency = sample["latency"]
+        assert latency["count"] == sum(count for _, count in sample["histogram"]["buckets"]) == 3 * 256
+        assert latency["min_s"] <= latency["p50_s"] <= latency["p99_s"] <= latency["max_s"]
+        io_s = sum(row["io_s"] for row in rows)
+        assert math.isclose(latency["mean_s"] * latency["count"], io_s, rel_tol=1e-6)
+        assert sample["open_s"] + sample["close_s"] <= sample["elapsed_s"]
+        assert sample["system_s"] >= 0
+
+
+def test_every_case_gets_its_repetitions_and_clients(engine: Engine, tmp_path: Path) -> None:
+    keys: Json = {"pattern_transfer": 4096, "pattern_count": 4}
+    cases = [
+        case(
+            "strided",
+            **keys,
+            clients=clients,
+            repetitions=2,
+            warmup=1,
+            operations=["write", "rewrite", "read", "reread"],
+        )
+        for clients in (1, 3, 4)
+    ]
+    done = run_engine(engine, plan(cases, interleave="random"), tmp_path)
+    assert done.returncode == 0, done.stderr
+    for number, clients in enumerate((1, 3, 4), 1):
+        samples = done.of("sample", case=number)
+        assert [(s["repetition"], s["warmup"]) for s in samples[::4]] == [(0, True), (1, False), (2, False)]
+        assert [s["operation"] for s in samples[:4]] == ["write", "rewrite", "read", "reread"]
+        assert {s["clients"] for s in samples} == {clients}
+        assert {s["bytes"] for s in samples} == {clients * 4 * 4096}
+    assert done.of("end")[0] | {"time_s": 0} == {
+        "event": "end",
+        "time_s": 0,
+        "status": "complete",
+        "samples": 36,
+        "errors": 0,
+    }
+
+
+def test_repetitions_stop_when_the_interval_is_narrow(engine: Engine, tmp_path: Path) -> None:
+    keys: Json = {
+        "pattern_transfer": 4096,
+        "pattern_block": 1 << 30,
+        "operations": ["write"],
+        "interface": "null",
+    }
+    loose = case("segmented", **keys) | {"repetitions": {"min": 3, "max": 50, "until": 10.0}}
+    done = run_engine(engine, plan([loose]), tmp_path)
+    assert len(done.of("sample")) == 3
+
+
+@pytest.mark.parametrize("wear_out", [True, False])
+def test_a_deadline_stops_and_wear_out_evens(engine: Engine, tmp_path: Path, wear_out: bool) -> None:
+    one = case(
+        "segmented",
+        pattern_transfer=4096,
+        pattern_block=1 << 30,
+        clients=2,
+        sync="each",
+        verify="full",
+        deadline=0.5,
+        wear_out=wear_out,
+        readback="shift",
+        operations=["write", "read"],
+    )
+    done = run_engine(engine, plan([one]), tmp_path)
+    assert done.returncode == 0, done.stderr
+    write, read = done.sample(operation="write"), done.sample(operation="read")
+    requests = [row["requests"] for row in done.of("rank", operation="write")]
+    deadline = write["deadline"]
+    assert deadline["deadline_s"] == 0.5
+    assert 0.5 <= deadline["elapsed_s"] < 5
+    assert 0 < deadline["requests"] <= write["requests"] == sum(requests) < 2 << 18
+    assert deadline["requests_per_rank_min"] <= deadline["requests_per_rank_max"]
+    if wear_out:
+        assert set(requests) == {deadline["requests_per_rank_max"]}
+    else:
+        assert (min(requests), max(requests)) == (
+            deadline["requests_per_rank_min"],
+            deadline["requests_per_rank_max"],
+        )
+    # Only what was written can be read, and is right whoever wrote it.
+    assert read["requests"] <= 2 * min(requests)
+    assert read["verify"]["mismatches"] == 0
+
+
+def test_collective_transfers_keep_deadlines_together(engine: Engine, tmp_path: Path) -> None:
+    one = case(
+        "strided",
+        interface="mpiio",
+        interface_access="collective",
+        pattern_transfer=4096,
+        pattern_count=10_000_000,
+        clients=2,
+        deadline=0.5,
+        operations=["write"],
+    )
+    done = run_engine(engine, plan([one]), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len({row["requests"] for row in done.of("rank")}) == 1
+
+
+def test_hints_in_force_are_reported(engine: Engine, tmp_path: Path) -> None:
+    one = case(
+        "strided", interface="mpiio", interface_hints={"romio_cb_write": "disable"}, operations=["write"]
+    )
+    done = run_engine(engine, plan([one]), tmp_path)
+    facts = done.sample(operation="write")["facts"]
+    if "MPICH" not in engine.version.mpi.library:
+        pytest.skip("machine: these hints are ROMIO's, and this MPI has another MPI-IO")
+    assert facts["hint.romio_cb_write"] == "disable"
+    assert "hint.cb_buffer_size" in facts
+
+
+def test_memory_does_not_grow_with_the_number_of_requests(engine: Engine, tmp_path: Path) -> None:
+    """The largest resident size of the ranks, of 10^3 and of 10^6 requests each."""
+
+    def largest_kib(count: int, name: str) -> int:
+        work = tmp_path / name
+        work.mkdir()
+        one = case(
+            "strided", interface="null", pattern_transfer=4096, pattern_count=count, clients=2, order="random"
+        )
+        wrap = ["/usr/bin/env", "python3", "-c", MEASURE]
+        done = run_engine(engine, plan([one]), work, wrap)
+        assert done.returncode == 0, done.stderr
+        return int(done.stderr.split("largest_kib=")[1].split()[0])
+
+    few, many = largest_kib(1_000, "few"), largest_kib(1_000_000, "many")
+    assert many < few + 1024
+
+
+MEASURE = (
+    "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]);"
+    "print(f'largest_kib={resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}'); sys.exit(code)"
+)

@@ -1,0 +1,289 @@
+"""What was read is checked, wrong data is found and located, and the interfaces agree on it."""
+
+import os
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from harness import EngineJob, Json, case, extents, plan, read_events, run_engine, strider_command, wait_for
+
+from strider.engine import Engine
+
+MASK = (1 << 64) - 1
+
+
+def mix(x: int) -> int:
+    """SplitMix64's output function."""
+    x = (x + 0x9E3779B97F4A7C15) & MASK
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
+    return x ^ (x >> 31)
+
+
+def hash_numbers(*numbers: int) -> int:
+    """The engine's hash of several numbers."""
+    state = 0x5354524944455200
+    for number in numbers:
+        state = mix(state ^ number)
+    return state
+
+
+def digest(data: bytes, offset: int) -> int:
+    """The digest of a request, as docs/measuring.md defines it."""
+    total = counter = 0
+    for start in range(0, len(data), 8):
+        counter = (counter + 0x9E3779B97F4A7C15) & MASK
+        x = (int.from_bytes(data[start : start + 8], "little") + counter) & MASK
+        x ^= x >> 32
+        x = x * 0xD6E8FEB86659FD93 & MASK
+        total += x ^ (x >> 29)
+    return hash_numbers(total & MASK, offset, len(data))
+
+
+INTERFACES = [
+    {"interface": "posix"},
+    {"interface": "posix", "interface_preallocate": True},
+    {"interface": "mpiio"},
+    {"interface": "mpiio", "interface_access": "collective"},
+    {"interface": "mpiio", "interface_prefix": "ufs:"},
+]
+PATTERNS = [
+    {"pattern": "segmented", "pattern_transfer": 4099, "pattern_block": 20011, "pattern_segments": 2},
+    {"pattern": "strided", "pattern_transfer": 5000, "pattern_count": 9},
+    {"pattern": "random", "pattern_transfer": 1024, "pattern_size": 100000},
+    {
+        "pattern": "random",
+        "pattern_transfer": 1000,
+        "pattern_size": 50001,
+        "pattern_count": 20,
+        "pattern_align": 1,
+        "pattern_replacement": True,
+    },
+    {"pattern": "sequential", "pattern_transfer": 3000, "pattern_size": 25000},
+]
+
+
+@pytest.mark.parametrize("sharing", ["shared", "per-rank", 2])
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: f"{p['pattern']}-{p['pattern_transfer']}")
+def test_every_interface_reads_the_same_verified_data(
+    engine: Engine, tmp_path: Path, pattern: Json, sharing: str | int
+) -> None:
+    keys: Json = {
+        "clients": 3,
+        "sharing": sharing,
+        "verify": "full",
+        "readback": "shuffle",
+        "order": "random",
+    }
+    operations = ["write", "read", "rewrite", "read", "read-modify-write", "reread"]
+    if pattern.get("pattern_replacement"):
+        operations = [
+            "write",
+            "read",
+            "rewrite",
+            "reread",
+        ]  # pieces overlap: their changes could not be told apart
+
+    done = run_engine(
+        engine, plan([case(**i, **pattern, **keys, operations=operations) for i in INTERFACES]), tmp_path
+    )
+
+    assert done.returncode == 0, done.stderr
+    digests = {
+        number: [s["digest"] for s in done.of("sample", case=number) if s["operation"] in ("read", "reread")]
+        for number in range(1, len(INTERFACES) + 1)
+    }
+    assert all(digests[1])
+    assert all(other == digests[1] for other in digests.values())
+    # Each generation is other data.
+    assert all(before != after for before, after in pairwise(digests[1]))
+    assert all(
+        s["verify"]["checked_bytes"] == s["bytes"] for s in done.of("sample") if "read" in s["operation"]
+    )
+    assert not list(done.directory.iterdir())
+
+
+def test_the_digest_is_that_of_the_file(engine: Engine, tmp_path: Path) -> None:
+    """An independent reader digests the file between write and read."""
+    document = plan(
+        [
+            case(
+                "segmented",
+                pattern_transfer=999,
+                pattern_block=5000,
+                clients=2,
+                verify="full",
+                settle=1.0,
+                operations=["write", "read"],
+            )
+        ]
+    )
+    with EngineJob(engine, document, tmp_path) as job:
+        wait_for(lambda: written(job.events_file), "the write")
+        data = (job.directory / "case1.0").read_bytes()
+        done = job.finish()
+    for row in done.of("rank", operation="read"):
+        pieces = extents(engine, document, tmp_path, row["rank"], "read")
+        expected = sum(digest(data[offset : offset + length], offset) for offset, length in pieces) & MASK
+        assert int(row["digest"], 16) == expected
+
+
+def test_a_read_only_case_gets_its_file_prepared(engine: Engine, tmp_path: Path) -> None:
+    document = plan(
+        [
+            case(
+                "random",
+                pattern_transfer=1000,
+                pattern_size=9_000_001,
+                clients=2,
+                verify="full",
+                operations=["read"],
+            )
+        ]
+    )
+    done = run_engine(engine, document, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [(s["operation"], s["measured"]) for s in done.of("sample")] == [
+        ("prefill", False),
+        ("read", True),
+    ]
+    assert done.sample(operation="read")["verify"]["checked_bytes"] == 9_000_000
+
+
+def written(events: Path) -> bool:
+    """Whether the write phase is over."""
+    return any(event["event"] == "sample" for event in read_events(events))
+
+
+def flip(path: Path, offset: int) -> int:
+    """Flips all bits of a byte; the byte that was there."""
+    with path.open("r+b") as file:
+        before = os.pread(file.fileno(), 1, offset)[0]
+        os.pwrite(file.fileno(), bytes([before ^ 0xFF]), offset)
+    return before
+
+
+def test_a_flipped_byte_is_found_and_located(engine: Engine, tmp_path: Path) -> None:
+    """Byte 100 of the second request of rank 1 of two: offset (1 · 2 + 1) · 4096 + 100."""
+    document = plan(
+        [
+            case(
+                "strided",
+                pattern_transfer=4096,
+                pattern_count=8,
+                clients=2,
+                verify="full",
+                settle=1.0,
+                operations=["write", "read"],
+            )
+        ]
+    )
+    offset = 3 * 4096 + 100
+    with EngineJob(engine, document, tmp_path) as job:
+        wait_for(lambda: written(job.events_file), "the write")
+        before = flip(job.directory / "case1.0", offset)
+        done = job.finish()
+    assert done.returncode == 1
+    (error,) = done.of("error")
+    assert error["kind"] == "verify"
+    assert (error["rank"], error["offset"], error["length"]) == (1, offset, 1)
+    assert error["file"] == str(done.directory / "case1.0")
+    assert bytes.fromhex(error["expected"])[0] == before
+    assert bytes.fromhex(error["found"])[0] == before ^ 0xFF
+    sample = done.sample(operation="read")
+    assert not sample["valid"]
+    assert sample["verify"] == {"checked_bytes": 65536, "wrong_bytes": 1, "mismatches": 1}
+
+
+@pytest.mark.parametrize(
+    ("harm", "blame"),
+    [
+        ("zero", "zero"),
+        ("older", "stale"),
+        ("elsewhere", "misplaced"),
+        ("text", "foreign"),
+    ],
+)
+def test_wrong_data_is_classified(engine: Engine, tmp_path: Path, harm: str, blame: str) -> None:
+    """A whole request of 1024 bytes is replaced before the last read."""
+    document = plan(
+        [
+            case(
+                "strided",
+                pattern_transfer=1024,
+                pattern_count=16,
+                verify="full",
+                settle=0.8,
+                operations=["write", "rewrite", "read"],
+            )
+        ]
+    )
+    with EngineJob(engine, document, tmp_path) as job:
+        file = job.directory / "case1.0"
+        wait_for(lambda: written(job.events_file), "the write")
+        old = file.read_bytes()
+        wait_for(lambda: len(events_of(job.events_file, "sample")) == 2, "the rewrite")
+        new = file.read_bytes()
+        piece = {
+            "zero": bytes(1024),
+            "older": old[5120:6144],
+            "elsewhere": new[2048:3072],
+            "text": b"something else. " * 64,
+        }[harm]
+        with file.open("r+b") as stream:
+            os.pwrite(stream.fileno(), piece, 5120)
+        done = job.finish()
+    assert done.returncode == 1
+    (error,) = done.of("error")
+    assert (error["class"], error["offset"], error["count"]) == (blame, 5120, 1)
+    if blame == "misplaced":
+        assert "offset 2048" in error["message"]
+
+
+def events_of(events: Path, kind: str) -> list[Json]:
+    """The events of a kind so far."""
+    return [event for event in read_events(events) if event["event"] == kind]
+
+
+SUITE = """
+[suite]
+name = "flip"
+[[case]]
+interface = "posix"
+pattern = "segmented"
+transfer = "4KiB"
+block = "64KiB"
+operations = ["write", "read"]
+repetitions = 1
+settle = "1s"
+verify = "full"
+"""
+
+
+def test_the_command_line_reports_a_flipped_byte(tmp_path: Path) -> None:
+    suite = tmp_path / "flip.toml"
+    suite.write_text(SUITE)
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "mine.txt").write_text("not Strider's")
+    store = tmp_path / "store"
+    command = strider_command("run", suite, "--target", target, "--store", store)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path
+    )
+    try:
+        wait_for(lambda: any(written(path) for path in store.glob("*/events.jsonl")), "the write", 60)
+        (file,) = target.glob("strider-*/case1.0")
+        before = flip(file, 5000)
+        output, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 1, output
+    flat = re.sub(r"\s+", " ", output)
+    assert "case1.0" in flat
+    assert "5000" in flat
+    assert f"{before:02x}" in flat
+    assert f"{before ^ 0xFF:02x}" in flat
+    assert [path.name for path in target.iterdir()] == ["mine.txt"]
