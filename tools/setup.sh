@@ -217,6 +217,7 @@ take_lock() {
 find_mpi
 if ! is_ready; then
   take_lock
+  find_mpi # another set-up may have installed one
   if ! is_ready; then
     : >"$log"
     install_packages
