@@ -1,4 +1,4 @@
-"""What the tests of the whole program share: they run the real engine under the real mpiexec, on real file systems."""
+"""What the tests of the whole program share: the real engine under the real mpiexec, on real file systems."""
 
 import csv
 import io
@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from strider.engine import Engine
 
 Json = Any
+Found = TypeVar("Found")
 DEADLINE_S = 120
 """No test waits longer for a process."""
 
@@ -76,7 +77,7 @@ def read_events(path: Path) -> list[Json]:
 
 
 class EngineJob:
-    """A run of the engine that is under way; use it as a context manager, so that nothing outlives the test."""
+    """A run of the engine that is under way; as a context manager, so that nothing outlives the test."""
 
     def __init__(self, engine: Engine, document: Json, work: Path, wrap: Iterable[str] = ()) -> None:
         self.work = work
@@ -144,7 +145,7 @@ def extents(
     return [(int(row["file_offset"]), int(row["length"])) for row in rows]
 
 
-def wait_for(condition: Callable[[], Any], what: str, deadline_s: float = 30) -> Any:
+def wait_for(condition: Callable[[], Found], what: str, deadline_s: float = 30) -> Found:
     """Polls until the condition holds and returns what it gave."""
     end = time.monotonic() + deadline_s
     while time.monotonic() < end:
@@ -173,7 +174,7 @@ def descendants(pid: int) -> list[int]:
 def command_of(pid: int) -> str:
     """The name of a process' program, empty when it is gone."""
     try:
-        return Path(os.readlink(f"/proc/{pid}/exe")).name
+        return Path(f"/proc/{pid}/exe").readlink().name
     except OSError:
         return ""
 

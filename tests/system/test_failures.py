@@ -1,4 +1,4 @@
-"""Whatever fails, Strider says who, where and what, goes on with the rest, hangs nowhere and leaves nothing behind."""
+"""Whatever fails, Strider says who, where and what, goes on, hangs nowhere and leaves nothing behind."""
 
 import os
 import signal
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from harness import (
     EngineJob,
     Json,
@@ -21,7 +22,6 @@ from harness import (
     strider_command,
     wait_for,
 )
-
 from strider.engine import Engine
 
 

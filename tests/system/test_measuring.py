@@ -4,8 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
-from harness import Json, case, plan, run_engine
 
+from harness import Json, case, plan, run_engine
 from strider.engine import Engine
 
 

@@ -5,12 +5,13 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from harness import Json, case, extents, plan, run_engine
 
+from harness import Json, case, extents, plan, run_engine
 from strider.engine import Engine
 
 CALL = re.compile(
-    r"^(?P<call>pread64|pwrite64)\(\d+<(?P<path>[^>]*)>, .*, (?P<length>\d+), (?P<offset>\d+)\) += (?P<moved>\d+)$"
+    r"^(?P<call>pread64|pwrite64)\(\d+<(?P<path>[^>]*)>, .*, "
+    r"(?P<length>\d+), (?P<offset>\d+)\) += (?P<moved>\d+)$"
 )
 SYNC = re.compile(r"^fsync\(\d+<(?P<path>[^>]*)>\) += 0$")
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from harness import EngineJob, Json, case, extents, plan, read_events, run_engine, strider_command, wait_for
 
+from harness import EngineJob, Json, case, extents, plan, read_events, run_engine, strider_command, wait_for
 from strider.engine import Engine
 
 MASK = (1 << 64) - 1
@@ -42,14 +42,14 @@ def digest(data: bytes, offset: int) -> int:
     return hash_numbers(total & MASK, offset, len(data))
 
 
-INTERFACES = [
+INTERFACES: list[Json] = [
     {"interface": "posix"},
     {"interface": "posix", "interface_preallocate": True},
     {"interface": "mpiio"},
     {"interface": "mpiio", "interface_access": "collective"},
     {"interface": "mpiio", "interface_prefix": "ufs:"},
 ]
-PATTERNS = [
+PATTERNS: list[Json] = [
     {"pattern": "segmented", "pattern_transfer": 4099, "pattern_block": 20011, "pattern_segments": 2},
     {"pattern": "strided", "pattern_transfer": 5000, "pattern_count": 9},
     {"pattern": "random", "pattern_transfer": 1024, "pattern_size": 100000},
