@@ -103,13 +103,16 @@ install_packages() {
 }
 
 require_machine() { # what no wheel can stand in for
-  find_compiler || fail "a C++ compiler is missing: gcc 12 or clang 15, or newer" \
-    "install the Debian package g++, or load a compiler module, or set CXX"
+  lacking=
+  find_compiler || lacking="a C++ compiler: gcc 12 or clang 15, or newer (Debian package g++)"
   # An environment that has moved, or lost its Python, is made again.
-  [ -x "$venv/bin/python" ] && [ "$(cat "$venv/root" 2>/dev/null)" = "$root" ] && return 0
-  rm -rf "$venv"
-  find_python || fail "Python is missing: 3.11 or newer, with the module venv" \
-    "install the Debian packages python3 and python3-venv, or load a Python module, or set STRIDER_PYTHON"
+  if [ ! -x "$venv/bin/python" ] || [ "$(cat "$venv/root" 2>/dev/null)" != "$root" ]; then
+    rm -rf "$venv"
+    find_python ||
+      lacking="${lacking:+$lacking; }Python 3.11 or newer, with venv (Debian packages python3 python3-venv)"
+  fi
+  [ -z "$lacking" ] ||
+    fail "this machine lacks $lacking" "install the packages, or load modules; CXX and STRIDER_PYTHON name others"
 }
 
 prepare_python() { # a virtual environment with what pyproject.toml asks for, in the versions of constraints.txt

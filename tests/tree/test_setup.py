@@ -41,12 +41,12 @@ def strider(checkout: Path, path: Path, **environment: str) -> subprocess.Comple
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_without_a_compiler(checkout: Path, bare_path: Path) -> None:
+def test_without_anything(checkout: Path, bare_path: Path) -> None:
     done = strider(checkout, bare_path)
     assert done.returncode == 3
     assert done.stdout == ""
-    assert "a C++ compiler is missing" in done.stderr
-    assert "Debian package g++" in done.stderr
+    assert "lacks a C++ compiler: gcc 12 or clang 15, or newer (Debian package g++)" in done.stderr
+    assert "Python 3.11 or newer, with venv (Debian packages python3 python3-venv)" in done.stderr
 
 
 def test_without_python(checkout: Path, bare_path: Path) -> None:
@@ -54,14 +54,14 @@ def test_without_python(checkout: Path, bare_path: Path) -> None:
     (bare_path / "c++").symlink_to(compiler)
     done = strider(checkout, bare_path)
     assert done.returncode == 3
-    assert "Debian packages python3 and python3-venv" in done.stderr
+    assert "lacks Python 3.11 or newer, with venv (Debian packages python3 python3-venv)" in done.stderr
 
 
 def test_a_compiler_that_is_too_old_is_passed_over(checkout: Path, bare_path: Path) -> None:
     old = bare_path / "c++"
     old.write_text("#!/bin/sh\necho __clang_major__ 11\n")
     old.chmod(0o755)
-    assert "a C++ compiler is missing: gcc 12" in strider(checkout, bare_path).stderr
+    assert "lacks a C++ compiler" in strider(checkout, bare_path).stderr
 
 
 def test_an_mpi_that_does_not_exist_is_refused(checkout: Path) -> None:
@@ -77,5 +77,5 @@ def test_scripts_are_found_through_links_from_any_folder(
     link.symlink_to(checkout / "strider")
     environment = {"PATH": str(bare_path), "STRIDER_APT": "never"}
     done = subprocess.run([str(link)], env=environment, cwd="/", capture_output=True, text=True, check=False)
-    assert "a C++ compiler is missing" in done.stderr
+    assert "lacks a C++ compiler" in done.stderr
     assert (checkout / ".strider" / "log").exists()
