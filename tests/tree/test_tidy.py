@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 import tidy
 
 ROOT = Path(__file__).resolve().parents[2]
