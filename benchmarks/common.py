@@ -1,0 +1,59 @@
+"""What the benchmarks share: running the engine and fio on the same work, medians and ratios."""
+
+import json
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from strider import engine as engines
+
+Json = Any
+
+
+def run_engine(cases: Iterable[Json], target: Path) -> list[Json]:
+    """Runs cases, one after the other, on the ranks of the largest; their samples, measured ones only."""
+    engine = engines.find()
+    numbered = [{"case": number, "repetitions": 1, **case} for number, case in enumerate(cases, 1)]
+    ranks = max(case.get("clients", 1) for case in numbered)
+    header = {"format": "strider-plan", "version": 1, "ranks": ranks, "interleave": "none"}
+    with tempfile.TemporaryDirectory() as work:
+        plan, events = Path(work) / "plan.json", Path(work) / "events.jsonl"
+        plan.write_text(json.dumps({**header, "cases": numbered}), encoding="utf-8")
+        options = ["--directory", target, "--run", "benchmark", "--data-seed", "1", "--events", events]
+        words = [engine.version.mpi.mpiexec, "-n", ranks, engine.path, "run", plan, *options]
+        subprocess.run([str(word) for word in words], check=True)
+        lines = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line["event"] == "sample" and line["measured"]]
+
+
+def run_fio(target: Path, **options: str | int) -> Json:
+    """Runs one fio job; its statistics, all processes together."""
+    words = ["fio", "--name=benchmark", f"--directory={target}", "--group_reporting", "--output-format=json"]
+    words += [f"--{name}={value}" for name, value in options.items()]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    (job,) = json.loads(done.stdout)["jobs"]
+    return job
+
+
+def print_medians(title: str, unit: str, rows: Mapping[str, Mapping[str, list[float]]], note: str) -> None:
+    """Prints a row for each piece of work: each tool's median and range, the ratio of the first to the second."""
+    tools = list(next(iter(rows.values())))
+    table = Table(title=title, caption=note, title_justify="left", caption_justify="left")
+    table.add_column("work")
+    for tool in tools:
+        table.add_column(f"{tool} ({unit})", justify="right")
+    table.add_column(f"{tools[0]} ÷ {tools[1]}", justify="right")
+    for work, values in rows.items():
+        medians = [statistics.median(values[tool]) for tool in tools]
+        cells = [
+            f"{median:.4g} ({min(values[tool]):.4g} – {max(values[tool]):.4g})"
+            for tool, median in zip(tools, medians, strict=True)
+        ]
+        table.add_row(work, *cells, f"{medians[0] / medians[1]:.3f}")
+    Console(width=120).print(table)
