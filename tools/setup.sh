@@ -180,7 +180,7 @@ build_engine() {
   say "engine: building in $build with $compiler"
   mpiexec=$(dirname "$mpicxx")/mpiexec
   [ ! -x "$mpiexec" ] || set -- "-DMPIEXEC_EXECUTABLE=$mpiexec"
-  [ "$purpose" = run ] || set -- "$@" -DSTRIDER_TESTS=ON
+  if [ "$purpose" = test ] && has_header gtest/gtest.h; then set -- "$@" -DSTRIDER_TESTS=ON; fi
   CXX=$compiler logged "$cmake" --preset release -B "$build" "-DMPI_CXX_COMPILER=$mpicxx" \
     "-DSTRIDER_JSON_INCLUDE=$json_include" "$@" || fail "the engine could not be configured" "see $log"
   echo "$mpi_id" >"$build/mpi-id"
