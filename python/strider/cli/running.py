@@ -82,7 +82,9 @@ def _print_errors(outcome: "Outcome", console: "Console") -> None:
             f"error: and {rest} more, see strider show {outcome.directory.run}", style="red", highlight=False
         )
     if outcome.reason:
-        text = f"{outcome.reason}; {outcome.samples} samples were measured and kept"
+        text = (
+            f"{outcome.reason}; what was measured until then is kept" if outcome.samples else outcome.reason
+        )
         console.print(f"error: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
     if outcome.status == "failed":
         for line in _last_lines(outcome.directory.log):
@@ -96,7 +98,7 @@ def _print_errors(outcome: "Outcome", console: "Console") -> None:
 def _last_lines(log: Path, count: int = 8) -> list[str]:
     """The end of what the engine and MPI printed."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
-    return [line for line in lines if line.strip()][-count:]
+    return [line for line in lines if line.strip(" =\t")][-count:]
 
 
 def _print_results(outcome: "Outcome", options: RunOptions) -> None:

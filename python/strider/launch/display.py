@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from rich.console import Console, Group
@@ -59,7 +59,7 @@ class Lines:
     def show(self, state: RunState) -> None:
         """Prints a line if the last one is old enough."""
         now = self.clock()
-        if now < self._next or state.progress is None:
+        if now < self._next or state.current is None:
             return
         self._next = now + PLAIN_LINE_S
         parts = [_phases(state), _current(state, self.plan), _rate(state), _left(state)]
@@ -76,13 +76,8 @@ class Bar:
     console: Console
     plan: Plan
     clock: Callable[[], float] = time.monotonic
-    _live: Live = field(init=False)
+    _live: Live | None = None
     _next: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Takes the lower end of the terminal."""
-        self._live = Live(console=self.console, auto_refresh=False, transient=True)
-        self._live.start()
 
     def show(self, state: RunState) -> None:
         """Draws anew if the last drawing is old enough."""
@@ -90,21 +85,22 @@ class Bar:
         if now < self._next:
             return
         self._next = now + REFRESH_S
+        if self._live is None:
+            self._live = Live(console=self.console, auto_refresh=False, transient=True)
+            self._live.start()
         self._live.update(self._render(state), refresh=True)
 
     def close(self) -> None:
         """Removes the bar."""
-        self._live.stop()
+        if self._live is not None:
+            self._live.stop()
 
     def _render(self, state: RunState) -> Group:
-        if state.progress is None:
-            return Group(Text("starting the ranks …" if state.run is None else "preparing …"))
+        if state.current is None:
+            return Group(Text("starting the ranks …" if state.started is None else "preparing …"))
         top = Table.grid(padding=(0, 1))
-        top.add_row(
-            ProgressBar(total=1.0, completed=state.fraction, width=40),
-            Text(_phases(state)),
-            Text(_left(state)),
-        )
+        bar = ProgressBar(total=1.0, completed=state.fraction, width=40)
+        top.add_row(bar, Text(_phases(state)), Text(_left(state)))
         details = "  ".join(
             part for part in (_current(state, self.plan), _rate(state), _bytes(state)) if part
         )
@@ -120,29 +116,25 @@ def case_title(case: PlannedCase) -> str:
 
 
 def _phases(state: RunState) -> str:
-    progress = state.progress or {}
-    return f"{state.done_phases}/{progress.get('planned_phases', 0)} phases"
+    return f"{state.samples}/{state.planned_phases} phases"
 
 
 def _current(state: RunState, plan: Plan) -> str:
-    if not state.progress:
+    if state.current is None:
         return ""
-    number = int(state.progress["case"])
-    return f"{case_title(plan.cases[number - 1])}: {state.progress['operation']}"
+    return f"{case_title(plan.cases[state.current.case - 1])}: {state.current.operation}"
 
 
 def _rate(state: RunState) -> str:
-    rate = state.rate_mib_s
+    rate = state.current.rate_mib_s if state.current else None
     return format_rate(rate) if rate else ""
 
 
 def _bytes(state: RunState) -> str:
-    progress = state.progress
-    if not progress or not progress["bytes_total"]:
+    current = state.current
+    if current is None or not current.bytes_total:
         return ""
-    return (
-        f"{format_bytes_rounded(progress['bytes_done'])} of {format_bytes_rounded(progress['bytes_total'])}"
-    )
+    return f"{format_bytes_rounded(current.bytes_done)} of {format_bytes_rounded(current.bytes_total)}"
 
 
 def _left(state: RunState) -> str:

@@ -24,6 +24,7 @@ from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
 from strider.suite import CheckedPlan, Plan
+from strider.suite.estimate import planned_phases
 
 GRACE_S = 1.2
 """Time the ranks have to end by themselves after an interruption."""
@@ -95,7 +96,7 @@ def execute(
         own = folder.create(target, run)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
-            state = RunState()
+            state = RunState(planned_phases(checked))
             process = start(launcher, plan.ranks, _program(engine, directory, own.path), directory.log)
             ending = _follow(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:
@@ -172,15 +173,7 @@ def _status(state: RunState, ending: _Ending) -> tuple[Status, str]:
         return "complete", ""
     if state.end is not None and state.end["status"] == "interrupted":
         return "interrupted", "interrupted"
-    return "failed", f"the engine ended early ({_describe(ending.returncode)})"
-
-
-def _describe(returncode: int) -> str:
-    """An exit status in words: launchers hand a rank's signal on as a negative number or as 128 and more."""
-    number = -returncode if returncode < 0 else returncode - 128 if returncode > 128 else returncode
-    if returncode < 0 or returncode > 128:
-        return f"signal {number}"
-    return f"exit code {returncode}"
+    return "failed", f"the engine ended early (exit status {ending.returncode})"
 
 
 def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:

@@ -9,8 +9,10 @@ from strider.units import format_bytes
 
 def message(event: Event) -> str:
     """Who, where, what, and what to do about it."""
-    who = f"rank {event['rank']}" + (f" on {event['host']}" if event.get("host") else "")
-    where = f"case {event['case']}, {event['operation']}, repetition {event['repetition'] + 1}, {who}"
+    host = f" on {event['host']}" if event.get("host") else ""
+    parts = [f"case {event['case']}"] if event["case"] else []
+    parts += [f"{event['operation']}, repetition {event['repetition'] + 1}"] if event.get("operation") else []
+    where = ", ".join([*parts, f"rank {event['rank']}{host}"])
     what = _mismatch(event) if event["kind"] == "verify" else _failure(event)
     more = f" ({event['count']} times)" if event.get("count", 1) > 1 else ""
     remedy = f": {event['remedy']}" if event.get("remedy") else ""

@@ -132,7 +132,7 @@ def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterato
     ]
     if cached:
         message = (
-            f"the files (at most {format_bytes_rounded(max(cached))}) are smaller than the memory of "
-            f"{format_bytes_rounded(ram.total_bytes)}, so reads may come from the cache and not from storage"
+            f"files of at most {format_bytes_rounded(max(cached))} fit into the memory of "
+            f"{format_bytes_rounded(ram.total_bytes)}, so reads may be served by the cache and not by storage"
         )
-        yield Finding("note", message, "use larger files or posix.direct = true to measure storage alone")
+        yield Finding("note", message, "larger files, or posix.direct = true, measure storage alone")

@@ -4,6 +4,26 @@ import time
 from dataclasses import dataclass, field
 
 from strider.launch.tail import Event
+from strider.units import MIB
+
+
+@dataclass(frozen=True)
+class CurrentPhase:
+    """The phase that runs, or the one that was done last.
+
+    Attributes:
+        case: Number of its case.
+        operation: Its operation.
+        bytes_done: Bytes moved so far.
+        bytes_total: Bytes that it moves in all.
+        rate_mib_s: Rate so far; None before anything is known.
+    """
+
+    case: int
+    operation: str
+    bytes_done: int
+    bytes_total: int
+    rate_mib_s: float | None
 
 
 @dataclass
@@ -11,52 +31,60 @@ class RunState:
     """The state of a run.
 
     Attributes:
-        started: When the first event was seen, in seconds of the monotonic clock; None before.
-        last_event: When the latest event was seen, or the run was started.
-        run: The `run` event.
-        progress: The latest `progress` event.
-        samples: Number of phases measured.
-        done_phases: Number of phases done, measured or not.
+        planned_phases: Number of phases that the run has, as far as the plan tells.
+        last_event: When the latest event was seen, or the run was started, in seconds of the monotonic clock.
+        started: When the first event was seen; None before.
+        current: The phase that runs.
+        samples: Number of phases measured, the warm-up included.
         errors: The `error` events.
         end: The `end` event.
     """
 
+    planned_phases: int
     last_event: float = field(default_factory=time.monotonic)
     started: float | None = None
-    run: Event | None = None
-    progress: Event | None = None
+    current: CurrentPhase | None = None
     samples: int = 0
-    done_phases: int = 0
     errors: list[Event] = field(default_factory=list)
     end: Event | None = None
+    _part: float = 0.0
 
     def add(self, event: Event) -> None:
         """Takes an event into account."""
         self.last_event = time.monotonic()
         self.started = self.started or self.last_event
         match event["event"]:
-            case "run":
-                self.run = event
             case "progress":
-                self.progress = event
-                self.done_phases = max(self.done_phases, int(event["done_phases"]))
+                self._add_progress(event)
             case "sample":
-                self.samples += bool(event["measured"])
+                self._add_sample(event)
             case "error":
                 self.errors.append(event)
             case "end":
                 self.end = event
+
+    def _add_progress(self, event: Event) -> None:
+        done, total, elapsed_s = event["bytes_done"], event["bytes_total"], event["elapsed_s"]
+        rate_mib_s = done / elapsed_s / MIB if elapsed_s else None
+        self.planned_phases = event["planned_phases"]
+        self.current = CurrentPhase(event["case"], event["operation"], done, total, rate_mib_s)
+        self._part = min(1.0, done / total) if total else 0.0
+
+    def _add_sample(self, event: Event) -> None:
+        self.current = CurrentPhase(
+            event["case"], event["operation"], event["bytes"], event["bytes"], event["rate_mib_s"]
+        )
+        self._part = 0.0
+        self.samples += bool(event["measured"])
+        # Repetitions until an interval is narrow enough may be more than the fewest.
+        self.planned_phases = max(self.planned_phases, self.samples)
 
     @property
     def fraction(self) -> float:
         """Estimated share of the run that is done, 0 to 1."""
         if self.end:
             return 1.0
-        if not self.progress:
-            return 0.0
-        phases, total = self.progress["planned_phases"], self.progress["bytes_total"]
-        part = min(1.0, self.progress["bytes_done"] / total) if total else 0.0
-        return float(min(1.0, (self.progress["done_phases"] + part) / max(1, phases)))
+        return min(1.0, (self.samples + self._part) / max(1, self.planned_phases))
 
     @property
     def elapsed_s(self) -> float:
@@ -68,10 +96,3 @@ class RunState:
         """Estimated seconds that are left: as if the phases to come took as long as those so far."""
         fraction = self.fraction
         return self.elapsed_s * (1 - fraction) / fraction if fraction > 0.01 else None
-
-    @property
-    def rate_mib_s(self) -> float | None:
-        """Rate within the current phase, in MiB/s."""
-        if not self.progress or not self.progress["elapsed_s"]:
-            return None
-        return float(self.progress["bytes_done"] / self.progress["elapsed_s"] / (1 << 20))

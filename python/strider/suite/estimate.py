@@ -46,7 +46,7 @@ def estimate(checked: CheckedPlan, bytes_per_second: int) -> Estimate:
     least = [(case, needs, warmup + case.repetitions.min) for case, needs, warmup in pairs]
     most = [(case, needs, warmup + case.repetitions.max) for case, needs, warmup in pairs]
     return Estimate(
-        phases=sum(len(needs.phases) * times for _, needs, times in least),
+        phases=planned_phases(checked),
         phases_most=sum(len(needs.phases) * times for _, needs, times in most),
         bytes=sum(_bytes(needs) * times for _, needs, times in least),
         bytes_most=sum(_bytes(needs) * times for _, needs, times in most),
@@ -54,6 +54,13 @@ def estimate(checked: CheckedPlan, bytes_per_second: int) -> Estimate:
         files=max(needs.files for _, needs, _ in pairs),
         seconds=sum(_seconds(case, needs, bytes_per_second) * times for case, needs, times in least),
         seconds_most=sum(_seconds(case, needs, bytes_per_second) * times for case, needs, times in most),
+    )
+
+
+def planned_phases(checked: CheckedPlan) -> int:
+    """Number of phases with the fewest repetitions, the warm-up included."""
+    return sum(
+        len(needs.phases) * (case.repetitions.min + case.get("warmup", 0)) for case, needs in checked.cases
     )
 
 
