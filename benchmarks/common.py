@@ -42,7 +42,7 @@ def run_fio(target: Path, **options: str | int) -> Json:
 
 
 def print_medians(title: str, unit: str, rows: Mapping[str, Mapping[str, list[float]]], note: str) -> None:
-    """Prints a row for each piece of work: each tool's median and range, the ratio of the first to the second."""
+    """Prints a row for each piece of work: each tool's median and range, and the ratio of the two."""
     tools = list(next(iter(rows.values())))
     table = Table(title=title, caption=note, title_justify="left", caption_justify="left")
     table.add_column("work")

@@ -2,8 +2,8 @@
 
     .strider/venv/bin/python benchmarks/small_requests.py [DIR] [ROUNDS]
 
-A file for each process; no sync, since memory has nothing to sync to. The file that is written exists already, so that
-neither tool pays for new pages; the tools alternate.
+A file for each process; no sync, since memory has nothing to sync to. The written file exists before, so
+that neither tool pays for new pages; the tools alternate.
 """
 
 import shutil
@@ -64,5 +64,5 @@ def main(parent: Path, rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    words = [*sys.argv[1:], *("/dev/shm", "5")[len(sys.argv) - 1 :]]  # noqa: S108: a file system in memory is meant
+    words = [*sys.argv[1:], *("/dev/shm", "5")[len(sys.argv) - 1 :]]  # noqa: S108
     main(Path(words[0]), int(words[1]))

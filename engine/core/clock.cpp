@@ -48,7 +48,8 @@ Timer::Reading Timer::read_both() const {
 void Timer::recalibrate() {
   if (!uses_tsc_) return;
   const Reading current = read_both();
-  const double ratio = static_cast<double>(current.ns - origin_.ns) / static_cast<double>(current.ticks - origin_.ticks);
+  const double ratio =
+      static_cast<double>(current.ns - origin_.ns) / static_cast<double>(current.ticks - origin_.ticks);
   ns_per_tick_q32_ = static_cast<std::uint64_t>(ratio * 4294967296.0 + 0.5);
 }
 

@@ -24,7 +24,8 @@ class Timer {
   Timer();
   std::uint64_t now() const {
 #if defined(__x86_64__)
-    if (uses_tsc_) [[likely]] return __rdtsc();
+    if (uses_tsc_) [[likely]]
+      return __rdtsc();
 #endif
     return monotonic_ns();
   }

@@ -14,7 +14,8 @@ std::string IoError::remedy() const {
     case EDQUOT: return "ask for more quota or make the case smaller (block, segments, count or clients)";
     case EACCES:
     case EPERM: return "choose a target in which you may write, on every node";
-    case EINVAL: return "direct I/O needs transfer sizes the device accepts (multiples of 4 KiB); not every file system has it";
+    case EINVAL:
+      return "direct I/O needs transfer sizes the device accepts (multiples of 4 KiB); not every file system has it";
     case EIO: return "look at the kernel log and the storage servers' logs on this host";
     case ESTALE:
     case ENOENT: return "see that every node has the same target mounted and coherent caches";

@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
-
 #include "core/json_text.hpp"
+
+#include <nlohmann/json.hpp>
 
 namespace strider {
 

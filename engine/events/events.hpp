@@ -108,7 +108,8 @@ struct ErrorInfo {
   std::string remedy;
 };
 
-/// The event stream: one JSON object a line, each written at once, so that a killed run is readable up to its last line.
+/// The event stream: one JSON object a line, each written at once, so that a killed run is readable up to its last
+/// line.
 class EventStream {
  public:
   /// Appends to `path`; an empty path writes nothing (ranks other than 0). Throws IoError.

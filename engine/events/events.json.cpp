@@ -1,3 +1,5 @@
+#include "events/events.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,7 +10,6 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "events/events.hpp"
 
 namespace strider {
 namespace {
@@ -33,8 +34,9 @@ std::string hex16(std::uint64_t number) {
 }
 
 Json begin(const char* event, double time_s, const PhaseName& name) {
-  return {{"event", event},           {"time_s", time_s},         {"case", name.case_number},
-          {"repetition", name.repetition}, {"warmup", name.warmup}, {"operation", name.operation}};
+  return {{"event", event},           {"time_s", time_s},
+          {"case", name.case_number}, {"repetition", name.repetition},
+          {"warmup", name.warmup},    {"operation", name.operation}};
 }
 
 double rate_mib_s(double bytes, double seconds) { return seconds > 0 ? bytes / 1048576.0 / seconds : 0; }
@@ -46,7 +48,9 @@ Json latency_of(const Sample& sample) {
   // A percentile is the middle of its bucket, but never outside what was seen.
   const auto percentile = [&](double share) {
     const double value = quantile_of(sample.latency_counts, count, share);
-    return std::clamp(value, static_cast<double>(sample.latency_minimum_ns), static_cast<double>(sample.latency_maximum_ns)) * 1e-9;
+    return std::clamp(value, static_cast<double>(sample.latency_minimum_ns),
+                      static_cast<double>(sample.latency_maximum_ns)) *
+           1e-9;
   };
   return {{"count", count},
           {"min_s", static_cast<double>(sample.latency_minimum_ns) * 1e-9},

@@ -30,8 +30,8 @@ struct OpenRequest {
 /// What the interface itself says about an open file: hints in force, striping, driver.
 using Facts = std::map<std::string, std::string>;
 
-/// An open file of one rank. All calls throw IoError; none of them prints, waits for other ranks (unless the interface is
-/// collective) or measures time.
+/// An open file of one rank. All calls throw IoError; none of them prints, waits for other ranks (unless the interface
+/// is collective) or measures time.
 class File {
  public:
   virtual ~File() = default;  ///< closes without a check where close() was not called

@@ -181,9 +181,11 @@ class MpiIo final : public Interface {
 };
 
 constexpr Parameter parameters[] = {
-    {"access", Kind::choice, "\"independent\"", "Who takes part in a transfer: each rank alone, or all ranks of the file together.",
-     no_limit, no_limit, "independent|collective"},
-    {"prefix", Kind::text, "\"\"", "Put before the file's name to choose MPI's file system driver, such as \"ufs:\" or \"pvfs2:\"."},
+    {"access", Kind::choice, "\"independent\"",
+     "Who takes part in a transfer: each rank alone, or all ranks of the file together.", no_limit, no_limit,
+     "independent|collective"},
+    {"prefix", Kind::text, "\"\"",
+     "Put before the file's name to choose MPI's file system driver, such as \"ufs:\" or \"pvfs2:\"."},
     {"hints", Kind::map, "{}", "MPI_Info hints given at open, such as { romio_cb_write = \"enable\" }."},
 };
 

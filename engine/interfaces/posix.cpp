@@ -29,9 +29,10 @@ class PosixFile final : public File {
       const std::byte* from = request.memory + extent.memory_offset;
       std::uint64_t done = 0;
       while (done < extent.length) {
-        const ssize_t moved = ::pwrite(file_.get(), from + done, extent.length - done,
-                                       static_cast<off_t>(extent.file_offset + done));
-        if (moved > 0) [[likely]] done += static_cast<std::uint64_t>(moved);
+        const ssize_t moved =
+            ::pwrite(file_.get(), from + done, extent.length - done, static_cast<off_t>(extent.file_offset + done));
+        if (moved > 0) [[likely]]
+          done += static_cast<std::uint64_t>(moved);
         else stopped("pwrite", moved, extent, done);
       }
     }
@@ -42,9 +43,10 @@ class PosixFile final : public File {
       std::byte* to = request.memory + extent.memory_offset;
       std::uint64_t done = 0;
       while (done < extent.length) {
-        const ssize_t moved = ::pread(file_.get(), to + done, extent.length - done,
-                                      static_cast<off_t>(extent.file_offset + done));
-        if (moved > 0) [[likely]] done += static_cast<std::uint64_t>(moved);
+        const ssize_t moved =
+            ::pread(file_.get(), to + done, extent.length - done, static_cast<off_t>(extent.file_offset + done));
+        if (moved > 0) [[likely]]
+          done += static_cast<std::uint64_t>(moved);
         else stopped("pread", moved, extent, done);
       }
     }

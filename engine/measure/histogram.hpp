@@ -5,9 +5,9 @@
 
 namespace strider {
 
-/// Latencies in nanoseconds, after HdrHistogram's scheme: values below 128 exactly, above them 128 equal buckets for each
-/// power of two, so that a bucket is at most 1/128 of its values wide (error of its midpoint below 0.4 %). Fixed size, and
-/// merged by adding counts. Larger values than 2^45 ns (9.8 hours) fall into the last bucket.
+/// Latencies in nanoseconds, after HdrHistogram's scheme: values below 128 exactly, above them 128 equal buckets for
+/// each power of two, so that a bucket is at most 1/128 of its values wide (error of its midpoint below 0.4 %). Fixed
+/// size, and merged by adding counts. Larger values than 2^45 ns (9.8 hours) fall into the last bucket.
 class Histogram {
  public:
   static constexpr unsigned precision_bits = 7;
@@ -57,7 +57,8 @@ class Histogram {
 };
 
 /// The value below which the share `quantile` of the counts lies (midpoint of its bucket); 0 without counts.
-inline double quantile_of(const std::array<std::uint64_t, Histogram::size>& counts, std::uint64_t total, double quantile) {
+inline double quantile_of(const std::array<std::uint64_t, Histogram::size>& counts, std::uint64_t total,
+                          double quantile) {
   const auto wanted = static_cast<std::uint64_t>(quantile * static_cast<double>(total) + 0.5);
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {

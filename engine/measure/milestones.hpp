@@ -6,8 +6,8 @@
 
 namespace strider {
 
-/// How far a rank was at which time: at most `capacity` points; when they are used up every second one is dropped and the
-/// spacing doubles. Serves the question how much was done when the first rank finished.
+/// How far a rank was at which time: at most `capacity` points; when they are used up every second one is dropped and
+/// the spacing doubles. Serves the question how much was done when the first rank finished.
 class Milestones {
  public:
   static constexpr std::size_t capacity = 256;

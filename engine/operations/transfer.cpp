@@ -103,7 +103,8 @@ Stop Transfer::run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t now = step(requests.extents[i]);
       ++next_;
-      if (now < next_look) [[likely]] continue;
+      if (now < next_look) [[likely]]
+        continue;
       if (!watch_.go_on(tally_)) return Stop::ended;
       if (deadline_ticks != 0 && now >= deadline_ticks) return next_ < last ? Stop::deadline : Stop::finished;
       next_look = timer_.now() + interval;
@@ -127,9 +128,11 @@ Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
   return run_steps(last, deadline_ticks, [this](const Extent& extent) { return write_one(extent); });
 }
 
-Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks, Agreement& agreement) {
-  const std::uint64_t interval = std::clamp<std::uint64_t>(
-      bytes_between_agreements / std::max<std::uint64_t>(1, work_.pattern->request_bytes()), 1, most_calls_between_agreements);
+Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks,
+                              Agreement& agreement) {
+  const std::uint64_t interval =
+      std::clamp<std::uint64_t>(bytes_between_agreements / std::max<std::uint64_t>(1, work_.pattern->request_bytes()),
+                                1, most_calls_between_agreements);
   std::exception_ptr failure;
   bool ended = false;
   Batch requests;

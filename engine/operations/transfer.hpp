@@ -19,7 +19,7 @@ struct Work {
   const Order* order = nullptr;
   Place place;
   SyncPolicy sync = SyncPolicy::end;
-  std::span<std::byte> memory;       ///< at least the pattern's request_bytes()
+  std::span<std::byte> memory;        ///< at least the pattern's request_bytes()
   const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
   Examiner* examiner = nullptr;       ///< check each read; null: do not look at what was read
 };
@@ -57,10 +57,11 @@ class Transfer {
   Transfer(const Work& work, File& file, const Timer& timer, Tally& tally, Watch& watch)
       : work_(work), file_(file), timer_(timer), tally_(tally), watch_(watch) {}
 
-  /// Visits requests up to number `last`, from where the last call left off. `deadline_ticks`: 0 for none. Throws IoError.
+  /// Visits requests up to number `last`, from where the last call left off. `deadline_ticks`: 0 for none. Throws
+  /// IoError.
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks);
-  /// The same for collective transfers: `rounds` calls on every rank, those beyond this rank's `mine` requests empty. An
-  /// error of this rank is thrown only after the others have agreed to end as well.
+  /// The same for collective transfers: `rounds` calls on every rank, those beyond this rank's `mine` requests empty.
+  /// An error of this rank is thrown only after the others have agreed to end as well.
   Stop run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks, Agreement& agreement);
 
  private:

@@ -11,7 +11,8 @@ namespace strider {
 
 enum class OrderKind { forward, backward, random };
 
-/// The sequence in which a rank visits its requests: visit v is request `at(v)`. Every request exactly once, O(1) memory.
+/// The sequence in which a rank visits its requests: visit v is request `at(v)`. Every request exactly once, O(1)
+/// memory.
 class Order {
  public:
   Order(OrderKind kind, std::uint64_t requests, std::uint64_t seed) : kind_(kind), requests_(requests) {

@@ -21,8 +21,7 @@ class Random final : public Pattern {
         replacement_(settings.flag("replacement")),
         slots_(size_ / transfer_),
         slot_of_(slots_, seed_) {
-    if (transfer_ > size_)
-      throw InputError("transfer", "transfer is larger than size", "make transfer at most size");
+    if (transfer_ > size_) throw InputError("transfer", "transfer is larger than size", "make transfer at most size");
     if (replacement_ && count_ == 0)
       throw InputError("count", "random with replacement needs count", "say how many requests each rank makes");
     checked_product(size_, 1, "size");
@@ -30,7 +29,9 @@ class Random final : public Pattern {
   std::uint64_t requests(Place place, Direction) const override {
     return count_ != 0 ? count_ : (slots_ - place.rank + place.ranks - 1) / place.ranks;
   }
-  std::uint64_t bytes(Place place, Direction direction) const override { return requests(place, direction) * transfer_; }
+  std::uint64_t bytes(Place place, Direction direction) const override {
+    return requests(place, direction) * transfer_;
+  }
   std::uint64_t request_bytes() const override { return transfer_; }
   std::uint64_t file_size(std::uint32_t) const override { return replacement_ ? size_ : slots_ * transfer_; }
   std::uint64_t alignment(std::uint32_t) const override {
@@ -74,7 +75,8 @@ constexpr Parameter parameters[] = {
     {"size", Kind::bytes, "67108864", "Bytes of the file over which the requests are spread.", 1},
     {"count", Kind::count, "null",
      "Requests per rank; without replacement as many as cover the file (size / transfer / ranks) if not given.", 1},
-    {"align", Kind::bytes, "null", "With replacement: offsets are multiples of this; transfer if not given, 1 for any.", 1},
+    {"align", Kind::bytes, "null", "With replacement: offsets are multiples of this; transfer if not given, 1 for any.",
+     1},
     {"replacement", Kind::flag, "false", "Requests may hit the same bytes again; otherwise each slot is visited once."},
 };
 

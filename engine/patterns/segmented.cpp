@@ -41,7 +41,8 @@ class Segmented final : public Pattern {
 
 constexpr Parameter parameters[] = {
     transfer_parameter,
-    {"block", Kind::bytes, "null", "Contiguous bytes of one rank within a segment; as large as transfer if not given.", 1},
+    {"block", Kind::bytes, "null", "Contiguous bytes of one rank within a segment; as large as transfer if not given.",
+     1},
     {"segments", Kind::count, "1", "Rounds of all ranks' blocks along the file.", 1},
 };
 

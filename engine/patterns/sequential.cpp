@@ -10,8 +10,7 @@ class Sequential final : public Pattern {
  public:
   explicit Sequential(const Settings& settings)
       : transfer_(settings.number("transfer")), size_(settings.number("size")), overlap_(settings.flag("overlap")) {
-    if (transfer_ > size_)
-      throw InputError("transfer", "transfer is larger than size", "make transfer at most size");
+    if (transfer_ > size_) throw InputError("transfer", "transfer is larger than size", "make transfer at most size");
     checked_product(size_, 1, "size");
   }
   std::uint64_t requests(Place place, Direction direction) const override {

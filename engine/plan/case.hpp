@@ -69,9 +69,7 @@ std::string_view name_of(Operation operation);
 constexpr bool reads(Operation operation) {
   return operation == Operation::read || operation == Operation::reread || operation == Operation::read_modify_write;
 }
-constexpr bool writes(Operation operation) {
-  return operation != Operation::read && operation != Operation::reread;
-}
+constexpr bool writes(Operation operation) { return operation != Operation::read && operation != Operation::reread; }
 /// Whose share of the pattern an operation works on: a lone writer's, or every reader's.
 constexpr Direction role_of(Operation operation) { return writes(operation) ? Direction::write : Direction::read; }
 

@@ -28,14 +28,18 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
       complain("transfer", "transfer is larger than " + std::string(test.interface->name) + " moves in one call",
                "at most " + std::to_string(interface->largest_transfer()) + " bytes");
     if (pattern->alignment(ranks) < interface->alignment())
-      complain("transfer", "direct I/O needs offsets and lengths that are multiples of " + std::to_string(interface->alignment()) + " bytes",
-               "choose transfer, block, size and align accordingly, or leave out " + std::string(test.interface->name) + ".direct");
+      complain("transfer",
+               "direct I/O needs offsets and lengths that are multiples of " + std::to_string(interface->alignment()) +
+                   " bytes",
+               "choose transfer, block, size and align accordingly, or leave out " + std::string(test.interface->name) +
+                   ".direct");
     const bool changes = std::count(test.operations.begin(), test.operations.end(), Operation::read_modify_write) > 0;
     if (test.verify == Verify::full && changes && !pattern->disjoint())
       complain("verify", "read-modify-write of bytes that several requests share cannot be verified",
                "verify = \"off\", or a pattern whose requests do not overlap");
     if (test.verify == Verify::full && !test.interface->capabilities.storage)
-      complain("verify", "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
+      complain("verify",
+               "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
                "verify = \"off\"");
   } catch (const InputError& error) {
     complain(error.key(), error.what(), error.remedy());

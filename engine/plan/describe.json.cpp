@@ -77,18 +77,18 @@ void print_description(std::ostream& out) {
                         {"tiles", entry->tiles},
                         {"parameters", describe(entry->parameters)}});
   for (const InterfaceEntry* entry : all_interfaces())
-    interfaces.push_back({{"name", entry->name},
-                          {"doc", entry->doc},
-                          {"available", true},
-                          {"unavailable_reason", ""},
-                          {"capabilities",
-                           {{"storage", entry->capabilities.storage}, {"collective", entry->capabilities.collective}}},
-                          {"parameters", describe(entry->parameters)}});
+    interfaces.push_back(
+        {{"name", entry->name},
+         {"doc", entry->doc},
+         {"available", true},
+         {"unavailable_reason", ""},
+         {"capabilities", {{"storage", entry->capabilities.storage}, {"collective", entry->capabilities.collective}}},
+         {"parameters", describe(entry->parameters)}});
   for (const OperationEntry& entry : all_operations())
     operations.push_back({{"name", entry.name}, {"doc", entry.doc}, {"direction", entry.direction}});
-  const Json description = {{"format", "strider-description"}, {"version", 1},
-                            {"engine", STRIDER_VERSION},       {"patterns", patterns},
-                            {"interfaces", interfaces},        {"operations", operations},
+  const Json description = {{"format", "strider-description"},    {"version", 1},
+                            {"engine", STRIDER_VERSION},          {"patterns", patterns},
+                            {"interfaces", interfaces},           {"operations", operations},
                             {"case", describe(case_parameters())}};
   out << description.dump(2) << '\n';
 }

@@ -11,7 +11,8 @@ namespace {
 const Case& find_case(const Plan& plan, std::uint64_t number) {
   for (const Case& test : plan.cases)
     if (test.number == number) return test;
-  throw InputError("case", "there is no case " + std::to_string(number), "cases are numbered from 1 to " + std::to_string(plan.cases.size()));
+  throw InputError("case", "there is no case " + std::to_string(number),
+                   "cases are numbered from 1 to " + std::to_string(plan.cases.size()));
 }
 
 Operation find_operation(const Case& test, const std::string& name) {
@@ -47,7 +48,8 @@ void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& ou
     std::array<Extent, 1> extent{};
     order.fill(visit, request);
     pattern->fill(seat.place, request, extent);
-    out << request[0] << ",0," << extent[0].file_offset << ',' << extent[0].memory_offset << ',' << extent[0].length << '\n';
+    out << request[0] << ",0," << extent[0].file_offset << ',' << extent[0].memory_offset << ',' << extent[0].length
+        << '\n';
   }
 }
 

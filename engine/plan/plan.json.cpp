@@ -1,8 +1,9 @@
+#include "plan/plan.hpp"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "plan/plan.hpp"
 
 namespace strider {
 namespace {
@@ -59,7 +60,8 @@ Settings settings_of(std::span<const Parameter> parameters, const Json& object, 
   Settings settings;
   for (const auto& [key, value] : object.items()) {
     if (key == "name") continue;
-    const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == key; });
+    const bool known =
+        std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == key; });
     if (!known) wrong(prefix + key, "unknown key " + key);
   }
   for (const Parameter& parameter : parameters) {
@@ -101,7 +103,8 @@ Repetitions repetitions_of(const Json& json) {
 }
 
 template <typename Enum>
-Enum choice_of(const Settings& settings, const char* name, std::initializer_list<std::pair<const char*, Enum>> choices) {
+Enum choice_of(const Settings& settings, const char* name,
+               std::initializer_list<std::pair<const char*, Enum>> choices) {
   for (const auto& [text, value] : choices)
     if (settings.text(name) == text) return value;
   wrong(name, "unknown value of " + std::string(name));
@@ -111,7 +114,8 @@ std::vector<Operation> operations_of(const std::vector<std::string>& names) {
   std::vector<Operation> result;
   for (const std::string& name : names) {
     const auto known = all_operations();
-    const auto found = std::find_if(known.begin(), known.end(), [&](const OperationEntry& e) { return e.name == name; });
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const OperationEntry& e) { return e.name == name; });
     if (found == known.end()) wrong("operations", "unknown operation \"" + name + "\"");
     if (found->operation == Operation::write && !result.empty())
       wrong("operations", "write makes a new file and so must come first", "use rewrite for a file that exists");
@@ -132,7 +136,8 @@ const Entry* entry_of(const Json& json, const char* key, const Entry* (*find)(st
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline"}) identity.erase(key);
+  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline"})
+    identity.erase(key);
   std::uint64_t hash = 0;
   for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
   return hash;
@@ -155,10 +160,11 @@ Case case_of(const Json& json) {
   test.repetitions = repetitions_of(json.value("repetitions", Json(3)));
   test.warmup = settings.number("warmup");
   test.sharing = sharing_of(json.value("sharing", Json("shared")));
-  test.order = choice_of<OrderKind>(settings, "order",
-                                    {{"forward", OrderKind::forward}, {"backward", OrderKind::backward}, {"random", OrderKind::random}});
-  test.readback = choice_of<Readback>(settings, "readback",
-                                      {{"same", Readback::same}, {"shift", Readback::shift}, {"shuffle", Readback::shuffle}});
+  test.order = choice_of<OrderKind>(
+      settings, "order",
+      {{"forward", OrderKind::forward}, {"backward", OrderKind::backward}, {"random", OrderKind::random}});
+  test.readback = choice_of<Readback>(
+      settings, "readback", {{"same", Readback::same}, {"shift", Readback::shift}, {"shuffle", Readback::shuffle}});
   test.sync = choice_of<SyncPolicy>(settings, "sync",
                                     {{"none", SyncPolicy::none}, {"end", SyncPolicy::end}, {"each", SyncPolicy::each}});
   test.verify = choice_of<Verify>(settings, "verify", {{"off", Verify::off}, {"full", Verify::full}});

@@ -32,11 +32,11 @@ bool Alarm::raised() {
 }
 
 void Alarm::tell_neighbours() {
-  // Eight bytes go eagerly: the send returns without the receiver. What nobody reads in this phase is dropped in the next.
+  // Eight bytes go eagerly: the send returns without the receiver. What nobody reads in this phase is dropped in the
+  // next.
   const int neighbours[] = {rank_ > 0 ? (rank_ - 1) / 2 : -1, 2 * rank_ + 1, 2 * rank_ + 2};
   for (const int neighbour : neighbours)
-    if (neighbour >= 0 && neighbour < ranks_)
-      MPI_Send(&phase_, 1, MPI_UINT64_T, neighbour, alarm_tag, communicator_);
+    if (neighbour >= 0 && neighbour < ranks_) MPI_Send(&phase_, 1, MPI_UINT64_T, neighbour, alarm_tag, communicator_);
 }
 
 }  // namespace strider

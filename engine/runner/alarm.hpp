@@ -5,8 +5,8 @@
 
 namespace strider {
 
-/// Tells all ranks of a communicator that a phase has to end. The news floods a binary tree of ranks, each of which looks
-/// for it now and then, so that it arrives everywhere within log N looks and nobody has to be asked in advance.
+/// Tells all ranks of a communicator that a phase has to end. The news floods a binary tree of ranks, each of which
+/// looks for it now and then, so that it arrives everywhere within log N looks and nobody has to be asked in advance.
 class Alarm {
  public:
   /// `phase` tells this phase's alarm from late news of an earlier one.

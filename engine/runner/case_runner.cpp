@@ -34,13 +34,15 @@ class Buffer {
 
 std::uint64_t total_bytes(const Pattern& pattern, const Seating& seating, std::uint32_t clients, Operation operation) {
   std::uint64_t bytes = 0;
-  for (std::uint32_t rank = 0; rank < clients; ++rank) bytes += pattern.bytes(seating.seat(rank).place, role_of(operation));
+  for (std::uint32_t rank = 0; rank < clients; ++rank)
+    bytes += pattern.bytes(seating.seat(rank).place, role_of(operation));
   return bytes;
 }
 
 class TurnRunner {
  public:
-  TurnRunner(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator, const Schedule& schedule)
+  TurnRunner(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+             const Schedule& schedule)
       : context_(context),
         test_(test),
         repetition_(repetition),

@@ -13,8 +13,8 @@ struct TurnOutcome {
   std::map<std::string, double> rates;  ///< MiB/s by operation, on rank 0
 };
 
-/// Executes one repetition of a case on the ranks of `communicator`: prepares files if needed, runs the phases in order,
-/// removes the files. Collective over the communicator.
+/// Executes one repetition of a case on the ranks of `communicator`: prepares files if needed, runs the phases in
+/// order, removes the files. Collective over the communicator.
 TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
                      const Schedule& schedule);
 

@@ -14,7 +14,7 @@ void note_interrupt(int) { interrupt_seen = 1; }
 }  // namespace
 
 void watch_for_interrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = note_interrupt;
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);

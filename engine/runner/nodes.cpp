@@ -106,8 +106,10 @@ Assignment scatter(const std::vector<Assignment>& assignments, Patience patience
   return mine;
 }
 
-/// Rank 0 compares clocks with the first rank of each other node, one after the other; everyone learns its node's offset.
-Assignment compare_clocks(const Assignment& mine, int rank, std::vector<Assignment>& assignments, std::vector<NodeInfo>& table) {
+/// Rank 0 compares clocks with the first rank of each other node, one after the other; everyone learns its node's
+/// offset.
+Assignment compare_clocks(const Assignment& mine, int rank, std::vector<Assignment>& assignments,
+                          std::vector<NodeInfo>& table) {
   if (rank != 0 && mine.leads != 0) {
     const ClockReading clock = measure_clock();
     MPI_Send(&clock, sizeof clock, MPI_BYTE, 0, clock_tag, MPI_COMM_WORLD);
@@ -139,7 +141,8 @@ Nodes find_nodes(std::uint32_t ranks_per_node) {
   const Address address = own_address();
   std::vector<Address> addresses(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
   MPI_Request request;
-  MPI_Igather(&address, sizeof address, MPI_BYTE, addresses.data(), sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  MPI_Igather(&address, sizeof address, MPI_BYTE, addresses.data(), sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD,
+              &request);
   wait(request, {});
   Nodes nodes;
   std::vector<Assignment> assignments;

@@ -11,9 +11,9 @@ namespace strider {
 
 /// Where the ranks run, and what their clocks show.
 struct Nodes {
-  std::uint32_t mine = 0;   ///< number of this rank's node
+  std::uint32_t mine = 0;  ///< number of this rank's node
   std::uint32_t count = 1;
-  std::string host;         ///< this rank's
+  std::string host;  ///< this rank's
   /// What to add to this node's monotonic clock to get rank 0's, and how wrong that may be.
   double clock_offset_s = 0;
   double clock_error_s = 0;

@@ -29,7 +29,8 @@ class FileGroup {
     if (cooperation == Cooperation::independent || task.test->sharing.kind == SharingKind::per_rank) return;
     group_.communicator = task.communicator;
     if (task.test->sharing.kind == SharingKind::shared) return;
-    MPI_Comm_split(task.communicator, static_cast<int>(seat.file), static_cast<int>(seat.place.rank), &group_.communicator);
+    MPI_Comm_split(task.communicator, static_cast<int>(seat.file), static_cast<int>(seat.place.rank),
+                   &group_.communicator);
     owned_ = true;
   }
   FileGroup(const FileGroup&) = delete;
@@ -91,7 +92,8 @@ class Worker final : public Watch, public Agreement, public Attention {
   std::uint64_t begin_ns_ = 0, next_progress_ns_ = 0;
 };
 
-FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat, std::uint64_t generation) {
+FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat,
+                               std::uint64_t generation) {
   return {context.data_seed, task.test->workload, seat.file, generation};
 }
 
@@ -99,13 +101,18 @@ Worker::Worker(RunContext& context, const PhaseTask& task)
     : context_(context),
       task_(task),
       test_(*task.test),
-      rank_([&] { int rank = 0; MPI_Comm_rank(task.communicator, &rank); return rank; }()),
+      rank_([&] {
+        int rank = 0;
+        MPI_Comm_rank(task.communicator, &rank);
+        return rank;
+      }()),
       ranks_(static_cast<int>(test_.clients)),
       acts_as_(reads_back() ? readback_rank(test_, static_cast<std::uint32_t>(rank_), task.name.repetition)
                             : static_cast<std::uint32_t>(rank_)),
       seat_(task.seating->seat(acts_as_)),
       requests_(std::min(task.pattern->requests(seat_.place, role_of(task.operation)), task.request_limit)),
-      order_(task.order, task.pattern->requests(seat_.place, role_of(task.operation)), hash_numbers(test_.seed, acts_as_)),
+      order_(task.order, task.pattern->requests(seat_.place, role_of(task.operation)),
+             hash_numbers(test_.seed, acts_as_)),
       group_(task, task.interface->cooperation(), seat_),
       cooperation_(task.interface->cooperation()),
       alarm_(task.communicator, ++context.phases_begun),
@@ -178,13 +185,14 @@ void Worker::guarded(const Step& step) {
 void Worker::settle() {
   const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(test_.settle_s * 1e9);
   while (monotonic_ns() < end && !interrupted())
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::min<std::uint64_t>(50, (end - monotonic_ns()) / 1'000'000 + 1)));
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(std::min<std::uint64_t>(50, (end - monotonic_ns()) / 1'000'000 + 1)));
 }
 
 void Worker::open_file() {
   const Access access = task_.operation == Operation::read_modify_write ? Access::read_write
-                        : writes(task_.operation)                        ? Access::write
-                                                                         : Access::read;
+                        : writes(task_.operation)                       ? Access::write
+                                                                        : Access::read;
   const bool creates = task_.operation == Operation::write || task_.operation == Operation::prefill;
   const std::uint64_t begin = monotonic_ns();
   file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_.number, seat_.file),
@@ -236,8 +244,7 @@ void Worker::wear_out(Transfer& transfer) {
 void Worker::finish_file() {
   const bool wanted = writes(task_.operation) && test_.sync == SyncPolicy::end;
   bool ended = failed() || alarm_.raised();
-  if (cooperation_ != Cooperation::independent)
-    ended = agree(ended ? Wish::end : Wish::go_on) == Wish::end;
+  if (cooperation_ != Cooperation::independent) ended = agree(ended ? Wish::end : Wish::go_on) == Wish::end;
   if (wanted && !ended)
     guarded([&] {
       const std::uint64_t begin = monotonic_ns();
@@ -279,7 +286,8 @@ PhaseOutcome Worker::run() {
   part_.end_ns = end_ns;
   part_.prepare_s = static_cast<double>(context_.timer.to_ns(tally_->prepare_ticks)) * 1e-9;
   part_.interrupted = interrupted_ || interrupted();
-  return report_phase(context_, task_, rank_, seat_, part_, *tally_, milestones_, examiner_ ? &*examiner_ : nullptr, waiting());
+  return report_phase(context_, task_, rank_, seat_, part_, *tally_, milestones_, examiner_ ? &*examiner_ : nullptr,
+                      waiting());
 }
 
 }  // namespace

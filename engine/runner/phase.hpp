@@ -55,8 +55,8 @@ struct PhaseOutcome {
   std::uint64_t completed_requests = ~std::uint64_t{0};
 };
 
-/// Executes a phase together with the other ranks of the communicator and, on its rank 0, reports it. Failures of storage
-/// end the phase on all ranks and are reported, not thrown. Throws StallError.
+/// Executes a phase together with the other ranks of the communicator and, on its rank 0, reports it. Failures of
+/// storage end the phase on all ranks and are reported, not thrown. Throws StallError.
 PhaseOutcome run_phase(RunContext& context, const PhaseTask& task);
 
 }  // namespace strider

@@ -76,16 +76,46 @@ ErrorInfo info_of(const ErrorRecord& record) {
 
 /// Minima over ranks; maxima travel negated, so that one reduction serves all.
 struct Bounds {
-  enum Field { begin, end, neg_end, neg_open, neg_transfer, neg_sync, neg_close, neg_prepare, neg_failed, neg_interrupted,
-               neg_deadline, neg_wear_out, requests_min, neg_requests_max, capped_requests, fields };
+  enum Field {
+    begin,
+    end,
+    neg_end,
+    neg_open,
+    neg_transfer,
+    neg_sync,
+    neg_close,
+    neg_prepare,
+    neg_failed,
+    neg_interrupted,
+    neg_deadline,
+    neg_wear_out,
+    requests_min,
+    neg_requests_max,
+    capped_requests,
+    fields
+  };
   std::array<double, fields> value{};
   double max(Field field) const { return -value[field]; }
 };
 
 /// Sums over ranks of whole numbers; the latency counts ride behind them.
 struct Sums {
-  enum Field { bytes, requests, checked, wrong, mismatches, digest, voluntary, involuntary, latency_ns, failed_ranks,
-               error_records, deadline_requests, deadline_bytes, fields };
+  enum Field {
+    bytes,
+    requests,
+    checked,
+    wrong,
+    mismatches,
+    digest,
+    voluntary,
+    involuntary,
+    latency_ns,
+    failed_ranks,
+    error_records,
+    deadline_requests,
+    deadline_bytes,
+    fields
+  };
   std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
 };
 
@@ -98,8 +128,15 @@ class Report {
  public:
   Report(RunContext& context, const PhaseTask& task, int rank, const Seat& seat, RankPart& part, const Tally& tally,
          const Milestones& milestones, const Examiner* examiner, const WaitOptions& waiting)
-      : context_(context), task_(task), rank_(rank), seat_(seat), part_(part), tally_(tally), milestones_(milestones),
-        examiner_(examiner), waiting_(waiting) {}
+      : context_(context),
+        task_(task),
+        rank_(rank),
+        seat_(seat),
+        part_(part),
+        tally_(tally),
+        milestones_(milestones),
+        examiner_(examiner),
+        waiting_(waiting) {}
 
   PhaseOutcome make() {
     collect_mismatches();
@@ -117,7 +154,8 @@ class Report {
       const Sample sample = sample_of();
       outcome.rate_mib_s = static_cast<double>(sample.bytes) / 1048576.0 / sample.elapsed_s;
       context_.events->sample(task_.name, sample);
-      for (std::size_t r = 0; r < rows.size(); ++r) context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
     }
     for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
     return outcome;

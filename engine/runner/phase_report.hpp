@@ -35,6 +35,7 @@ ErrorRecord describe_error(const IoError& error, int rank, const std::string& ho
 
 /// Brings the ranks' parts together by reductions and, on rank 0, writes the sample, rank and error events.
 PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const Seat& seat, RankPart& part,
-                          const Tally& tally, const Milestones& milestones, const Examiner* examiner, const WaitOptions& waiting);
+                          const Tally& tally, const Milestones& milestones, const Examiner* examiner,
+                          const WaitOptions& waiting);
 
 }  // namespace strider

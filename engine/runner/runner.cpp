@@ -179,7 +179,8 @@ class Runner {
       events_.error({}, info);
       events_.end("failed");
     }
-    std::cerr << "strider-engine: rank " << info.rank << " on " << info.host << ' ' << info.message << ": " << info.remedy << '\n';
+    std::cerr << "strider-engine: rank " << info.rank << " on " << info.host << ' ' << info.message << ": "
+              << info.remedy << '\n';
     MPI_Abort(MPI_COMM_WORLD, 3);
     std::abort();
   }
@@ -209,8 +210,7 @@ RunResult run_plan(const RunOptions& options) {
   std::vector<PlanError> errors;
   const Plan plan = read_plan(share_plan(options.plan_file, session.rank()), errors);
   for (const PlanError& error : errors)
-    if (session.rank() == 0)
-      std::cerr << "strider-engine: case " << error.case_number << ": " << error.message << '\n';
+    if (session.rank() == 0) std::cerr << "strider-engine: case " << error.case_number << ": " << error.message << '\n';
   if (!errors.empty()) return RunResult::bad_plan;
   if (!fits(session, plan)) return RunResult::failed;
   try {

@@ -47,7 +47,8 @@ class Schedule {
   std::uint64_t done_phases_ = 0;
 };
 
-/// Half the width of the 95 % interval of the mean (Student's t), relative to the mean. Infinite for fewer than two values.
+/// Half the width of the 95 % interval of the mean (Student's t), relative to the mean. Infinite for fewer than two
+/// values.
 double relative_half_width(const std::vector<double>& values);
 
 }  // namespace strider

@@ -6,8 +6,8 @@
 
 namespace strider {
 
-/// What is in a file: the 8-byte little-endian word at file offset 8·i is mix(key + i·step), a bijection of the index, so
-/// that a word found in the wrong place tells where it belongs. The key is a hash of what identifies the data.
+/// What is in a file: the 8-byte little-endian word at file offset 8·i is mix(key + i·step), a bijection of the index,
+/// so that a word found in the wrong place tells where it belongs. The key is a hash of what identifies the data.
 class FileData {
  public:
   struct Identity {
@@ -30,8 +30,8 @@ class FileData {
   std::uint64_t key_;
 };
 
-/// Digest of bytes read at an offset; a rank's digest is the sum (modulo 2^64) of its requests' digests, so that it does
-/// not depend on the order of completion. Definition: docs/measuring.md.
+/// Digest of bytes read at an offset; a rank's digest is the sum (modulo 2^64) of its requests' digests, so that it
+/// does not depend on the order of completion. Definition: docs/measuring.md.
 std::uint64_t digest(std::span<const std::byte> memory, std::uint64_t file_offset);
 
 }  // namespace strider

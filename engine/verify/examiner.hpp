@@ -48,7 +48,8 @@ class Examiner {
 
  private:
   void report(std::span<const std::byte> memory, std::uint64_t file_offset, std::uint64_t position);
-  void assign_blame(std::span<const std::byte> memory, std::uint64_t file_offset, std::uint64_t position, Mismatch& mismatch) const;
+  void assign_blame(std::span<const std::byte> memory, std::uint64_t file_offset, std::uint64_t position,
+                    Mismatch& mismatch) const;
 
   FileData::Identity identity_;
   FileData expected_;
