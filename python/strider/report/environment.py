@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
+from strider.report.facets import Facets
 from strider.report.numbers import significant
 from strider.report.wording import plural, readable_key
 from strider.store.model import Run
 from strider.units import format_bytes_rounded, format_seconds
+
+#: Rows that would repeat what other rows say.
+_SAID_ELSEWHERE = frozenset({"target path", "versions strider", "versions engine", "versions mpi"})
 
 
 def environment_rows(run: Run) -> list[tuple[str, str]]:
     """Name and value of everything that is known about where a run took place, empty values left out."""
     rows = [
         ("run", run.id),
-        ("directory of results", Path(run.directory).name),
         ("command", " ".join(run.info.command)),
         ("changed with --set", ", ".join(run.info.set)),
         ("started", run.info.started),
@@ -27,7 +30,16 @@ def environment_rows(run: Run) -> list[tuple[str, str]]:
         ("seed of the plan", str(run.plan.seed)),
         ("interleaving of cases", run.plan.interleave),
     ]
-    return [(name, value) for name, value in rows if value]
+    return [(name, value) for name, value in rows if value and name not in _SAID_ELSEWHERE]
+
+
+def fact_rows(run: Run, facets: Facets) -> list[tuple[str, str, str]]:
+    """Series, name and values of what interfaces said of their open files, such as hints in force."""
+    found: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for sample in run.samples:
+        for name, text in sample.facts.items():
+            found[facets.series.get(sample.case, ""), name][text] = None
+    return [(series, name, " · ".join(values)) for (series, name), values in sorted(found.items())]
 
 
 def _engine_rows(run: Run) -> Iterator[tuple[str, str]]:

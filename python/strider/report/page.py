@@ -9,29 +9,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
 from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
-from strider.report.environment import environment_rows
+from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value
+from strider.report.remarks import remarks, what_was_done
 from strider.report.tables import HtmlTable, digest_table, result_tables
 from strider.report.wording import (
-    NO_STORAGE,
     Best,
     best_rates,
     constants_line,
-    digest_line,
     error_place,
-    plural,
     problems,
-    verification_line,
 )
 from strider.statistics import OperationSummary, compare_digests, summarize
 from strider.store.model import Case, ErrorRow, Run
-from strider.units import format_seconds
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -84,6 +79,7 @@ class RunView:
     errors: Sequence[ErrorView]
     errors_left_out: int
     environment: Sequence[tuple[str, str]]
+    facts_in_force: Sequence[tuple[str, str, str]]
     tables_open: bool
     groups_open: int
 
@@ -126,22 +122,16 @@ def _view(run: Run, anchor: str) -> RunView:
     comparisons = compare_digests(run)
     facets = Facets.of(list(run.cases.values()))
     groups = _groups(summaries, facets, anchor)
-    remarks = [
-        verification_line(summaries),
-        digest_line(comparisons),
-        _null_remark(summaries),
-        _memory_remark(run),
-    ]
     return RunView(
         anchor=anchor,
         suite=run.plan.suite.name,
         description=run.plan.suite.description,
         run=run.id,
         status=run.status,
-        facts=_facts(run, summaries),
+        facts=what_was_done(run, summaries),
         problems=problems(run, summaries, comparisons),
         best=best_rates(summaries, facets),
-        remarks=[remark for remark in remarks if remark] if summaries else [],
+        remarks=remarks(run, summaries, comparisons),
         constants=constants_line(facets, summaries) if summaries else "",
         axes=_axes(list(run.cases.values()), facets),
         groups=groups,
@@ -149,6 +139,7 @@ def _view(run: Run, anchor: str) -> RunView:
         errors=[_error_view(error) for error in run.errors[:_MAXIMUM_ERRORS]],
         errors_left_out=max(0, len(run.errors) - _MAXIMUM_ERRORS),
         environment=environment_rows(run),
+        facts_in_force=fact_rows(run, facets),
         tables_open=len(summaries) <= _OPEN_TABLES,
         groups_open=len(groups) if len(groups) <= _OPEN_GROUPS else 1,
     )
@@ -171,54 +162,6 @@ def _groups(summaries: Sequence[OperationSummary], facets: Facets, anchor: str) 
             Group(title, f"{anchor}-single", bar_charts(single, facets), result_tables(single, facets))
         )
     return groups
-
-
-def _facts(run: Run, summaries: Sequence[OperationSummary]) -> str:
-    """What was done, in a sentence."""
-    samples = sum(summary.n for summary in summaries)
-    cases = len({summary.case.number for summary in summaries})
-    host = str(run.info.environment.get("host", "")) or (
-        run.start.nodes[0].name if run.start and run.start.nodes else ""
-    )
-    file_system = _file_system(run)
-    parts = [
-        f"{plural(samples, 'sample')} of {plural(cases, 'case')}",
-        f"taken on {host}" if host else "",
-        f"in {run.plan.target}" + (f" ({file_system})" if file_system else ""),
-        f"started {run.info.started[:19].replace('T', ' ')} UTC",
-        _duration(run),
-    ]
-    return ", ".join(part for part in parts if part) + "."
-
-
-def _file_system(run: Run) -> str:
-    """Type of the target's file system, empty where unknown."""
-    target = run.info.environment.get("target")
-    return str(target.get("file_system", "")) if isinstance(target, dict) else ""
-
-
-def _memory_remark(run: Run) -> str:
-    if _file_system(run) not in ("tmpfs", "ramfs", "rootfs"):
-        return ""
-    return f"The target is on {_file_system(run)}: these are rates of memory, not of storage."
-
-
-def _duration(run: Run) -> str:
-    if run.info.ended:
-        try:
-            ended, started = (datetime.fromisoformat(text) for text in (run.info.ended, run.info.started))
-        except ValueError:
-            return ""
-        return f"in {format_seconds((ended - started).total_seconds())}"
-    return f"{format_seconds(run.end.time_s)} of measuring" if run.end else ""
-
-
-def _null_remark(summaries: Sequence[OperationSummary]) -> str:
-    names = {summary.case.interface_name for summary in summaries}
-    if NO_STORAGE not in names:
-        return ""
-    drawn = "" if names == {NO_STORAGE} else " It is in the tables, not in the charts."
-    return f"Interface null moves no bytes: its rates are Strider's own cost, not storage.{drawn}"
 
 
 def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:

@@ -97,7 +97,7 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
         ("std. dev.", "MiB/s"): of_rate("deviation"),
         ("CV", "%"): lambda s: percent(s.rate.variation if s.rate else None),
         ("95 % interval of the mean", "MiB/s"): interval,
-        ("total work ÷ total time", "MiB/s"): lambda s: significant(s.total_rate_mib_s),
+        ("total rate", "MiB/s"): lambda s: significant(s.total_rate_mib_s),
         ("first done, median", "MiB/s"): lambda s: significant(s.first_done.median if s.first_done else None),
         ("slowest … fastest rank", "MiB/s"): _rank_spread,
     }

@@ -191,7 +191,11 @@ class Verify(Record):
 
 
 class Sample(Record):
-    """One executed phase: one operation of one case in one repetition."""
+    """One executed phase: one operation of one case in one repetition.
+
+    Attributes:
+        facts: What the interface says of its open file, such as hints; in a case's first repetition.
+    """
 
     case: int
     repetition: int
@@ -225,6 +229,7 @@ class Sample(Record):
     deadline: Deadline | None = None
     verify: Verify | None = None
     digest: str | None = None
+    facts: dict[str, str] = {}
 
     @property
     def counts(self) -> bool:

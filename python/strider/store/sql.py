@@ -77,6 +77,7 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "deadline": _struct(_DEADLINE),
         "verify": _struct(_VERIFY),
         "digest": "VARCHAR",
+        "facts": "JSON",
     },
     "ranks": {
         "event": "VARCHAR",

@@ -174,6 +174,22 @@ def test_the_environment_is_listed_with_units(tmp_path: Path) -> None:
         assert fact in text
 
 
+def test_reads_that_a_cache_may_have_served_are_called_so(tmp_path: Path) -> None:
+    remark = "so its cache may have served reads instead of storage"
+    buffered = run_of(tmp_path / "buffered", [CaseSpec()])
+    direct = run_of(tmp_path / "direct", [CaseSpec(interface={"name": "posix", "direct": True})])
+    assert remark in page_of(tmp_path, buffered).text()
+    assert remark not in page_of(tmp_path, direct).text()
+
+
+def test_what_interfaces_said_of_their_files_is_listed(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", sweep())
+    samples = [s.model_copy(update={"facts": {"hint.cb_nodes": str(s.case)}}) for s in run.samples]
+    page = page_of(tmp_path, run.model_copy(update={"samples": samples}))
+    assert "hint.cb_nodes" in page.text("td")
+    assert "1 · 2 · 3" in page.text("td")
+
+
 def test_a_thousand_cases_make_a_page_of_a_few_megabytes(tmp_path: Path) -> None:
     transfers = [1 << power for power in range(12, 24)]
     cases = sweep(

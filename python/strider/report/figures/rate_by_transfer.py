@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 400, 250
 _MAXIMUM_TICKS = 8
-#: Distance between neighbouring series at the same transfer size, as a share of the axis, so that whiskers
-#: stay legible.
+#: Distance between neighbouring series at one transfer size, so that whiskers stay legible, and between the
+#: outermost ones; shares of the axis.
 _DODGE = 0.012
+_MAXIMUM_SPREAD = 0.04
 
 _SIZE_LABEL = (
     "datum.value < 1024 ? format(datum.value, '~r') + ' B' "
@@ -57,7 +58,7 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
         "mean:Q",
         title="rate [MiB/s]",
         scale=alt.Scale(domain=[0, highest_mib_s], nice=True, zero=True),
-        axis=alt.Axis(format="~r", tickCount=6),
+        axis=alt.Axis(format="~r", tickCount=6, titlePadding=18),
     )
     lines = base.mark_line(strokeWidth=1.8, aria=False).encode(
         y=rate,
@@ -65,9 +66,11 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
             "series:N", scale=_scale(series, [look[name].dash for name in series]), legend=None
         ),
     )
-    whiskers = base.mark_rule(aria=False).encode(y="low:Q", y2="high:Q")
+    whiskers = base.mark_rule(opacity=0.6, aria=False).encode(y="low:Q", y2="high:Q")
     caps = [
-        base.mark_tick(orient="horizontal", thickness=1.2, width=7, aria=False).encode(y=f"{end}:Q")
+        base.mark_tick(orient="horizontal", opacity=0.6, thickness=1.2, width=7, aria=False).encode(
+            y=f"{end}:Q"
+        )
         for end in ("low", "high")
     ]
     marks = base.mark_point(filled=True, size=55, opacity=1).encode(
@@ -90,12 +93,12 @@ def _scale(series: Sequence[str], values: Sequence[Any]) -> alt.Scale:
 def _rows(points: Sequence[Point], series: Sequence[str], sizes: Sequence[int]) -> list[dict[str, Any]]:
     """Points as rows, series at the same size moved slightly apart."""
     octaves = max(1.0, math.log2(sizes[-1] / sizes[0]))
+    step = octaves * min(_DODGE, _MAXIMUM_SPREAD / len(series))
     middle = (len(series) - 1) / 2
     return [
         {
             "series": point.series,
-            "x": (point.transfer_bytes or 1)
-            * 2 ** (octaves * _DODGE * (series.index(point.series) - middle)),
+            "x": (point.transfer_bytes or 1) * 2 ** (step * (series.index(point.series) - middle)),
             "mean": point.mean_mib_s,
             "low": point.low_mib_s,
             "high": point.high_mib_s,

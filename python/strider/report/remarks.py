@@ -1,0 +1,99 @@
+"""What a reader must know to judge the numbers of a run, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from strider.report.wording import NO_STORAGE, digest_line, plural, verification_line
+from strider.statistics import DigestComparison, OperationSummary
+from strider.store.model import Run
+from strider.units import format_bytes_rounded, format_seconds
+
+_IN_MEMORY = ("tmpfs", "ramfs", "rootfs")
+
+
+def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
+    """How many samples, where, when and for how long, in a sentence."""
+    samples = sum(summary.n for summary in summaries)
+    cases = len({summary.case.number for summary in summaries})
+    host = _host(run)
+    file_system = _file_system(run)
+    parts = [
+        f"{plural(samples, 'sample')} of {plural(cases, 'case')}",
+        f"taken on {host}" if host else "",
+        f"in {run.plan.target}" + (f" ({file_system})" if file_system else ""),
+        f"started {run.info.started[:19].replace('T', ' ')} UTC",
+        _duration(run),
+    ]
+    return ", ".join(part for part in parts if part) + "."
+
+
+def remarks(
+    run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
+) -> list[str]:
+    """Whether data was checked, and what the numbers are not rates of; none without numbers."""
+    if not summaries:
+        return []
+    found = [
+        verification_line(summaries),
+        digest_line(comparisons),
+        _null_remark(summaries),
+        _memory_remark(run),
+        _cache_remark(run, summaries),
+    ]
+    return [remark for remark in found if remark]
+
+
+def _host(run: Run) -> str:
+    nodes = run.start.nodes if run.start else []
+    return str(run.info.environment.get("host", "")) or (nodes[0].name if nodes else "")
+
+
+def _file_system(run: Run) -> str:
+    """Type of the target's file system, empty where unknown."""
+    target = run.info.environment.get("target")
+    return str(target.get("file_system", "")) if isinstance(target, dict) else ""
+
+
+def _duration(run: Run) -> str:
+    if run.info.ended:
+        try:
+            ended, started = (datetime.fromisoformat(text) for text in (run.info.ended, run.info.started))
+        except ValueError:
+            return ""
+        return f"in {format_seconds((ended - started).total_seconds())}"
+    return f"{format_seconds(run.end.time_s)} of measuring" if run.end else ""
+
+
+def _null_remark(summaries: Sequence[OperationSummary]) -> str:
+    names = {summary.case.interface_name for summary in summaries}
+    if NO_STORAGE not in names:
+        return ""
+    drawn = "" if names == {NO_STORAGE} else " It is in the tables, not in the charts."
+    return f"Interface null moves no bytes: its rates are Strider's own cost, not storage.{drawn}"
+
+
+def _memory_remark(run: Run) -> str:
+    if _file_system(run) not in _IN_MEMORY:
+        return ""
+    return f"The target is on {_file_system(run)}: these are rates of memory, not of storage."
+
+
+def _cache_remark(run: Run, summaries: Sequence[OperationSummary]) -> str:
+    """Whether what was read fits into memory, so that the caches of the clients may have served it."""
+    memory = run.info.environment.get("memory_bytes")
+    space = {case.get("case"): case.get("space_bytes", 0) for case in run.info.check.get("cases", [])}
+    cacheable = [
+        space.get(summary.case.number, 0)
+        for summary in summaries
+        if "read" in summary.operation and not summary.case.interface.get("direct")
+    ]
+    largest = max(cacheable, default=0)
+    if _file_system(run) in _IN_MEMORY or not isinstance(memory, int) or not 0 < largest < memory:
+        return ""
+    return (
+        f"The files of a case (at most {format_bytes_rounded(largest)}) fit into the memory of "
+        f"{_host(run) or 'a node'} ({format_bytes_rounded(memory)}), so its cache may have served reads "
+        "instead of storage."
+    )
