@@ -213,7 +213,6 @@ class RunBuilder:
         total = case.clients * 64 * MIB
         rate = self.rate(case, operation)
         elapsed = total / MIB / rate
-        latency, histogram = self.latencies(case, rate, total // case.transfer)
         deadline = float(case.common.get("deadline", 0.0))
         wrong = reads and case.wrong_data
         start, self.clock_s = self.clock_s, self.clock_s + elapsed
@@ -245,15 +244,8 @@ class RunBuilder:
             system_s=elapsed * 0.4 * case.clients,
             voluntary_switches=12,
             involuntary_switches=3,
-            latency=latency,
-            histogram=histogram,
-            rank_rate_mib_s={
-                "min": rate * 0.9 / case.clients,
-                "min_rank": case.clients - 1,
-                "mean": rate / case.clients,
-                "max": rate * 1.1 / case.clients,
-                "max_rank": 0,
-            },
+            **self.latencies(case, rate, total // case.transfer),
+            rank_rate_mib_s=self.rank_rates(case, rate),
             deadline=self.deadline(deadline, rate, total) if deadline else None,
             verify={"checked_bytes": total, "wrong_bytes": 512 if wrong else 0, "mismatches": int(wrong)}
             if reads
@@ -261,26 +253,29 @@ class RunBuilder:
             digest=self.digest(case, repetition, operation) if reads else None,
         )
         if wrong:
-            self.emit(
-                "error",
-                case=number,
-                repetition=repetition,
-                operation=operation,
-                kind="verify",
-                rank=1,
-                host="synthetic",
-                file="c0001.0",
-                offset=4096,
-                length=512,
-                call="pread",
-                errno=0,
-                message="read data differ",
-                expected="00ff",
-                found="0000",
-                **{"class": "zero"},
-                count=1,
-                remedy="look at the file system",
-            )
+            self.emit_mismatch(number, repetition, operation)
+
+    def emit_mismatch(self, number: int, repetition: int, operation: str) -> None:
+        self.emit(
+            "error",
+            case=number,
+            repetition=repetition,
+            operation=operation,
+            kind="verify",
+            rank=1,
+            host="synthetic",
+            file="c0001.0",
+            offset=4096,
+            length=512,
+            call="pread",
+            errno=0,
+            message="read data differ",
+            expected="00ff",
+            found="0000",
+            **{"class": "zero"},
+            count=1,
+            remedy="look at the file system",
+        )
 
     def emit_ranks(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
         for rank in range(case.clients):
@@ -316,7 +311,19 @@ class RunBuilder:
             * (OPERATION_FACTOR.get(operation, 1.0))
         )
 
-    def latencies(self, case: CaseSpec, rate: float, requests: int) -> tuple[Json, Json]:
+    def rank_rates(self, case: CaseSpec, rate: float) -> Json:
+        """The last rank is the slowest, rank 0 the fastest."""
+        mean = rate / case.clients
+        return {
+            "min": mean * 0.9,
+            "min_rank": case.clients - 1,
+            "mean": mean,
+            "max": mean * 1.1,
+            "max_rank": 0,
+        }
+
+    def latencies(self, case: CaseSpec, rate: float, requests: int) -> Json:
+        """The fields `latency` and `histogram` of a sample."""
         mean_ns = case.transfer / MIB / (rate / case.clients) * 1e9
         values = sorted(
             int(mean_ns * self.random.lognormvariate(-0.1, 0.45)) for _ in range(min(requests, 400))
@@ -335,11 +342,8 @@ class RunBuilder:
             **at,
             "max_s": values[-1] * 1e-9,
         }
-        return latency, {
-            "scheme": "loglinear-7",
-            "unit": "ns",
-            "buckets": [list(pair) for pair in buckets.items()],
-        }
+        pairs = [list(pair) for pair in buckets.items()]
+        return {"latency": latency, "histogram": {"scheme": "loglinear-7", "unit": "ns", "buckets": pairs}}
 
     def deadline(self, seconds: float, rate: float, total: int) -> Json:
         return {

@@ -1,6 +1,6 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
-from strider.store.load import load
+from strider.store.load import load, load_ranks
 from strider.store.model import Case, ErrorRow, RankRow, Run, Sample
 from strider.store.runs import RunSummary, list_runs, resolve
 from strider.store.tables import ExportFormat, Table, derive, export, query
@@ -18,6 +18,7 @@ __all__ = [
     "export",
     "list_runs",
     "load",
+    "load_ranks",
     "query",
     "resolve",
 ]

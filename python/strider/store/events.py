@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,13 @@ EVENTS_VERSION = 1
 Event = dict[str, Any]
 
 
-def read_events(path: Path) -> Iterator[Event]:
+def read_events(path: Path, without: Sequence[str] = ()) -> Iterator[Event]:
     """Yields the events of a file in order, up to its last whole line.
+
+    Args:
+        path: The event stream.
+        without: Kinds of events that the caller does not need; lines that begin with one are not even parsed,
+            though some may still be yielded.
 
     A torn line is skipped where it is the last one or where the launcher sealed the file behind it: both are
         what a
@@ -25,9 +30,10 @@ def read_events(path: Path) -> Iterator[Event]:
         StriderError: The file is damaged, or of a version that this Strider does not know.
     """
     torn_line = 0
+    skipped = tuple(f'{{"event":"{kind}"'.encode() for kind in without)
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            if not line.strip():
+            if not line.strip() or line.startswith(skipped):
                 continue
             event = _parse(line)
             if event is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from json import JSONDecodeError, loads
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,14 @@ from strider.store.model import End, ErrorRow, Plan, RankRow, Run, RunInfo, Samp
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
+
+_EVENT_TYPES: dict[str, type[BaseModel]] = {
+    "run": Start,
+    "sample": Sample,
+    "rank": RankRow,
+    "error": ErrorRow,
+    "end": End,
+}
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -30,7 +39,7 @@ def load(run_dir: Path) -> Run:
     """
     info = _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
     plan = _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
-    events = _read_typed_events(run_dir / "events.jsonl")
+    events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, ErrorRow, End))
     requests = {case.get("case"): case.get("request_bytes") for case in info.check.get("cases", [])}
     cases = [case.model_copy(update={"request_bytes": requests.get(case.number)}) for case in plan.cases]
     return Run(
@@ -40,26 +49,30 @@ def load(run_dir: Path) -> Run:
         start=next((event for event in events if isinstance(event, Start)), None),
         cases={case.number: case for case in cases},
         samples=[event for event in events if isinstance(event, Sample)],
-        ranks=[event for event in events if isinstance(event, RankRow)],
         errors=[event for event in events if isinstance(event, ErrorRow)],
         end=next((event for event in reversed(events) if isinstance(event, End)), None),
     )
 
 
-def _read_typed_events(path: Path) -> list[BaseModel]:
-    """The events that results consist of; progress and events of a later Strider are passed over."""
-    kinds: dict[str, type[BaseModel]] = {
-        "run": Start,
-        "sample": Sample,
-        "rank": RankRow,
-        "error": ErrorRow,
-        "end": End,
-    }
+def load_ranks(run_dir: Path) -> list[RankRow]:
+    """What each client did in each phase of a run; apart from `load`, as it is the bulk of a large run.
+
+    Raises:
+        StriderError: The events are damaged, or have a version that this Strider does not know.
+    """
+    events = _read_typed_events(run_dir / "events.jsonl", (RankRow,))
+    return [event for event in events if isinstance(event, RankRow)]
+
+
+def _read_typed_events(path: Path, wanted: Sequence[type[BaseModel]]) -> list[BaseModel]:
+    """The events of the wanted types; others, also those of a later Strider, are passed over."""
     if not path.exists():
         return []
+    kinds = {kind: model for kind, model in _EVENT_TYPES.items() if model in wanted}
+    unwanted = ("case", "progress", *(kind for kind in _EVENT_TYPES if kind not in kinds and kind != "run"))
     return [
         _validate(path, kinds[event["event"]], event)
-        for event in read_events(path)
+        for event in read_events(path, without=unwanted)
         if event["event"] in kinds
     ]
 

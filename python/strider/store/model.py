@@ -305,7 +305,6 @@ class Run(Record):
     start: Start | None
     cases: Mapping[int, Case]
     samples: list[Sample]
-    ranks: list[RankRow]
     errors: list[ErrorRow]
     end: End | None
 

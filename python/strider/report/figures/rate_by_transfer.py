@@ -40,19 +40,12 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
     """
     import altair as alt
 
-    series = [name for name in look if any(point.series == name for point in points)]
+    drawn = {name: style for name, style in look.items() if any(point.series == name for point in points)}
     sizes = sorted({point.transfer_bytes for point in points if point.transfer_bytes})
     legend = alt.Legend(title=None, orient="top", columns=3, symbolStrokeWidth=0, symbolOpacity=1)
-    base = alt.Chart(alt.InlineData(values=_rows(points, series, sizes))).encode(
-        x=alt.X(
-            "x:Q",
-            title="transfer size",
-            scale=alt.Scale(type="log", base=2, domain=_domain(sizes), nice=False),
-            axis=alt.Axis(values=_ticks(sizes), labelExpr=_SIZE_LABEL, labelOverlap="greedy", grid=False),
-        ),
-        color=alt.Color(
-            "series:N", scale=_scale(series, [look[name].colour for name in series]), legend=legend
-        ),
+    base = alt.Chart(alt.InlineData(values=_rows(points, list(drawn), sizes))).encode(
+        x=_size_axis(sizes),
+        color=alt.Color("series:N", scale=_scale(drawn, "colour"), legend=legend),
     )
     rate = alt.Y(
         "mean:Q",
@@ -61,33 +54,40 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
         axis=alt.Axis(format="~r", tickCount=6, titlePadding=18),
     )
     lines = base.mark_line(strokeWidth=1.8, aria=False).encode(
-        y=rate,
-        strokeDash=alt.StrokeDash(
-            "series:N", scale=_scale(series, [look[name].dash for name in series]), legend=None
-        ),
+        y=rate, strokeDash=alt.StrokeDash("series:N", scale=_scale(drawn, "dash"), legend=None)
     )
-    whiskers = base.mark_rule(opacity=0.6, aria=False).encode(y="low:Q", y2="high:Q")
-    caps = [
-        base.mark_tick(orient="horizontal", opacity=0.6, thickness=1.2, width=7, aria=False).encode(
-            y=f"{end}:Q"
-        )
-        for end in ("low", "high")
-    ]
     marks = base.mark_point(filled=True, size=55, opacity=1).encode(
         y=rate,
-        shape=alt.Shape(
-            "series:N", scale=_scale(series, [look[name].shape for name in series]), legend=legend
-        ),
+        shape=alt.Shape("series:N", scale=_scale(drawn, "shape"), legend=legend),
         description="label:N",
     )
-    chart = alt.layer(lines, whiskers, *caps, marks).properties(width=WIDTH, height=HEIGHT)
+    chart = alt.layer(lines, *_whiskers(base), marks).properties(width=WIDTH, height=HEIGHT)
     return {**chart.to_dict(), "config": config()}
 
 
-def _scale(series: Sequence[str], values: Sequence[Any]) -> alt.Scale:
+def _size_axis(sizes: Sequence[int]) -> alt.X:
     import altair as alt
 
-    return alt.Scale(domain=list(series), range=list(values))
+    return alt.X(
+        "x:Q",
+        title="transfer size",
+        scale=alt.Scale(type="log", base=2, domain=_domain(sizes), nice=False),
+        axis=alt.Axis(values=_ticks(sizes), labelExpr=_SIZE_LABEL, labelOverlap="greedy", grid=False),
+    )
+
+
+def _whiskers(base: alt.Chart) -> list[alt.Chart]:
+    """A rule from `low` to `high`, and a short tick at either end."""
+    rule = base.mark_rule(opacity=0.6, aria=False).encode(y="low:Q", y2="high:Q")
+    tick = base.mark_tick(orient="horizontal", opacity=0.6, thickness=1.2, width=7, aria=False)
+    return [rule, tick.encode(y="low:Q"), tick.encode(y="high:Q")]
+
+
+def _scale(drawn: Mapping[str, SeriesStyle], quality: str) -> alt.Scale:
+    """A scale from series to one quality of their style: colour, shape or dash."""
+    import altair as alt
+
+    return alt.Scale(domain=list(drawn), range=[getattr(style, quality) for style in drawn.values()])
 
 
 def _rows(points: Sequence[Point], series: Sequence[str], sizes: Sequence[int]) -> list[dict[str, Any]]:
