@@ -55,10 +55,13 @@ class Facets:
             parts = _varying_parts(same, lambda case: case.interface)
             series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
         patterns: dict[int, str] = {}
-        for same in _by(cases, lambda case: case.pattern_name).values():
+        for same in _by(cases, lambda case: (case.name, case.pattern_name)).values():
             parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
             patterns |= {case.number: " ".join([case.pattern_name, *parts[case.number]]) for case in same}
-        common = _varying_parts(cases, _common)
+        # What tells cases of different names apart, their names say.
+        common: dict[int, list[str]] = {}
+        for same in _by(cases, lambda case: case.name).values():
+            common |= _varying_parts(same, _common)
         names = {case.name for case in cases}
         group = {
             case.number: ", ".join(
@@ -101,17 +104,17 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
     """Parameters of a pattern, without `transfer` and without sizes that follow from it and the clients.
 
     A block that grows with the transfer size or shrinks with the number of clients is no facet of its own: it
-        would
-    cut each line of a chart into single points.
+    would cut each line of a chart into single points.
     """
 
     def follows(name: str) -> bool:
-        seen: defaultdict[tuple[int | None, int], set[str]] = defaultdict(set)
+        seen: defaultdict[tuple[int | None, int, str], set[str]] = defaultdict(set)
         for case in cases:
             value = case.pattern.get(name)
             if isinstance(value, bool) or not isinstance(value, int | None):
                 return False
-            seen[case.transfer_bytes, case.clients].add(repr(value))
+            others = json.dumps(_common(case), sort_keys=True)
+            seen[case.transfer_bytes, case.clients, others].add(repr(value))
         return all(len(values) == 1 for values in seen.values())
 
     names = {name for case in cases for name in case.pattern}
