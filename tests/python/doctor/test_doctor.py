@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from strider.doctor.hardware import check_hardware
 from strider.doctor.libraries import check_libraries
 from strider.doctor.target import _write_directly, check_target
 from strider.engine import Engine
+from strider.launch import folder
+from strider.launch.folder import MARKER
 
 
 def by_subject(diagnoses: list[Diagnosis]) -> dict[str, Diagnosis]:
@@ -83,6 +86,16 @@ def test_a_target_is_told_with_its_file_system_and_left_as_it_was(tmp_path: Path
     assert "free" in found["space"].finding
     assert found["direct I/O"].state in ("works", "missing")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_a_run_that_was_killed_is_found(tmp_path: Path) -> None:
+    for run, pid in (("alive", os.getpid()), ("dead", 2**22 + 1)):
+        own = folder.create(tmp_path, run)
+        marker = json.loads((own.path / MARKER).read_text(encoding="utf-8"))
+        (own.path / MARKER).write_text(json.dumps({**marker, "pid": pid}), encoding="utf-8")
+    (tmp_path / "strider-foreign").mkdir()
+    found = [diagnosis for diagnosis in check_target(tmp_path) if diagnosis.subject == "leftover"]
+    assert [diagnosis.remedy for diagnosis in found] == [f"rm -r {tmp_path / 'strider-dead'}"]
 
 
 def test_a_target_that_is_not_there_fails(tmp_path: Path) -> None:
