@@ -76,7 +76,12 @@ class Transfer {
   std::uint64_t read_one(const Extent& extent);
   std::uint64_t change_one(const Extent& extent);
   std::uint64_t one(const Extent& extent);
-  void skip_one();
+  /// Calls to the file, counted: a collective round that an error cuts short has to be completed.
+  void call_read(const Request& request) { ++calls_, file_.read(request); }
+  void call_write(const Request& request) { ++calls_, file_.write(request); }
+  void call_sync() { ++calls_, file_.sync(); }
+  /// Takes part in the next call of a collective round, without data.
+  void call_empty();
   void generate(const Extent& extent);
   void examine(const Extent& extent);
   void record(std::uint64_t begin, std::uint64_t end, const Extent& extent);
@@ -87,6 +92,7 @@ class Transfer {
   Tally& tally_;
   Watch& watch_;
   std::uint64_t next_ = 0;
+  unsigned calls_ = 0;  ///< made in this round
 };
 
 }  // namespace strider
