@@ -172,7 +172,7 @@ def test_ranks_that_do_not_heed_the_interruption_are_killed(run: Run, target: Pa
     with no_process_left():
         outcome = run(*ENDLESS, display=Watcher(4, freeze_and_interrupt))
     assert outcome.status == "interrupted"
-    assert events(outcome)[-1]["by"] == "launcher"
+    assert (events(outcome)[-1]["event"], events(outcome)[-1]["status"]) == ("end", "interrupted")
     assert contents(target) == ["precious"]
 
 
