@@ -228,8 +228,8 @@ void Worker::transfer() {
   if (limited()) wear_out(transfer);
 }
 
-/// At the deadline: the most requests that any rank has done; nothing if the phase has to end. Every rank of the case takes
-/// part, also one that could not open its file.
+/// At the deadline: the most requests that any rank has done; nothing if the phase has to end. Every rank of the case
+/// takes part, also one that could not open its file.
 std::optional<std::uint64_t> Worker::most_requests() {
   std::array<std::uint64_t, 2> most{tally_->requests, failed() || alarm_.raised() ? 1U : 0U};
   MPI_Request request;

@@ -1,7 +1,6 @@
 """One rank cannot go on, the others are busy: the phase ends for all, at once, and says why."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from strider.engine import Engine
     ("interface", "sharing"), [("posix", "per-rank"), ("mpiio", "per-rank"), ("mpiio", 3), ("posix", 3)]
 )
 def test_a_file_that_one_rank_cannot_open_ends_the_phase(
-    engine: Engine, tmp_path: Path, interface: str, sharing: Any, deadline: float
+    engine: Engine, tmp_path: Path, interface: str, sharing: str | int, deadline: float
 ) -> None:
     one = case(
         "segmented",
