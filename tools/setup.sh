@@ -181,6 +181,8 @@ build_engine() {
   mpiexec=$(dirname "$mpicxx")/mpiexec
   [ ! -x "$mpiexec" ] || set -- "-DMPIEXEC_EXECUTABLE=$mpiexec"
   if [ "$purpose" = test ] && has_header gtest/gtest.h; then set -- "$@" -DSTRIDER_TESTS=ON; fi
+  # A compiler newer than ours may warn of more; that is for us to know, not for users to stumble over.
+  [ "${STRIDER_REQUIRE_ALL:-}" != 1 ] || set -- "$@" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
   CXX=$compiler logged "$cmake" --preset release -B "$build" "-DMPI_CXX_COMPILER=$mpicxx" \
     "-DSTRIDER_JSON_INCLUDE=$json_include" "$@" || fail "the engine could not be configured" "see $log"
   echo "$mpi_id" >"$build/mpi-id"
