@@ -30,7 +30,9 @@ struct Parameter {
 };
 
 using TextMap = std::map<std::string, std::string>;
-using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, TextMap, std::vector<std::string>>;
+using Numbers = std::vector<std::uint64_t>;
+using Value =
+    std::variant<std::monostate, bool, std::uint64_t, double, std::string, TextMap, std::vector<std::string>, Numbers>;
 
 /// Parameter values by name, already checked against their descriptions.
 class Settings {
