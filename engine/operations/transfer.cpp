@@ -50,8 +50,8 @@ void Transfer::examine(const Item& item) {
 inline std::uint64_t Transfer::write_one(const Item& item) {
   if (work_.written != nullptr) generate(item);
   const std::uint64_t begin = timer_.now();
-  file_.write({item.extents, work_.memory.data(), item.number});
-  if (work_.sync == SyncPolicy::each) file_.sync();
+  call_write({item.extents, work_.memory.data(), item.number});
+  if (work_.sync == SyncPolicy::each) call_sync();
   const std::uint64_t end = timer_.now();
   record(begin, end, item);
   return end;
@@ -59,7 +59,7 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 
 inline std::uint64_t Transfer::read_one(const Item& item) {
   const std::uint64_t begin = timer_.now();
-  file_.read({item.extents, work_.memory.data(), item.number});
+  call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
   record(begin, end, item);
   if (work_.examiner != nullptr) examine(item);
@@ -69,14 +69,14 @@ inline std::uint64_t Transfer::read_one(const Item& item) {
 /// Read, change, write back: the latency is that of the read plus that of the write.
 std::uint64_t Transfer::change_one(const Item& item) {
   const std::uint64_t read_begin = timer_.now();
-  file_.read({item.extents, work_.memory.data(), item.number});
+  call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;
   if (work_.examiner != nullptr) examine(item);
   if (work_.written != nullptr) generate(item);
   else if (!item.extents.empty()) work_.memory[item.extents.front().memory_offset] ^= std::byte{0xff};
   const std::uint64_t begin = timer_.now();
-  file_.write({item.extents, work_.memory.data(), item.number});
-  if (work_.sync == SyncPolicy::each) file_.sync();
+  call_write({item.extents, work_.memory.data(), item.number});
+  if (work_.sync == SyncPolicy::each) call_sync();
   const std::uint64_t end = timer_.now();
   record(begin, end + read_ticks, item);
   return end;
@@ -87,13 +87,11 @@ std::uint64_t Transfer::one(const Item& item) {
   return writes(work_.operation) ? write_one(item) : read_one(item);
 }
 
-/// Takes part in a collective call without data.
-void Transfer::skip_one() {
-  if (work_.operation == Operation::read_modify_write || !writes(work_.operation)) file_.read({});
-  if (writes(work_.operation)) {
-    file_.write({});
-    if (work_.sync == SyncPolicy::each) file_.sync();
-  }
+void Transfer::call_empty() {
+  const unsigned reading = reads(work_.operation) ? 1 : 0;
+  if (calls_ < reading) call_read({});
+  else if (calls_ == reading && writes(work_.operation)) call_write({});
+  else call_sync();
 }
 
 template <typename Step>
@@ -136,7 +134,17 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
   const std::uint64_t interval =
       std::clamp<std::uint64_t>(bytes_between_agreements / std::max<std::uint64_t>(1, work_.pattern->request_bytes()),
                                 1, most_calls_between_agreements);
+  const unsigned calls_in_round = (reads(work_.operation) ? 1U : 0U) + (writes(work_.operation) ? 1U : 0U) +
+                                  (writes(work_.operation) && work_.sync == SyncPolicy::each ? 1U : 0U);
   std::exception_ptr failure;
+  const auto attempt = [&failure](const auto& step) {
+    try {
+      step();
+    } catch (const IoError&) {
+      // The others are inside the same call or will be: keep them company until all agree to end.
+      if (failure == nullptr) failure = std::current_exception();
+    }
+  };
   bool ended = false;
   for (; next_ < rounds; ++next_) {
     if (next_ % interval == 0) {
@@ -148,17 +156,12 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
       if (wish == Agreement::Wish::deadline) return Stop::deadline;
       if (wish == Agreement::Wish::end) break;
     }
-    try {
-      if (failure != nullptr || next_ >= mine) {
-        skip_one();
-        continue;
-      }
+    calls_ = 0;
+    if (failure == nullptr && next_ < mine) {
       fetch(next_, next_ + 1);
-      one(item(0));
-    } catch (const IoError&) {
-      // The others are inside the same call or will be: keep them company until all agree to end.
-      if (failure == nullptr) failure = std::current_exception();
+      attempt([&] { one(item(0)); });
     }
+    while (calls_ < calls_in_round) attempt([&] { call_empty(); });
   }
   if (failure != nullptr) std::rethrow_exception(failure);
   return next_ < rounds ? Stop::ended : Stop::finished;

@@ -92,7 +92,12 @@ class Transfer {
   std::uint64_t read_one(const Item& item);
   std::uint64_t change_one(const Item& item);
   std::uint64_t one(const Item& item);
-  void skip_one();
+  /// Calls to the file, counted: a collective round that an error cuts short has to be completed.
+  void call_read(const Request& request) { ++calls_, file_.read(request); }
+  void call_write(const Request& request) { ++calls_, file_.write(request); }
+  void call_sync() { ++calls_, file_.sync(); }
+  /// Takes part in the next call of a collective round, without data.
+  void call_empty();
   void generate(const Item& item);
   void examine(const Item& item);
   void record(std::uint64_t begin, std::uint64_t end, const Item& item);
@@ -104,6 +109,7 @@ class Transfer {
   Tally& tally_;
   Watch& watch_;
   std::uint64_t next_ = 0;
+  unsigned calls_ = 0;  ///< made in this round
   std::array<std::uint64_t, batch> numbers_{};
   std::vector<Extent> list_;    ///< of contiguous requests one each, otherwise those of one request
   std::size_t list_size_ = 1;  ///< extents of a request

@@ -73,6 +73,8 @@ Value value_of(const Parameter& parameter, const Json& json) {
       return json.get<TextMap>();
     case Kind::operations:
       if (!json.is_array() || json.empty()) wrong(name, name + " must be a list of operations");
+      for (const Json& operation : json)
+        if (!operation.is_string()) wrong(name, name + " must be a list of operations");
       return json.get<std::vector<std::string>>();
     case Kind::numbers: return numbers_of(parameter, json);
     case Kind::levels: return levels_of(parameter, json);
@@ -118,6 +120,9 @@ Repetitions repetitions_of(const Json& json) {
   if (json.is_number_integer()) {
     repetitions.minimum = repetitions.maximum = json.get<std::uint64_t>();
   } else if (json.is_object()) {
+    for (const auto& [key, value] : json.items())
+      if (!value.is_number() || value.get<double>() < 0)
+        wrong("repetitions", "repetitions." + key + " must be a number");
     repetitions.minimum = json.value("min", std::uint64_t{1});
     repetitions.maximum = json.value("max", repetitions.minimum);
     repetitions.until = json.value("until", 0.0);
@@ -218,18 +223,28 @@ void read_header(const Json& json, Plan& plan) {
   plan.interleave = interleave == "random" ? Interleave::random : Interleave::none;
 }
 
+/// The case's own number, else its position in the plan.
+std::uint64_t number_of(const Json& json, std::uint64_t position) {
+  const bool numbered = json.is_object() && json.contains("case") && json["case"].is_number_unsigned();
+  return numbered ? json["case"].get<std::uint64_t>() : position;
+}
+
 void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
+  std::uint64_t position = 0;
   for (const Json& json : cases) {
-    const std::uint64_t number = plan.cases.size() + errors.size() + 1;
+    ++position;
+    const std::uint64_t number = number_of(json, position);
     try {
       Case test = case_of(json);
-      test.number = json.value("case", number);
+      test.number = number;
       plan.ranks = std::max(plan.ranks, test.clients);
       const std::size_t errors_before = errors.size();
       check_case(test, plan.ranks_per_node, errors);
       if (errors.size() == errors_before) plan.cases.push_back(std::move(test));
     } catch (const InputError& error) {
-      errors.push_back({json.value("case", number), error.key(), error.what(), error.remedy()});
+      errors.push_back({number, error.key(), error.what(), error.remedy()});
+    } catch (const Json::exception& error) {
+      errors.push_back({number, "", error.what(), "a plan is made by strider plan --json"});
     }
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,9 @@ class Examiner {
   void report(std::span<const std::byte> memory, std::uint64_t file_offset, std::uint64_t position);
   void assign_blame(std::span<const std::byte> memory, std::uint64_t file_offset, std::uint64_t position,
                     Mismatch& mismatch) const;
+  std::optional<std::uint64_t> telling_word(std::span<const std::byte> memory, std::uint64_t file_offset,
+                                            std::uint64_t position) const;
+  bool has_right_word(std::span<const std::byte> memory, std::uint64_t file_offset) const;
 
   FileData::Identity identity_;
   FileData expected_;

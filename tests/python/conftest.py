@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from strider import engine as engines
 from strider.engine import Description, Engine
 from strider.errors import StriderError

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from strider import engine as engines
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError

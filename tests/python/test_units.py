@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from strider.units import (
     format_bytes,
     format_bytes_rounded,

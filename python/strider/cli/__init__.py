@@ -20,7 +20,7 @@ from strider.cli.quick import quick
 from strider.cli.report import report
 from strider.cli.run import run
 from strider.cli.show import show
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
 
 __all__ = ["app", "main"]
 
@@ -76,6 +76,9 @@ def main(arguments: list[str] | None = None) -> int:
         for line in error.message.splitlines():
             print(f"strider: {line}", file=sys.stderr)
         return int(error.exit_code)
+    except KeyboardInterrupt:
+        print("strider: interrupted", file=sys.stderr)
+        return int(ExitCode.CANNOT_RUN)
     except BrokenPipeError:
         # The reader (head, less) has had enough. What Python would still write at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

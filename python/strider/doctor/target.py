@@ -3,6 +3,7 @@
 import errno
 import mmap
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,10 @@ def check_target(target: Path) -> Iterator[Diagnosis]:
         yield Diagnosis("mount options", "works", mount.options)
     yield from _space(space_of(path))
     yield from _direct(path)
+    for left in folder.abandoned(path):
+        yield Diagnosis(
+            "leftover", "note", f"{left} is of a run that was killed", f"rm -r {shlex.quote(str(left))}"
+        )
 
 
 def _space(space: Space) -> Iterator[Diagnosis]:

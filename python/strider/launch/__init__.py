@@ -5,7 +5,7 @@ them for the progress display, passes interruptions on, and cleans up after an e
 """
 
 from strider.launch.display import Display, choose_display
-from strider.launch.execute import Outcome, execute
-from strider.launch.preflight import Finding, check_target, preflight
+from strider.launch.preflight import Finding, check_target
+from strider.launch.runner import Outcome, execute
 
-__all__ = ["Display", "Finding", "Outcome", "check_target", "choose_display", "execute", "preflight"]
+__all__ = ["Display", "Finding", "Outcome", "check_target", "choose_display", "execute"]

@@ -13,6 +13,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from strider.engine import Json
 from strider.errors import ExitCode, StriderError
 
 MARKER = ".strider"
@@ -53,6 +54,30 @@ def create(target: Path, run: str) -> Folder:
     except OSError as error:
         raise StriderError(f"cannot make {path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return Folder(path, run, status.st_dev, status.st_ino)
+
+
+def abandoned(target: Path) -> list[Path]:
+    """Folders of runs on this host that ended without removing them, as when the machine went down."""
+    folders = [path.parent for path in sorted(target.glob(f"strider-*/{MARKER}"))]
+    return [path for path in folders if _is_abandoned(_read_marker(path / MARKER))]
+
+
+def _is_abandoned(marker: dict[str, Json]) -> bool:
+    pid = marker.get("pid")
+    return (
+        marker.get("host") == socket.gethostname()
+        and isinstance(pid, int)
+        and not Path(f"/proc/{pid}").exists()
+    )
+
+
+def _read_marker(path: Path) -> dict[str, Json]:
+    """What a marker says; empty where it cannot be read."""
+    try:
+        marker = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return marker if isinstance(marker, dict) else {}
 
 
 def remove(folder: Folder) -> str | None:

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 import pytest
+
 from strider.engine import Description
 from strider.suite import Changes, Suite
 from strider.suite.document import parse

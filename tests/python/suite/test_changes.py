@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from strider.suite import Suite
 from strider.suite.mistakes import SuiteError
 

@@ -1,6 +1,7 @@
 """Objections of the engine are brought back to the lines of the suite."""
 
 import pytest
+
 from strider.engine import Engine
 from strider.suite import Changes, check, load, locate, ready_made
 from strider.suite.document import parse

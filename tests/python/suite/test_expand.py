@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from strider.engine import Json
-from strider.suite import Suite
+
+from strider.engine import Engine, Json
+from strider.suite import Changes, Suite
+from strider.suite.document import parse
+from strider.suite.load import build
 
 SuiteOf = Callable[..., Suite]
 
@@ -25,6 +29,13 @@ def values(suite: Suite, *keys: str) -> Values:
 
     cases = [case.model_dump() for case in suite.plan.cases]
     return [tuple(value(case, key) for key in keys) for case in cases]
+
+
+def test_the_example_of_the_manual_has_as_many_cases_as_it_says(engine: Engine) -> None:
+    manual = (Path(__file__).parents[3] / "docs" / "suites.md").read_text(encoding="utf-8")
+    example = manual.split("```toml\n")[1].split("```")[0]
+    suite = build(parse(example, "s.toml"), engine.description, Changes())
+    assert f"which is {len(suite.plan.cases)} cases" in manual
 
 
 def test_one_value_of_each_key_is_one_case(suite_of: SuiteOf) -> None:

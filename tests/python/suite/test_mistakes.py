@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from strider.engine import Description
 from strider.errors import ExitCode, StriderError
 from strider.suite import Changes, load

@@ -1,0 +1,53 @@
+#include "core/clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace strider {
+namespace {
+
+TEST(Timer, NeverGoesBack) {
+  const Timer timer;
+  std::uint64_t last = timer.now();
+  for (int i = 0; i < 200000; ++i) {
+    const std::uint64_t now = timer.now();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+}
+
+TEST(Timer, AgreesWithClockGettimeWithinOnePercent) {
+  Timer timer;
+  const std::uint64_t begin_ns = monotonic_ns(), begin = timer.now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::uint64_t end = timer.now(), end_ns = monotonic_ns();
+  timer.recalibrate();
+  const auto expected = static_cast<double>(end_ns - begin_ns);
+  EXPECT_NEAR(static_cast<double>(timer.to_ns(end - begin)), expected, 0.01 * expected);
+}
+
+TEST(Timer, ConvertsThereAndBack) {
+  const Timer timer;
+  for (const std::uint64_t ns : {1'000ULL, 1'000'000ULL, 3'600'000'000'000ULL}) {
+    const auto exact = static_cast<double>(ns);
+    EXPECT_NEAR(static_cast<double>(timer.to_ns(timer.from_ns(ns))), exact, 2 + 1e-8 * exact);
+  }
+}
+
+TEST(Timer, ConvertsTimesOfADayWithoutOverflow) {
+  const Timer timer;
+  const double day_ns = 86400e9;
+  const auto ticks = static_cast<std::uint64_t>(day_ns / timer.ns_per_tick());
+  EXPECT_NEAR(static_cast<double>(timer.to_ns(ticks)), day_ns, 1e-6 * day_ns);
+}
+
+TEST(Timer, SaysWhatItIsAndWhatAReadingCosts) {
+  const Timer timer;
+  EXPECT_TRUE(timer.name() == "tsc" || timer.name() == "clock_gettime");
+  EXPECT_GT(timer.cost_ns(), 0);
+}
+
+}  // namespace
+}  // namespace strider

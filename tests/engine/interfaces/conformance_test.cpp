@@ -1,0 +1,325 @@
+// What every interface that stores bytes has to do, with its defaults and with each flag and choice of its own. A new
+// interface in the build list is found by itself; interfaces/template.cpp, which is not in the list, is tested with
+// them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+
+#include "interfaces/folder.hpp"
+#include "interfaces/interface.hpp"
+#include "interfaces/mpi_group.hpp"
+#include "mpi_session.hpp"
+#include "verify/data.hpp"
+
+namespace strider {
+
+extern const InterfaceEntry template_entry;
+
+namespace {
+
+constexpr std::uint64_t block = 4096;  ///< a multiple of what any of them asks for
+
+/// An interface with certain parameter values.
+struct Variant {
+  const InterfaceEntry* entry;
+  std::string name;
+  Settings settings;
+};
+void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+/// The value that a parameter's JSON default stands for.
+Value default_of(const Parameter& parameter) {
+  const std::string json(parameter.default_json);
+  switch (parameter.kind) {
+    case Kind::flag: return json == "true";
+    case Kind::text:
+    case Kind::choice: return json.substr(1, json.size() - 2);
+    case Kind::map: return TextMap{};
+    case Kind::seconds: return json == "null" ? Value{} : std::stod(json);
+    default: return json == "null" ? Value{} : std::uint64_t{std::stoull(json)};
+  }
+}
+
+std::vector<Variant> variants_of(const InterfaceEntry& entry) {
+  Settings defaults;
+  for (const Parameter& parameter : entry.parameters) defaults.set(std::string(parameter.name), default_of(parameter));
+  std::vector<Variant> variants{{&entry, std::string(entry.name), defaults}};
+  const auto add = [&](const Parameter& parameter, const std::string& name, Value value) {
+    variants.push_back({&entry, std::string(entry.name) + "_" + name, defaults});
+    variants.back().settings.set(std::string(parameter.name), std::move(value));
+  };
+  for (const Parameter& parameter : entry.parameters) {
+    const std::string name(parameter.name);
+    if (parameter.kind == Kind::flag) add(parameter, name, parameter.default_json == "false");
+    for (const std::string_view choice : split_choices(parameter.choices))
+      if (defaults.text(name) != choice) add(parameter, name + "_" + std::string(choice), std::string(choice));
+    if (parameter.kind == Kind::bytes && parameter.minimum == 0) add(parameter, "no_" + name, std::uint64_t{0});
+  }
+  return variants;
+}
+
+std::vector<Variant> all_variants() {
+  std::vector<Variant> all = variants_of(template_entry);
+  for (const InterfaceEntry* entry : all_interfaces()) {
+    if (!entry->capabilities.storage) continue;
+    for (Variant& variant : variants_of(*entry)) all.push_back(std::move(variant));
+  }
+  for (Variant& variant : all) std::replace(variant.name.begin(), variant.name.end(), '-', '_');
+  return all;
+}
+
+class EveryInterface : public testing::TestWithParam<Variant> {
+ protected:
+  void SetUp() override {
+    interface_ = GetParam().entry->make(GetParam().settings);
+    if (interface_->cooperation() != Cooperation::independent) need_mpi();
+    if (!can_create()) GTEST_SKIP() << "the file system of " << testing::TempDir() << " refuses it";
+  }
+  void TearDown() override {
+    for (const std::string& name : folder_.content()) interface_->remove(folder_.file(name));
+    EXPECT_TRUE(folder_.content().empty()) << "left behind: " << folder_.content().front();
+  }
+
+  std::unique_ptr<File> open(const std::string& name, Access access, Creation creation, Place place = {},
+                             std::uint64_t file_size = 16 * block) {
+    return interface_->open({folder_.file(name), access, creation, file_size, place, &group_});
+  }
+  /// Writes blocks of data that identifies itself, one request after the other.
+  void write(File& file, std::initializer_list<std::uint64_t> blocks, const FileData& data) {
+    for (const std::uint64_t number : blocks) {
+      const Extent extent{number * block, 0, block};
+      data.fill(memory_.span().first(block), extent.file_offset);
+      file.write({{&extent, 1}, memory_.data()});
+    }
+  }
+  void expect(File& file, std::initializer_list<std::uint64_t> blocks, const FileData& data) {
+    for (const std::uint64_t number : blocks) {
+      const Extent extent{number * block, 0, block};
+      std::ranges::fill(memory_.span(), std::byte{0xa5});
+      file.read({{&extent, 1}, memory_.data()});
+      EXPECT_EQ(data.first_mismatch(memory_.span().first(block), extent.file_offset), std::nullopt)
+          << "block " << number;
+    }
+  }
+  void make_file(const std::string& name, std::initializer_list<std::uint64_t> blocks) {
+    const auto file = open(name, Access::write, Creation::create);
+    write(*file, blocks, data_);
+    file->close();
+  }
+  /// The error that `step` ends with; a failure where there is none.
+  template <typename Step>
+  static IoError error_of(const Step& step) {
+    try {
+      step();
+    } catch (const IoError& error) {
+      return error;
+    }
+    ADD_FAILURE() << "no error";
+    return IoError({}, "");
+  }
+
+  Folder folder_;
+  Group group_;
+  Pages memory_{4 * block};
+  std::unique_ptr<Interface> interface_;
+  FileData data_{{1, 2, 3, 4}};
+
+ private:
+  bool can_create() {  // some options are not for every file system: direct I/O, fallocate
+    try {
+      open("probe", Access::write, Creation::create)->close();
+      interface_->remove(folder_.file("probe"));
+      return true;
+    } catch (const IoError& error) {
+      return error.details().error_number != EINVAL && error.details().error_number != EOPNOTSUPP;
+    }
+  }
+};
+
+TEST_P(EveryInterface, ReadsBackWhatItWrote) {
+  make_file("file", {0, 1, 2, 3});
+  const auto file = open("file", Access::read, Creation::existing);
+  expect(*file, {0, 1, 2, 3}, data_);
+  expect(*file, {2, 0, 3, 1}, data_);
+  file->close();
+}
+
+TEST_P(EveryInterface, WritesInAnyOrderAndBeyondTheEnd) {
+  make_file("file", {7, 2, 5, 0});
+  const auto file = open("file", Access::read, Creation::existing);
+  expect(*file, {0, 2, 5, 7}, data_);
+  file->close();
+}
+
+TEST_P(EveryInterface, WritesNothingBesidesItsExtents) {
+  make_file("file", {0, 1, 2, 3});
+  const FileData newer({1, 2, 3, 5});
+  const auto file = open("file", Access::write, Creation::existing);
+  write(*file, {1, 2}, newer);
+  file->close();
+  const auto again = open("file", Access::read, Creation::existing);
+  expect(*again, {0, 3}, data_);
+  expect(*again, {1, 2}, newer);
+  again->close();
+}
+
+TEST_P(EveryInterface, ReadsAndWritesOneOpenFile) {
+  make_file("file", {0, 1});
+  const FileData newer({1, 2, 3, 5});
+  const auto file = open("file", Access::read_write, Creation::existing);
+  expect(*file, {0}, data_);
+  write(*file, {0}, newer);
+  expect(*file, {1}, data_);
+  expect(*file, {0}, newer);
+  file->sync();
+  file->close();
+}
+
+TEST_P(EveryInterface, MovesRequestsOfAnyLengthWhereItAsksForNoAlignment) {
+  if (interface_->alignment() > 1) return;
+  std::uint64_t offset = 0;
+  const auto file = open("file", Access::read_write, Creation::create);
+  for (const std::uint64_t length : {1U, 7U, 512U, 4097U, 5000U}) {
+    const Extent extent{offset + 3, 5, length};
+    data_.fill(memory_.span().subspan(5, length), extent.file_offset);
+    file->write({{&extent, 1}, memory_.data()});
+    std::ranges::fill(memory_.span(), std::byte{0xa5});
+    file->read({{&extent, 1}, memory_.data()});
+    EXPECT_EQ(data_.first_mismatch(memory_.span().subspan(5, length), extent.file_offset), std::nullopt) << length;
+    EXPECT_EQ(memory_.data()[4], std::byte{0xa5}) << "memory before the extent was touched";
+    EXPECT_EQ(memory_.data()[5 + length], std::byte{0xa5}) << "memory behind the extent was touched";
+    offset += length + 100;
+  }
+  file->close();
+}
+
+TEST_P(EveryInterface, MovesEachExtentOfARequest) {
+  const Extent extents[] = {{3 * block, 0, block}, {0, 2 * block, block}, {block, block, block}};
+  const auto file = open("file", Access::read_write, Creation::create);
+  for (const Extent& extent : extents)
+    data_.fill(memory_.span().subspan(extent.memory_offset, block), extent.file_offset);
+  file->write({extents, memory_.data()});
+  std::ranges::fill(memory_.span(), std::byte{0});
+  file->read({extents, memory_.data()});
+  for (const Extent& extent : extents)
+    EXPECT_EQ(data_.first_mismatch(memory_.span().subspan(extent.memory_offset, block), extent.file_offset),
+              std::nullopt);
+  file->close();
+}
+
+TEST_P(EveryInterface, ARequestWithoutExtentsMovesNothing) {
+  make_file("file", {0});
+  const auto file = open("file", Access::read_write, Creation::existing);
+  file->write({});
+  file->read({});
+  expect(*file, {0}, data_);
+  file->close();
+}
+
+TEST_P(EveryInterface, RanksThatShareANewFileDoNotTruncateEachOther) {
+  const auto first = open("file", Access::write, Creation::create, {0, 2});
+  write(*first, {0, 2}, data_);
+  first->sync();
+  const auto second = open("file", Access::write, Creation::create, {1, 2});
+  write(*second, {1, 3}, data_);
+  second->close();
+  first->close();
+  const auto file = open("file", Access::read, Creation::existing);
+  expect(*file, {0, 1, 2, 3}, data_);
+  file->close();
+}
+
+TEST_P(EveryInterface, SyncedDataIsSeenThroughAnotherOpenFile) {
+  const auto writer = open("file", Access::write, Creation::create);
+  write(*writer, {0, 1}, data_);
+  writer->sync();
+  const auto reader = open("file", Access::read, Creation::existing);
+  expect(*reader, {0, 1}, data_);
+  reader->close();
+  writer->close();
+}
+
+TEST_P(EveryInterface, NamesTheFileThatItCannotOpen) {
+  const IoError missing = error_of([&] { open("missing", Access::read, Creation::existing); });
+  EXPECT_NE(missing.details().file.find("missing"), std::string::npos);
+  EXPECT_NE(missing.details().call, "");
+  EXPECT_STRNE(missing.what(), "");
+  EXPECT_EQ(missing.details().error_number, ENOENT);
+  const IoError no_folder = error_of([&] { open("folder/file", Access::write, Creation::create); });
+  EXPECT_NE(no_folder.details().file.find("folder/file"), std::string::npos);
+}
+
+TEST_P(EveryInterface, AShortFileIsAnErrorThatNamesTheOffset) {
+  make_file("file", {0, 1});
+  const std::uint64_t end = interface_->alignment() > 1 ? 2 * block : 2 * block - 96;
+  std::filesystem::resize_file(folder_.file("file"), end);
+  const auto file = open("file", Access::read, Creation::existing);
+  expect(*file, {0}, data_);
+  const Extent across{block, 0, 2 * block}, beyond{20 * block, 0, block};
+  const IoError error = error_of([&] { file->read({{&across, 1}, memory_.data()}); });
+  EXPECT_NE(error.details().file.find("file"), std::string::npos);
+  EXPECT_GE(error.details().offset, block);
+  EXPECT_LE(error.details().offset, end);
+  EXPECT_STRNE(error.what(), "");
+  EXPECT_EQ(error_of([&] { file->read({{&beyond, 1}, memory_.data()}); }).details().offset, 20 * block);
+  file->close();
+}
+
+TEST_P(EveryInterface, RemovesAFileAndDoesNotMindAMissingOne) {
+  make_file("file", {0});
+  interface_->remove(folder_.file("file"));
+  EXPECT_TRUE(folder_.content().empty());
+  EXPECT_NO_THROW(interface_->remove(folder_.file("file")));
+}
+
+TEST_P(EveryInterface, LeavesNothingOpenBehind) {
+  const auto open_descriptors = [] {
+    const std::filesystem::directory_iterator descriptors("/proc/self/fd");
+    return std::distance(begin(descriptors), end(descriptors));
+  };
+  make_file("file", {0});
+  const auto before = open_descriptors();
+  for (int i = 0; i < 5; ++i) open("file", Access::read, Creation::existing);  // the destructor closes
+  open("file", Access::read, Creation::existing)->close();
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_P(EveryInterface, ItsFactsHaveNames) {
+  const auto file = open("file", Access::write, Creation::create);
+  for (const auto& [name, value] : file->facts()) EXPECT_NE(name, "");
+  file->close();
+}
+
+std::string name_of_test(const testing::TestParamInfo<Variant>& test) { return test.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryInterface, testing::ValuesIn(all_variants()), name_of_test);
+
+TEST(Interfaces, DescribeThemselves) {
+  for (const InterfaceEntry* entry : all_interfaces()) {
+    EXPECT_EQ(find_interface(entry->name), entry);
+    EXPECT_NE(entry->doc, "") << entry->name;
+    for (const Parameter& parameter : entry->parameters)
+      EXPECT_NE(parameter.doc, "") << entry->name << '.' << parameter.name;
+  }
+  EXPECT_EQ(find_interface("possix"), nullptr);
+}
+
+TEST(Interfaces, TheTemplateIsNotOneOfThem) { EXPECT_EQ(find_interface(template_entry.name), nullptr); }
+
+TEST(NullInterface, DoesNothingAndNeverFails) {
+  const auto null = find_interface("null")->make({});
+  const auto file = null->open({.path = "/nowhere/file"});
+  const Extent extent{std::uint64_t{1} << 60, 0, std::uint64_t{1} << 40};
+  EXPECT_NO_THROW({
+    file->write({{&extent, 1}, nullptr});
+    file->read({{&extent, 1}, nullptr});
+    file->sync();
+    file->close();
+    null->remove("/nowhere/file");
+  });
+}
+
+}  // namespace
+}  // namespace strider

@@ -1,0 +1,160 @@
+// Collective transfers: several ranks, here threads, none of which may make a call more or less than the others.
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "operations/recording_file.hpp"
+#include "operations/work.hpp"
+
+namespace strider {
+namespace {
+
+/// Ranks that agree by meeting; the strongest wish wins.
+class Meeting {
+ public:
+  explicit Meeting(std::ptrdiff_t ranks) : everyone_(ranks) {}
+  Agreement::Wish agree(Agreement::Wish mine) {
+    {
+      const std::lock_guard lock(mutex_);
+      strongest_ = std::max(strongest_, mine);
+    }
+    everyone_.arrive_and_wait();
+    const Agreement::Wish agreed = strongest_;
+    everyone_.arrive_and_wait();
+    {
+      const std::lock_guard lock(mutex_);
+      strongest_ = Agreement::Wish::go_on;
+    }
+    everyone_.arrive_and_wait();
+    return agreed;
+  }
+  void leave() { everyone_.arrive_and_drop(); }
+
+ private:
+  std::barrier<> everyone_;
+  std::mutex mutex_;
+  Agreement::Wish strongest_ = Agreement::Wish::go_on;
+};
+
+/// One rank of a collective transfer.
+struct Member final : Agreement {
+  Member(Operation operation, std::uint64_t own_requests, Meeting& meeting_)
+      : job(operation, std::max<std::uint64_t>(own_requests, 1)), requests(own_requests), meeting(meeting_) {}
+  Wish agree(Wish mine) override {
+    ++agreements;
+    return meeting.agree(mine);
+  }
+  void run(std::uint64_t rounds) {
+    Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
+    try {
+      stop = transfer.run_collective(requests, rounds, deadline_ticks, *this);
+    } catch (const IoError&) {
+      threw = true;
+    }
+    meeting.leave();
+  }
+  /// What the calls were, without what they moved.
+  Calls kinds() const {
+    Calls kinds;
+    for (const std::string& call : file.calls) kinds.push_back(call.substr(0, call.find(' ')));
+    return kinds;
+  }
+  Job job;
+  RecordingFile file;
+  std::uint64_t requests;
+  std::uint64_t deadline_ticks = 0;
+  Meeting& meeting;
+  Stop stop = Stop::ended;
+  bool threw = false;
+  int agreements = 0;
+};
+
+/// Ranks 0, 1, … with as many requests as `shares` says.
+struct Team {
+  Team(Operation operation, std::initializer_list<std::uint64_t> shares)
+      : meeting(static_cast<std::ptrdiff_t>(shares.size())) {
+    for (const std::uint64_t share : shares) {
+      members.push_back(std::make_unique<Member>(operation, share, meeting));
+      rounds = std::max(rounds, share);
+    }
+  }
+  void run() {
+    std::vector<std::jthread> threads;
+    for (auto& member : members) threads.emplace_back([&] { member->run(rounds); });
+  }
+  Member& rank(std::size_t number) { return *members.at(number); }
+  void expect_equal_calls() {
+    for (const auto& member : members) {
+      EXPECT_EQ(member->kinds(), rank(0).kinds());
+      EXPECT_EQ(member->agreements, rank(0).agreements);
+    }
+  }
+  Meeting meeting;
+  std::vector<std::unique_ptr<Member>> members;
+  std::uint64_t rounds = 0;
+};
+
+TEST(CollectiveTransfer, RanksWithFewerRequestsTakePartWithoutData) {
+  Team team(Operation::write, {3, 1, 0});
+  team.run();
+  EXPECT_EQ(team.rank(0).file.calls, (Calls{"write 0+4", "write 8+4", "write 16+4"}));
+  EXPECT_EQ(team.rank(1).file.calls, (Calls{"write 0+4", "write", "write"}));
+  EXPECT_EQ(team.rank(2).file.calls, (Calls{"write", "write", "write"}));
+  for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::finished);
+  EXPECT_EQ(team.rank(1).job.tally.requests, 1U);
+}
+
+TEST(CollectiveTransfer, EmptyCallsAreThoseOfTheOperation) {
+  Team team(Operation::read_modify_write, {2, 1});
+  for (auto& member : team.members) member->job.work.sync = SyncPolicy::each;
+  team.run();
+  EXPECT_EQ(team.rank(0).kinds(), (Calls{"read", "write", "sync", "read", "write", "sync"}));
+  team.expect_equal_calls();
+}
+
+TEST(CollectiveTransfer, AnErrorOfOneRankEndsAllAfterEqualCalls) {
+  for (const Operation operation : {Operation::write, Operation::read, Operation::read_modify_write})
+    for (std::size_t fails_at = 0; fails_at < 6; ++fails_at) {
+      SCOPED_TRACE(std::string(name_of(operation)) + ", call " + std::to_string(fails_at) + " fails");
+      Team team(operation, {1000, 1000, 500});
+      for (auto& member : team.members) member->job.work.sync = SyncPolicy::each;
+      team.rank(1).file.fails_at = fails_at;
+      team.run();
+      EXPECT_TRUE(team.rank(1).threw);
+      EXPECT_EQ(team.rank(0).stop, Stop::ended);
+      EXPECT_EQ(team.rank(2).stop, Stop::ended);
+      EXPECT_LT(team.rank(0).job.tally.requests, 1000U) << "the others do not go on to the end";
+      team.expect_equal_calls();
+    }
+}
+
+TEST(CollectiveTransfer, AnErrorInTheLastRoundsIsThrownToo) {
+  Team team(Operation::write, {3, 3});
+  team.rank(0).file.fails_at = 2;
+  team.run();
+  EXPECT_TRUE(team.rank(0).threw);
+  team.expect_equal_calls();
+}
+
+TEST(CollectiveTransfer, TheWatchOfOneRankEndsAll) {
+  Team team(Operation::write, {1000, 1000});
+  team.rank(1).job.watch.allowed = 1;
+  team.run();
+  for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::ended);
+  EXPECT_LT(team.rank(0).job.tally.requests, 1000U);
+  team.expect_equal_calls();
+}
+
+TEST(CollectiveTransfer, StopsAtTheDeadlineOfOneRankAndGoesOnTogether) {
+  Team team(Operation::write, {1000, 1000});
+  team.rank(0).deadline_ticks = 1;
+  team.run();
+  for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::deadline);
+  team.expect_equal_calls();
+}
+
+}  // namespace
+}  // namespace strider

@@ -1,0 +1,186 @@
+#include "operations/transfer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "operations/recording_file.hpp"
+#include "operations/work.hpp"
+
+namespace strider {
+namespace {
+
+constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
+
+/// Makes every call last longer than the watch is left alone.
+void doze() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
+
+struct TransferTest : testing::Test {
+  Calls run(Job& job, std::uint64_t last, std::uint64_t deadline_ticks = 0) {
+    Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
+    stop = transfer.run(last, deadline_ticks);
+    return file.calls;
+  }
+  RecordingFile file;
+  Stop stop = Stop::ended;
+};
+
+TEST_F(TransferTest, VisitsItsRequestsForward) {
+  Job job(Operation::write);
+  EXPECT_EQ(run(job, 3), (Calls{"write 0+4", "write 8+4", "write 16+4"}));
+  EXPECT_EQ(stop, Stop::finished);
+}
+
+TEST_F(TransferTest, VisitsItsRequestsBackward) {
+  Job job(Operation::read, 3, OrderKind::backward);
+  EXPECT_EQ(run(job, 3), (Calls{"read 16+4", "read 8+4", "read 0+4"}));
+}
+
+TEST_F(TransferTest, VisitsItsRequestsInRandomOrderEachOnce) {
+  Job job(Operation::write, 200, OrderKind::random);
+  const Calls random = run(job, 200);
+  EXPECT_EQ(std::set<std::string>(random.begin(), random.end()).size(), 200U);
+  file.calls.clear();
+  Job forward(Operation::write, 200);
+  EXPECT_NE(random, run(forward, 200));
+}
+
+TEST_F(TransferTest, WithoutRequestsNothingIsCalled) {
+  Job job(Operation::write);
+  EXPECT_EQ(run(job, 0), Calls{});
+  EXPECT_EQ(stop, Stop::finished);
+}
+
+TEST_F(TransferTest, SyncsAfterEachRequestWhereThatIsWanted) {
+  Job job(Operation::rewrite, 2);
+  job.work.sync = SyncPolicy::each;
+  EXPECT_EQ(run(job, 2), (Calls{"write 0+4", "sync", "write 8+4", "sync"}));
+}
+
+TEST_F(TransferTest, LeavesTheSyncAtTheEndToThePhase) {
+  for (const SyncPolicy sync : {SyncPolicy::end, SyncPolicy::none}) {
+    Job job(Operation::write, 1);
+    job.work.sync = sync;
+    file.calls.clear();
+    EXPECT_EQ(run(job, 1), (Calls{"write 0+4"}));
+  }
+}
+
+TEST_F(TransferTest, NeverSyncsWhatItReads) {
+  Job job(Operation::reread, 1);
+  job.work.sync = SyncPolicy::each;
+  EXPECT_EQ(run(job, 1), (Calls{"read 0+4"}));
+}
+
+TEST_F(TransferTest, ReadModifyWriteWritesBackEachRequestBeforeTheNext) {
+  Job job(Operation::read_modify_write, 2);
+  job.work.sync = SyncPolicy::each;
+  EXPECT_EQ(run(job, 2), (Calls{"read 0+4", "write 0+4", "sync", "read 8+4", "write 8+4", "sync"}));
+}
+
+TEST_F(TransferTest, ReadModifyWriteChangesWhatItRead) {
+  Job job(Operation::read_modify_write, 2);
+  const std::vector<std::byte> before = file.content;
+  run(job, 2);
+  EXPECT_NE(file.content, before);
+}
+
+TEST_F(TransferTest, WritesDataThatIdentifiesItselfAndFindsItAgain) {
+  const FileData data({1, 2, 3, 4});
+  Job writing(Operation::write);
+  writing.work.written = &data;
+  run(writing, 3);
+  for (const std::uint64_t offset : {0U, 8U, 16U})
+    EXPECT_EQ(data.first_mismatch(std::span(file.content).subspan(offset, 4), offset), std::nullopt);
+
+  file.content[9] ^= std::byte{1};
+  Examiner examiner({1, 2, 3, 4}, 1, 24);
+  Job reading(Operation::read);
+  reading.work.examiner = &examiner;
+  run(reading, 3);
+  EXPECT_EQ(examiner.checked_bytes(), 12U);
+  ASSERT_EQ(examiner.mismatches(), 1U);
+  EXPECT_EQ(examiner.first_mismatches()[0].file_offset, 9U);
+  EXPECT_GT(writing.tally.prepare_ticks, 0U);
+  EXPECT_GT(reading.tally.prepare_ticks, 0U);
+}
+
+TEST_F(TransferTest, ReadModifyWriteChecksTheOldGenerationAndWritesTheNew) {
+  const FileData older({1, 2, 3, 4}), newer({1, 2, 3, 5});
+  older.fill(std::span(file.content).first(24), 0);
+  Examiner examiner({1, 2, 3, 4}, 1, 24);
+  Job job(Operation::read_modify_write);
+  job.work.examiner = &examiner;
+  job.work.written = &newer;
+  run(job, 3);
+  EXPECT_EQ(examiner.mismatches(), 0U);
+  EXPECT_EQ(examiner.checked_bytes(), 12U);
+  EXPECT_EQ(newer.first_mismatch(std::span(file.content).subspan(8, 4), 8), std::nullopt);
+}
+
+TEST_F(TransferTest, TalliesRequestsBytesAndLatencies) {
+  Job job(Operation::read_modify_write, 5);
+  run(job, 5);
+  EXPECT_EQ(job.tally.requests, 5U) << "read and write of a request count as one";
+  EXPECT_EQ(job.tally.bytes, 20U);
+  EXPECT_EQ(job.tally.latency_ns.count(), 5U);
+}
+
+TEST_F(TransferTest, LatencyIsThatOfTheCallsAndNotOfTheData) {
+  file.meanwhile = doze;
+  Job job(Operation::read_modify_write, 1);
+  job.work.sync = SyncPolicy::each;
+  run(job, 1);  // three calls of 3 ms or more
+  EXPECT_GE(job.tally.latency_ns.minimum(), 8'900'000U);
+}
+
+TEST_F(TransferTest, StopsAtItsDeadlineAndGoesOnWhereItWas) {
+  Job job(Operation::write, 4);
+  Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
+  EXPECT_EQ(transfer.run(4, long_ago), Stop::deadline);
+  EXPECT_EQ(file.calls, (Calls{"write 0+4"})) << "one request at least, so that there is a rate";
+  EXPECT_EQ(transfer.run(3, 0), Stop::finished);
+  EXPECT_EQ(file.calls, (Calls{"write 0+4", "write 8+4", "write 16+4"}));
+  EXPECT_EQ(job.tally.requests, 3U);
+}
+
+TEST_F(TransferTest, StopsAtADeadlineThatComesMeanwhile) {
+  file.meanwhile = doze;
+  Job job(Operation::write, 1000);
+  run(job, 1000, job.timer.now() + job.timer.from_ns(10'000'000));
+  EXPECT_EQ(stop, Stop::deadline);
+  EXPECT_GE(file.calls.size(), 1U);
+  EXPECT_LT(file.calls.size(), 1000U);
+}
+
+TEST_F(TransferTest, HasFinishedIfTheDeadlineComesWithTheLastRequest) {
+  Job job(Operation::write, 1);
+  run(job, 1, long_ago);
+  EXPECT_EQ(stop, Stop::finished);
+}
+
+TEST_F(TransferTest, IsWatchedAndEndedByTheWatch) {
+  file.meanwhile = doze;
+  Job job(Operation::write, 1000);
+  job.watch.allowed = 3;
+  run(job, 1000);
+  EXPECT_EQ(stop, Stop::ended);
+  EXPECT_EQ(job.watch.looks, 4);
+  EXPECT_GE(file.calls.size(), 4U);
+  EXPECT_LT(file.calls.size(), 1000U);
+  EXPECT_EQ(job.tally.requests, file.calls.size());
+}
+
+TEST_F(TransferTest, PassesErrorsOnAndCountsOnlyWhatWasDone) {
+  Job job(Operation::write);
+  file.fails_at = 1;
+  EXPECT_THROW(run(job, 3), IoError);
+  EXPECT_EQ(job.tally.requests, 1U);
+  EXPECT_EQ(job.tally.bytes, 4U);
+}
+
+}  // namespace
+}  // namespace strider

@@ -1,0 +1,281 @@
+// What must hold for every pattern in the build list, whatever its parameters are called: small parameter sets one by
+// one, larger ones by chance.
+#include "patterns/pattern.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "core/error.hpp"
+#include "patterns/formulas.hpp"
+#include "patterns/settings.hpp"
+
+namespace strider {
+namespace {
+
+constexpr std::uint64_t few_bytes[] = {1, 2, 3, 5, 8, 24}, few_counts[] = {1, 2, 5};
+constexpr std::uint64_t more_bytes[] = {1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 100, 256, 500, 1000},
+                        more_counts[] = {1, 2, 3, 4, 7, 8, 13};
+constexpr std::uint64_t many_bytes[] = {1000, 4096, 47008, 1 << 20, 8192000, 780171000, std::uint64_t{1} << 34},
+                        many_counts[] = {1, 3, 1000, 65536, 1000003};
+constexpr Choices small{few_bytes, few_counts}, medium{more_bytes, more_counts}, large{many_bytes, many_counts};
+constexpr Direction directions[] = {Direction::write, Direction::read};
+constexpr int draws = 3000;
+
+std::vector<Extent> all_extents(const Pattern& pattern, Place place, Direction direction) {
+  std::vector<std::uint64_t> numbers(pattern.requests(place, direction));
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  std::vector<Extent> extents(numbers.size());
+  pattern.fill(place, numbers, extents);
+  return extents;
+}
+
+Extent extent_of(const Pattern& pattern, Place place, std::uint64_t request) {
+  Extent extent;
+  pattern.fill(place, {&request, 1}, {&extent, 1});
+  return extent;
+}
+
+/// How often each byte of the file is touched by all ranks.
+std::vector<int> touches(const Pattern& pattern, std::uint32_t ranks, Direction direction) {
+  std::vector<int> count(pattern.file_size(ranks));
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    for (const Extent& extent : all_extents(pattern, {rank, ranks}, direction))
+      for (std::uint64_t i = 0; i < extent.length; ++i) ++count.at(extent.file_offset + i);
+  return count;
+}
+
+void expect_inside(const Pattern& pattern, Place place, const Extent& extent) {
+  ASSERT_GT(extent.length, 0U);
+  ASSERT_LE(extent.length, pattern.file_size(place.ranks));
+  ASSERT_LE(extent.file_offset, pattern.file_size(place.ranks) - extent.length);
+  ASSERT_LE(extent.memory_offset + extent.length, pattern.request_bytes());
+}
+
+void expect_consistent(const Pattern& pattern, Place place, Direction direction) {
+  const std::vector<Extent> extents = all_extents(pattern, place, direction);
+  const std::uint64_t alignment = pattern.alignment(place.ranks);
+  ASSERT_EQ(alignment & (alignment - 1), 0U) << "not a power of two";
+  std::uint64_t bytes = 0;
+  for (std::uint64_t k = 0; k < extents.size(); ++k) {
+    ASSERT_NO_FATAL_FAILURE(expect_inside(pattern, place, extents[k])) << "request " << k;
+    ASSERT_EQ(extents[k].file_offset % alignment, 0U) << "request " << k;
+    ASSERT_EQ(extents[k].length % alignment, 0U) << "request " << k;
+    ASSERT_EQ(extent_of(pattern, place, k), extents[k]) << "request " << k << " alone is another";
+    bytes += extents[k].length;
+  }
+  ASSERT_EQ(pattern.bytes(place, direction), bytes);
+}
+
+void expect_formula(const Formula& formula, const Settings& settings, const Pattern& pattern, Place place,
+                    Direction direction) {
+  const std::uint64_t requests = pattern.requests(place, direction);
+  ASSERT_EQ(requests, formula.requests(settings, place, direction));
+  const std::uint64_t step = requests / 50 + 1;
+  for (std::uint64_t k = 0; k < requests; k += step)
+    ASSERT_EQ(extent_of(pattern, place, k), formula.extent(settings, place, k)) << "request " << k;
+}
+
+class EveryPattern : public testing::TestWithParam<const PatternEntry*> {
+ protected:
+  const PatternEntry& entry() const { return *GetParam(); }
+
+  /// Calls `expect` for small parameter sets, all of them, and for `draws` larger ones; says for which it fails.
+  template <typename Expect>
+  void for_parameter_sets(const Expect& expect) const {
+    int accepted = 0;
+    const auto try_out = [&](const Settings& settings, std::uint32_t ranks) {
+      const auto pattern = make_if_valid(entry(), settings, ranks);
+      if (pattern == nullptr || testing::Test::HasFatalFailure()) return;
+      ++accepted;
+      SCOPED_TRACE(describe(settings) + "ranks=" + std::to_string(ranks));
+      expect(settings, *pattern, ranks);
+    };
+    for (std::uint32_t ranks = 1; ranks <= 4; ++ranks)
+      each_combination(entry(), small, [&](const Settings& settings) { try_out(settings, ranks); });
+    std::mt19937_64 random(20021121);
+    for (int i = 0; i < draws; ++i) {
+      const Settings settings = draw(entry(), medium, Optional::drawn, random);
+      try_out(settings, 1 + static_cast<std::uint32_t>(random() % 9));
+    }
+    EXPECT_GT(accepted, 500) << "hardly a parameter set was accepted: this test says little";
+  }
+};
+
+TEST_P(EveryPattern, StaysInsideTheFileAndCountsItsBytes) {
+  for_parameter_sets([](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      for (const Direction direction : directions)
+        ASSERT_NO_FATAL_FAILURE(expect_consistent(pattern, {rank, ranks}, direction)) << "rank " << rank;
+  });
+}
+
+TEST_P(EveryPattern, IsWhatItsFormulaSays) {
+  const Formula* formula = find_formula(entry().name);
+  ASSERT_NE(formula, nullptr) << "write the formula of " << entry().name << " into patterns/formulas.cpp";
+  for_parameter_sets([&](const Settings& settings, const Pattern& pattern, std::uint32_t ranks) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      for (const Direction direction : directions)
+        ASSERT_NO_FATAL_FAILURE(expect_formula(*formula, settings, pattern, {rank, ranks}, direction))
+            << "rank " << rank;
+  });
+}
+
+TEST_P(EveryPattern, TouchesNoByteTwiceWhereItSaysSo) {
+  for_parameter_sets([](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
+    if (!pattern.disjoint()) return;
+    for (const int count : touches(pattern, ranks, Direction::write)) ASSERT_LE(count, 1);
+  });
+}
+
+TEST_P(EveryPattern, CoversEachByteOnceWhereItTiles) {
+  if (!entry().tiles) return;
+  std::mt19937_64 random(1);
+  int accepted = 0;
+  for (int i = 0; i < draws; ++i) {
+    const Settings settings = draw(entry(), medium, Optional::absent, random);
+    const auto ranks = 1 + static_cast<std::uint32_t>(random() % 9);
+    const auto pattern = make_if_valid(entry(), settings, ranks);
+    if (pattern == nullptr) continue;
+    ++accepted;
+    for (const Direction direction : directions)
+      for (const int count : touches(*pattern, ranks, direction))
+        ASSERT_EQ(count, 1) << describe(settings) << "ranks=" << ranks;
+  }
+  EXPECT_GT(accepted, 200);
+}
+
+TEST_P(EveryPattern, LargeFilesDoNotOverflow) {
+  std::mt19937_64 random(2);
+  int accepted = 0;
+  for (int i = 0; i < draws; ++i) {
+    const Settings settings = draw(entry(), large, Optional::drawn, random);
+    const auto ranks = 1 + static_cast<std::uint32_t>(random() % 100'000);
+    const auto pattern = make_if_valid(entry(), settings, ranks);
+    if (pattern == nullptr) continue;
+    ++accepted;
+    const Place place{static_cast<std::uint32_t>(random() % ranks), ranks};
+    for (const Direction direction : directions) {
+      const std::uint64_t requests = pattern->requests(place, direction);
+      if (requests == 0) continue;
+      for (const std::uint64_t k : {std::uint64_t{0}, random() % requests, requests - 1})
+        ASSERT_NO_FATAL_FAILURE(expect_inside(*pattern, place, extent_of(*pattern, place, k)))
+            << describe(settings) << "ranks=" << ranks << " request " << k;
+    }
+  }
+  EXPECT_GT(accepted, 200);
+}
+
+TEST_P(EveryPattern, RefusesFilesThatNoOffsetReaches) {
+  const std::uint64_t huge_bytes[] = {std::uint64_t{1} << 62, std::uint64_t{1} << 63, ~std::uint64_t{0}};
+  const std::uint64_t huge_counts[] = {1, std::uint64_t{1} << 20, ~std::uint64_t{0}};
+  each_combination(entry(), {huge_bytes, huge_counts}, [&](const Settings& settings) {
+    for (const std::uint32_t ranks : {1U, 2U, 3U, 1'000'000U}) {
+      const auto pattern = make_if_valid(entry(), settings, ranks);
+      if (pattern != nullptr) {
+        EXPECT_LT(pattern->file_size(ranks), std::uint64_t{1} << 63) << describe(settings) << "ranks=" << ranks;
+      }
+    }
+  });
+}
+
+TEST_P(EveryPattern, FollowsTheSeedAlone) {
+  for_parameter_sets([&](const Settings& settings, const Pattern& pattern, std::uint32_t ranks) {
+    const auto again = entry().make(settings);
+    ASSERT_EQ(all_extents(pattern, {ranks - 1, ranks}, Direction::read),
+              all_extents(*again, {ranks - 1, ranks}, Direction::read));
+  });
+}
+
+TEST_P(EveryPattern, DescribesItself) {
+  EXPECT_NE(entry().doc, "");
+  EXPECT_NE(entry().formula, "");
+  EXPECT_NE(entry().source, "");
+  EXPECT_EQ(find_pattern(entry().name), &entry());
+  for (const Parameter& parameter : entry().parameters) EXPECT_NE(parameter.doc, "") << parameter.name;
+}
+
+std::string name_of_test(const testing::TestParamInfo<const PatternEntry*>& test) {
+  return std::string(test.param->name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryPattern, testing::ValuesIn(all_patterns().begin(), all_patterns().end()),
+                         name_of_test);
+
+TEST(Pattern, OfAnUnknownNameThereIsNone) { EXPECT_EQ(find_pattern("stided"), nullptr); }
+
+std::string key_refused(std::string_view name, const Settings& settings, std::uint32_t ranks) {
+  try {
+    find_pattern(name)->make(settings)->check(ranks);
+  } catch (const InputError& error) {
+    EXPECT_NE(error.remedy(), "");
+    return error.key();
+  }
+  return "nothing";
+}
+
+Settings settings_of(std::initializer_list<std::pair<std::string, Value>> values) {
+  Settings settings;
+  settings.set("seed", std::uint64_t{1});
+  for (const auto& [name, value] : values) settings.set(name, value);
+  return settings;
+}
+using Number = std::uint64_t;
+
+TEST(Pattern, BlamesTheKeyThatDoesNotFit) {
+  EXPECT_EQ(key_refused("segmented",
+                        settings_of({{"transfer", Number{8}}, {"block", Number{4}}, {"segments", Number{1}}}), 1),
+            "transfer");
+  EXPECT_EQ(
+      key_refused("sequential", settings_of({{"transfer", Number{8}}, {"size", Number{4}}, {"overlap", false}}), 1),
+      "transfer");
+  EXPECT_EQ(
+      key_refused("random", settings_of({{"transfer", Number{8}}, {"size", Number{4}}, {"replacement", false}}), 1),
+      "transfer");
+  EXPECT_EQ(
+      key_refused("random", settings_of({{"transfer", Number{8}}, {"size", Number{64}}, {"replacement", true}}), 1),
+      "count");
+  EXPECT_EQ(
+      key_refused("random", settings_of({{"transfer", Number{8}}, {"size", Number{64}}, {"replacement", false}}), 9),
+      "size");
+  EXPECT_EQ(
+      key_refused(
+          "random",
+          settings_of({{"transfer", Number{8}}, {"size", Number{64}}, {"count", Number{3}}, {"replacement", false}}),
+          3),
+      "count");
+  EXPECT_EQ(key_refused("strided", settings_of({{"transfer", Number{1} << 40}, {"count", Number{1} << 22}}), 2),
+            "count");
+}
+
+TEST(Pattern, RandomWithReplacementSpreadsOverTheWholeFile) {
+  const Settings settings = settings_of({{"transfer", Number{1000}},
+                                         {"size", Number{10'000'000}},
+                                         {"count", Number{20'000}},
+                                         {"align", Number{1}},
+                                         {"replacement", true}});
+  const auto pattern = find_pattern("random")->make(settings);
+  std::vector<int> tenths(10);
+  for (const Extent& extent : all_extents(*pattern, {0, 2}, Direction::read))
+    ++tenths.at(extent.file_offset / 1'000'000);
+  for (const int count : tenths) EXPECT_NEAR(count, 2000, 250);
+  EXPECT_NE(extent_of(*pattern, {0, 2}, 0), extent_of(*pattern, {1, 2}, 0)) << "each rank has a stream of its own";
+}
+
+TEST(CommonAlignment, IsTheLargestPowerOfTwoThatDividesAll) {
+  EXPECT_EQ(common_alignment({4096, 512}), 512U);
+  EXPECT_EQ(common_alignment({47008}), 32U);
+  EXPECT_EQ(common_alignment({0, 24}), 8U);
+  EXPECT_EQ(common_alignment({3, 1024}), 1U);
+}
+
+TEST(CheckedProduct, RefusesWhatNoFileOffsetHolds) {
+  EXPECT_EQ(checked_product(1 << 20, 1 << 20, "size"), std::uint64_t{1} << 40);
+  EXPECT_THROW(checked_product(std::uint64_t{1} << 32, std::uint64_t{1} << 31, "size"), InputError);
+  EXPECT_THROW(checked_product(std::uint64_t{1} << 40, std::uint64_t{1} << 40, "size"), InputError);
+}
+
+}  // namespace
+}  // namespace strider

@@ -1,0 +1,116 @@
+// What does not fit together in a case: pattern, interface, sharing.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "plan/plans.hpp"
+
+namespace strider {
+namespace {
+
+TEST(Check, TransferIsAtMostTheBlock) {
+  EXPECT_EQ(key_at_fault(case_text("", R"("name": "segmented", "transfer": 8, "block": 4)")), "transfer");
+}
+
+TEST(Check, DirectIoNeedsAlignedTransfers) {
+  const auto direct = [](const std::string& pattern) {
+    return case_text("", pattern, R"("name": "posix", "direct": true)");
+  };
+  EXPECT_EQ(key_at_fault(direct(R"("name": "segmented", "transfer": 1000, "block": 4000)")), "transfer");
+  EXPECT_EQ(key_at_fault(direct(R"("name": "segmented", "transfer": 4096, "block": 10000)")), "transfer");
+  EXPECT_EQ(key_at_fault(direct(
+                R"("name": "random", "transfer": 4096, "size": 1048576, "count": 3, "align": 1, "replacement": true)")),
+            "transfer");
+  good_case(direct(R"("name": "segmented", "transfer": 4096, "block": 65536)"));
+}
+
+TEST(Check, ATransferIsAtMostWhatTheInterfaceMovesInOneCall) {
+  EXPECT_EQ(key_at_fault(case_text("", R"("name": "strided", "transfer": 2147483648)", R"("name": "mpiio")")),
+            "transfer");
+  good_case(case_text("", R"("name": "strided", "transfer": 2147483648)", R"("name": "posix")"));
+}
+
+TEST(Check, NullHasNothingToVerify) {
+  EXPECT_EQ(key_at_fault(case_text(R"("verify": "full")", R"("name": "strided")", R"("name": "null")")), "verify");
+}
+
+TEST(Check, SharedBytesThatAreReadAndChangedCannotBeVerified) {
+  const std::string changed = R"("verify": "full", "operations": ["write", "read-modify-write"])";
+  EXPECT_EQ(key_at_fault(case_text(changed, R"("name": "sequential", "overlap": true)")), "verify");
+  EXPECT_EQ(key_at_fault(case_text(changed, R"("name": "random", "replacement": true, "count": 4)")), "verify");
+  good_case(case_text(changed, R"("name": "sequential", "overlap": false)"));
+  good_case(case_text(R"("verify": "full")", R"("name": "sequential", "overlap": true)"));
+}
+
+TEST(Check, ThereAreAtMostAsManyFilesAsClients) {
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "sharing": 3)")), "sharing");
+  good_case(case_text(R"("clients": 3, "sharing": 3)"));
+}
+
+TEST(Check, APatternIsCheckedForTheRanksOfItsLargestFile) {
+  const std::string few_slots = R"("name": "random", "transfer": 1048576, "size": 3145728)";
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 4)", few_slots)), "size");
+  good_case(case_text(R"("clients": 4, "sharing": 2)", few_slots));
+  good_case(case_text(R"("clients": 4, "sharing": "per-rank")", few_slots));
+  EXPECT_EQ(
+      errors_of({case_text(R"("clients": 8, "sharing": "per-node")", few_slots)}, R"("ranks_per_node": 4, )").at(0).key,
+      "size");
+  EXPECT_TRUE(
+      errors_of({case_text(R"("clients": 8, "sharing": "per-node")", few_slots)}, R"("ranks_per_node": 3, )").empty());
+}
+
+TEST(Check, EveryRefusalSaysWhatWouldBeRight) {
+  for (const std::string& text :
+       {case_text(R"("verify": "full")", R"("name": "strided")", R"("name": "null")"),
+        case_text(R"("clients": 2, "sharing": 3)"), case_text("", R"("name": "segmented", "transfer": 8, "block": 4)"),
+        case_text("", R"("name": "strided", "transfer": 2147483648)", R"("name": "mpiio")")})
+    EXPECT_NE(errors_of({text}).at(0).remedy, "") << text;
+}
+
+std::string printed_check(const std::vector<std::string>& cases, const std::string& header = "") {
+  std::vector<PlanError> errors;
+  const Plan plan = read_plan(plan_text(cases, header), errors);
+  std::ostringstream out;
+  print_check(plan, errors, out);
+  std::string text = out.str();
+  std::erase_if(text, [](char letter) { return letter == ' ' || letter == '\n'; });
+  return text;
+}
+
+TEST(PrintedCheck, SaysWhatACaseNeedsAndDoes) {
+  // 3 ranks × 2 segments × 10 000 bytes by 4096: three requests for each block.
+  const std::string text =
+      printed_check({case_text(R"("clients": 3, "sharing": "per-rank")",
+                               R"("name": "segmented", "transfer": 4096, "block": 10000, "segments": 2)")});
+  EXPECT_EQ(text, R"({"format":"strider-check","version":1,"cases":[{"case":1,"files":3,"space_bytes":60000,)"
+                  R"("largest_file_bytes":20000,"request_bytes":4096,"phases":[)"
+                  R"({"operation":"write","bytes":60000,"requests":18,"ranks":3},)"
+                  R"({"operation":"read","bytes":60000,"requests":18,"ranks":3}]}],"errors":[]})");
+}
+
+TEST(PrintedCheck, CountsTheRanksThatWork) {
+  const std::string text = printed_check(
+      {case_text(R"("clients": 4)", R"("name": "sequential", "transfer": 10, "size": 100, "overlap": false)")});
+  EXPECT_NE(text.find(R"({"operation":"write","bytes":100,"requests":10,"ranks":1})"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"({"operation":"read","bytes":400,"requests":40,"ranks":4})"), std::string::npos) << text;
+}
+
+TEST(PrintedCheck, NullNeedsNoSpace) {
+  EXPECT_NE(
+      printed_check({case_text("", R"("name": "strided")", R"("name": "null")")}).find(R"("files":0,"space_bytes":0)"),
+      std::string::npos);
+}
+
+TEST(PrintedCheck, UnevenFilesAreAddedUp) {
+  const std::string text =
+      printed_check({case_text(R"("clients": 5, "sharing": 2)", R"("name": "strided", "transfer": 10, "count": 1)")});
+  EXPECT_NE(text.find(R"("files":2,"space_bytes":50,"largest_file_bytes":30)"), std::string::npos) << text;
+}
+
+TEST(PrintedCheck, ListsWhatIsWrong) {
+  const std::string text = printed_check({case_text(R"("order": "x")")});
+  EXPECT_NE(text.find(R"("errors":[{"case":1,"key":"order")"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace strider

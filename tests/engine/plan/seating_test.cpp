@@ -1,0 +1,117 @@
+#include "plan/seating.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <vector>
+
+namespace strider {
+namespace {
+
+/// Ranks of each file in the order of their places, and that every seat says what its file says.
+std::vector<std::vector<std::uint32_t>> ranks_by_file(const Seating& seating, std::uint32_t clients) {
+  std::vector<std::vector<std::uint32_t>> files(seating.files());
+  for (std::uint32_t rank = 0; rank < clients; ++rank) {
+    const Seat seat = seating.seat(rank);
+    EXPECT_LT(seat.file, seating.files());
+    EXPECT_EQ(seat.place.ranks, seating.ranks_of(seat.file));
+    EXPECT_EQ(seat.place.rank, files.at(seat.file).size()) << "places are in the order of ranks";
+    files.at(seat.file).push_back(rank);
+  }
+  for (std::uint64_t file = 0; file < files.size(); ++file) EXPECT_EQ(files[file].size(), seating.ranks_of(file));
+  return files;
+}
+
+using Ranks = std::vector<std::vector<std::uint32_t>>;
+
+TEST(Seating, SharedPutsAllRanksOnOneFile) {
+  EXPECT_EQ(ranks_by_file(Seating({SharingKind::shared, 1}, 3, {}), 3), (Ranks{{0, 1, 2}}));
+}
+
+TEST(Seating, PerRankGivesEachItsOwnFile) {
+  EXPECT_EQ(ranks_by_file(Seating({SharingKind::per_rank, 1}, 3, {}), 3), (Ranks{{0}, {1}, {2}}));
+}
+
+TEST(Seating, PerNodeFollowsTheNodesHoweverUneven) {
+  EXPECT_EQ(ranks_by_file(Seating({SharingKind::per_node, 1}, 5, {0, 0, 0, 1, 1}), 5), (Ranks{{0, 1, 2}, {3, 4}}));
+  EXPECT_EQ(ranks_by_file(Seating({SharingKind::per_node, 1}, 5, {0, 1, 2, 0, 1}), 5), (Ranks{{0, 3}, {1, 4}, {2}}));
+  EXPECT_EQ(ranks_by_file(Seating({SharingKind::per_node, 1}, 4, {0, 0, 0, 0}), 4), (Ranks{{0, 1, 2, 3}}));
+}
+
+TEST(Seating, SeveralFilesAreDealtToConsecutiveRanks) {
+  EXPECT_EQ(ranks_by_file(Seating({SharingKind::files, 2}, 5, {}), 5), (Ranks{{0, 1, 2}, {3, 4}}));
+  EXPECT_EQ(ranks_by_file(Seating({SharingKind::files, 3}, 6, {}), 6), (Ranks{{0, 1}, {2, 3}, {4, 5}}));
+}
+
+TEST(Seating, GroupsOfSeveralFilesDifferByOneRankAtMost) {
+  for (std::uint32_t clients = 1; clients <= 70; ++clients)
+    for (std::uint32_t files = 1; files <= clients; ++files) {
+      const Ranks groups = ranks_by_file(Seating({SharingKind::files, files}, clients, {}), clients);
+      ASSERT_EQ(groups.size(), files);
+      std::uint32_t next = 0;
+      for (const auto& group : groups) {
+        ASSERT_GE(group.size(), clients / files) << clients << " clients on " << files << " files";
+        ASSERT_LE(group.size(), clients / files + 1) << clients << " clients on " << files << " files";
+        for (const std::uint32_t rank : group) ASSERT_EQ(rank, next++) << "groups are consecutive ranks";
+      }
+      ASSERT_EQ(next, clients);
+    }
+}
+
+TEST(Seating, TheFirstFileHasTheMostRanks) {  // so that checking a case's pattern for it checks it for all
+  for (std::uint32_t clients = 1; clients <= 70; ++clients)
+    for (std::uint32_t files = 1; files <= clients; ++files) {
+      const Seating seating({SharingKind::files, files}, clients, {});
+      for (std::uint64_t file = 1; file < files; ++file) ASSERT_LE(seating.ranks_of(file), seating.ranks_of(0));
+    }
+}
+
+TEST(ConsecutiveNodes, FillOneNodeAfterTheOther) {
+  EXPECT_EQ(consecutive_nodes(5, 2), (std::vector<std::uint32_t>{0, 0, 1, 1, 2}));
+  EXPECT_EQ(consecutive_nodes(3, 0), (std::vector<std::uint32_t>{0, 0, 0}));
+}
+
+std::vector<std::uint32_t> readers(Readback readback, std::uint32_t clients, std::uint32_t shift,
+                                   std::uint64_t repetition) {
+  Case test;
+  test.clients = clients;
+  test.readback = readback;
+  test.shift = shift;
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t rank = 0; rank < clients; ++rank) result.push_back(readback_rank(test, rank, repetition));
+  return result;
+}
+
+TEST(Readback, EachRanksDataIsReadByOneRank) {
+  for (const Readback readback : {Readback::same, Readback::shift, Readback::shuffle})
+    for (std::uint32_t clients = 1; clients <= 40; ++clients)
+      for (std::uint32_t shift = 0; shift <= 45; shift += 5) {
+        std::vector<std::uint32_t> sorted = readers(readback, clients, shift, shift), all(clients);
+        std::sort(sorted.begin(), sorted.end());
+        std::iota(all.begin(), all.end(), 0);
+        ASSERT_EQ(sorted, all);
+      }
+}
+
+TEST(Readback, SameReadsItsOwnAndShiftThatOfTheRankFurtherOn) {
+  EXPECT_EQ(readers(Readback::same, 3, 1, 0), (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(readers(Readback::shift, 4, 1, 0), (std::vector<std::uint32_t>{1, 2, 3, 0}));
+  EXPECT_EQ(readers(Readback::shift, 4, 6, 0), (std::vector<std::uint32_t>{2, 3, 0, 1}));
+}
+
+TEST(Readback, ShuffleDiffersBetweenRepetitionsAndIsRepeatable) {
+  EXPECT_EQ(readers(Readback::shuffle, 30, 1, 2), readers(Readback::shuffle, 30, 1, 2));
+  EXPECT_NE(readers(Readback::shuffle, 30, 1, 2), readers(Readback::shuffle, 30, 1, 3));
+}
+
+TEST(FileNames, AreDifferentForEachCaseAndFile) {
+  std::set<std::string> names;
+  for (std::uint64_t number = 1; number <= 30; ++number)
+    for (std::uint64_t file = 0; file < 30; ++file) names.insert(file_name(number, file));
+  EXPECT_EQ(names.size(), 900U);
+}
+
+}  // namespace
+}  // namespace strider

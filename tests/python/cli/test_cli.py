@@ -1,0 +1,358 @@
+"""The command line as a user types it."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import strider
+from strider.cli import app, main
+from strider.engine import Engine
+
+SUITE = """\
+[suite]
+name = "trial"
+clients = [1, 2]
+repetitions = 2
+[[case]]
+interface = "posix"
+pattern = "segmented"
+transfer = "64KiB"
+block = "256KiB"
+operations = ["write", "read"]
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> str:
+    """A small suite without a target."""
+    path = tmp_path / "trial.toml"
+    path.write_text(SUITE, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> str:
+    """An empty directory to measure."""
+    path = tmp_path / "target"
+    path.mkdir()
+    return str(path)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty store, in use."""
+    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
+    return tmp_path / "store"
+
+
+class TestTheProgram:
+    def test_help_names_every_verb(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["--help"]) == 0
+        shown = capsys.readouterr().out
+        for verb in ("quick", "run", "plan", "list", "show", "report", "export", "describe", "doctor"):
+            assert f"\n  {verb} " in shown
+
+    @pytest.mark.parametrize("verb", sorted(str(command.name) for command in app.registered_commands))
+    def test_every_verb_has_help(self, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main([verb, "--help"]) == 0
+        assert "Usage:" in capsys.readouterr().out
+
+    def test_the_version_is_that_of_the_package(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["--version"]) == 0
+        assert capsys.readouterr().out == f"strider {strider.__version__}\n"
+
+    @pytest.mark.parametrize(
+        "words", [["quik"], ["plan"], ["plan", "s.toml", "--rank", "x"], ["run", "--fast"]]
+    )
+    def test_a_wrong_command_line_is_bad_input(
+        self, words: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(words) == 2
+        assert capsys.readouterr().err
+
+    def test_help_loads_nothing_that_takes_long(self) -> None:
+        code = (
+            "import sys; from strider.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment()
+        )
+        slow = {"altair", "duckdb", "jinja2", "numpy", "pydantic", "scipy", "tree_sitter"}
+        assert slow & set(done.stderr.split()) == set()
+
+    def test_the_module_is_the_program(self) -> None:
+        command = [sys.executable, "-m", "strider", "--version"]
+        assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment()).stdout
+
+    def test_a_reader_that_has_had_enough_is_no_error(self, engine: Engine) -> None:
+        command = f"{sys.executable} -m strider plan thesis-2009 --json | head -n 1"
+        script = ["bash", "-o", "pipefail", "-c", command]
+        done = subprocess.run(script, capture_output=True, text=True, check=False, env=environment())
+        assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
+
+
+def environment() -> dict[str, str]:
+    """The environment for another process that is to find this package."""
+    return {**os.environ, "PYTHONPATH": str(Path(strider.__file__).parents[1])}
+
+
+@pytest.mark.usefixtures("engine")
+class TestPlan:
+    def test_the_table_has_a_row_for_each_case_and_the_totals(
+        self, suite: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["plan", suite, "--assume-rate", "1MiB"]) == 0
+        shown = capsys.readouterr().out
+        assert "transfer 64 KiB" in shown
+        assert "2 cases, 8 phases on 2 ranks, 3 MiB moved in all" in shown
+        assert "needs 512 KiB and 1 file at a time" in shown
+        assert "takes about 3 s, if the target moves 1 MiB/s" in shown
+
+    def test_one_case_shows_all_its_columns(self, suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["plan", suite, "-n", "1"]) == 0
+        header = capsys.readouterr().out.splitlines()[1].split()
+        assert header[:5] == ["case", "interface", "pattern", "transfer", "clients"]
+
+    def test_a_thousand_cases_have_a_thousand_rows(
+        self, suite: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        sizes = ",".join(str(size) for size in range(1, 501))
+        assert main(["plan", suite, "--set", f"case.transfer={sizes}"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert any(line.startswith("1000 ") for line in lines)
+        assert "1000 cases" in lines[-3]
+
+    def test_options_that_are_not_the_default_are_shown(
+        self, suite: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["plan", suite, "--set", "case.posix.direct=true", "--set", "case.verify=full"]) == 0
+        shown = capsys.readouterr().out
+        assert "posix direct" in shown
+        assert "verify=full" in shown
+
+    def test_json_is_the_engines_input(
+        self, suite: str, engine: Engine, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["plan", suite, "--json"]) == 0
+        text = capsys.readouterr().out
+        assert json.loads(text)["format"] == "strider-plan"
+        assert len(engine.check(text).cases) == 2
+
+    @pytest.mark.parametrize("rank", range(4))
+    def test_extents_of_a_strided_case_equal_the_formula(
+        self, suite: str, rank: int, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        transfer, count, ranks = 65536, 5, 4
+        settings = ["case.pattern=strided", f"case.count={count}"]
+        words = [word for setting in settings for word in ("--set", setting)]
+        assert main(["plan", suite, "-n", str(ranks), *words, "--extents", "1", "--rank", str(rank)]) == 0
+        lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+        offsets = [int(row["file_offset"]) for row in csv.DictReader(io.StringIO("\n".join(lines)))]
+        assert offsets == [k * ranks * transfer + rank * transfer for k in range(count)]
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["--extents", "3"], "--extents 3: the plan has cases 1 to 2"),
+            (["--extents", "1", "--rank", "1"], "--rank 1: case 1 has ranks 0 to 0"),
+            (["--assume-rate", "fast"], '--assume-rate: "fast" is not a size'),
+            (["--assume-rate", "0"], "--assume-rate must be more than 0"),
+            (["--set", "case.pattern=stided"], 'unknown pattern "stided": did you mean "strided"?'),
+            (["--set", "case.transfer=1MiB"], "transfer is larger than block"),
+        ],
+    )
+    def test_bad_input_gets_a_message_and_exit_code_2(
+        self, suite: str, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["plan", suite, *words]) == 2
+        captured = capsys.readouterr()
+        assert captured.err.startswith("strider: ")
+        assert says in captured.err
+        assert captured.out == ""
+
+    @pytest.mark.parametrize(
+        ("name", "says"),
+        [
+            ("thesis-2008", 'did you mean "thesis-2009"?'),
+            ("zzz.toml", "there is no suite file zzz.toml"),
+            ("/", "is a directory, not a suite file: to measure it, call strider quick /"),
+        ],
+    )
+    def test_a_suite_that_is_not_there_is_told_what_there_is(
+        self, name: str, says: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["plan", name]) == 2
+        assert says in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("engine")
+class TestRun:
+    def test_a_run_ends_with_a_table_and_says_where_everything_is(
+        self, suite: str, target: str, store: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["run", suite, "--target", target, "--quiet"]) == 0
+        captured = capsys.readouterr()
+        assert "posix" in captured.out
+        (directory,) = store.iterdir()
+        assert f"run: {directory}" in captured.err
+        assert f"report: {directory}/report.html" in captured.err
+        assert (directory / "samples.parquet").exists()
+        assert list(Path(target).iterdir()) == []
+
+    def test_json_is_all_that_is_printed(
+        self, suite: str, target: str, store: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["run", suite, "--target", target, "--quiet", "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert (document["status"], document["exit_code"]) == ("complete", 0)
+        assert {(row["clients"], row["operation"]) for row in document["results"]} == {
+            (clients, operation) for clients in (1, 2) for operation in ("write", "read")
+        }
+
+    def test_quick_measures_a_directory_and_leaves_it_empty(
+        self, target: str, store: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        few = [
+            "case.transfer=64KiB",
+            "case.clients=1",
+            "case.repetitions=1",
+            "case.block=64KiB",
+            "case.size=64KiB",
+        ]
+        words = [word for setting in [*few, "case.count=1"] for word in ("--set", setting)]
+        assert main(["quick", target, "--quiet", *words]) == 0
+        assert list(Path(target).iterdir()) == []
+
+    def test_a_suite_without_a_target_needs_one(self, suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["run", suite]) == 2
+        assert "there is no target directory" in capsys.readouterr().err
+
+    def test_a_directory_that_is_not_there_is_bad_input(
+        self, tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["quick", str(tmp_path / "missing")]) == 2
+        assert "make it with mkdir -p" in capsys.readouterr().err
+        assert not store.exists()
+
+    def test_an_unknown_launcher_is_bad_input(
+        self, suite: str, target: str, store: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["run", suite, "--target", target, "--launcher", "mpixec"]) == 2
+        assert 'unknown launcher "mpixec"' in capsys.readouterr().err
+
+
+def test_without_an_engine_nothing_can_run(
+    suite: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STRIDER_ENGINE", "/nowhere/strider-engine")
+    assert main(["plan", suite]) == 3
+    assert "is not an executable file" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("engine")
+class TestRuns:
+    @pytest.fixture
+    def measured(self, suite: str, target: str, store: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+        """The directory of a run in the store."""
+        assert main(["run", suite, "--target", target, "--quiet"]) == 0
+        capsys.readouterr()
+        return next(store.iterdir())
+
+    def test_list_names_the_runs(self, measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["list"]) == 0
+        assert measured.name in capsys.readouterr().out
+
+    def test_list_as_json(self, measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["list", "--json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)
+        assert (row["run"], row["status"], row["directory"]) == (measured.name, "complete", str(measured))
+
+    @pytest.mark.parametrize("name", ["latest", "path", "id", "beginning"])
+    def test_show_takes_any_name_of_a_run(
+        self, measured: Path, name: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        names = {"path": str(measured), "id": measured.name, "beginning": measured.name[:12]}
+        assert main(["show", names.get(name, name)]) == 0
+        shown = capsys.readouterr().out
+        assert shown.startswith(f"{measured.name}: complete, ")
+        assert "write" in shown
+
+    def test_show_as_json(self, measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["show", "latest", "--json"]) == 0
+        assert len(json.loads(capsys.readouterr().out)["results"]) == 4
+
+    def test_a_report_can_be_drawn_again_elsewhere(
+        self, measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["report", "latest", "-o", str(tmp_path / "again.html")]) == 0
+        assert capsys.readouterr().out == f"{tmp_path / 'again.html'}\n"
+        assert "<html" in (tmp_path / "again.html").read_text(encoding="utf-8")
+
+    def test_export_prints_a_row_for_each_sample(
+        self, measured: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["export", "latest", "--format", "csv"]) == 0
+        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert len(rows) == 8
+        assert "rate_mib_s" in rows[0]
+
+    def test_export_writes_parquet(self, measured: Path, tmp_path: Path) -> None:
+        assert (
+            main(["export", "latest", "-f", "parquet", "-o", str(tmp_path / "x.parquet"), "--rows", "ranks"])
+            == 0
+        )
+        assert (tmp_path / "x.parquet").read_bytes().startswith(b"PAR1")
+
+    def test_a_run_that_is_not_there_is_bad_input(
+        self, measured: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["show", "yesterday"]) == 2
+        assert 'no run "yesterday"' in capsys.readouterr().err
+
+
+def test_an_empty_store_is_no_error(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "no runs in" in captured.err
+
+
+@pytest.mark.usefixtures("engine")
+class TestDescribe:
+    def test_the_overview_names_everything(self, engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe"]) == 0
+        shown = capsys.readouterr().out
+        described = engine.description
+        for entry in [*described.interfaces, *described.patterns, *described.operations, *described.case]:
+            assert f"  {entry.name} " in shown
+
+    def test_a_pattern_is_described_with_its_formula_and_parameters(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["describe", "patterns", "strided"]) == 0
+        shown = capsys.readouterr().out
+        assert "offset(k)" in shown
+        assert "transfer" in shown
+        assert "segmented" not in shown
+
+    @pytest.mark.parametrize("topic", ["interfaces", "patterns", "operations", "case"])
+    def test_each_topic_can_be_had_whole(self, topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe", topic]) == 0
+        text = capsys.readouterr().out
+        assert main(["describe", topic, "--json"]) == 0
+        for entry in json.loads(capsys.readouterr().out):
+            assert entry["name"] in text
+
+    def test_one_entry_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe", "interfaces", "posix", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["name"] == "posix"
+
+    def test_an_unknown_name_is_told_what_there_is(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe", "patterns", "stided"]) == 2
+        assert 'unknown pattern "stided": did you mean "strided"?' in capsys.readouterr().err

@@ -1,0 +1,173 @@
+"""Following a run: the event file, the state, the display, the error messages."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from strider.engine import Json
+from strider.launch.display import Bar, Lines, Silent, choose_display
+from strider.launch.messages import message
+from strider.launch.state import RunState
+from strider.launch.tail import Tail, close_events
+from strider.suite import CheckedPlan
+
+RUN = {"event": "run", "time_s": 0.0}
+SAMPLE = {
+    "event": "sample",
+    "case": 1,
+    "operation": "write",
+    "measured": True,
+    "bytes": 1 << 20,
+    "rate_mib_s": 812.0,
+}
+PROGRESS = {
+    "event": "progress", "case": 1, "operation": "read", "bytes_done": 1 << 20, "bytes_total": 4 << 20,
+    "elapsed_s": 0.5, "done_phases": 1, "planned_phases": 4,
+}  # fmt: skip
+
+
+def test_only_whole_lines_are_events(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    tail = Tail(path)
+    assert tail.new_events() == []
+    path.write_bytes(b'{"event": "run"}\n{"event": ')
+    assert tail.new_events() == [{"event": "run"}]
+    with path.open("ab") as file:
+        file.write(b'"case"}\n')
+    assert tail.new_events() == [{"event": "case"}]
+    assert tail.new_events() == []
+
+
+@pytest.mark.parametrize("torn", ["", '{"event": "sam'])
+def test_the_end_comes_after_the_last_whole_line(tmp_path: Path, torn: str) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"event": "run"}\n' + torn, encoding="utf-8")
+    close_events(path, {"event": "end"})
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [
+        {"event": "run"},
+        {"event": "end"},
+    ]
+
+
+def test_an_engine_that_never_wrote_gets_an_end_too(tmp_path: Path) -> None:
+    close_events(tmp_path / "events.jsonl", {"event": "end"})
+    assert (tmp_path / "events.jsonl").read_text() == '{"event": "end"}\n'
+
+
+def state_after(*events: dict[str, Json], planned: int = 4) -> RunState:
+    state = RunState(planned)
+    for event in events:
+        state.add(event)
+    return state
+
+
+def test_the_share_that_is_done_counts_phases_and_the_part_of_the_current_one() -> None:
+    assert state_after(RUN).fraction == 0.0
+    assert state_after(RUN, SAMPLE).fraction == pytest.approx(1 / 4)
+    assert state_after(RUN, SAMPLE, PROGRESS).fraction == pytest.approx((1 + 1 / 4) / 4)
+    assert state_after(RUN, SAMPLE, PROGRESS, SAMPLE).fraction == pytest.approx(2 / 4)
+    assert state_after(RUN, SAMPLE, {"event": "end"}).fraction == 1.0
+
+
+def test_preparation_is_no_phase_of_the_plan() -> None:
+    assert state_after(RUN, {**SAMPLE, "measured": False}).samples == 0
+
+
+def test_more_repetitions_than_planned_do_not_exceed_the_whole() -> None:
+    assert state_after(*[SAMPLE] * 6).fraction == 1.0
+
+
+def test_the_rate_is_that_of_the_current_phase() -> None:
+    progress, sample = state_after(PROGRESS).current, state_after(PROGRESS, SAMPLE).current
+    assert progress is not None
+    assert progress.rate_mib_s == pytest.approx(2.0)
+    assert sample is not None
+    assert sample.rate_mib_s == pytest.approx(812.0)
+
+
+def test_errors_are_kept() -> None:
+    error = {"event": "error", "kind": "io"}
+    assert state_after(error).errors == [error]
+
+
+def test_a_pipe_gets_a_line_now_and_then(checked: Callable[..., CheckedPlan]) -> None:
+    output = io.StringIO()
+    now = iter([0.0, 1.0, 6.0])
+    lines = Lines(Console(file=output, width=200), checked().suite.plan, lambda: next(now))
+    for _ in range(3):
+        lines.show(state_after(SAMPLE, PROGRESS))
+    shown = output.getvalue().splitlines()
+    assert len(shown) == 2
+    assert "1/4 phases  case 1 posix segmented 1 MiB, 1 client: read  2.00 MiB/s" in shown[0]
+
+
+def test_a_pipe_gets_nothing_before_there_is_something_to_say(checked: Callable[..., CheckedPlan]) -> None:
+    output = io.StringIO()
+    Lines(Console(file=output), checked().suite.plan).show(state_after(RUN))
+    assert output.getvalue() == ""
+
+
+def test_a_terminal_gets_a_bar_that_is_gone_at_the_end(checked: Callable[..., CheckedPlan]) -> None:
+    output = io.StringIO()
+    bar = Bar(Console(file=output, force_terminal=True, width=120), checked().suite.plan)
+    bar.show(state_after(RUN, SAMPLE, PROGRESS))
+    bar.close()
+    shown = output.getvalue()
+    assert "1/4 phases" in shown
+    assert "1 MiB of 4 MiB" in shown
+    assert shown.endswith("\x1b[2K")
+
+
+def test_the_display_fits_where_it_goes(checked: Callable[..., CheckedPlan]) -> None:
+    plan = checked().suite.plan
+    pipe, terminal = Console(file=io.StringIO()), Console(file=io.StringIO(), force_terminal=True)
+    assert isinstance(choose_display(pipe, plan, "normal"), Lines)
+    assert isinstance(choose_display(terminal, plan, "normal"), Bar)
+    assert isinstance(choose_display(terminal, plan, "quiet"), Silent)
+
+
+IO_ERROR = {
+    "event": "error", "case": 3, "repetition": 0, "operation": "write", "kind": "io", "rank": 1, "host": "n1",
+    "file": "/t/c0003.0", "offset": 4096, "length": 1 << 20, "call": "pwrite", "errno": 28,
+    "message": "No space left on device", "expected": None, "found": None, "class": None, "count": 1,
+    "remedy": "free some",
+}  # fmt: skip
+
+
+def test_an_error_says_who_where_what_and_what_to_do() -> None:
+    assert message(IO_ERROR) == (
+        "case 3, write, repetition 1, rank 1 on n1: pwrite: No space left on device (ENOSPC) "
+        "in /t/c0003.0 at offset 4096, 1 MiB: free some"
+    )
+
+
+def test_wrong_data_is_shown_beside_what_it_should_be() -> None:
+    wrong = {
+        "kind": "verify",
+        "class": "stale",
+        "expected": "aabb",
+        "found": "ccdd",
+        "count": 7,
+        "remedy": "",
+    }
+    assert message({**IO_ERROR, **wrong}) == (
+        "case 3, write, repetition 1, rank 1 on n1: stale data in /t/c0003.0 at offset 4096, 1 MiB: "
+        "expected aabb, found ccdd (7 times)"
+    )
+
+
+def test_an_error_of_the_whole_run_names_no_case() -> None:
+    whole = {
+        "case": 0,
+        "operation": "",
+        "kind": "stall",
+        "file": "",
+        "call": "",
+        "errno": 0,
+        "message": "waited 2 s",
+    }
+    assert message({**IO_ERROR, **whole, "remedy": ""}) == "rank 1 on n1: waited 2 s"

@@ -1,0 +1,75 @@
+"""Facts about this machine."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from strider.launch import machine
+
+MOUNTS = """\
+21 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw,errors=remount-ro
+40 21 0:30 / /mnt/with\\040space rw,nosuid - nfs4 server:/export rw,vers=4.2
+41 21 0:31 / /mnt rw - tmpfs tmpfs rw
+42 21 0:32 / /mnt rw,noatime - lustre mgs@tcp:/fs rw,flock
+"""
+
+
+@pytest.fixture
+def mounts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with the mounts above."""
+    monkeypatch.setattr(machine, "_text", lambda path: MOUNTS if path == "/proc/self/mountinfo" else "")
+
+
+@pytest.mark.parametrize(
+    ("path", "point", "kind"),
+    [
+        ("/home/me", "/", "ext4"),
+        ("/mnt/with space/x", "/mnt/with space", "nfs4"),
+        ("/mnt/x", "/mnt", "lustre"),
+        ("/mntx", "/", "ext4"),
+    ],
+)
+def test_a_path_is_on_the_innermost_mount_and_the_latest_of_several(
+    mounts: None, path: str, point: str, kind: str
+) -> None:
+    found = machine.mount_of(Path(path))
+    assert found is not None
+    assert (found.point, found.kind) == (point, kind)
+
+
+def test_options_of_mount_and_file_system_are_told_once(mounts: None) -> None:
+    found = machine.mount_of(Path("/"))
+    assert found is not None
+    assert found.options == "rw,relatime,errors=remount-ro"
+
+
+def test_a_system_that_tells_nothing_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_text", lambda path: "")
+    assert machine.mount_of(Path("/")) is None
+    assert machine.memory().total_bytes == 0
+    assert machine.cpu_model()
+
+
+@pytest.mark.parametrize(
+    ("limit", "total"), [("max", 8 << 30), (str(2 << 30), 2 << 30), (str(1 << 60), 8 << 30)]
+)
+def test_a_container_has_the_memory_that_it_may_use(
+    monkeypatch: pytest.MonkeyPatch, limit: str, total: int
+) -> None:
+    texts = {
+        "/proc/meminfo": f"MemTotal: {8 << 20} kB\nMemAvailable: {6 << 20} kB\n",
+        "/sys/fs/cgroup/memory.max": f"{limit}\n",
+        "/sys/fs/cgroup/memory.current": f"{1 << 30}\n",
+    }
+    monkeypatch.setattr(machine, "_text", lambda path: texts.get(path, ""))
+    found = machine.memory()
+    assert found.total_bytes == total
+    assert found.available_bytes == (1 << 30 if total == 2 << 30 else 6 << 30)
+
+
+def test_the_environment_tells_of_the_target(tmp_path: Path) -> None:
+    told = machine.environment(tmp_path)
+    assert told["target"]["path"] == str(tmp_path)
+    assert 0 < told["target"]["free_bytes"] <= told["target"]["total_bytes"]
+    assert told["cores"] == len(os.sched_getaffinity(0))

@@ -1,0 +1,159 @@
+"""What is checked before a byte is written."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from strider.engine import Description
+from strider.errors import ExitCode, StriderError
+from strider.launch import preflight as module
+from strider.launch.machine import Memory, Space
+from strider.launch.preflight import Finding, check_target, preflight, raise_errors
+from strider.suite import CheckedPlan
+from strider.units import GIB, MIB
+
+Checked = Callable[..., CheckedPlan]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Sets what the machine has; by default plenty of everything."""
+
+    def have(
+        memory: int = 64 * GIB, available: int = 64 * GIB, free: int = 1000 * GIB, files: int | None = 10**6
+    ) -> None:
+        monkeypatch.setattr(module, "memory", lambda: Memory(memory, available))
+        monkeypatch.setattr(module, "space_of", lambda _: Space(1000 * GIB, free, files, 4096))
+
+    have()
+    return have
+
+
+def errors(plan: CheckedPlan, description: Description) -> list[str]:
+    found = preflight(plan, description, Path("/data"))
+    return [f"{finding.message}: {finding.remedy}" for finding in found if finding.severity == "error"]
+
+
+def test_a_machine_with_plenty_has_nothing_against_a_plan(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    assert errors(checked({"space_bytes": GIB, "files": 4, "request_bytes": MIB}), description) == []
+
+
+def test_the_largest_case_must_fit_and_the_sum_need_not(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    plan = checked({"space_bytes": GIB}, {"space_bytes": 2 * GIB}, keys="clients = [1, 2]")
+    machine(free=2 * GIB + 16 * MIB)
+    assert errors(plan, description) == []
+    machine(free=2 * GIB + 16 * MIB - 1)
+    (message,) = errors(plan, description)
+    assert "/data has 2.02 GiB free, and case 2 needs 2.02 GiB" in message
+    assert "make room" in message
+
+
+def test_the_files_must_fit(checked: Checked, machine: Callable[..., None], description: Description) -> None:
+    machine(files=100)
+    (message,) = errors(checked({"files": 90}), description)
+    assert message.startswith("/data can take 100 more files, and case 1 needs 106: ")
+
+
+def test_a_file_system_without_a_limit_on_files_takes_any(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    machine(files=None)
+    assert errors(checked({"files": 10**9}), description) == []
+
+
+def test_the_buffers_of_all_clients_must_fit_into_memory(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    machine(available=3 * GIB)
+    (message,) = errors(checked({"request_bytes": GIB}, keys="clients = 4"), description)
+    assert "3 GiB of memory are available, and 4 ranks need 4.25 GiB" in message
+    assert "lower transfer or clients" in message
+
+
+def test_an_interface_that_does_not_work_here_is_told_with_its_reason(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    plan = checked(keys='[[case]]\ninterface = "hdf5"\npattern = "strided"\n')
+    (message,) = errors(plan, description)
+    assert message.startswith("interface hdf5 does not work here: built without HDF5: leave hdf5 out")
+
+
+def notes(plan: CheckedPlan, description: Description) -> list[str]:
+    return [
+        finding.message
+        for finding in preflight(plan, description, Path("/data"))
+        if finding.severity == "note"
+    ]
+
+
+def test_files_that_fit_into_memory_are_noted(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    machine(memory=8 * GIB)
+    (note,) = notes(checked({"space_bytes": GIB}), description)
+    assert note.startswith("files of at most 1 GiB fit into the memory of 8 GiB")
+
+
+@pytest.mark.parametrize(
+    ("space", "keys"),
+    [
+        (9 * GIB, ""),
+        (GIB, "posix.direct = true"),
+        (GIB, 'operations = "write"'),
+    ],
+    ids=["larger than memory", "direct", "nothing is read"],
+)
+def test_reads_that_no_cache_serves_are_not_noted(
+    checked: Checked, machine: Callable[..., None], description: Description, space: int, keys: str
+) -> None:
+    machine(memory=8 * GIB)
+    assert notes(checked({"space_bytes": space}, keys=keys), description) == []
+
+
+def test_an_interface_without_storage_needs_no_space(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    machine(free=0)
+    plan = checked({}, {"space_bytes": 10**12}, keys='[[case]]\ninterface = "null"\npattern = "strided"\n')
+    machine(free=16 * MIB)
+    assert errors(plan, description) == []
+
+
+def test_errors_are_raised_together_and_notes_are_not() -> None:
+    found = [Finding("error", "a", "b"), Finding("note", "c", "d"), Finding("error", "e", "f")]
+    with pytest.raises(StriderError) as caught:
+        raise_errors(found)
+    assert caught.value.message == "a: b\ne: f"
+    assert caught.value.exit_code == ExitCode.BAD_INPUT
+    raise_errors([Finding("note", "c", "d")])
+
+
+def test_a_target_that_is_not_there_comes_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    with pytest.raises(StriderError, match=f"does not exist: make it with mkdir -p {missing}"):
+        check_target(str(missing))
+
+
+def test_a_target_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StriderError, match="is not a directory"):
+        check_target(str(tmp_path / "file"))
+
+
+def test_a_target_that_may_not_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(StriderError, match="you may not write to"):
+        check_target(str(tmp_path))
+
+
+def test_the_target_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert check_target(".") == tmp_path
+    assert check_target("~") == tmp_path

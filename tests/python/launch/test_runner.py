@@ -1,0 +1,226 @@
+"""Whole runs with the real engine: what is left behind, and how runs end that do not go to their end."""
+
+import io
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from strider.engine import Engine, Json
+from strider.errors import ExitCode, StriderError
+from strider.launch import Outcome, execute
+from strider.launch.display import Silent
+from strider.launch.launchers import choose
+from strider.launch.process import _descendants
+from strider.launch.state import RunState
+from strider.suite import Changes, check
+from strider.suite.document import parse
+from strider.suite.load import build
+
+SUITE = """\
+[suite]
+name = "trial"
+clients = 2
+repetitions = 2
+[[case]]
+interface = ["posix", "mpiio"]
+pattern = "segmented"
+transfer = "64KiB"
+block = "1MiB"
+operations = ["write", "read"]
+"""
+ENDLESS = ("case.interface=posix", "case.repetitions=1000000")
+
+Run = Callable[..., Outcome]
+
+
+class Watcher(Silent):
+    """Does something once the given number of phases is done, as if it were the display."""
+
+    def __init__(self, samples: int, act: Callable[[], None]) -> None:
+        self._samples, self._act, self._done = samples, act, False
+
+    def show(self, state: RunState) -> None:
+        if state.samples >= self._samples and not self._done:
+            self._done = True
+            self._act()
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """A directory with somebody else's file in it."""
+    path = tmp_path / "target"
+    path.mkdir()
+    (path / "precious").write_text("keep me", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
+    """Runs the suite above with changes."""
+
+    def start(*settings: str, display: Silent | None = None) -> Outcome:
+        changes = Changes(list(settings), str(target))
+        checked = check(build(parse(SUITE, "s.toml"), engine.description, changes), engine)
+        launcher = choose("mpiexec", engine.version.mpi)
+        return execute(
+            checked, engine, launcher, tmp_path / "store", display or Silent(), Console(file=io.StringIO())
+        )
+
+    return start
+
+
+def events(outcome: Outcome) -> list[dict[str, Json]]:
+    return [json.loads(line) for line in outcome.directory.events.read_text(encoding="utf-8").splitlines()]
+
+
+def sealed(outcome: Outcome) -> dict[str, Json]:
+    return dict(json.loads(outcome.directory.info.read_text(encoding="utf-8")))
+
+
+def contents(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@contextmanager
+def no_process_left() -> Iterator[None]:
+    """Fails if something that was started is still running."""
+    before = set(_descendants(os.getpid()))
+    yield
+    deadline = time.monotonic() + 5
+    while set(_descendants(os.getpid())) - before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert set(_descendants(os.getpid())) <= before
+
+
+def test_a_run_measures_everything_and_leaves_the_target_as_it_was(run: Run, target: Path) -> None:
+    outcome = run()
+    assert (outcome.status, outcome.exit_code, outcome.errors, outcome.leftover) == (
+        "complete",
+        ExitCode.OK,
+        [],
+        None,
+    )
+    assert outcome.samples == 2 * 2 * 2
+    assert contents(target) == ["precious"]
+    assert (target / "precious").read_text(encoding="utf-8") == "keep me"
+
+
+def test_the_run_directory_holds_plan_suite_events_and_the_facts(run: Run, target: Path) -> None:
+    outcome = run("case.transfer=128KiB")
+    path = outcome.directory.path
+    assert contents(path) == ["engine.log", "events.jsonl", "plan.json", "run.json", "suite.toml"]
+    assert (path / "suite.toml").read_text(encoding="utf-8") == SUITE
+    info = sealed(outcome)
+    assert info["set"] == ["case.transfer=128KiB"]
+    assert (info["status"], info["exit_code"], info["directory"]) == ("complete", 0, str(target))
+    assert [case["case"] for case in info["check"]["cases"]] == [1, 2]
+    assert info["environment"]["versions"]["mpi"]
+    assert (events(outcome)[0]["event"], events(outcome)[-1]["event"]) == ("run", "end")
+
+
+def test_each_run_writes_data_of_its_own(run: Run) -> None:
+    assert events(run())[0]["data_seed"] != events(run())[0]["data_seed"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_run_keeps_what_was_measured(run: Run, target: Path, number: int) -> None:
+    with no_process_left():
+        outcome = run(*ENDLESS, display=Watcher(4, lambda: os.kill(os.getpid(), number)))
+    assert (outcome.status, outcome.exit_code) == ("interrupted", ExitCode.CHECK_FAILED)
+    assert outcome.samples >= 4
+    assert events(outcome)[-1]["status"] == "interrupted"
+    assert sealed(outcome)["status"] == "interrupted"
+    assert contents(target) == ["precious"]
+
+
+def test_the_handlers_of_signals_are_as_before(run: Run) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    run()
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def ranks() -> list[int]:
+    """Process numbers of the ranks that run below this process."""
+    pids = _descendants(os.getpid())
+    return [pid for pid in pids if Path(f"/proc/{pid}/comm").read_text().startswith("strider-engine")]
+
+
+def test_a_killed_rank_ends_the_run_with_its_samples_kept(run: Run, target: Path) -> None:
+    with no_process_left():
+        outcome = run(*ENDLESS, display=Watcher(4, lambda: os.kill(ranks()[-1], signal.SIGKILL)))
+    assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
+    assert "the engine ended early" in outcome.reason
+    last = events(outcome)[-1]
+    assert (last["event"], last["by"], last["status"]) == ("end", "launcher", "failed")
+    assert sum(event["event"] == "sample" for event in events(outcome)) == outcome.samples >= 4
+    assert contents(target) == ["precious"]
+
+
+def test_ranks_that_do_not_heed_the_interruption_are_killed(run: Run, target: Path) -> None:
+    def freeze_and_interrupt() -> None:
+        for pid in ranks():
+            os.kill(pid, signal.SIGSTOP)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with no_process_left():
+        outcome = run(*ENDLESS, display=Watcher(4, freeze_and_interrupt))
+    assert outcome.status == "interrupted"
+    assert (events(outcome)[-1]["event"], events(outcome)[-1]["status"]) == ("end", "interrupted")
+    assert contents(target) == ["precious"]
+
+
+def test_an_engine_without_a_sign_of_life_is_killed(
+    run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strider.launch.runner.STALL_MARGIN_S", 0.5)
+
+    def freeze() -> None:
+        for pid in ranks():
+            os.kill(pid, signal.SIGSTOP)
+
+    with no_process_left():
+        outcome = run(*ENDLESS, "suite.stall_timeout=1", display=Watcher(4, freeze))
+    assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
+    assert "no sign of life" in outcome.reason
+    assert contents(target) == ["precious"]
+
+
+def test_a_program_that_is_no_engine_ends_the_run_with_a_clear_status(
+    run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strider.launch.runner._program", lambda *_: ["/bin/false"])
+    outcome = run()
+    assert (outcome.status, outcome.exit_code, outcome.samples) == ("failed", ExitCode.CANNOT_RUN, 0)
+    assert [event["event"] for event in events(outcome)] == ["end"]
+    assert contents(target) == ["precious"]
+
+
+def test_nothing_is_made_where_the_target_is_too_small(run: Run, target: Path, tmp_path: Path) -> None:
+    with pytest.raises(StriderError, match="make room"):
+        run("case.block=100000GiB")
+    assert contents(target) == ["precious"]
+    assert not (tmp_path / "store").exists()
+
+
+def test_nothing_stays_in_the_target_where_the_store_cannot_be_written(
+    run: Run, target: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "store").touch()
+    with pytest.raises(StriderError, match="cannot write results"):
+        run()
+    assert contents(target) == ["precious"]
+
+
+def test_runs_beside_each_other_do_not_meet(run: Run, target: Path) -> None:
+    outcomes: list[Outcome] = []
+    # Signals are the main thread's, so the second run is started from within the first one.
+    outcomes.append(run(display=Watcher(1, lambda: outcomes.append(run()))))
+    assert [outcome.exit_code for outcome in outcomes] == [ExitCode.OK, ExitCode.OK]
+    assert contents(target) == ["precious"]
