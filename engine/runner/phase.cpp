@@ -60,6 +60,7 @@ class Worker final : public Watch, public Agreement, public Attention {
   void execute();
   void open_file();
   void transfer();
+  std::optional<std::uint64_t> most_requests();
   void wear_out(Transfer& transfer);
   void finish_file();
   void note_error(const IoError& error);
@@ -67,6 +68,7 @@ class Worker final : public Watch, public Agreement, public Attention {
   void guarded(const Step& step);
   void report_progress(std::uint64_t bytes);
   WaitOptions waiting() { return {.stall_timeout_s = context_.stall_timeout_s, .attention = this}; }
+  bool limited() const { return test_.deadline_s > 0 && task_.operation != Operation::prefill; }
   bool failed() const { return !part_.errors.empty(); }
   bool reads_back() const { return task_.operation == Operation::read || task_.operation == Operation::reread; }
 
@@ -221,28 +223,34 @@ void Worker::transfer() {
   work.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
   work.examiner = examiner_ ? &*examiner_ : nullptr;
 
-  const bool limited = test_.deadline_s > 0 && task_.operation != Operation::prefill;
   const std::uint64_t deadline =
-      limited ? context_.timer.now() + context_.timer.from_ns(static_cast<std::uint64_t>(test_.deadline_s * 1e9)) : 0;
+      limited() ? context_.timer.now() + context_.timer.from_ns(static_cast<std::uint64_t>(test_.deadline_s * 1e9)) : 0;
   Transfer transfer(work, *file_, context_.timer, *tally_, *this);
   guarded([&] {
     if (cooperation_ == Cooperation::collective) transfer.run_collective(requests_, rounds_, deadline, *this);
     else transfer.run(requests_, deadline);
   });
-  if (limited) wear_out(transfer);
+  if (limited()) wear_out(transfer);
+}
+
+/// At the deadline: the most requests that any rank has done; nothing if the phase has to end. Every rank of the case
+/// takes part, also one that could not open its file.
+std::optional<std::uint64_t> Worker::most_requests() {
+  std::array<std::uint64_t, 2> most{tally_->requests, failed() || alarm_.raised() ? 1U : 0U};
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, most.data(), 2, MPI_UINT64_T, MPI_MAX, task_.communicator, &request);
+  wait(request, waiting());
+  return most[1] != 0 ? std::nullopt : std::optional(most[0]);
 }
 
 /// What was done at the deadline; then, if wanted, every rank completes as many requests as the fastest.
 void Worker::wear_out(Transfer& transfer) {
   const std::uint64_t at_deadline_ns = monotonic_ns();
   part_.deadline = {tally_->requests, tally_->bytes, seconds_between(begin_ns_, at_deadline_ns), 0};
-  std::array<std::uint64_t, 2> most{tally_->requests, failed() || alarm_.raised() ? 1U : 0U};
-  MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, most.data(), 2, MPI_UINT64_T, MPI_MAX, task_.communicator, &request);
-  wait(request, waiting());
-  if (most[1] != 0 || test_.wear_out == WearOut::no || cooperation_ == Cooperation::collective) return;
+  const std::optional<std::uint64_t> most = most_requests();
+  if (!most || test_.wear_out == WearOut::no || cooperation_ == Cooperation::collective) return;
   const std::uint64_t begin = monotonic_ns();
-  guarded([&] { transfer.run(std::min(requests_, most[0]), 0); });
+  guarded([&] { transfer.run(std::min(requests_, *most), 0); });
   part_.deadline.wear_out_s = seconds_between(begin, monotonic_ns());
 }
 
@@ -265,8 +273,11 @@ void Worker::finish_file() {
 
 void Worker::execute() {
   guarded([&] { open_file(); });
-  if (cooperation_ == Cooperation::collective && agree(failed() ? Wish::end : Wish::go_on) == Wish::end) file_.reset();
-  if (file_ == nullptr) return;
+  if (cooperation_ != Cooperation::independent && agree(failed() ? Wish::end : Wish::go_on) == Wish::end) file_.reset();
+  if (file_ == nullptr) {
+    if (limited()) most_requests();
+    return;
+  }
   const std::uint64_t begin = monotonic_ns();
   transfer();
   part_.transfer_s = seconds_between(begin, monotonic_ns());
