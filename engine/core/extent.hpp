@@ -28,6 +28,13 @@ struct Place {
 struct Request {
   std::span<const Extent> extents;
   std::byte* memory = nullptr;
+  std::uint64_t number = 0;  ///< of the request in its pattern
 };
+
+inline std::uint64_t bytes_of(std::span<const Extent> extents) {
+  std::uint64_t bytes = 0;
+  for (const Extent& extent : extents) bytes += extent.length;
+  return bytes;
+}
 
 }  // namespace strider

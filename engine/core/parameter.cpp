@@ -16,6 +16,8 @@ std::string_view name_of(Kind kind) {
     case Kind::sharing: return "sharing";
     case Kind::operations: return "operations";
     case Kind::repetitions: return "repetitions";
+    case Kind::numbers: return "numbers";
+    case Kind::levels: return "levels";
   }
   return "";
 }
@@ -38,6 +40,7 @@ template const bool& Settings::get(std::string_view) const;
 template const std::string& Settings::get(std::string_view) const;
 template const TextMap& Settings::get(std::string_view) const;
 template const std::vector<std::string>& Settings::get(std::string_view) const;
+template const Numbers& Settings::get(std::string_view) const;
 
 std::vector<std::string_view> split_choices(std::string_view choices) {
   std::vector<std::string_view> parts;

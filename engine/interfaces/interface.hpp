@@ -18,6 +18,18 @@ struct Group;
 enum class Access { write, read, read_write };
 enum class Creation { create, existing };
 
+/// Requests of several extents that repeat: request k is the list `first` moved by k times `shift` in the file.
+struct RegularRequests {
+  std::span<const Extent> first;  ///< valid during open() only
+  std::uint64_t shift = 0;        ///< 0: the requests are not so regular
+};
+
+/// What kind of requests a case makes, for interfaces that treat them differently.
+struct RequestShape {
+  bool contiguous = true;  ///< one extent each
+  bool regular = false;    ///< see RegularRequests
+};
+
 struct OpenRequest {
   std::string path;
   Access access = Access::read;
@@ -25,6 +37,7 @@ struct OpenRequest {
   std::uint64_t file_size = 0;  ///< bytes the file has, or will have when it is complete
   Place place;                  ///< of this rank among the ranks that open the file
   const Group* group = nullptr;
+  RegularRequests regular;
 };
 
 /// What the interface itself says about an open file: hints in force, striping, driver.
@@ -56,7 +69,7 @@ class Interface {
   virtual ~Interface() = default;
   virtual std::unique_ptr<File> open(const OpenRequest& request) = 0;
   virtual void remove(const std::string& path) = 0;
-  virtual Cooperation cooperation() const { return Cooperation::independent; }
+  virtual Cooperation cooperation(RequestShape) const { return Cooperation::independent; }
   /// Offsets, lengths and memory addresses must be multiples of this.
   virtual std::uint64_t alignment() const { return 1; }
   virtual std::uint64_t largest_transfer() const { return std::uint64_t{1} << 40; }

@@ -169,7 +169,7 @@ class MpiIo final : public Interface {
     MPI_Error_class(code, &error_class);
     if (code != MPI_SUCCESS && error_class != MPI_ERR_NO_SUCH_FILE) throw_mpi(code, {"MPI_File_delete", name, 0, 0, 0});
   }
-  Cooperation cooperation() const override {
+  Cooperation cooperation(RequestShape) const override {
     return collective_ ? Cooperation::collective : Cooperation::collective_open;
   }
   std::uint64_t largest_transfer() const override { return INT_MAX; }

@@ -14,72 +14,77 @@ constexpr std::uint64_t most_calls_between_agreements = 64;
 
 }  // namespace
 
-struct Transfer::Batch {
-  std::array<std::uint64_t, batch> numbers;
-  std::array<Extent, batch> extents;
-};
-
-void Transfer::fetch(std::uint64_t first, std::size_t count, Batch& requests) const {
-  work_.order->fill(first, std::span(requests.numbers).first(count));
-  work_.pattern->fill(work_.place, std::span(requests.numbers).first(count), std::span(requests.extents).first(count));
+/// The next requests, up to number `last`; how many.
+std::size_t Transfer::fetch(std::uint64_t first, std::uint64_t last) {
+  const std::size_t count = contiguous_ ? std::min<std::uint64_t>(batch, last - first) : 1;
+  const auto numbers = std::span(numbers_).first(count);
+  work_.order->fill(first, numbers);
+  if (contiguous_) {
+    work_.pattern->fill(work_.place, numbers, std::span(list_).first(count));
+  } else {
+    list_size_ = work_.pattern->extents(work_.place, numbers[0]);
+    work_.pattern->fill_request(work_.place, numbers[0], std::span(list_).first(list_size_));
+  }
+  return count;
 }
 
-inline void Transfer::record(std::uint64_t begin, std::uint64_t end, const Extent& extent) {
+inline void Transfer::record(std::uint64_t begin, std::uint64_t end, const Item& item) {
   tally_.latency_ns.record(timer_.to_ns(end - begin));
-  tally_.bytes += extent.length;
+  tally_.bytes += bytes_of(item.extents);
   ++tally_.requests;
 }
 
-void Transfer::generate(const Extent& extent) {
+void Transfer::generate(const Item& item) {
   const std::uint64_t begin = timer_.now();
-  work_.written->fill(work_.memory.subspan(extent.memory_offset, extent.length), extent.file_offset);
+  for (const Extent& extent : item.extents)
+    work_.written->fill(work_.memory.subspan(extent.memory_offset, extent.length), extent.file_offset);
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-void Transfer::examine(const Extent& extent) {
+void Transfer::examine(const Item& item) {
   const std::uint64_t begin = timer_.now();
-  work_.examiner->examine(work_.memory, extent);
+  for (const Extent& extent : item.extents) work_.examiner->examine(work_.memory, extent);
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-inline std::uint64_t Transfer::write_one(const Extent& extent) {
-  if (work_.written != nullptr) generate(extent);
+inline std::uint64_t Transfer::write_one(const Item& item) {
+  if (work_.written != nullptr) generate(item);
   const std::uint64_t begin = timer_.now();
-  call_write({{&extent, 1}, work_.memory.data()});
+  call_write({item.extents, work_.memory.data(), item.number});
   if (work_.sync == SyncPolicy::each) call_sync();
   const std::uint64_t end = timer_.now();
-  record(begin, end, extent);
+  record(begin, end, item);
   return end;
 }
 
-inline std::uint64_t Transfer::read_one(const Extent& extent) {
+inline std::uint64_t Transfer::read_one(const Item& item) {
   const std::uint64_t begin = timer_.now();
-  call_read({{&extent, 1}, work_.memory.data()});
+  call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
-  record(begin, end, extent);
-  if (work_.examiner != nullptr) examine(extent);
+  record(begin, end, item);
+  if (work_.examiner != nullptr) examine(item);
   return end;
 }
 
 /// Read, change, write back: the latency is that of the read plus that of the write.
-std::uint64_t Transfer::change_one(const Extent& extent) {
+std::uint64_t Transfer::change_one(const Item& item) {
   const std::uint64_t read_begin = timer_.now();
-  call_read({{&extent, 1}, work_.memory.data()});
+  call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;
-  if (work_.examiner != nullptr) examine(extent);
-  if (work_.written != nullptr) generate(extent);
-  else work_.memory[extent.memory_offset] ^= std::byte{0xff};
+  if (work_.examiner != nullptr) examine(item);
+  if (work_.written != nullptr) generate(item);
+  else if (!item.extents.empty()) work_.memory[item.extents.front().memory_offset] ^= std::byte{0xff};
   const std::uint64_t begin = timer_.now();
-  call_write({{&extent, 1}, work_.memory.data()});
+  call_write({item.extents, work_.memory.data(), item.number});
   if (work_.sync == SyncPolicy::each) call_sync();
   const std::uint64_t end = timer_.now();
-  record(begin, end + read_ticks, extent);
+  record(begin, end + read_ticks, item);
   return end;
 }
 
-std::uint64_t Transfer::one(const Extent& extent) {
-  if (work_.operation == Operation::read_modify_write) return change_one(extent);
-  return writes(work_.operation) ? write_one(extent) : read_one(extent);
+std::uint64_t Transfer::one(const Item& item) {
+  if (work_.operation == Operation::read_modify_write) return change_one(item);
+  return writes(work_.operation) ? write_one(item) : read_one(item);
 }
 
 void Transfer::call_empty() {
@@ -94,12 +99,10 @@ Stop Transfer::run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const
   const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
   std::uint64_t next_look = timer_.now() + interval;
   if (deadline_ticks != 0) next_look = std::min(next_look, deadline_ticks);
-  Batch requests;
   while (next_ < last) {
-    const std::size_t count = std::min<std::uint64_t>(batch, last - next_);
-    fetch(next_, count, requests);
+    const std::size_t count = fetch(next_, last);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t now = step(requests.extents[i]);
+      const std::uint64_t now = step(item(i));
       ++next_;
       if (now < next_look) [[likely]]
         continue;
@@ -116,14 +119,14 @@ Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
   switch (work_.operation) {
     case Operation::read:
     case Operation::reread:
-      return run_steps(last, deadline_ticks, [this](const Extent& extent) { return read_one(extent); });
+      return run_steps(last, deadline_ticks, [this](const Item& item) { return read_one(item); });
     case Operation::read_modify_write:
-      return run_steps(last, deadline_ticks, [this](const Extent& extent) { return change_one(extent); });
+      return run_steps(last, deadline_ticks, [this](const Item& item) { return change_one(item); });
     case Operation::write:
     case Operation::rewrite:
     case Operation::prefill: break;
   }
-  return run_steps(last, deadline_ticks, [this](const Extent& extent) { return write_one(extent); });
+  return run_steps(last, deadline_ticks, [this](const Item& item) { return write_one(item); });
 }
 
 Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks,
@@ -143,7 +146,6 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
     }
   };
   bool ended = false;
-  Batch requests;
   for (; next_ < rounds; ++next_) {
     if (next_ % interval == 0) {
       ended = ended || !watch_.go_on(tally_);
@@ -156,8 +158,8 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
     }
     calls_ = 0;
     if (failure == nullptr && next_ < mine) {
-      fetch(next_, 1, requests);
-      attempt([&] { one(requests.extents[0]); });
+      fetch(next_, next_ + 1);
+      attempt([&] { one(item(0)); });
     }
     while (calls_ < calls_in_round) attempt([&] { call_empty(); });
   }

@@ -1,6 +1,9 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/clock.hpp"
 #include "interfaces/interface.hpp"
@@ -55,7 +58,13 @@ class Agreement {
 class Transfer {
  public:
   Transfer(const Work& work, File& file, const Timer& timer, Tally& tally, Watch& watch)
-      : work_(work), file_(file), timer_(timer), tally_(tally), watch_(watch) {}
+      : work_(work),
+        file_(file),
+        timer_(timer),
+        tally_(tally),
+        watch_(watch),
+        list_(std::max<std::uint64_t>(batch, work.pattern->most_extents(work.place))),
+        contiguous_(work.pattern->contiguous()) {}
 
   /// Visits requests up to number `last`, from where the last call left off. `deadline_ticks`: 0 for none. Throws
   /// IoError.
@@ -65,27 +74,35 @@ class Transfer {
   Stop run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks, Agreement& agreement);
 
  private:
-  static constexpr std::size_t batch = 64;
-  struct Batch;
+  /// A request to be executed.
+  struct Item {
+    std::uint64_t number;
+    std::span<const Extent> extents;
+  };
 
-  void fetch(std::uint64_t first, std::size_t count, Batch& requests) const;
+  std::size_t fetch(std::uint64_t first, std::uint64_t last);
+  Item item(std::size_t i) const {
+    const Extent* begin = list_.data() + (contiguous_ ? i : 0);
+    return {numbers_[i], {begin, list_size_}};
+  }
   template <typename Step>
   Stop run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const Step& step);
   /// Executes a request; returns the time at which it was done.
-  std::uint64_t write_one(const Extent& extent);
-  std::uint64_t read_one(const Extent& extent);
-  std::uint64_t change_one(const Extent& extent);
-  std::uint64_t one(const Extent& extent);
+  std::uint64_t write_one(const Item& item);
+  std::uint64_t read_one(const Item& item);
+  std::uint64_t change_one(const Item& item);
+  std::uint64_t one(const Item& item);
   /// Calls to the file, counted: a collective round that an error cuts short has to be completed.
   void call_read(const Request& request) { ++calls_, file_.read(request); }
   void call_write(const Request& request) { ++calls_, file_.write(request); }
   void call_sync() { ++calls_, file_.sync(); }
   /// Takes part in the next call of a collective round, without data.
   void call_empty();
-  void generate(const Extent& extent);
-  void examine(const Extent& extent);
-  void record(std::uint64_t begin, std::uint64_t end, const Extent& extent);
+  void generate(const Item& item);
+  void examine(const Item& item);
+  void record(std::uint64_t begin, std::uint64_t end, const Item& item);
 
+  static constexpr std::size_t batch = 64;
   const Work& work_;
   File& file_;
   const Timer& timer_;
@@ -93,6 +110,10 @@ class Transfer {
   Watch& watch_;
   std::uint64_t next_ = 0;
   unsigned calls_ = 0;  ///< made in this round
+  std::array<std::uint64_t, batch> numbers_{};
+  std::vector<Extent> list_;    ///< of contiguous requests one each, otherwise those of one request
+  std::size_t list_size_ = 1;  ///< extents of a request
+  bool contiguous_;
 };
 
 }  // namespace strider

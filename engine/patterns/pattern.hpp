@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 
 #include "core/extent.hpp"
@@ -19,7 +20,7 @@ class Pattern {
   virtual std::uint64_t requests(Place place, Direction direction) const = 0;
   /// Bytes that the rank at `place` moves with all its requests.
   virtual std::uint64_t bytes(Place place, Direction direction) const = 0;
-  /// Bytes that the rank moves with its largest request: the size of its buffer.
+  /// Bytes that a rank moves with its largest request.
   virtual std::uint64_t request_bytes() const = 0;
   virtual std::uint64_t file_size(std::uint32_t ranks) const = 0;
   /// The largest power of two that divides all offsets and lengths, for direct I/O.
@@ -28,11 +29,39 @@ class Pattern {
   /// No byte is touched by two requests of a writing operation.
   virtual bool disjoint() const { return true; }
 
+  /// Whether each request is one extent; then `fill` is called, otherwise `fill_request`.
+  virtual bool contiguous() const { return true; }
   /// The extent of each of the given requests, in any order: `out[i]` belongs to `requests[i]`.
   virtual void fill(Place place, std::span<const std::uint64_t> requests, std::span<Extent> out) const = 0;
 
+  /// Extents of a request, and of the request of that rank that has most.
+  virtual std::uint64_t extents(Place, std::uint64_t /*request*/) const { return 1; }
+  virtual std::uint64_t most_extents(Place) const { return 1; }
+  /// All extents of one request, in increasing file offset; `out` has room for `extents(place, request)`.
+  virtual void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const {
+    fill(place, {&request, 1}, out.first(1));
+  }
+  /// Bytes of memory that the extents of the rank's requests reach over: its buffer, with gaps and halo.
+  virtual std::uint64_t memory_bytes(Place) const { return request_bytes(); }
+  /// Where request k is request 0 moved by k times this many bytes in the file (its memory may differ): that many bytes;
+  /// 0 where requests are not so regular. Lets MPI-IO describe all requests by one file view.
+  virtual std::uint64_t file_shift(Place) const { return 0; }
+
   /// Throws InputError where the parameters do not fit `ranks` ranks.
   virtual void check(std::uint32_t /*ranks*/) const {}
+};
+
+/// A pattern whose requests have several extents: `extents`, `most_extents` and `fill_request` say which.
+class ListPattern : public Pattern {
+ public:
+  bool contiguous() const final { return false; }
+  void fill(Place, std::span<const std::uint64_t>, std::span<Extent>) const final {
+    throw std::logic_error("the requests of this pattern have several extents");
+  }
+  std::uint64_t extents(Place place, std::uint64_t request) const override = 0;
+  std::uint64_t most_extents(Place place) const override = 0;
+  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override = 0;
+  std::uint64_t memory_bytes(Place place) const override = 0;
 };
 
 /// A pattern's description of itself.

@@ -62,6 +62,7 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
           {"space_bytes", space},
           {"largest_file_bytes", largest},
           {"request_bytes", pattern->request_bytes()},
+          {"memory_bytes", pattern->memory_bytes(seating.seat(0).place)},
           {"phases", phases_of(test, *pattern, seating)}};
 }
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <ostream>
+#include <vector>
 
 #include "core/error.hpp"
 #include "plan/plan.hpp"
@@ -43,13 +44,15 @@ void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& ou
       << file_name(test.number, seat.file) << " size " << pattern->file_size(seat.place.ranks) << '\n'
       << "request,extent,file_offset,memory_offset,length\n";
   const std::uint64_t last = std::min(requests, query.limit);
+  std::vector<Extent> extents(pattern->most_extents(seat.place));
   for (std::uint64_t visit = 0; visit < last; ++visit) {
     std::array<std::uint64_t, 1> request{};
-    std::array<Extent, 1> extent{};
     order.fill(visit, request);
-    pattern->fill(seat.place, request, extent);
-    out << request[0] << ",0," << extent[0].file_offset << ',' << extent[0].memory_offset << ',' << extent[0].length
-        << '\n';
+    const std::uint64_t count = pattern->extents(seat.place, request[0]);
+    pattern->fill_request(seat.place, request[0], std::span(extents).first(count));
+    for (std::uint64_t i = 0; i < count; ++i)
+      out << request[0] << ',' << i << ',' << extents[i].file_offset << ',' << extents[i].memory_offset << ','
+          << extents[i].length << '\n';
   }
 }
 

@@ -22,6 +22,31 @@ double checked_number(const Parameter& parameter, const Json& json) {
   return number;
 }
 
+/// A list of whole numbers, each within the parameter's limits.
+Numbers numbers_of(const Parameter& parameter, const Json& json) {
+  if (!json.is_array() || json.empty()) wrong(parameter.name, std::string(parameter.name) + " must be a list of numbers");
+  Numbers numbers;
+  for (const Json& number : json) {
+    checked_number(parameter, number);
+    if (!number.is_number_integer()) wrong(parameter.name, std::string(parameter.name) + " must be whole numbers");
+    numbers.push_back(number.get<std::uint64_t>());
+  }
+  return numbers;
+}
+
+/// A list of [count, stride] pairs, or of counts alone (stride 0: derived), flattened.
+Numbers levels_of(const Parameter& parameter, const Json& json) {
+  if (!json.is_array() || json.empty()) wrong(parameter.name, std::string(parameter.name) + " must be a list of levels");
+  Numbers flat;
+  for (const Json& level : json) {
+    const Numbers pair = numbers_of(parameter, level.is_array() ? level : Json::array({level}));
+    if (pair.size() > 2) wrong(parameter.name, "a level of " + std::string(parameter.name) + " is [count, stride]");
+    flat.push_back(pair[0]);
+    flat.push_back(pair.size() == 2 ? pair[1] : 0);
+  }
+  return flat;
+}
+
 Value value_of(const Parameter& parameter, const Json& json) {
   const std::string name(parameter.name);
   switch (parameter.kind) {
@@ -51,6 +76,8 @@ Value value_of(const Parameter& parameter, const Json& json) {
       for (const Json& operation : json)
         if (!operation.is_string()) wrong(name, name + " must be a list of operations");
       return json.get<std::vector<std::string>>();
+    case Kind::numbers: return numbers_of(parameter, json);
+    case Kind::levels: return levels_of(parameter, json);
     case Kind::sharing:
     case Kind::repetitions: return {};  // read by their own functions
   }

@@ -39,6 +39,12 @@ std::uint64_t total_bytes(const Pattern& pattern, const Seating& seating, std::u
   return bytes;
 }
 
+std::uint32_t rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return static_cast<std::uint32_t>(rank);
+}
+
 class TurnRunner {
  public:
   TurnRunner(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
@@ -47,17 +53,17 @@ class TurnRunner {
         test_(test),
         repetition_(repetition),
         communicator_(communicator),
+        rank_(rank_in(communicator)),
         schedule_(schedule),
         pattern_(make_pattern_of(test)),
         interface_(test.interface->make(test.interface_settings)),
         seating_(test.sharing, test.clients, nodes()),
         slices_(*pattern_),
         prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
-        buffer_(std::max(pattern_->request_bytes(), prepares_ ? slices_.request_bytes() : 0)),
+        buffer_(std::max(memory_bytes(), prepares_ ? slices_.request_bytes() : 0)),
         generation_(repetition * generations_per_repetition) {
-    MPI_Comm_rank(communicator, &rank_);
     // What is written where nothing is verified: noise that differs between runs and ranks.
-    FileData({context.data_seed, test.workload, static_cast<std::uint64_t>(rank_), repetition}).fill(buffer_.get(), 0);
+    FileData({context.data_seed, test.workload, rank_, repetition}).fill(buffer_.get(), 0);
   }
 
   TurnOutcome run() {
@@ -77,6 +83,13 @@ class TurnRunner {
   std::vector<std::uint32_t> nodes() {
     if (test_.sharing.kind == SharingKind::per_node) return nodes_of(communicator_, context_.nodes);
     return {};
+  }
+
+  /// Of this rank's own requests and of those whose data it reads.
+  std::uint64_t memory_bytes() const {
+    const std::uint32_t reads_as = readback_rank(test_, rank_, repetition_);
+    return std::max(pattern_->memory_bytes(seating_.seat(rank_).place),
+                    pattern_->memory_bytes(seating_.seat(reads_as).place));
   }
 
   PhaseName name_of_phase(std::string operation) const {
@@ -112,7 +125,7 @@ class TurnRunner {
 
   void remove_files() {
     if (!test_.interface->capabilities.storage) return;
-    const Seat seat = seating_.seat(static_cast<std::uint32_t>(rank_));
+    const Seat seat = seating_.seat(rank_);
     if (seat.place.rank != 0) return;
     try {
       interface_->remove(context_.directory + "/" + file_name(test_.number, seat.file));
@@ -125,6 +138,7 @@ class TurnRunner {
   const Case& test_;
   std::uint64_t repetition_;
   MPI_Comm communicator_;
+  std::uint32_t rank_;
   const Schedule& schedule_;
   std::unique_ptr<Pattern> pattern_;
   std::unique_ptr<Interface> interface_;
@@ -134,7 +148,6 @@ class TurnRunner {
   Buffer buffer_;
   std::uint64_t generation_;
   std::uint64_t available_ = ~std::uint64_t{0};
-  int rank_ = 0;
 };
 
 }  // namespace

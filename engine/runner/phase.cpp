@@ -80,8 +80,9 @@ class Worker final : public Watch, public Agreement, public Attention {
   Seat seat_;
   std::uint64_t requests_ = 0, rounds_ = 0;
   Order order_;
-  FileGroup group_;
+  RequestShape shape_;
   Cooperation cooperation_;
+  FileGroup group_;
   Alarm alarm_;
   FileData written_;
   FileData::Identity expected_;
@@ -115,8 +116,9 @@ Worker::Worker(RunContext& context, const PhaseTask& task)
       requests_(std::min(task.pattern->requests(seat_.place, role_of(task.operation)), task.request_limit)),
       order_(task.order, task.pattern->requests(seat_.place, role_of(task.operation)),
              hash_numbers(test_.seed, acts_as_)),
-      group_(task, task.interface->cooperation(), seat_),
-      cooperation_(task.interface->cooperation()),
+      shape_{task.pattern->contiguous(), task.pattern->file_shift(seat_.place) > 0},
+      cooperation_(task.interface->cooperation(shape_)),
+      group_(task, cooperation_, seat_),
       alarm_(task.communicator, ++context.phases_begun),
       written_(identity_of(context, task, seat_, task.written_generation)),
       expected_(identity_of(context, task, seat_, task.expected_generation)) {
@@ -196,13 +198,16 @@ void Worker::open_file() {
                         : writes(task_.operation)                       ? Access::write
                                                                         : Access::read;
   const bool creates = task_.operation == Operation::write || task_.operation == Operation::prefill;
+  std::vector<Extent> first(shape_.regular ? task_.pattern->extents(seat_.place, 0) : 0);
+  if (shape_.regular) task_.pattern->fill_request(seat_.place, 0, first);
   const std::uint64_t begin = monotonic_ns();
   file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_.number, seat_.file),
                                  .access = access,
                                  .creation = creates ? Creation::create : Creation::existing,
                                  .file_size = task_.pattern->file_size(seat_.place.ranks),
                                  .place = seat_.place,
-                                 .group = &group_.get()});
+                                 .group = &group_.get(),
+                                 .regular = {first, task_.pattern->file_shift(seat_.place)}});
   part_.open_s = seconds_between(begin, monotonic_ns());
   if (rank_ == 0 && task_.name.repetition == 0) part_.facts = file_->facts();
 }

@@ -1,5 +1,6 @@
 """`strider quick`: what a directory can do, in about two minutes."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -26,4 +27,14 @@ def quick(
     from strider.suite import locate, ready_made
 
     file = ready_made().get("quick") or locate("quick")
-    run_suite(file, RunOptions(settings or [], directory, clients, launcher, store, quiet, json))
+    run_suite(file, RunOptions(settings or [], directory, clients or _clients(), launcher, store, quiet, json))
+
+
+def _clients() -> str:
+    """One client, and as many as can work at the same time here.
+
+    MPI's ranks wait by spinning: more of them than there are processors would show how they get in each
+    other's way, and not what the directory can do.
+    """
+    cores = len(os.sched_getaffinity(0))
+    return ",".join(str(number) for number in (1, 2, 4) if number <= max(2, cores))

@@ -74,7 +74,7 @@ class EveryInterface : public testing::TestWithParam<Variant> {
  protected:
   void SetUp() override {
     interface_ = GetParam().entry->make(GetParam().settings);
-    if (interface_->cooperation() != Cooperation::independent) need_mpi();
+    if (interface_->cooperation({}) != Cooperation::independent) need_mpi();
     if (!can_create()) GTEST_SKIP() << "the file system of " << testing::TempDir() << " refuses it";
   }
   void TearDown() override {

@@ -17,8 +17,8 @@ std::unique_ptr<Interface> mpiio(const std::string& access, const TextMap& hints
 }
 
 TEST(MpiIo, CooperatesAsItsAccessSays) {
-  EXPECT_EQ(mpiio("independent")->cooperation(), Cooperation::collective_open);
-  EXPECT_EQ(mpiio("collective")->cooperation(), Cooperation::collective);
+  EXPECT_EQ(mpiio("independent")->cooperation({}), Cooperation::collective_open);
+  EXPECT_EQ(mpiio("collective")->cooperation({}), Cooperation::collective);
 }
 
 TEST(MpiIo, MovesAsMuchInOneCallAsAnIntCounts) { EXPECT_EQ(mpiio("independent")->largest_transfer(), 2147483647U); }
