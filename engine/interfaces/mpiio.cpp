@@ -268,6 +268,11 @@ constexpr Parameter parameters[] = {
     {"access", Kind::choice, "\"independent\"",
      "Who takes part in a transfer: each rank alone, or all ranks of the file together.", no_limit, no_limit,
      "independent|collective"},
+    {"method", Kind::choice, "\"list\"",
+     "How a request of several extents is done: an MPI call for each (multiple), one call through a file view made for "
+     "the request (list), or one call through a view that serves all requests (view; like list where requests do not "
+     "repeat regularly). The memory side is an MPI datatype where it is not contiguous.",
+     no_limit, no_limit, "multiple|list|view"},
     {"prefix", Kind::text, "\"\"",
      "Put before the file's name to choose MPI's file system driver, such as \"ufs:\" or \"pvfs2:\"."},
     {"hints", Kind::map, "{}", "MPI_Info hints given at open, such as { romio_cb_write = \"enable\" }."},

@@ -95,6 +95,7 @@ class Sieve {
       while (next < extents.size() && extents[next].file_offset + done < limit) {
         const std::uint64_t begin = extents[next].file_offset + done,
                             end = extents[next].file_offset + extents[next].length;
+        if (begin < window.end) break;  // not in increasing order: a window of its own
         window.holes = window.holes || begin > window.end;
         window.end = std::min(end, limit);
         window.last_extent = next;
