@@ -40,7 +40,8 @@ def build_wheel(
 ) -> str:
     """Builds the engine and packs it beside the Python files."""
     settings = {f"cmake.define.{name}": value for name, value in _definitions().items()}
-    return core.build_wheel(directory, {**settings, **(config_settings or {})}, metadata_directory)
+    wheel: str = core.build_wheel(directory, {**settings, **(config_settings or {})}, metadata_directory)
+    return wheel
 
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -27,7 +27,8 @@ def quick(
     from strider.suite import locate, ready_made
 
     file = ready_made().get("quick") or locate("quick")
-    run_suite(file, RunOptions(settings or [], directory, clients or _clients(), launcher, store, quiet, json))
+    clients = clients or _clients()
+    run_suite(file, RunOptions(settings or [], directory, clients, launcher, store, quiet, json))
 
 
 def _clients() -> str:
