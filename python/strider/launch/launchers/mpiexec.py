@@ -22,9 +22,9 @@ def mpiexec(mpi: Mpi) -> Launcher:
 
 
 def _program(mpi: Mpi) -> str:
-    """The engine's own `mpiexec`; that of the MPI wheel, if the engine has only a name for it, is beside Python."""
+    """The engine's own `mpiexec`; where the engine has only a name for it, it is an MPI wheel's, beside Python."""
     own = mpi.mpiexec
-    if os.path.isabs(own):
+    if Path(own).is_absolute():
         return own if shutil.which(own) else "mpiexec"
     return shutil.which(own, path=str(Path(sys.executable).parent)) or "mpiexec"
 
