@@ -22,7 +22,7 @@ def mpiexec(mpi: Mpi) -> Launcher:
 
 
 def _program(mpi: Mpi) -> str:
-    """The engine's own `mpiexec`; an engine that knows only its name has that of an MPI wheel, beside Python."""
+    """The engine's own `mpiexec`; one known by name alone is an MPI wheel's, beside Python."""
     own = mpi.mpiexec
     if Path(own).is_absolute():
         return own if shutil.which(own) else "mpiexec"
