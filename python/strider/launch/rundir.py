@@ -94,10 +94,20 @@ def create(runs: Path, run: str, plan_json: str, suite_text: str, info: dict[str
     return directory
 
 
-def seal(directory: RunDirectory, ended: datetime, status: str, exit_code: int) -> None:
-    """Completes `run.json` at the end of the run; the new text replaces the old one in one step."""
+def seal(
+    directory: RunDirectory, ended: datetime, status: str, exit_code: int, leftover: str | None = None
+) -> None:
+    """Completes `run.json` at the end of the run; the new text replaces the old one in one step.
+
+    Args:
+        directory: The run's directory.
+        ended: When the run ended.
+        status: How it ended.
+        exit_code: The exit code of the command.
+        leftover: Why something of Strider's is still in the target; None where it is clean.
+    """
     info = json.loads(directory.info.read_text(encoding="utf-8"))
-    sealed = {**info, "ended": iso(ended), "status": status, "exit_code": exit_code}
+    sealed = {**info, "ended": iso(ended), "status": status, "exit_code": exit_code, "leftover": leftover}
     draft = directory.info.with_suffix(".json.new")
     draft.write_text(to_json(sealed), encoding="utf-8")
     draft.replace(directory.info)

@@ -160,7 +160,9 @@ def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftove
             directory.events, {**last, "errors": len(state.errors), "by": "launcher", "reason": reason}
         )
     exit_code = _exit_code(state, ending, status)
-    rundir.seal(directory, datetime.now(UTC), status, int(exit_code))
+    if leftover and exit_code == ExitCode.OK:
+        exit_code = ExitCode.CHECK_FAILED
+    rundir.seal(directory, datetime.now(UTC), status, int(exit_code), leftover)
     return Outcome(directory, status, exit_code, reason, state.errors, state.samples, leftover)
 
 

@@ -49,7 +49,13 @@ def test_a_run_directory_begins_with_all_that_is_known_and_is_sealed_at_the_end(
     assert "ended" not in begun
     rundir.seal(directory, NOW, "complete", 0)
     sealed = json.loads(directory.info.read_text())
-    assert sealed == {**begun, "ended": "2026-11-21T05:06:07.089Z", "status": "complete", "exit_code": 0}
+    assert sealed == {
+        **begun,
+        "ended": "2026-11-21T05:06:07.089Z",
+        "status": "complete",
+        "exit_code": 0,
+        "leftover": None,
+    }
     assert sorted(path.name for path in directory.path.iterdir()) == ["plan.json", "run.json", "suite.toml"]
 
 

@@ -192,6 +192,16 @@ def test_an_engine_without_a_sign_of_life_is_killed(
     assert contents(target) == ["precious"]
 
 
+def test_a_target_that_was_not_cleaned_fails_the_run_and_is_recorded(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strider.launch.folder.remove", lambda own: f"cannot remove {own.path}: busy")
+    outcome = run()
+    assert (outcome.status, outcome.exit_code) == ("complete", ExitCode.CHECK_FAILED)
+    assert sealed(outcome)["exit_code"] == ExitCode.CHECK_FAILED
+    assert str(sealed(outcome)["leftover"]).endswith("busy")
+
+
 def test_a_program_that_is_no_engine_ends_the_run_with_a_clear_status(
     run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
