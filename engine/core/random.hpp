@@ -43,6 +43,12 @@ class Permutation {
     while (x >= n_);
     return x;
   }
+  /// The y with (*this)(y) = x.
+  std::uint64_t inverse(std::uint64_t x) const {
+    do x = once_back(x);
+    while (x >= n_);
+    return x;
+  }
 
  private:
   static constexpr unsigned rounds = 6;
@@ -58,6 +64,16 @@ class Permutation {
       low ^= (scramble(high + key_[round]) >> 32) & low_mask_;
       high += below(scramble(low + key_[round + 1]), highs_);
       high = high >= highs_ ? high - highs_ : high;
+    }
+    return (high << low_bits_) | low;
+  }
+
+  std::uint64_t once_back(std::uint64_t x) const {
+    std::uint64_t high = x >> low_bits_, low = x & low_mask_;
+    for (unsigned round = rounds; round > 0; round -= 2) {
+      const std::uint64_t added = below(scramble(low + key_[round - 1]), highs_);
+      high = high >= added ? high - added : high + highs_ - added;
+      low ^= (scramble(high + key_[round - 2]) >> 32) & low_mask_;
     }
     return (high << low_bits_) | low;
   }

@@ -29,7 +29,7 @@ class EngineRun:
     events: list[Json]
     directory: Path
 
-    def of(self, kind: str, **wanted: Json) -> list[Json]:
+    def of(self, kind: str, /, **wanted: Json) -> list[Json]:
         """The events of a kind whose fields have the given values."""
         return [
             event
