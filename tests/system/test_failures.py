@@ -252,7 +252,7 @@ def test_a_plan_for_other_ranks_is_refused(engine: Engine, tmp_path: Path) -> No
 
 
 def test_news_of_an_error_reach_ranks_that_were_in_more_cases(engine: Engine, tmp_path: Path) -> None:
-    """Rank 0 was alone in a case before; in the next one rank 1's file is gone, and rank 0 has very much to do."""
+    """Rank 0 was alone in cases before; now rank 1's file is gone, and rank 0 has very much to do."""
     alone = case("strided", pattern_transfer=512, pattern_count=1, clients=1)
     both = case(
         "segmented",

@@ -171,7 +171,7 @@ def test_ranks_without_work_say_nothing_about_rates(engine: Engine, tmp_path: Pa
 
 
 def test_a_deadline_that_is_not_reached_changes_no_ranks_end(engine: Engine, tmp_path: Path) -> None:
-    """Two of three ranks share a file, one has its own and so twice the work: the two are done long before."""
+    """Two of three ranks share a file, one has twice their work on its own: the two are done long before."""
     one = case(
         "random",
         pattern_transfer=4096,
