@@ -20,13 +20,31 @@ class EngineProcess:
     process: subprocess.Popen[bytes]
     launcher: Launcher
 
+    @property
+    def returncode(self) -> int | None:
+        """Exit status of the launcher, the negated number of a signal that killed it; None before `kill`."""
+        return self.process.returncode
+
+    def running(self) -> bool:
+        """Whether the launcher runs.
+
+        One that has ended is not reaped here: only until then are its number and its group surely its own.
+        """
+        if self.process.returncode is not None:
+            return False
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.process.pid, options) is None
+
     def interrupt(self) -> None:
         """Asks the ranks to end their phase, remove their files and stop."""
-        with suppress(ProcessLookupError):
-            self.process.send_signal(self.launcher.interrupt)
+        if self.running():
+            # Not by Popen.send_signal, which reaps.
+            os.kill(self.process.pid, self.launcher.interrupt)
 
     def kill(self) -> None:
-        """Ends the launcher and everything that it started on this machine, at once."""
+        """Ends the launcher and everything that it started on this machine, at once; reaps the launcher."""
+        if self.process.returncode is not None:
+            return
         for pid in reversed(_descendants(self.process.pid)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
