@@ -60,7 +60,7 @@ class TurnRunner {
         seating_(test.sharing, test.clients, nodes()),
         slices_(*pattern_),
         prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
-        buffer_(std::max(memory_bytes(), prepares_ ? slices_.request_bytes() : 0)),
+        buffer_(std::max(memory_bytes(), prepares_ ? slices_.request_bytes(test_.clients) : 0)),
         generation_(repetition * generations_per_repetition) {
     // What is written where nothing is verified: noise that differs between runs and ranks.
     FileData({context.data_seed, test.workload, rank_, repetition}).fill(buffer_.get(), 0);
