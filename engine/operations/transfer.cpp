@@ -142,9 +142,9 @@ Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
 
 Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks,
                               Agreement& agreement) {
-  const std::uint64_t interval =
-      std::clamp<std::uint64_t>(bytes_between_agreements / std::max<std::uint64_t>(1, work_.pattern->request_bytes()),
-                                1, most_calls_between_agreements);
+  const std::uint64_t interval = std::clamp<std::uint64_t>(
+      bytes_between_agreements / std::max<std::uint64_t>(1, work_.pattern->request_bytes(work_.place.ranks)), 1,
+      most_calls_between_agreements);
   const unsigned calls_in_round = (reads(work_.operation) ? 1U : 0U) + (writes(work_.operation) ? 1U : 0U) +
                                   (writes(work_.operation) && work_.sync == SyncPolicy::each ? 1U : 0U);
   std::exception_ptr failure;

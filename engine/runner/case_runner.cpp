@@ -61,7 +61,7 @@ class TurnRunner {
         seating_(test.sharing, test.clients, nodes()),
         slices_(*pattern_),
         prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
-        buffer_(std::max(memory_bytes(), prepares_ ? slices_.request_bytes() : 0)),
+        buffer_(std::max(memory_bytes(), prepares_ ? slices_.request_bytes(test_.clients) : 0)),
         generation_(repetition * generations_per_repetition) {
     // The plan was checked for the nodes it names; these are the ones it got.
     for (std::uint64_t file = 0; file < seating_.files(); ++file) pattern_->check(seating_.ranks_of(file));
