@@ -230,6 +230,23 @@ def test_an_interruption_keeps_what_was_measured(tmp_path: Path, number: signal.
         assert not any(command_of(pid) == "strider-engine" for pid in ranks)
 
 
+def test_no_rank_outlives_a_front_end_that_was_killed(tmp_path: Path) -> None:
+    with StriderJob(tmp_path) as job:
+        ranks = job.wait_for_second_case()
+        below = descendants(job.process.pid)
+        kill(job.process.pid, signal.SIGKILL)
+        job.process.wait()
+        wait_for(lambda: not any(command_of(pid) for pid in below), "the end of launcher and ranks")
+        assert len(ranks) == 3
+        assert job.events()[-1]["event"] == "end"
+        # The folder is left, for nobody was there to remove it; doctor tells.
+        (left,) = job.target.glob("strider-*")
+        doctor = subprocess.run(
+            strider_command("doctor", job.target), capture_output=True, text=True, check=False
+        )
+        assert left.name in "".join(doctor.stdout.split())
+
+
 def test_a_hanging_rank_is_noticed(tmp_path: Path) -> None:
     """A stopped process stands for one that hangs in a call of the file system."""
     with StriderJob(tmp_path, "stall_timeout = 3") as job:

@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,9 @@ from types import FrameType
 
 from strider.errors import ExitCode, StriderError
 from strider.launch.launchers import Launcher
+
+_PR_SET_PDEATHSIG = 1
+"""From <linux/prctl.h>."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class EngineProcess:
 def start(launcher: Launcher, ranks: int, program: list[str], log: Path) -> EngineProcess:
     """Starts a program on a number of ranks, away from the terminal's Ctrl-C; its output goes to `log`.
 
+    The launcher is asked to end when this process dies, even if nothing was left to do so (SIGKILL).
+
     Raises:
         StriderError: The launcher does not start.
     """
@@ -69,10 +74,26 @@ def start(launcher: Launcher, ranks: int, program: list[str], log: Path) -> Engi
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
+                preexec_fn=_leash(),  # safe: this process has one thread
             )
     except OSError as error:
         raise StriderError(f"cannot start {launcher.name}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return EngineProcess(process, launcher)
+
+
+def _leash() -> Callable[[], None]:
+    """What a child runs before its program, so that it gets SIGTERM at the death of this process."""
+    import ctypes
+
+    libc, parent = ctypes.CDLL(None), os.getpid()
+
+    def tie() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        # The parent may have died before the call, and then no signal comes.
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return tie
 
 
 @dataclass
