@@ -104,6 +104,7 @@ def write_html(runs: Sequence[Run], out: Path) -> Path:
         scratch.write_text(html, encoding="utf-8")
         scratch.replace(out)
     except OSError as error:
+        scratch.unlink(missing_ok=True)
         raise StriderError(f"cannot write {out}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return out
 

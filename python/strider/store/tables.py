@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
 from strider.store import sql
 
 if TYPE_CHECKING:
@@ -34,16 +34,26 @@ def derive(run_dir: Path) -> list[Path]:
 
     Returns:
         The files written; they replace older ones as a whole, so that a reader never sees half a file.
+
+    Raises:
+        StriderError: The run is damaged, or a file cannot be written.
     """
     connection = _connect([run_dir], use_derived=False)
-    written = []
-    for table in _DERIVED:
-        target = run_dir / f"{table}.parquet"
-        scratch = run_dir / f".{table}.parquet.part"
+    return [_derive_table(connection, run_dir, table) for table in _DERIVED]
+
+
+def _derive_table(connection: duckdb.DuckDBPyConnection, run_dir: Path, table: Table) -> Path:
+    import duckdb
+
+    target = run_dir / f"{table}.parquet"
+    scratch = run_dir / f".{table}.parquet.part"
+    try:
         _copy(connection, f"SELECT * FROM {table}", scratch, "parquet")  # noqa: S608 - a name of ours
         scratch.replace(target)
-        written.append(target)
-    return written
+    except (duckdb.IOException, OSError) as error:
+        scratch.unlink(missing_ok=True)
+        raise StriderError(f"cannot write {target}: {error}", ExitCode.CANNOT_RUN) from error
+    return target
 
 
 def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from builders import KIB, CaseSpec, RunBuilder, sweep
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
 from strider.store import derive, export, load, query
 
 RUN = "2026-11-21-101112-synthetic-abcd"
@@ -85,6 +85,14 @@ def test_a_torn_last_line_is_passed_over(run_dir: Path) -> None:
     with (run_dir / "events.jsonl").open("a") as events:
         events.write('{"event":"sample","case":1,')
     assert query([run_dir], "SELECT count(*) AS n FROM samples") == [{"n": 24}]
+
+
+def test_no_half_table_is_left_where_none_can_be_written(run_dir: Path) -> None:
+    (run_dir / "samples.parquet").mkdir()
+    with pytest.raises(StriderError, match=r"cannot write .*samples\.parquet") as caught:
+        derive(run_dir)
+    assert caught.value.exit_code == ExitCode.CANNOT_RUN
+    assert not list(run_dir.glob(".*.part"))
 
 
 def test_a_run_without_events_has_empty_tables(run_dir: Path) -> None:
