@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,7 +105,8 @@ def write_html(runs: Sequence[Run], out: Path) -> Path:
         scratch.write_text(html, encoding="utf-8")
         scratch.replace(out)
     except OSError as error:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):
+            scratch.unlink()
         raise StriderError(f"cannot write {out}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return out
 

@@ -9,6 +9,7 @@ Parameters that only some interfaces or patterns have are in JSON columns (`inte
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,7 +52,8 @@ def _derive_table(connection: duckdb.DuckDBPyConnection, run_dir: Path, table: T
         _copy(connection, f"SELECT * FROM {table}", scratch, "parquet")  # noqa: S608 - a name of ours
         scratch.replace(target)
     except (duckdb.IOException, OSError) as error:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):
+            scratch.unlink()
         raise StriderError(f"cannot write {target}: {error}", ExitCode.CANNOT_RUN) from error
     return target
 
