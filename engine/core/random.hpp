@@ -79,7 +79,7 @@ class Permutation {
 
   std::uint64_t once_back(std::uint64_t x) const {
     std::uint64_t high = x >> low_bits_, low = x & low_mask_;
-    for (unsigned round = rounds; round > 0; round -= 2) {
+    for (unsigned round = most_rounds; round > 0; round -= 2) {
       const std::uint64_t added = below(scramble(low + key_[round - 1]), highs_);
       high = high >= added ? high - added : high + highs_ - added;
       low ^= (scramble(high + key_[round - 2]) >> 32) & low_mask_;
