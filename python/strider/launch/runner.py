@@ -93,7 +93,7 @@ def execute(
     """
     plan = checked.suite.plan
     target = check_target(plan.target)
-    findings = preflight(checked, engine.description, target)
+    findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
     for finding in findings:
         console.print(f"note: {finding.message}: {finding.remedy}", highlight=False, soft_wrap=True)
