@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from strider.errors import ExitCode, StriderError
 from strider.store import sql
+from strider.store.load import check_versions, check_whole
 
 if TYPE_CHECKING:
     import duckdb
@@ -70,7 +71,8 @@ def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
         One dictionary per row, keyed by column name.
 
     Raises:
-        StriderError: The statement is wrong; the message is DuckDB's.
+        StriderError: The statement is wrong, with DuckDB's message; or a run is damaged or of an unknown
+            version.
     """
     import duckdb
 
@@ -95,7 +97,7 @@ def export(run_dir: Path, fmt: ExportFormat, out: Path, table: Table = "samples"
         `out`.
 
     Raises:
-        StriderError: The file cannot be written.
+        StriderError: The file cannot be written, or the run is damaged or of an unknown version.
     """
     import duckdb
 
@@ -114,8 +116,9 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
     import duckdb
 
     for run_dir in run_dirs:
-        if not (run_dir / "run.json").is_file():
-            raise StriderError(f"{run_dir} is not a run directory: it has no run.json")
+        # What Parquet files were made from was whole then, and has not changed since.
+        derived = use_derived and all(_is_fresh(run_dir, table) for table in _DERIVED)
+        (check_versions if derived else check_whole)(run_dir)
     connection = duckdb.connect(":memory:")
     connection.execute("SET enable_progress_bar = false")
     connection.execute(sql.create_runs(run_dirs))
