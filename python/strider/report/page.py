@@ -186,11 +186,17 @@ def _error_view(error: ErrorRow) -> ErrorView:
     times = f"{error.count} times" if error.count > 1 else ""
     number = f"errno {error.errno}" if error.errno else ""
     return ErrorView(
-        case=f"{error.case}, {error.operation}, repetition {error.repetition}"
-        if error.case is not None
-        else "",
+        case=_error_case(error),
         kind=kind,
         message=error.message,
         place=error_place(error),
         detail="; ".join(part for part in (number, data, times, error.remedy or "") if part),
     )
+
+
+def _error_case(error: ErrorRow) -> str:
+    """Case, operation and repetition as far as known; what concerns no case concerns the run."""
+    if error.case is None:
+        return "the run"
+    repetition = f"repetition {error.repetition + 1}" if error.repetition is not None else ""
+    return ", ".join(part for part in (str(error.case), error.operation or "", repetition) if part)
