@@ -117,8 +117,8 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
 
     for run_dir in run_dirs:
         # What Parquet files were made from was whole then, and has not changed since.
-        derived = use_derived and all(_is_fresh(run_dir, table) for table in _DERIVED)
-        (check_versions if derived else check_whole)(run_dir)
+        unchanged = use_derived and all(_is_fresh(run_dir, table) for table in _DERIVED)
+        (check_versions if unchanged else check_whole)(run_dir)
     connection = duckdb.connect(":memory:")
     connection.execute("SET enable_progress_bar = false")
     connection.execute(sql.create_runs(run_dirs))
