@@ -127,7 +127,7 @@ GAPS: Json = {
 def test_files_are_byte_identical(engine: Engine, tmp_path: Path, pattern: Json) -> None:
     """An independent reader compares the files of all methods; what no extent covers was never written.
 
-    ROMIO's data sieving is the exception: into holes beyond the file's end it writes what its buffer held before.
+    Except by ROMIO's data sieving: into holes beyond the file's end it writes what its buffer held before.
     """
     keys: Json = {"clients": 4, "verify": "full", "settle": 0.5, "operations": ["write", "read"]}
     document = plan([case(**pattern, **method, **keys) for method in METHODS.values()])
