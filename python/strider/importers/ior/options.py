@@ -190,7 +190,7 @@ OPTIONS = (
     Option(
         "posix.beegfs.ChunkSize", kind="size", aliases=("beegfsChunkSize",), refusal=_STRIPING, unused=(-1,)
     ),
-    Option("gpuDirect", aliases=("GPUDirect",), refusal=_GPU),
+    Option("gpuDirect", refusal=_GPU),
     Option("allocateBufferOnGPU", kind="number", refusal=_GPU),
     Option("GPUid", kind="number", refusal=_GPU, unused=(-1,)),
     Option("storeFileOffset", note="data that is checked identifies itself by run, file and offset"),
