@@ -1,6 +1,6 @@
 """IOR's command lines give IOR's offsets.
 
-What is expected is written here from the formulas of IOR's manual, and not with the importer's means: transfer
+What is expected is written here from the formulas of the manual, and not with the importer's means: transfer
 j of task r in segment i is at i·N·b + r·b + j·t of a shared file, at i·b + j·t of a task's own file; a task
 reads as if it were the one Q nodes further (-C).
 """

@@ -7,9 +7,8 @@ from statistics import fmean, pstdev
 from strider import __version__
 from strider.store import load_ranks
 from strider.store.model import RankRow, Run, Sample
-from strider.units import KIB, MIB, format_bytes
+from strider.units import KIB, MB, MIB, format_bytes
 
-MB = 1_000_000
 _HEAD = (
     "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  "
     "open(s)    wr/rd(s)   close(s)   total(s)   iter"

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from strider.store.model import Run, Sample
-from strider.units import MIB
+from strider.units import MB, MIB
 
-MB = 1_000_000
 _HEAD = f"{'# pattern':<20}{'operation':<19}{'clients':>7}{'request (B)':>13}{'repetition':>12}"
 
 
