@@ -15,6 +15,7 @@ from strider.cli.options import (
     TargetOption,
 )
 from strider.cli.running import RunOptions
+from strider.errors import StriderError
 
 
 def piobench(
@@ -35,5 +36,13 @@ def piobench(
     from strider.cli.importing import read_text, run_imported
     from strider.importers import piobench as importer
 
-    imported = importer.read(read_text(file), str(file))
-    run_imported(imported, RunOptions(settings or [], target, clients, launcher, store, quiet, json))
+    imported = importer.read(read_text(file), str(file), _numbers(clients or "1"))
+    run_imported(imported, RunOptions(settings or [], target, None, launcher, store, quiet, json))
+
+
+def _numbers(clients: str) -> list[int]:
+    """Numbers of clients as typed."""
+    words = [word.strip() for word in clients.split(",")]
+    if not all(word.isdecimal() and int(word) for word in words):
+        raise StriderError(f"-n {clients}: write whole numbers of at least 1, for instance -n 2,4")
+    return [int(word) for word in words]

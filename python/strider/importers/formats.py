@@ -24,12 +24,16 @@ class FileFormat:
     read: Callable[[str, str, int], Imported]
 
 
+def _piobench_configuration(text: str, name: str, clients: int) -> Imported:
+    return piobench.read(text, name, [clients])
+
+
 def _ior_script(text: str, name: str, clients: int) -> Imported:
     return ior.read_script(text, name, ior.Surroundings(clients, environment=os.environ))
 
 
 FORMATS = (
-    FileFormat("a configuration of PIObench", piobench.recognises, piobench.read),
+    FileFormat("a configuration of PIObench", piobench.recognises, _piobench_configuration),
     FileFormat("a script of IOR", ior.recognises, _ior_script),
 )
 

@@ -111,7 +111,7 @@ class TestTheModules:
              {"pattern": "sequential", "transfer": "4KiB", "size": "32KiB"}),
             ('"Nested Strided (read)"\nLevel 16 1m\nLevel 8 4k',
              {"pattern": "nested-strided", "levels": [[16, 1 << 20], [8, 4096]]}),
-            ('"Nested Strided (read)"\nWorkUnits 24', {"levels": [[6], [4]]}),
+            ('"Nested Strided (read)"\nWorkUnits 24\nBufferSize 4k', {"levels": [[6, "32KiB"], [4, "4KiB"]]}),
             ('"Tiled (read)"\nTilesX 2\nTilesY 2\nBufferSize 8k\nWorkUnits 32\nOverlapX 4',
              {"pattern": "tiled", "tiles_x": 2, "tile_x": 1024, "tile_y": 32, "overlap_x": 4}),
             ('"FLASH I/O (write)"\nBlocks 10\nVariables 4',
@@ -135,9 +135,20 @@ class TestTheModules:
         if not has(engine, spatial.pattern):
             pytest.skip(f"this engine has no pattern {spatial.pattern}")
         text = f'TestFile "/d/f"\nModuleName "{spatial.name} ({temporal.name})"\n'
-        plan = plan_of(read(text, "pio-bench.conf", clients=4))
+        plan = plan_of(read(text, "pio-bench.conf", clients=[1, 4]))
         assert plan.cases[0][1].phases[-1].operation == temporal.operations[-1]
         assert plan.cases[0][1].phases[-1].bytes > 0
+
+    def test_strides_that_depend_on_the_clients_are_paired_with_them(
+        self, plan_of: Callable[[Imported], CheckedPlan], engine: Engine
+    ) -> None:
+        if not has(engine, "nested-strided"):
+            pytest.skip("this engine has no pattern nested-strided")
+        text = GLOBAL + 'ModuleName "Nested Strided (read)"\nWorkUnits 16\nBufferSize 4k\n'
+        cases = plan_of(read(text, "f", [2, 3])).suite.plan.cases
+        assert [(case.clients, case.pattern["levels"]) for case in cases] == [
+            (clients, [[4, 8 * clients * 4096], [4, clients * 4096]]) for clients in (2, 3)
+        ]
 
 
 GLOBAL = 'TestFile "/data/f"\n'

@@ -125,17 +125,15 @@ def _options(run: Run, test: TestInfo) -> dict[str, object]:
 
 def _row(test: TestInfo, sample: Sample, ranks: Sequence[RankRow]) -> str:
     """One repetition of one access. Latency is the least of all tasks' means, as IOR has it."""
-    # Each is the longest of any task, so that their sum may be longer than all took together.
-    access_s = min(sample.transfer_s + sample.sync_s, sample.elapsed_s)
     latencies = [rank.transfer_s / rank.requests for rank in ranks if rank.requests]
     cells = [
         (sample.rate_mib_s, " "),
-        (sample.requests / access_s if access_s else -1, " "),
+        (sample.requests / sample.access_s if sample.access_s else -1, " "),
         (min(latencies, default=-1), "  "),
         (test.block / KIB, " "),
         (test.transfer / KIB, " "),
         (sample.open_s, " "),
-        (access_s, " "),
+        (sample.access_s, " "),
         (sample.close_s, " "),
         (sample.elapsed_s, " "),
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from strider.store.model import Run, Sample
-from strider.units import MB, MIB
+from strider.units import MB
 
 _HEAD = f"{'# pattern':<20}{'operation':<19}{'clients':>7}{'request (B)':>13}{'repetition':>12}"
 
@@ -37,7 +37,7 @@ def render(run: Run, titles: dict[str, ModuleTitle], reporting: Reporting) -> It
         titles: The modules by the names of their cases.
         reporting: Which further columns and lines there are.
     """
-    yield "# time: from the first client's open to the last one's close; MB = 1 000 000 bytes"
+    yield "# time: the longest of any client, without opening and closing; MB = 1 000 000 bytes"
     yield _HEAD + "".join(f"{name:>14}" for name in _columns(reporting))
     for case in run.cases.values():
         title = titles[case.name]
@@ -63,10 +63,9 @@ def _columns(reporting: Reporting) -> list[str]:
 
 def _numbers(samples: Sequence[Sample], reporting: Reporting) -> str:
     """Means over some samples; that of the bandwidth is the mean of their bandwidths."""
-    cells = [
-        f"{fmean(s.elapsed_s for s in samples):14.6f}",
-        f"{fmean(s.rate_mib_s for s in samples) * MIB / MB:14.3f}",
-    ]
+    times = [sample.access_s for sample in samples]
+    rates = [sample.bytes / sample.access_s / MB for sample in samples if sample.access_s]
+    cells = [f"{fmean(times):14.6f}", f"{fmean(rates) if rates else 0:14.3f}"]
     cells += [f"{fmean(s.open_s for s in samples):14.6f}"] if reporting.open_time else []
     cells += [f"{fmean(s.close_s for s in samples):14.6f}"] if reporting.close_time else []
     # Strider's files begin with the data.

@@ -50,7 +50,7 @@ class Spatial:
     Attributes:
         name: As in `ModuleName`.
         pattern: The suite's pattern.
-        keys: The pattern's parameters, given the module's values.
+        keys: The pattern's parameters, given the module's values and the number of clients.
         directives: The module's own directives.
         aliases: Other names that are understood.
         sources: For parameters of another name, the directive that gives them.
@@ -58,7 +58,7 @@ class Spatial:
 
     name: str
     pattern: str
-    keys: Callable[[Values], dict[str, Json]]
+    keys: Callable[[Values, int], dict[str, Json]]
     directives: tuple[ModuleDirective, ...]
     aliases: tuple[str, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
@@ -83,25 +83,28 @@ ELEMENT = ModuleDirective("ElementSize", "size", "Bytes of one value (8).", ("Va
 SEED = ModuleDirective("Seed", "whole", "Fixes the random choices.", ("RandomSeed",))
 
 
-def _strided(values: Values) -> dict[str, Json]:
+def _strided(values: Values, _: int) -> dict[str, Json]:
     return {"transfer": _buffer(values), "count": values.get("WorkUnits", WORK_UNITS), **_seed(values)}
 
 
-def _nested(values: Values) -> dict[str, Json]:
-    units = values.get("WorkUnits", WORK_UNITS)
+def _nested(values: Values, clients: int) -> dict[str, Json]:
+    """Without levels: groups about as many as they have members, each followed by a gap of its own length."""
+    buffer, units = values.get("BufferSize", BUFFER_SIZE), values.get("WorkUnits", WORK_UNITS)
     inner = next(count for count in range(math.isqrt(units), 0, -1) if units % count == 0)
-    return {"transfer": _buffer(values), "levels": values.get("Level", [[units // inner], [inner]])}
+    stride = clients * buffer
+    groups = [[units // inner, size(2 * inner * stride)], [inner, size(stride)]]
+    return {"transfer": _buffer(values), "levels": values.get("Level", groups)}
 
 
-def _sequential(values: Values) -> dict[str, Json]:
+def _sequential(values: Values, _: int) -> dict[str, Json]:
     return {"transfer": _buffer(values), "size": _work(values)}
 
 
-def _segmented(values: Values) -> dict[str, Json]:
+def _segmented(values: Values, _: int) -> dict[str, Json]:
     return {"transfer": _buffer(values), "block": _work(values)}
 
 
-def _tiled(values: Values) -> dict[str, Json]:
+def _tiled(values: Values, _: int) -> dict[str, Json]:
     """A row of a tile is one piece of the file: a buffer; a tile has as many rows as there are work units."""
     element = values.get("ElementSize", ELEMENT_SIZE)
     row = values.get("BufferSize", BUFFER_SIZE) // element
@@ -117,18 +120,18 @@ def _tiled(values: Values) -> dict[str, Json]:
     return _given(named)
 
 
-def _flash(values: Values) -> dict[str, Json]:
+def _flash(values: Values, _: int) -> dict[str, Json]:
     named = {
         "blocks": values.get("Blocks"),
         "cells": values.get("Cells"),
-        "guard": values.get("GuardCells"),
+        "guard_cells": values.get("GuardCells"),
         "variables": values.get("Variables"),
         "element": values.get("ElementSize"),
     }
     return _given(named)
 
 
-def _mesh(values: Values) -> dict[str, Json]:
+def _mesh(values: Values, _: int) -> dict[str, Json]:
     named = {
         "vertices": values.get("Vertices"),
         "values_per_vertex": values.get("ValuesPerVertex"),
@@ -170,7 +173,7 @@ SPATIAL = (
                 "Level",
                 "level",
                 "Count and stride of a level of nesting, outermost first; one directive for each level. "
-                "Without a stride the levels tile the file.",
+                "A stride that is not given leaves no gap.",
                 ("NestedLevel",),
             ),
         ),
@@ -220,7 +223,7 @@ SPATIAL = (
         {
             "blocks": "Blocks",
             "cells": "Cells",
-            "guard": "GuardCells",
+            "guard_cells": "GuardCells",
             "variables": "Variables",
             "element": "ElementSize",
         },

@@ -1,6 +1,6 @@
 """A suite of a `pio-bench.conf`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,13 +31,13 @@ def recognises(text: str) -> bool:
     return bool(words & {MODULE_NAME.lower(), TEST_FILE.lower()})
 
 
-def read(text: str, name: str, clients: int = 1) -> Imported:
+def read(text: str, name: str, clients: Sequence[int] = (1,)) -> Imported:
     """Reads a configuration.
 
     Args:
         text: Its text.
         name: What messages call the file.
-        clients: Number of clients.
+        clients: Numbers of clients; each module is run with each of them.
 
     Raises:
         SuiteError: It has mistakes; the message has a line for each.
@@ -46,7 +46,7 @@ def read(text: str, name: str, clients: int = 1) -> Imported:
     globals_ = _Globals(configuration)
     target = globals_.target()
     toggles = {toggle: globals_.toggle(toggle) for toggle in TOGGLES}
-    modules = _Modules(configuration, "end" if toggles["SyncWrites"] else "none")
+    modules = _Modules(configuration, clients, "end" if toggles["SyncWrites"] else "none")
     cases = [case for module in configuration.modules if (case := modules.case(module))]
     configuration.mistakes.raise_if_any()
     draft = SuiteDraft(
@@ -55,7 +55,7 @@ def read(text: str, name: str, clients: int = 1) -> Imported:
             "name": "piobench",
             "description": f"PIObench's {Path(name).name}",
             "target": target,
-            "clients": clients,
+            "clients": clients[0] if len(clients) == 1 else list(clients),
             # One module after the other, as PIObench does it.
             "interleave": "none",
         },
@@ -124,11 +124,13 @@ class _Modules:
 
     Attributes:
         configuration: The file.
+        clients: Numbers of clients.
         sync: When written data is forced to storage.
         titles: The modules by the names of their cases.
     """
 
     configuration: Configuration
+    clients: Sequence[int]
     sync: str
     titles: dict[str, ModuleTitle] = field(default_factory=dict)
 
@@ -159,13 +161,23 @@ class _Modules:
             "name": unique,
             "interface": "mpiio",
             "pattern": spatial.pattern,
-            **spatial.keys(values),
+            **self._pattern_keys(spatial, values),
             "operations": list(temporal.operations),
             "repetitions": values.get("ModuleReps", 1),
             "settle": values.get("ModuleSettleTime", 0),
             "sync": self.sync,
         }
         return CaseDraft(keys, module.line, self._places(spatial, keys, given, name.line))
+
+    def _pattern_keys(self, spatial: Spatial, values: dict[str, Json]) -> dict[str, Json]:
+        """Parameters of the pattern; those that depend on the number of clients are paired with it."""
+        first, *others = (spatial.keys(values, clients) for clients in self.clients)
+        paired = [key for key in first if any(other[key] != first[key] for other in others)]
+        if not paired:
+            return first
+        lists = {key: [keys[key] for keys in (first, *others)] for key in paired}
+        same = {key: value for key, value in first.items() if key not in paired}
+        return {**same, "zip": {"clients": list(self.clients), **lists}}
 
     def _read(self, module: Module, spatial: Spatial) -> dict[str, tuple[Json, int]]:
         """Values of a module's directives by name, with their lines."""
