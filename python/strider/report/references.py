@@ -94,7 +94,7 @@ class Reference(BaseModel):
     @property
     def remark(self) -> str:
         """Where the figures come from, in a sentence."""
-        return f"The seed's figures, in MB/s of 1 000 000 bytes, are from {self.source}: {self.about}."
+        return f"The published figures, in MB/s of 1 000 000 bytes, are from {self.source}: {self.about}."
 
 
 def reference_of(suite: str) -> Reference | None:

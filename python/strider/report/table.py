@@ -89,7 +89,7 @@ def _as_row(run_id: str, summary: OperationSummary, reference: Reference | None)
         "rate_interval_method": interval.method if interval else None,
         "rate_total_mib_s": summary.total_rate_mib_s,
         "rate_first_done_median_mib_s": summary.first_done.median if summary.first_done else None,
-        "seed_mb_s": reference.figure_mb_s(case, summary.operation) if reference else None,
+        "published_mb_s": reference.figure_mb_s(case, summary.operation) if reference else None,
         **{f"latency_{name}": getattr(latency, name, None) for name in LatencySummary.__dataclass_fields__},
         "sync_share": times.sync_share if times else None,
         "user_s": times.user_s if times else None,
@@ -179,7 +179,7 @@ def _columns(
     columns |= {
         "median": ("median\nMiB/s", "right", lambda s: significant(s.rate.median if s.rate else None)),
         "mean": ("mean ± dev.\nMiB/s", "right", format_mean),
-        **(_seed_columns(reference) if reference else {}),
+        **(_published_columns(reference) if reference else {}),
         "minimum": ("min\nMiB/s", "right", lambda s: significant(s.rate.minimum if s.rate else None)),
         "maximum": ("max\nMiB/s", "right", lambda s: significant(s.rate.maximum if s.rate else None)),
         "first done": (
@@ -196,7 +196,7 @@ def _columns(
     return columns
 
 
-def _seed_columns(reference: Reference) -> dict[str, Any]:
+def _published_columns(reference: Reference) -> dict[str, Any]:
     """The published figures, and the mean in their unit."""
     figure_mb_s = reference.figure_mb_s
     return {
@@ -205,8 +205,8 @@ def _seed_columns(reference: Reference) -> dict[str, Any]:
             "right",
             lambda s: significant(s.rate.mean * MIB / MB if s.rate else None),
         ),
-        "seed": (
-            f"seed {reference.year}\nMB/s",
+        "published": (
+            f"published\n{reference.year}, MB/s",
             "right",
             lambda s: significant(figure_mb_s(s.case, s.operation)),
         ),

@@ -125,7 +125,7 @@ def _with_reference(
     figure_mb_s = reference.figure_mb_s
     further: dict[tuple[str, str], Cell] = {
         ("mean", "MB/s"): lambda s: significant(s.rate.mean * MIB / MB if s.rate else None),
-        (f"seed: {reference.machine}, {reference.year}", "MB/s"): lambda s: significant(
+        (f"published: {reference.machine}, {reference.year}", "MB/s"): lambda s: significant(
             figure_mb_s(s.case, s.operation)
         ),
     }

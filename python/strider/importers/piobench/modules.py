@@ -1,6 +1,6 @@
 """The modules of PIObench: spatial patterns, temporal patterns, and the directives of each.
 
-What the seed's column leaves open (names of most directives, their defaults) is chosen here and told in
+What the column of 2006 leaves open (names of most directives, their defaults) is chosen here and told in
 docs/importing.md.
 """
 
@@ -21,7 +21,7 @@ Values = Mapping[str, Json]
 """Values of a module by the names of its directives."""
 
 BUFFER_SIZE = 64 * 1024
-"""The strip size of the seed's file system, where its writes were fastest."""
+"""The strip size of the file system of 2006, where its writes were fastest."""
 WORK_UNITS = 64
 ELEMENT_SIZE = 8
 
