@@ -40,7 +40,8 @@ def build_wheel(
 ) -> str:
     """Builds the engine and packs it beside the Python files."""
     settings = {f"cmake.define.{name}": value for name, value in _definitions().items()}
-    return core.build_wheel(directory, {**settings, **(config_settings or {})}, metadata_directory)
+    wheel: str = core.build_wheel(directory, {**settings, **(config_settings or {})}, metadata_directory)
+    return wheel
 
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -61,7 +62,7 @@ def _definitions() -> dict[str, str]:
         # From strider/_engine in site-packages to the environment's lib, where the wheel puts its library.
         definitions["CMAKE_INSTALL_RPATH"] = "$ORIGIN/../../../.."
         # The one of the build goes away with the build.
-        definitions["MPIEXEC_EXECUTABLE"] = "mpiexec"
+        definitions["STRIDER_MPIEXEC"] = "mpiexec"
     else:
         definitions["CMAKE_INSTALL_RPATH_USE_LINK_PATH"] = "ON"
     mpicxx = os.environ.get("STRIDER_MPICXX")

@@ -21,7 +21,7 @@ enum class Creation { create, existing };
 /// Requests of several extents that repeat: request k is the list `first` moved by k times `shift` in the file.
 struct RegularRequests {
   std::span<const Extent> first;  ///< valid during open() only
-  std::uint64_t shift = 0;        ///< 0: the requests are not so regular
+  std::uint64_t shift = 0;
 };
 
 /// What kind of requests a case makes, for interfaces that treat them differently.
@@ -37,7 +37,8 @@ struct OpenRequest {
   std::uint64_t file_size = 0;  ///< bytes the file has, or will have when it is complete
   Place place;                  ///< of this rank among the ranks that open the file
   const Group* group = nullptr;
-  RegularRequests regular;
+  RequestShape shape;
+  RegularRequests regular;  ///< with shape.regular
 };
 
 /// What the interface itself says about an open file: hints in force, striping, driver.

@@ -1,57 +1,60 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "interfaces/descriptor.hpp"
+#include <optional>
+
 #include "interfaces/interface.hpp"
+#include "interfaces/posix_io.hpp"
+#include "interfaces/sieve.hpp"
 
 namespace strider {
 namespace {
 
 constexpr std::uint64_t direct_alignment = 512;
 
-int access_flags(Access access) {
+enum class Method { multiple, vectored, sieve };
+
+/// How a case wants its files.
+struct Options {
+  int flags = 0;
+  bool preallocate = false;
+  Method method = Method::multiple;
+  std::uint64_t sieve_buffer = 0;
+};
+
+int access_flags(Access access, Method method) {
   switch (access) {
-    case Access::write: return O_WRONLY;
+    case Access::write: return method == Method::sieve ? O_RDWR : O_WRONLY;  // sieving reads what is in the holes
     case Access::read: return O_RDONLY;
     case Access::read_write: return O_RDWR;
   }
   return O_RDWR;
 }
 
-/// One pread or pwrite per extent; short transfers are continued, interrupted calls repeated.
+/// Requests of one extent are one pread or pwrite, whatever the method.
 class PosixFile final : public File {
  public:
-  PosixFile(const OpenRequest& request, int flags)
-      : file_(::open(request.path.c_str(), flags | O_CLOEXEC, 0600), request.path) {}
+  PosixFile(const OpenRequest& request, int flags, const Options& options)
+      : file_(::open(request.path.c_str(), flags | O_CLOEXEC, 0600), request.path),
+        io_(file_),
+        method_(options.method) {
+    if (method_ == Method::sieve) sieve_.emplace(file_, options.sieve_buffer);
+  }
 
   void write(const Request& request) override {
-    for (const Extent& extent : request.extents) {
-      const std::byte* from = request.memory + extent.memory_offset;
-      std::uint64_t done = 0;
-      while (done < extent.length) {
-        const ssize_t moved =
-            ::pwrite(file_.get(), from + done, extent.length - done, static_cast<off_t>(extent.file_offset + done));
-        if (moved > 0) [[likely]]
-          done += static_cast<std::uint64_t>(moved);
-        else stopped("pwrite", moved, extent, done);
-      }
-    }
+    if (request.extents.size() > 1 && method_ == Method::sieve) return sieve_->write(request);
+    if (request.extents.size() > 1 && method_ == Method::vectored)
+      return for_each_run(request, [&](std::uint64_t offset) { io_.write_vector(pieces_, offset); });
+    for (const Extent& extent : request.extents)
+      io_.write({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
   }
-
   void read(const Request& request) override {
-    for (const Extent& extent : request.extents) {
-      std::byte* to = request.memory + extent.memory_offset;
-      std::uint64_t done = 0;
-      while (done < extent.length) {
-        const ssize_t moved =
-            ::pread(file_.get(), to + done, extent.length - done, static_cast<off_t>(extent.file_offset + done));
-        if (moved > 0) [[likely]]
-          done += static_cast<std::uint64_t>(moved);
-        else stopped("pread", moved, extent, done);
-      }
-    }
+    if (request.extents.size() > 1 && method_ == Method::sieve) return sieve_->read(request);
+    if (request.extents.size() > 1 && method_ == Method::vectored)
+      return for_each_run(request, [&](std::uint64_t offset) { io_.read_vector(pieces_, offset); });
+    for (const Extent& extent : request.extents)
+      io_.read({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
   }
-
   void sync() override {
     if (::fsync(file_.get()) != 0) throw_errno("fsync", file_.path());
   }
@@ -63,42 +66,73 @@ class PosixFile final : public File {
   }
 
  private:
-  /// Returns when the call is to be repeated.
-  void stopped(const char* call, ssize_t moved, const Extent& extent, std::uint64_t done) const {
-    if (moved < 0 && errno == EINTR) return;
-    const std::uint64_t offset = extent.file_offset + done, length = extent.length - done;
-    if (moved < 0) throw_errno(call, file_.path(), offset, length);
-    throw IoError({call, file_.path(), offset, length, 0}, "the call moved no bytes: the file ends here");
+  /// Extents that follow each other in the file are moved by one call.
+  template <typename Action>
+  void for_each_run(const Request& request, const Action& action) {
+    std::uint64_t begin = 0, end = 0;
+    pieces_.clear();
+    for (const Extent& extent : request.extents) {
+      if (!pieces_.empty() && extent.file_offset != end) {
+        action(begin);
+        pieces_.clear();
+      }
+      if (pieces_.empty()) begin = extent.file_offset;
+      end = extent.file_offset + extent.length;
+      pieces_.push_back({request.memory + extent.memory_offset, extent.length});
+    }
+    if (!pieces_.empty()) action(begin);
   }
+
   Descriptor file_;
+  PosixIo io_;
+  Method method_;
+  std::optional<Sieve> sieve_;
+  std::vector<iovec> pieces_;  ///< of the run at hand; keeps its memory between requests
 };
+
+Options options_of(const Settings& settings) {
+  Options options;
+  options.flags = (settings.flag("direct") ? O_DIRECT : 0) | (settings.flag("dsync") ? O_DSYNC : 0);
+  options.preallocate = settings.flag("preallocate");
+  const std::string& method = settings.text("method");
+  options.method = method == "sieve" ? Method::sieve : method == "vectored" ? Method::vectored : Method::multiple;
+  options.sieve_buffer = settings.number("sieve_buffer");
+  if (options.method == Method::sieve && settings.flag("direct"))
+    throw InputError("posix.method", "data sieving and direct I/O do not go together: a window begins at any byte",
+                     "posix.method = \"multiple\", or posix.direct = false");
+  return options;
+}
 
 class Posix final : public Interface {
  public:
-  explicit Posix(const Settings& settings)
-      : flags_((settings.flag("direct") ? O_DIRECT : 0) | (settings.flag("dsync") ? O_DSYNC : 0)),
-        preallocate_(settings.flag("preallocate")) {}
+  explicit Posix(const Settings& settings) : options_(options_of(settings)) {}
 
   std::unique_ptr<File> open(const OpenRequest& request) override {
     const bool creates = request.creation == Creation::create;
-    auto file = std::make_unique<PosixFile>(request, flags_ | access_flags(request.access) | (creates ? O_CREAT : 0));
-    if (creates && preallocate_ && request.place.rank == 0) file->preallocate(request.file_size);
+    const int flags = options_.flags | access_flags(request.access, options_.method) | (creates ? O_CREAT : 0);
+    auto file = std::make_unique<PosixFile>(request, flags, options_);
+    if (creates && options_.preallocate && request.place.rank == 0) file->preallocate(request.file_size);
     return file;
   }
   void remove(const std::string& path) override {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
   }
-  std::uint64_t alignment() const override { return (flags_ & O_DIRECT) != 0 ? direct_alignment : 1; }
+  std::uint64_t alignment() const override { return (options_.flags & O_DIRECT) != 0 ? direct_alignment : 1; }
 
  private:
-  int flags_;
-  bool preallocate_;
+  Options options_;
 };
 
 constexpr Parameter parameters[] = {
     {"direct", Kind::flag, "false", "Bypass the page cache (O_DIRECT)."},
     {"dsync", Kind::flag, "false", "Each write returns when its data is on stable storage (O_DSYNC)."},
     {"preallocate", Kind::flag, "false", "Reserve the file's space when it is created (fallocate)."},
+    {"method", Kind::choice, "\"multiple\"",
+     "How a request of several extents is done: a call for each (multiple), a call for those that follow each other in "
+     "the "
+     "file (vectored: preadv, pwritev), or through a buffer that covers them and their holes (sieve).",
+     no_limit, no_limit, "multiple|vectored|sieve"},
+    {"sieve_buffer", Kind::bytes, "4194304", "Bytes of the buffer for method = \"sieve\".", 1},
 };
 
 }  // namespace

@@ -111,7 +111,7 @@ class Transfer {
   std::uint64_t next_ = 0;
   unsigned calls_ = 0;  ///< made in this round
   std::array<std::uint64_t, batch> numbers_{};
-  std::vector<Extent> list_;    ///< of contiguous requests one each, otherwise those of one request
+  std::vector<Extent> list_;   ///< of contiguous requests one each, otherwise those of one request
   std::size_t list_size_ = 1;  ///< extents of a request
   bool contiguous_;
 };

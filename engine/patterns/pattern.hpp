@@ -43,8 +43,8 @@ class Pattern {
   }
   /// Bytes of memory that the extents of the rank's requests reach over: its buffer, with gaps and halo.
   virtual std::uint64_t memory_bytes(Place) const { return request_bytes(); }
-  /// Where request k is request 0 moved by k times this many bytes in the file (its memory may differ): that many bytes;
-  /// 0 where requests are not so regular. Lets MPI-IO describe all requests by one file view.
+  /// Where request k is request 0 moved by k times this many bytes in the file (its memory may differ): that many
+  /// bytes; 0 where requests are not so regular. Lets MPI-IO describe all requests by one file view.
   virtual std::uint64_t file_shift(Place) const { return 0; }
 
   /// Throws InputError where the parameters do not fit `ranks` ranks.

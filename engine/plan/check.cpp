@@ -37,6 +37,9 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     if (test.verify == Verify::full && changes && !pattern->disjoint())
       complain("verify", "read-modify-write of bytes that several requests share cannot be verified",
                "verify = \"off\", or a pattern whose requests do not overlap");
+    if (test.deadline_s > 0 && test.order == OrderKind::random && pattern->requests({1, 2}, Direction::write) == 0)
+      complain("deadline", "with a random order, readers would look for pieces that the only writer had not reached",
+               "order = \"forward\" or \"backward\", overlap = true, or deadline = 0");
     if (test.verify == Verify::full && !test.interface->capabilities.storage)
       complain("verify",
                "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",

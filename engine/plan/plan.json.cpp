@@ -24,7 +24,8 @@ double checked_number(const Parameter& parameter, const Json& json) {
 
 /// A list of whole numbers, each within the parameter's limits.
 Numbers numbers_of(const Parameter& parameter, const Json& json) {
-  if (!json.is_array() || json.empty()) wrong(parameter.name, std::string(parameter.name) + " must be a list of numbers");
+  if (!json.is_array() || json.empty())
+    wrong(parameter.name, std::string(parameter.name) + " must be a list of numbers");
   Numbers numbers;
   for (const Json& number : json) {
     checked_number(parameter, number);
@@ -36,7 +37,8 @@ Numbers numbers_of(const Parameter& parameter, const Json& json) {
 
 /// A list of [count, stride] pairs, or of counts alone (stride 0: derived), flattened.
 Numbers levels_of(const Parameter& parameter, const Json& json) {
-  if (!json.is_array() || json.empty()) wrong(parameter.name, std::string(parameter.name) + " must be a list of levels");
+  if (!json.is_array() || json.empty())
+    wrong(parameter.name, std::string(parameter.name) + " must be a list of levels");
   Numbers flat;
   for (const Json& level : json) {
     const Numbers pair = numbers_of(parameter, level.is_array() ? level : Json::array({level}));

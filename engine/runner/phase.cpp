@@ -207,6 +207,7 @@ void Worker::open_file() {
                                  .file_size = task_.pattern->file_size(seat_.place.ranks),
                                  .place = seat_.place,
                                  .group = &group_.get(),
+                                 .shape = shape_,
                                  .regular = {first, task_.pattern->file_shift(seat_.place)}});
   part_.open_s = seconds_between(begin, monotonic_ns());
   if (rank_ == 0 && task_.name.repetition == 0) part_.facts = file_->facts();

@@ -48,12 +48,10 @@ class Parameter(BaseModel):
     kind: ParameterKind
     default: Json = None
     doc: str = ""
-    unit: str = ""
     minimum: float | None = None
     maximum: float | None = None
     choices: list[str] = []
     required: bool = False
-    example: Json = None
 
 
 class Pattern(BaseModel):
@@ -129,6 +127,7 @@ class CheckedCase(BaseModel):
     space_bytes: int = 0
     largest_file_bytes: int = 0
     request_bytes: int = 0
+    memory_bytes: int = 0
     phases: list[CheckedPhase] = []
 
 

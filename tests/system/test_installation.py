@@ -19,10 +19,19 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("needs uv (make test installs it)")
     environment = tmp_path_factory.mktemp("environment")
     python = environment / "bin" / "python"
-    constraints = ROOT / "constraints.txt"
     subprocess.run([uv, "venv", "--quiet", environment], check=True)
-    install = [uv, "pip", "install", "--quiet", "--python", python, "--constraint", constraints, ROOT]
-    subprocess.run(install, check=True)
+    install = [
+        uv,
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        str(python),
+        "--constraint",
+        "constraints.txt",
+        ".",
+    ]
+    subprocess.run(install, cwd=ROOT, check=True)
     return python.parent
 
 

@@ -109,8 +109,8 @@ def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: P
 
 
 def _memory(plan: CheckedPlan, ram: Memory) -> Iterator[Finding]:
-    case, needs = max(plan.cases, key=lambda pair: pair[1].request_bytes * pair[0].clients)
-    buffers = needs.request_bytes * case.clients
+    case, needs = max(plan.cases, key=lambda pair: pair[1].memory_bytes * pair[0].clients)
+    buffers = needs.memory_bytes * case.clients
     ranks = plan.suite.plan.ranks
     if ram.available_bytes and buffers + ranks * RANK_BYTES > ram.available_bytes:
         message = (

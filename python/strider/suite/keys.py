@@ -72,8 +72,6 @@ def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
 
 def _example(parameter: Parameter) -> Json:
     """A value that shows how the parameter is written."""
-    if parameter.example not in (None, ""):
-        return parameter.example
     return {"bytes": "1MiB", "count": 16, "seconds": "30s", "flag": True}.get(
         parameter.kind, parameter.choices[0] if parameter.choices else "…"
     )

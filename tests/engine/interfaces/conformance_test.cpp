@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <ostream>
 
@@ -162,6 +163,44 @@ TEST_P(EveryInterface, WritesNothingBesidesItsExtents) {
   const auto again = open("file", Access::read, Creation::existing);
   expect(*again, {0, 3}, data_);
   expect(*again, {1, 2}, newer);
+  again->close();
+}
+
+TEST_P(EveryInterface, MovesListsBetweenPiecesOfMemoryAndOfTheFile) {
+  make_file("file", {0, 1, 2, 3, 4, 5, 6, 7});
+  const FileData newer({1, 2, 3, 5});
+  // Two requests of the same shape, two blocks further on; the pieces of memory in another order than those of the
+  // file.
+  const std::array<Extent, 2> first{{{0, 2 * block, block}, {1 * block, 0, block}}};
+  const std::array<Extent, 2> second{{{4 * block, 2 * block, block}, {5 * block, 0, block}}};
+  const auto open_lists = [&](Access access) {
+    return interface_->open({.path = folder_.file("file"),
+                             .access = access,
+                             .file_size = 8 * block,
+                             .group = &group_,
+                             .shape = {.contiguous = false, .regular = true},
+                             .regular = {first, 4 * block}});
+  };
+  const auto written = open_lists(Access::write);
+  for (const std::uint64_t number : {1U, 0U}) {
+    const auto& extents = number == 0 ? first : second;
+    for (const Extent& extent : extents)
+      newer.fill(memory_.span().subspan(extent.memory_offset, block), extent.file_offset);
+    written->write({extents, memory_.data(), number});
+  }
+  written->sync();
+  written->close();
+  const auto read = open_lists(Access::read);
+  std::ranges::fill(memory_.span(), std::byte{0xa5});
+  read->read({second, memory_.data(), 1});
+  for (const Extent& extent : second)
+    EXPECT_EQ(newer.first_mismatch(memory_.span().subspan(extent.memory_offset, block), extent.file_offset),
+              std::nullopt);
+  EXPECT_EQ(memory_.span()[block], std::byte{0xa5}) << "memory between the pieces";
+  read->close();
+  const auto again = open("file", Access::read, Creation::existing);
+  expect(*again, {0, 1, 4, 5}, newer);
+  expect(*again, {2, 3, 6, 7}, data_);
   again->close();
 }
 

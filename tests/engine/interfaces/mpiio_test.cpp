@@ -11,6 +11,7 @@ namespace {
 std::unique_ptr<Interface> mpiio(const std::string& access, const TextMap& hints = {}, const std::string& prefix = "") {
   Settings settings;
   settings.set("access", access);
+  settings.set("method", std::string("list"));
   settings.set("prefix", prefix);
   settings.set("hints", hints);
   return find_interface("mpiio")->make(settings);

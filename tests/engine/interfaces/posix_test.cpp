@@ -15,6 +15,8 @@ std::unique_ptr<Interface> posix(std::initializer_list<std::string> flags = {}) 
   Settings settings;
   for (const char* name : {"direct", "dsync", "preallocate"}) settings.set(name, false);
   for (const std::string& flag : flags) settings.set(flag, true);
+  settings.set("method", std::string("multiple"));
+  settings.set("sieve_buffer", std::uint64_t{1 << 20});
   return find_interface("posix")->make(settings);
 }
 

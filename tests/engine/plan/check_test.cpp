@@ -42,6 +42,14 @@ TEST(Check, SharedBytesThatAreReadAndChangedCannotBeVerified) {
   good_case(case_text(R"("verify": "full")", R"("name": "sequential", "overlap": true)"));
 }
 
+TEST(Check, ALoneWriterInRandomOrderHasNoDeadline) {
+  const std::string sequential = R"("name": "sequential", "overlap": false)";
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "order": "random", "deadline": 1)", sequential)), "deadline");
+  good_case(case_text(R"("clients": 2, "order": "backward", "deadline": 1)", sequential));
+  good_case(case_text(R"("clients": 2, "order": "random", "deadline": 1)", R"("name": "sequential", "overlap": true)"));
+  good_case(case_text(R"("clients": 2, "order": "random", "deadline": 1)"));
+}
+
 TEST(Check, ThereAreAtMostAsManyFilesAsClients) {
   EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "sharing": 3)")), "sharing");
   good_case(case_text(R"("clients": 3, "sharing": 3)"));

@@ -329,8 +329,12 @@ class TestDescribe:
         assert main(["describe"]) == 0
         shown = capsys.readouterr().out
         described = engine.description
-        for entry in [*described.interfaces, *described.patterns, *described.operations, *described.case]:
-            assert f"  {entry.name} " in shown
+        names = [entry.name for entry in described.interfaces]
+        names += [entry.name for entry in described.patterns]
+        names += [entry.name for entry in described.operations]
+        names += [entry.name for entry in described.case]
+        for name in names:
+            assert f"  {name} " in shown
 
     def test_a_pattern_is_described_with_its_formula_and_parameters(
         self, capsys: pytest.CaptureFixture[str]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +43,17 @@ def test_mpiexec_is_that_of_the_engines_own_mpi(program: Program, tmp_path: Path
     own.touch(mode=0o755)
     mpi = Mpi(library="MPICH", mpiexec=str(own))
     assert choose("mpiexec", mpi).command(2) == [str(own), "-n", "2"]
+
+
+def test_an_engine_of_the_mpi_wheel_takes_the_one_beside_python(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("mpiexec")
+    beside = tmp_path / "environment" / "mpiexec"
+    beside.parent.mkdir()
+    beside.touch(mode=0o755)
+    monkeypatch.setattr(sys, "executable", str(beside.with_name("python")))
+    assert choose("mpiexec", Mpi(library="MPICH", mpiexec="mpiexec")).command(1)[0] == str(beside)
 
 
 def test_open_mpi_is_told_to_put_more_ranks_than_cores(program: Program) -> None:

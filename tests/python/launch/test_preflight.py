@@ -39,7 +39,7 @@ def errors(plan: CheckedPlan, description: Description) -> list[str]:
 def test_a_machine_with_plenty_has_nothing_against_a_plan(
     checked: Checked, machine: Callable[..., None], description: Description
 ) -> None:
-    assert errors(checked({"space_bytes": GIB, "files": 4, "request_bytes": MIB}), description) == []
+    assert errors(checked({"space_bytes": GIB, "files": 4, "memory_bytes": MIB}), description) == []
 
 
 def test_the_largest_case_must_fit_and_the_sum_need_not(
@@ -71,7 +71,7 @@ def test_the_buffers_of_all_clients_must_fit_into_memory(
     checked: Checked, machine: Callable[..., None], description: Description
 ) -> None:
     machine(available=3 * GIB)
-    (message,) = errors(checked({"request_bytes": GIB}, keys="clients = 4"), description)
+    (message,) = errors(checked({"memory_bytes": GIB}, keys="clients = 4"), description)
     assert "3 GiB of memory are available, and 4 ranks need 4.25 GiB" in message
     assert "lower transfer or clients" in message
 

@@ -27,9 +27,9 @@ pattern = "strided"
 
 def of_cases(suite: Suite, *path: str) -> list[object]:
     """A value of each case."""
-    found = []
+    found: list[object] = []
     for case in suite.plan.cases:
-        value = case.model_dump()
+        value: object = case.model_dump()
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
         found.append(value)

@@ -29,7 +29,7 @@ transfer = [
 block = "1MiB"
 """
 
-MISTAKES = {
+MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
     # what is done to the suite: (old, new), the line, what the message says
     "no TOML: a value is missing": ('"1MiB"\n', "\n", 14, "a value is missing after ="),
     "no TOML: a size without quotes": ('block = "1MiB"', "block = 1MiB", 14, 'write "1MiB" in quotes'),

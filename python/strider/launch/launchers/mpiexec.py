@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import sys
+from pathlib import Path
 
 from strider.engine import Mpi
 from strider.launch.launchers.launcher import Launcher, installed
@@ -13,11 +15,18 @@ def mpiexec(mpi: Mpi) -> Launcher:
     MPI's own `mpiexec` is taken, and not the first in PATH: that of another library starts the ranks as so
     many programs of one rank each, or none at all.
     """
-    program = mpi.mpiexec if shutil.which(mpi.mpiexec) else "mpiexec"
     path = installed(
-        program, "install the launcher of the engine's MPI library, or choose another with --launcher"
+        _program(mpi), "install the launcher of the engine's MPI library, or choose another with --launcher"
     )
     return Launcher("mpiexec", lambda ranks: [path, "-n", str(ranks)], _environment(mpi))
+
+
+def _program(mpi: Mpi) -> str:
+    """The engine's own `mpiexec`; one known by name alone is an MPI wheel's, beside Python."""
+    own = mpi.mpiexec
+    if Path(own).is_absolute():
+        return own if shutil.which(own) else "mpiexec"
+    return shutil.which(own, path=str(Path(sys.executable).parent)) or "mpiexec"
 
 
 def _environment(mpi: Mpi) -> dict[str, str]:

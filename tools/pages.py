@@ -1,0 +1,221 @@
+"""What the manual takes from the engine: the heads of the pages of patterns and interfaces, and pictures.
+
+`python tools/pages.py` writes it into docs/patterns and docs/interfaces; a test compares. The rest of a page
+is written by hand, below the line that ends what comes from here.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from strider import engine as engines
+from strider.engine import Engine, Interface, Json, Parameter, Pattern
+from strider.units import format_bytes
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN = "<!-- from the engine, by tools/pages.py -->"
+END = "<!-- from here on by hand -->"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a picture shows: small numbers in the place of bytes.
+
+    Attributes:
+        clients: Ranks.
+        parameters: Of the pattern; `transfer` is the width of a box.
+        operation: Whose extents are drawn.
+    """
+
+    clients: int
+    parameters: dict[str, Json] = field(default_factory=dict)
+    operation: str = "write"
+
+
+PICTURES: dict[str, Picture] = {
+    "segmented": Picture(4, {"transfer": 1, "block": 2, "segments": 2}),
+    "strided": Picture(4, {"transfer": 1, "count": 4}),
+    "random": Picture(4, {"transfer": 1, "size": 16}),
+    "sequential": Picture(4, {"transfer": 1, "size": 16}, "read"),
+}
+"""One for each pattern; docs/patterns/NAME.svg."""
+
+COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#d55e00")
+"""Told apart by everybody (Okabe and Ito 2008)."""
+CELL, LANE, LEFT, TOP = 36, 30, 64, 10
+"""Pixels: width of a transfer, height of a rank's lane, margins."""
+
+
+def picture_of(pattern: Pattern) -> Picture:
+    """What to draw for a pattern."""
+    if pattern.name not in PICTURES:
+        raise LookupError(
+            f"{pattern.name} has no picture yet: add small parameters to PICTURES in {__file__}"
+        )
+    return PICTURES[pattern.name]
+
+
+@dataclass(frozen=True)
+class Box:
+    """An extent of a picture, in units of the pattern's bytes."""
+
+    rank: int
+    request: int
+    offset: int
+    length: int
+
+
+def boxes_of(engine: Engine, pattern: str, picture: Picture) -> list[Box]:
+    """Asks the engine for the extents of all ranks."""
+    case = {
+        "case": 1,
+        "clients": picture.clients,
+        "interface": {"name": "null"},
+        "pattern": {"name": pattern, **picture.parameters},
+        "operations": [picture.operation],
+    }
+    plan = json.dumps({"format": "strider-plan", "version": 1, "cases": [case]})
+    boxes = []
+    for rank in range(picture.clients):
+        for line in list(engine.extents(plan, 1, rank))[2:]:
+            request, _, offset, _, length = map(int, line.split(","))
+            boxes.append(Box(rank, request, offset, length))
+    return boxes
+
+
+def draw(boxes: Iterable[Box], ranks: int, title: str) -> str:
+    """A lane for each rank over the file's bytes; in each box the number of the request."""
+    boxes = list(boxes)
+    end = max(box.offset + box.length for box in boxes)
+    width, height = LEFT + CELL * end + 10, TOP + LANE * ranks + 34
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" font-family="sans-serif" font-size="13" text-anchor="middle" role="img">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    for rank in range(ranks):
+        y = TOP + LANE * rank
+        lines.append(f'<text x="{LEFT - 8}" y="{y + 19}" text-anchor="end">rank {rank}</text>')
+        lines.append(f'<path d="M{LEFT} {y + LANE - 2}h{CELL * end}" stroke="#cccccc"/>')
+    for box in boxes:
+        x, y, wide = LEFT + CELL * box.offset, TOP + LANE * box.rank, CELL * box.length - 2
+        colour = COLOURS[box.rank % len(COLOURS)]
+        lines.append(f'<rect x="{x + 1}" y="{y}" width="{wide}" height="{LANE - 4}" rx="3" fill="{colour}"/>')
+        lines.append(f'<text x="{x + CELL * box.length // 2}" y="{y + 18}">{box.request}</text>')
+    y = TOP + LANE * ranks + 20
+    lines.append(f'<text x="{LEFT}" y="{y}" text-anchor="start">0</text>')
+    lines.append(f'<text x="{LEFT + CELL * end // 2}" y="{y}">file offset</text>')
+    lines.append(f'<text x="{LEFT + CELL * end}" y="{y}" text-anchor="end">{end}</text>')
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def limits_of(parameter: Parameter) -> str:
+    """The values that a parameter takes, in words."""
+    if parameter.choices:
+        return ", ".join(f"`{choice}`" for choice in parameter.choices)
+    low, high = parameter.minimum, parameter.maximum
+    parts = [f"at least {low:g}"] if low is not None else []
+    parts += [f"at most {high:g}"] if high is not None else []
+    return f"{parameter.kind}, {', '.join(parts)}" if parts else parameter.kind
+
+
+def default_of(parameter: Parameter) -> str:
+    """A default as it would be typed in a suite; a dash where none can be named."""
+    if parameter.default is None:
+        return "required" if parameter.required else "—"
+    if parameter.kind == "bytes":
+        return f"`{format_bytes(parameter.default)}`"
+    return f"`{json.dumps(parameter.default)}`"
+
+
+def parameter_table(parameters: list[Parameter], prefix: str) -> list[str]:
+    """A table of the manual: a line for each parameter, under the name that a suite gives it."""
+    if not parameters:
+        return ["It has no parameters."]
+    lines = ["| parameter | values | default | meaning |", "|---|---|---|---|"]
+    for parameter in parameters:
+        doc = parameter.doc.replace("|", "\\|")
+        name = f"`{prefix}{parameter.name}`"
+        lines.append(f"| {name} | {limits_of(parameter)} | {default_of(parameter)} | {doc} |")
+    return lines
+
+
+def coverage_of(pattern: Pattern) -> str:
+    """Whether all ranks together touch each byte once."""
+    if not pattern.tiles:
+        return "Ranks may touch the same bytes."
+    loose = [
+        p.name for p in pattern.parameters if p.kind == "flag" or (p.kind == "count" and p.default is None)
+    ]
+    unless = f", unless {' or '.join(f'`{name}`' for name in loose)} say otherwise" if loose else ""
+    return f"All ranks together touch each byte of the file exactly once{unless}."
+
+
+def pattern_head(pattern: Pattern) -> str:
+    """The head of a pattern's page."""
+    picture = picture_of(pattern)
+    shown = ", ".join(f"`{key} = {value}`" for key, value in picture.parameters.items())
+    lines = [
+        f"# {pattern.name}",
+        "",
+        BEGIN,
+        pattern.doc,
+        "",
+        f"![Which rank touches which bytes]({pattern.name}.svg)",
+        "",
+        f"`{picture.operation}` by {picture.clients} ranks with {shown}; boxes hold the requests' numbers.",
+        "",
+        "```",
+        *(part.strip() for part in pattern.formula.split("; ")),
+        "```",
+        "",
+        coverage_of(pattern),
+        "",
+        f"From: {pattern.source}.",
+        "",
+        *parameter_table(pattern.parameters, ""),
+        END,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def interface_head(interface: Interface) -> str:
+    """The head of an interface's page."""
+    lines = [f"# {interface.name}", "", BEGIN, interface.doc, ""]
+    return "\n".join([*lines, *parameter_table(interface.parameters, f"{interface.name}."), END]) + "\n"
+
+
+def with_head(page: str, head: str) -> str:
+    """A page with its head replaced; what was written by hand stays."""
+    _, _, by_hand = page.partition(END + "\n")
+    return head + by_hand
+
+
+def expected_files(engine: Engine) -> dict[Path, str]:
+    """Path and content of all that is written here, as it ought to be."""
+    files = {}
+    heads = {ROOT / f"docs/patterns/{p.name}.md": pattern_head(p) for p in engine.description.patterns}
+    heads |= {ROOT / f"docs/interfaces/{i.name}.md": interface_head(i) for i in engine.description.interfaces}
+    for path, head in heads.items():
+        files[path] = with_head(path.read_text(encoding="utf-8") if path.exists() else "", head)
+    for pattern in engine.description.patterns:
+        picture = picture_of(pattern)
+        title = f"{pattern.name}: {pattern.doc}"
+        drawn = draw(boxes_of(engine, pattern.name, picture), picture.clients, title)
+        files[ROOT / f"docs/patterns/{pattern.name}.svg"] = drawn
+    return files
+
+
+def main() -> None:
+    """Writes what has changed, and names it."""
+    for path, content in expected_files(engines.find()).items():
+        if not path.exists() or path.read_text(encoding="utf-8") != content:
+            path.write_text(content, encoding="utf-8")
+            print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
