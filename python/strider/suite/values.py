@@ -141,9 +141,9 @@ def _operations(typed: Json, known: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def _numbers(parameter: Parameter, typed: Json) -> list[int]:
+def _numbers(_: Parameter, typed: Json) -> list[int]:
     """`[2048, 2048]`."""
-    example = f"write for instance {show(parameter.example or [2048, 2048])}"
+    example = "write for instance [2048, 2048]"
     if not isinstance(typed, list) or not typed:
         raise ValueError(f"{show(typed)} is not a list of whole numbers: {example}")
     wrong = next((number for number in typed if not _is_integer(number)), None)
