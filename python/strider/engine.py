@@ -23,7 +23,18 @@ Json = Any
 """A value as JSON has it: None, bool, int, float, str, list or dict with string keys."""
 
 ParameterKind = Literal[
-    "bytes", "count", "seconds", "flag", "choice", "text", "map", "sharing", "operations", "repetitions"
+    "bytes",
+    "count",
+    "seconds",
+    "flag",
+    "choice",
+    "text",
+    "map",
+    "sharing",
+    "operations",
+    "repetitions",
+    "numbers",
+    "levels",
 ]
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
+MB = 1_000_000
 
 _PREFIXES = "kmgtp"
 _SIZE = re.compile(r"(?P<number>[0-9][0-9_ ]*(\.[0-9]+)?)\s*(?P<unit>[a-z]*)", re.IGNORECASE)

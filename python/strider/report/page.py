@@ -17,6 +17,7 @@ from strider.errors import ExitCode, StriderError
 from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value
+from strider.report.references import Reference, reference_of
 from strider.report.remarks import remarks, what_was_done
 from strider.report.tables import HtmlTable, digest_table, result_tables
 from strider.report.wording import (
@@ -124,7 +125,8 @@ def _view(run: Run, anchor: str) -> RunView:
     summaries = summarize(run)
     comparisons = compare_digests(run)
     facets = Facets.of(list(run.cases.values()))
-    groups = _groups(summaries, facets, anchor)
+    reference = reference_of(run.plan.suite.name)
+    groups = _groups(summaries, facets, anchor, reference)
     return RunView(
         anchor=anchor,
         suite=run.plan.suite.name,
@@ -134,7 +136,7 @@ def _view(run: Run, anchor: str) -> RunView:
         facts=what_was_done(run, summaries),
         problems=problems(run, summaries, comparisons),
         best=best_rates(summaries, facets),
-        remarks=remarks(run, summaries, comparisons),
+        remarks=[*remarks(run, summaries, comparisons), *_reference_remark(summaries, reference)],
         constants=constants_line(facets, summaries) if summaries else "",
         axes=_axes(list(run.cases.values()), facets),
         groups=groups,
@@ -148,7 +150,13 @@ def _view(run: Run, anchor: str) -> RunView:
     )
 
 
-def _groups(summaries: Sequence[OperationSummary], facets: Facets, anchor: str) -> list[Group]:
+def _reference_remark(summaries: Sequence[OperationSummary], reference: Reference | None) -> list[str]:
+    return [reference.remark] if reference and reference.knows(summaries) else []
+
+
+def _groups(
+    summaries: Sequence[OperationSummary], facets: Facets, anchor: str, reference: Reference | None
+) -> list[Group]:
     """The groups with their line charts; all those with one transfer size are one group, with bars."""
     by_group: defaultdict[str, list[OperationSummary]] = defaultdict(list)
     for summary in summaries:
@@ -156,13 +164,23 @@ def _groups(summaries: Sequence[OperationSummary], facets: Facets, anchor: str) 
     swept = {title: own for title, own in by_group.items() if len(transfer_sizes(own)) > 1}
     single = [summary for title, own in by_group.items() if title not in swept for summary in own]
     groups = [
-        Group(title, f"{anchor}-group-{position}", line_charts(own, facets), result_tables(own, facets))
+        Group(
+            title,
+            f"{anchor}-group-{position}",
+            line_charts(own, facets),
+            result_tables(own, facets, reference),
+        )
         for position, (title, own) in enumerate(swept.items(), start=1)
     ]
     if single:
         title = "At one transfer size" if swept else "By interface"
         groups.append(
-            Group(title, f"{anchor}-single", bar_charts(single, facets), result_tables(single, facets))
+            Group(
+                title,
+                f"{anchor}-single",
+                bar_charts(single, facets),
+                result_tables(single, facets, reference),
+            )
         )
     return groups
 

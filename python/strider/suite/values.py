@@ -15,6 +15,8 @@ DEFAULT_REPETITIONS = 3
 DEFAULT_MOST_REPETITIONS = 20
 LARGEST_INTEGER = 2**63 - 1
 """File offsets are signed 64-bit numbers."""
+LISTS = ("operations", "numbers", "levels")
+"""Kinds of which one value is a list."""
 
 
 def convert(parameter: Parameter, typed: Json, operations: Sequence[str] = ()) -> Json:
@@ -33,6 +35,24 @@ def convert(parameter: Parameter, typed: Json, operations: Sequence[str] = ()) -
     value = _CONVERTERS[parameter.kind](parameter, typed)
     _check_limits(parameter, value)
     return value
+
+
+def is_crossed(parameter: Parameter, typed: Json) -> bool:
+    """Whether a value as typed is a list of values that are to be crossed, and not one value.
+
+    A kind that is a list by itself is crossed where its elements are such lists.
+    """
+    if not isinstance(typed, list):
+        return False
+    match parameter.kind:
+        case "operations" | "numbers":
+            return any(isinstance(element, list) for element in typed)
+        case "levels":
+            return any(
+                isinstance(part, list) for element in typed if isinstance(element, list) for part in element
+            )
+        case _:
+            return True
 
 
 def show(typed: Json) -> str:
@@ -123,6 +143,34 @@ def _operations(typed: Json, known: Sequence[str]) -> list[str]:
     return list(names)
 
 
+def _numbers(_: Parameter, typed: Json) -> list[int]:
+    """`[2048, 2048]`."""
+    example = "write for instance [2048, 2048]"
+    if not isinstance(typed, list) or not typed:
+        raise ValueError(f"{show(typed)} is not a list of whole numbers: {example}")
+    wrong = next((number for number in typed if not _is_integer(number)), None)
+    if wrong is not None:
+        raise ValueError(f"{show(wrong)} is not a whole number: {example}")
+    return list(typed)
+
+
+def _levels(_: Parameter, typed: Json) -> list[list[int]]:
+    """`[[16, "1MiB"], [8, "64KiB"]]`: pairs of a count and a stride; `[16, 8]`: strides that are derived."""
+    example = 'write for instance [[16, "1MiB"], [8, "64KiB"]]: count and stride of each level, outer first'
+    if not isinstance(typed, list) or not typed:
+        raise ValueError(f"{show(typed)} is not a list of levels: {example}")
+    return [_level(level if isinstance(level, list) else [level], example) for level in typed]
+
+
+def _level(typed: list[Json], example: str) -> list[int]:
+    if len(typed) not in (1, 2) or not _is_integer(typed[0]):
+        raise ValueError(f"{show(typed)} is not a level: {example}")
+    strides = [parse_bytes(stride) if isinstance(stride, str) else stride for stride in typed[1:]]
+    if not all(map(_is_integer, strides)):
+        raise ValueError(f"{show(typed[1])} is not a stride in bytes: {example}")
+    return [typed[0], *strides]
+
+
 def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
     """`3`, or `{ min = 3, max = 20, until = "5%" }`."""
     example = 'write for instance 3 or { min = 3, max = 20, until = "5%" }'
@@ -157,6 +205,10 @@ def _until(typed: Json) -> float:
 
 
 def _check_limits(parameter: Parameter, value: Json) -> None:
+    if isinstance(value, list):
+        for element in value:
+            _check_limits(parameter, element)
+        return
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
     # Comparisons alone would let nan pass: it is neither too small nor too large.
@@ -188,4 +240,6 @@ _CONVERTERS: dict[str, Callable[[Parameter, Json], Json]] = {
     "map": _map,
     "sharing": _sharing,
     "repetitions": _repetitions,
+    "numbers": _numbers,
+    "levels": _levels,
 }
