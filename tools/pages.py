@@ -27,11 +27,13 @@ class Picture:
         clients: Ranks.
         parameters: Of the pattern; `transfer` is the width of a box.
         operation: Whose extents are drawn.
+        unit: Bytes that make a box of one width.
     """
 
     clients: int
     parameters: dict[str, Json] = field(default_factory=dict)
     operation: str = "write"
+    unit: int = 1
 
 
 PICTURES: dict[str, Picture] = {
@@ -39,6 +41,15 @@ PICTURES: dict[str, Picture] = {
     "strided": Picture(4, {"transfer": 1, "count": 4}),
     "random": Picture(4, {"transfer": 1, "size": 16}),
     "sequential": Picture(4, {"transfer": 1, "size": 16}, "read"),
+    "nested-strided": Picture(2, {"transfer": 1, "levels": [[2], [4]]}),
+    "random-strided": Picture(4, {"transfer": 1, "count": 4}),
+    "vector": Picture(4, {"pieces": 2, "piece": 1, "count": 2}),
+    "subarray": Picture(4, {"dims": [4, 6], "grid": [2, 2], "element": 1}),
+    "tiled": Picture(4, {"tiles_x": 2, "tiles_y": 2, "tile_x": 3, "tile_y": 2, "element": 1}),
+    "flash": Picture(2, {"blocks": 2, "cells": 1, "guard_cells": 1, "variables": 4, "element": 1}),
+    "unstructured-mesh": Picture(3, {"vertices": 18, "values_per_vertex": 1, "element": 1, "run": 3}),
+    "btio": Picture(4, {"grid": [2, 4, 4], "dumps": 1}, unit=40),
+    "list": Picture(2, {"file": "docs/images/list.csv"}),
 }
 """One for each pattern; docs/patterns/NAME.svg."""
 
@@ -69,11 +80,12 @@ class Box:
 
 def boxes_of(engine: Engine, pattern: str, picture: Picture) -> list[Box]:
     """Asks the engine for the extents of all ranks."""
+    files = {"file": str(ROOT / picture.parameters["file"])} if "file" in picture.parameters else {}
     case = {
         "case": 1,
         "clients": picture.clients,
         "interface": {"name": "null"},
-        "pattern": {"name": pattern, **picture.parameters},
+        "pattern": {"name": pattern, **picture.parameters, **files},
         "operations": [picture.operation],
     }
     plan = json.dumps({"format": "strider-plan", "version": 1, "cases": [case]})
@@ -81,7 +93,7 @@ def boxes_of(engine: Engine, pattern: str, picture: Picture) -> list[Box]:
     for rank in range(picture.clients):
         for line in list(engine.extents(plan, 1, rank))[2:]:
             request, _, offset, _, length = map(int, line.split(","))
-            boxes.append(Box(rank, request, offset, length))
+            boxes.append(Box(rank, request, offset // picture.unit, length // picture.unit))
     return boxes
 
 

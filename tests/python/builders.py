@@ -44,7 +44,7 @@ class CaseSpec:
             "order": "forward",
             "sharing": "shared",
             "readback": "shift",
-            "verify": True,
+            "verify": "full",
             "deadline": 0.0,
         }
         return {

@@ -18,7 +18,7 @@ FREE = ("facts",)
 
 
 def documented(beginning: str) -> set[str]:
-    """Paths of the keys in the one example of the page that begins so; … and alternatives may be in it."""
+    """Paths of the keys in the one example of the page that begins so; it may have … and alternatives."""
     (start,) = (match.start() for match in re.finditer(re.escape(beginning), PAGE))
     found: set[str] = set()
     above: list[str] = []
