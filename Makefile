@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build clang-tidy constraints clean
+.PHONY: help test lint format build pages clang-tidy constraints clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -19,6 +19,10 @@ format:
 ## make build        build the engine and its tests
 build:
 	@tools/setup.sh test
+
+## make pages        write what the manual takes from the engine into docs/patterns and docs/interfaces
+pages:
+	@STRIDER_ENGINE=$$(tools/setup.sh run) && export STRIDER_ENGINE && .strider/venv/bin/python tools/pages.py
 
 ## make clang-tidy   look for bugs in the engine (slow)
 clang-tidy:

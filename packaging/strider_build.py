@@ -62,7 +62,7 @@ def _definitions() -> dict[str, str]:
         # From strider/_engine in site-packages to the environment's lib, where the wheel puts its library.
         definitions["CMAKE_INSTALL_RPATH"] = "$ORIGIN/../../../.."
         # The one of the build goes away with the build.
-        definitions["MPIEXEC_EXECUTABLE"] = "mpiexec"
+        definitions["STRIDER_MPIEXEC"] = "mpiexec"
     else:
         definitions["CMAKE_INSTALL_RPATH_USE_LINK_PATH"] = "ON"
     mpicxx = os.environ.get("STRIDER_MPICXX")

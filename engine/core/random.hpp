@@ -52,6 +52,12 @@ class Permutation {
     x += below(key, n_);
     return x >= n_ ? x - n_ : x;
   }
+  /// The y with (*this)(y) = x.
+  std::uint64_t inverse(std::uint64_t x) const {
+    do x = once_back(x);
+    while (x >= n_);
+    return x;
+  }
 
  private:
   static constexpr unsigned most_rounds = 6;
@@ -68,6 +74,16 @@ class Permutation {
       low ^= (scramble(high + key_[round] + key) >> 32) & low_mask_;
       high += below(scramble(low + key_[round + 1] + key), highs_);
       high = high >= highs_ ? high - highs_ : high;
+    }
+    return (high << low_bits_) | low;
+  }
+
+  std::uint64_t once_back(std::uint64_t x) const {
+    std::uint64_t high = x >> low_bits_, low = x & low_mask_;
+    for (unsigned round = most_rounds; round > 0; round -= 2) {
+      const std::uint64_t added = below(scramble(low + key_[round - 1]), highs_);
+      high = high >= added ? high - added : high + highs_ - added;
+      low ^= (scramble(high + key_[round - 2]) >> 32) & low_mask_;
     }
     return (high << low_bits_) | low;
   }

@@ -47,6 +47,16 @@ void Transfer::examine(const Item& item) {
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
+/// Spoils what is in memory, so that a read that brings nothing cannot pass for one that brought the right data.
+void Transfer::spoil(const Item& item) {
+  constexpr std::uint64_t distance = 512;
+  const std::uint64_t begin = timer_.now();
+  for (const Extent& extent : item.extents)
+    for (std::uint64_t i = 0; i < extent.length; i += distance)
+      work_.memory[extent.memory_offset + i] ^= std::byte{0xff};
+  tally_.prepare_ticks += timer_.now() - begin;
+}
+
 inline std::uint64_t Transfer::write_one(const Item& item) {
   if (work_.written != nullptr) generate(item);
   const std::uint64_t begin = timer_.now();
@@ -58,6 +68,7 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 }
 
 inline std::uint64_t Transfer::read_one(const Item& item) {
+  if (work_.examiner != nullptr) spoil(item);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
@@ -68,6 +79,7 @@ inline std::uint64_t Transfer::read_one(const Item& item) {
 
 /// Read, change, write back: the latency is that of the read plus that of the write.
 std::uint64_t Transfer::change_one(const Item& item) {
+  if (work_.examiner != nullptr) spoil(item);
   const std::uint64_t read_begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;

@@ -51,6 +51,19 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     if (test.verify == Verify::full && changes && !pattern->disjoint(ranks))
       complain("verify", "read-modify-write of bytes that several requests share cannot be verified",
                "verify = \"off\", or a pattern whose requests do not overlap");
+    const RequestShape shape{pattern->contiguous(), pattern->file_shift({0, ranks}) > 0};
+    if (test.sync == SyncPolicy::each && test.sharing.kind != SharingKind::per_rank &&
+        interface->cooperation(shape) == Cooperation::collective_open)
+      complain("sync",
+               "a sync of " + std::string(test.interface->name) +
+                   " is collective, and independent ranks do not sync equally often",
+               "sync = \"end\", sharing = \"per-rank\", or collective access");
+    if (test.readback == Readback::shift && test.clients > 1 && test.shift % test.clients == 0)
+      complain("shift", "a shift by a multiple of clients lets every rank read its own data",
+               "a shift from 1 to clients - 1");
+    if (test.deadline_s > 0 && test.order == OrderKind::random && pattern->requests({1, 2}, Direction::write) == 0)
+      complain("deadline", "with a random order, readers would look for pieces that the only writer had not reached",
+               "order = \"forward\" or \"backward\", overlap = true, or deadline = 0");
     if (test.verify == Verify::full && !test.interface->capabilities.storage)
       complain("verify",
                "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",

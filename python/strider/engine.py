@@ -23,7 +23,18 @@ Json = Any
 """A value as JSON has it: None, bool, int, float, str, list or dict with string keys."""
 
 ParameterKind = Literal[
-    "bytes", "count", "seconds", "flag", "choice", "text", "map", "sharing", "operations", "repetitions"
+    "bytes",
+    "count",
+    "seconds",
+    "flag",
+    "choice",
+    "text",
+    "map",
+    "sharing",
+    "operations",
+    "repetitions",
+    "numbers",
+    "levels",
 ]
 
 
@@ -37,12 +48,10 @@ class Parameter(BaseModel):
     kind: ParameterKind
     default: Json = None
     doc: str = ""
-    unit: str = ""
     minimum: float | None = None
     maximum: float | None = None
     choices: list[str] = []
     required: bool = False
-    example: Json = None
 
 
 class Pattern(BaseModel):
@@ -119,6 +128,7 @@ class CheckedCase(BaseModel):
     space_bytes: int = 0
     largest_file_bytes: int = 0
     request_bytes: int = 0
+    memory_bytes: int = 0
     phases: list[CheckedPhase] = []
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
+MB = 1_000_000
 
 _PREFIXES = "kmgtp"
 _SIZE = re.compile(r"(?P<number>[0-9][0-9_ ]*(\.[0-9]+)?)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
@@ -78,7 +79,7 @@ def parse_share(text: str) -> float:
         share = Decimal(stripped.removesuffix("%").strip()) / (100 if stripped.endswith("%") else 1)
     except InvalidOperation:
         share = Decimal(-1)
-    if not 0 <= share <= 1:
+    if not share.is_finite() or not 0 <= share <= 1:
         raise ValueError(f'"{text}" is not a share: write for instance "5%" or 0.05')
     return float(share)
 

@@ -95,16 +95,23 @@ class RunBuilder:
         cases: What was planned.
         repetitions: Counted repetitions of each case.
         warmup: Repetitions before them that do not count.
+        seed: Fixes the invented numbers.
+        suite: The suite's name.
     """
 
     def __init__(
-        self, cases: Iterable[CaseSpec], repetitions: int = 3, warmup: int = 0, seed: int = 1
+        self,
+        cases: Iterable[CaseSpec],
+        repetitions: int = 3,
+        warmup: int = 0,
+        seed: int = 1,
+        suite: str = "synthetic",
     ) -> None:
         self.cases = list(cases)
         self.repetitions = repetitions
         self.warmup = warmup
         self.random = random.Random(seed)
-        self.suite = "synthetic"
+        self.suite = suite
         self.events: list[Json] = []
         self.clock_s = 0.0
 

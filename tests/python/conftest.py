@@ -26,3 +26,9 @@ def engine() -> Engine:
     except StriderError as error:
         pytest.skip(f"needs the engine: {error}")
     return found
+
+
+@pytest.fixture(autouse=True)
+def no_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output is as wide as in a pipe, whatever the terminal the tests run in."""
+    monkeypatch.delenv("COLUMNS", raising=False)

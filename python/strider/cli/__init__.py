@@ -11,10 +11,13 @@ from typing import Annotated
 import typer
 
 from strider import __version__
+from strider.cli.convert import convert
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
 from strider.cli.export import export
+from strider.cli.ior import ior
 from strider.cli.list_ import list_
+from strider.cli.piobench import piobench
 from strider.cli.plan import plan
 from strider.cli.quick import quick
 from strider.cli.report import report
@@ -47,6 +50,9 @@ app.command("show")(show)
 app.command("report")(report)
 app.command("export")(export)
 app.command("describe")(describe)
+app.command("ior")(ior)
+app.command("piobench")(piobench)
+app.command("convert")(convert)
 app.command("doctor")(doctor)
 
 

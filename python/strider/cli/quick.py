@@ -27,8 +27,8 @@ def quick(
     from strider.suite import locate, ready_made
 
     file = ready_made().get("quick") or locate("quick")
-    clients = clients or _clients()
-    run_suite(file, RunOptions(settings or [], directory, clients, launcher, store, quiet, json))
+    changes = [f"case.clients={_clients()}", *(settings or [])]  # what the user sets comes later, and stands
+    run_suite(file, RunOptions(changes, directory, clients, launcher, store, quiet, json))
 
 
 def _clients() -> str:

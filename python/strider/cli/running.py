@@ -12,7 +12,9 @@ from strider.errors import ExitCode
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from strider.importers.imported import Render
     from strider.launch import Outcome
+    from strider.suite.document import Document
 
 MOST_ERRORS_SHOWN = 10
 
@@ -41,7 +43,19 @@ class RunOptions:
 
 
 def run_suite(file: Path, options: RunOptions) -> None:
+    """Runs a suite file; see `run_document`."""
+    from strider.suite.document import read
+
+    run_document(read(file), options)
+
+
+def run_document(document: "Document", options: RunOptions, render: "Render | None" = None) -> None:
     """Runs a suite and prints its results; ends the command with the run's exit code.
+
+    Args:
+        document: The suite.
+        options: What the command line says.
+        render: Shows the results line by line; Strider's own table if None.
 
     Raises:
         StriderError: The suite is wrong, or the run could not be started.
@@ -52,20 +66,21 @@ def run_suite(file: Path, options: RunOptions) -> None:
     from strider.launch import choose_display, execute
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
-    from strider.suite import Changes, check, load
+    from strider.suite import Changes, check
+    from strider.suite.load import build
 
     # Progress and notes go to the error stream, so that the output is the results alone.
     console = Console(stderr=True)
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
-    checked = check(load(file, engine.description, changes), engine)
+    checked = check(build(document, engine.description, changes), engine)
     launcher = choose(options.launcher, engine.version.mpi)
     display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
     outcome = execute(checked, engine, launcher, store(options.store), display, console)
     _print_errors(outcome, console)
     # After an interruption the user waits for the prompt; the report can be drawn at any time.
     if outcome.status != "interrupted":
-        _print_results(outcome, options)
+        _print_results(outcome, options, render)
     _print_directories(outcome, console)
     raise typer.Exit(int(outcome.exit_code))
 
@@ -101,7 +116,7 @@ def _last_lines(log: Path, count: int = 8) -> list[str]:
     return [line for line in lines if line.strip(" =\t")][-count:]
 
 
-def _print_results(outcome: "Outcome", options: RunOptions) -> None:
+def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:
     """Derives the tables, prints the results, writes the report."""
     from strider import store
 
@@ -116,11 +131,14 @@ def _print_results(outcome: "Outcome", options: RunOptions) -> None:
 
         head = {"run": directory.run, "directory": str(directory.path), "status": outcome.status}
         sys.stdout.write(to_json({**head, "exit_code": int(outcome.exit_code), "results": as_rows(run)}))
+    elif render:
+        for line in render(run):
+            print(line)
     else:
         from strider.cli.console import output
-        from strider.report.table import render
+        from strider.report import table
 
-        render(run, output())
+        table.render(run, output())
     from strider.report import write_html
 
     write_html([run], directory.report)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from strider.errors import ExitCode, StriderError
 from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value
+from strider.report.references import Reference, reference_of
 from strider.report.remarks import remarks, what_was_done
 from strider.report.tables import HtmlTable, digest_table, result_tables
 from strider.report.wording import (
@@ -104,6 +106,8 @@ def write_html(runs: Sequence[Run], out: Path) -> Path:
         scratch.write_text(html, encoding="utf-8")
         scratch.replace(out)
     except OSError as error:
+        with suppress(OSError):
+            scratch.unlink()
         raise StriderError(f"cannot write {out}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return out
 
@@ -121,7 +125,8 @@ def _view(run: Run, anchor: str) -> RunView:
     summaries = summarize(run)
     comparisons = compare_digests(run)
     facets = Facets.of(list(run.cases.values()))
-    groups = _groups(summaries, facets, anchor)
+    reference = reference_of(run.plan.suite.name)
+    groups = _groups(summaries, facets, anchor, reference)
     return RunView(
         anchor=anchor,
         suite=run.plan.suite.name,
@@ -131,7 +136,7 @@ def _view(run: Run, anchor: str) -> RunView:
         facts=what_was_done(run, summaries),
         problems=problems(run, summaries, comparisons),
         best=best_rates(summaries, facets),
-        remarks=remarks(run, summaries, comparisons),
+        remarks=[*remarks(run, summaries, comparisons), *_reference_remark(summaries, reference)],
         constants=constants_line(facets, summaries) if summaries else "",
         axes=_axes(list(run.cases.values()), facets),
         groups=groups,
@@ -145,7 +150,13 @@ def _view(run: Run, anchor: str) -> RunView:
     )
 
 
-def _groups(summaries: Sequence[OperationSummary], facets: Facets, anchor: str) -> list[Group]:
+def _reference_remark(summaries: Sequence[OperationSummary], reference: Reference | None) -> list[str]:
+    return [reference.remark] if reference and reference.knows(summaries) else []
+
+
+def _groups(
+    summaries: Sequence[OperationSummary], facets: Facets, anchor: str, reference: Reference | None
+) -> list[Group]:
     """The groups with their line charts; all those with one transfer size are one group, with bars."""
     by_group: defaultdict[str, list[OperationSummary]] = defaultdict(list)
     for summary in summaries:
@@ -153,13 +164,23 @@ def _groups(summaries: Sequence[OperationSummary], facets: Facets, anchor: str) 
     swept = {title: own for title, own in by_group.items() if len(transfer_sizes(own)) > 1}
     single = [summary for title, own in by_group.items() if title not in swept for summary in own]
     groups = [
-        Group(title, f"{anchor}-group-{position}", line_charts(own, facets), result_tables(own, facets))
+        Group(
+            title,
+            f"{anchor}-group-{position}",
+            line_charts(own, facets),
+            result_tables(own, facets, reference),
+        )
         for position, (title, own) in enumerate(swept.items(), start=1)
     ]
     if single:
         title = "At one transfer size" if swept else "By interface"
         groups.append(
-            Group(title, f"{anchor}-single", bar_charts(single, facets), result_tables(single, facets))
+            Group(
+                title,
+                f"{anchor}-single",
+                bar_charts(single, facets),
+                result_tables(single, facets, reference),
+            )
         )
     return groups
 
@@ -183,11 +204,17 @@ def _error_view(error: ErrorRow) -> ErrorView:
     times = f"{error.count} times" if error.count > 1 else ""
     number = f"errno {error.errno}" if error.errno else ""
     return ErrorView(
-        case=f"{error.case}, {error.operation}, repetition {error.repetition}"
-        if error.case is not None
-        else "",
+        case=_error_case(error),
         kind=kind,
         message=error.message,
         place=error_place(error),
         detail="; ".join(part for part in (number, data, times, error.remedy or "") if part),
     )
+
+
+def _error_case(error: ErrorRow) -> str:
+    """Case, operation and repetition as far as known; what concerns no case concerns the run."""
+    if error.case is None:
+        return "the run"
+    repetition = f"repetition {error.repetition + 1}" if error.repetition is not None else ""
+    return ", ".join(part for part in (str(error.case), error.operation or "", repetition) if part)

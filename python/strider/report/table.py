@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from strider.report import pivot
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
+from strider.report.references import Reference, reference_of
 from strider.report.wording import constants_line, notes, problems
 from strider.statistics import OperationSummary, compare_digests, summarize
 from strider.statistics.summary import LatencySummary
 from strider.store.model import Run
-from strider.units import format_bytes
+from strider.units import MB, MIB, format_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,14 +35,18 @@ def render(run: Run, console: Console) -> None:
     """Prints the results of a run as a table, what its rows have in common, and what went wrong."""
     summaries = summarize(run)
     facets = Facets.of([summary.case for summary in summaries])
+    reference = reference_of(run.plan.suite.name)
+    reference = reference if reference and reference.knows(summaries) else None
     if not summaries:
         console.print("No phase of this run was finished: there is nothing to tabulate.", highlight=False)
     elif len(summaries) > MAXIMUM_ROWS:
         pivot.render(summaries, facets, console)
     else:
-        console.print(_fit(summaries, facets, console))
+        console.print(_fit(summaries, facets, reference, console))
     if summaries:
         console.print(constants_line(facets, summaries), style="dim", highlight=False, markup=False)
+    if reference:
+        console.print(reference.remark, style="dim", highlight=False, markup=False)
     for problem in problems(run, summaries, compare_digests(run)):
         console.print(problem, style="bold red", highlight=False, markup=False)
 
@@ -52,10 +57,11 @@ def as_rows(run: Run) -> list[dict[str, Any]]:
     Units are in the keys; None stands for what is unknown. `rate_mean_mib_s` is the mean of
     the repetitions' rates, `rate_total_mib_s` total work ÷ total time.
     """
-    return [_as_row(run.id, summary) for summary in summarize(run)]
+    reference = reference_of(run.plan.suite.name)
+    return [_as_row(run.id, summary, reference) for summary in summarize(run)]
 
 
-def _as_row(run_id: str, summary: OperationSummary) -> dict[str, Any]:
+def _as_row(run_id: str, summary: OperationSummary, reference: Reference | None) -> dict[str, Any]:
     case, rate, latency, times = summary.case, summary.rate, summary.latency, summary.times
     interval = rate.interval if rate else None
     row = {
@@ -83,6 +89,7 @@ def _as_row(run_id: str, summary: OperationSummary) -> dict[str, Any]:
         "rate_interval_method": interval.method if interval else None,
         "rate_total_mib_s": summary.total_rate_mib_s,
         "rate_first_done_median_mib_s": summary.first_done.median if summary.first_done else None,
+        "published_mb_s": reference.figure_mb_s(case, summary.operation) if reference else None,
         **{f"latency_{name}": getattr(latency, name, None) for name in LatencySummary.__dataclass_fields__},
         "sync_share": times.sync_share if times else None,
         "user_s": times.user_s if times else None,
@@ -92,26 +99,30 @@ def _as_row(run_id: str, summary: OperationSummary) -> dict[str, Any]:
     return {key: None if isinstance(value, float) and value != value else value for key, value in row.items()}
 
 
-def _fit(summaries: Sequence[OperationSummary], facets: Facets, console: Console) -> Table:
+def _fit(
+    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None, console: Console
+) -> Table:
     """The widest version of the table that fits the console."""
     dropped: set[str] = set()
-    table = _build(summaries, facets, dropped)
+    table = _build(summaries, facets, reference, dropped)
     for name in _OPTIONAL:
         if pivot.natural_width(table, console) <= console.width:
             break
         dropped.add(name)
-        table = _build(summaries, facets, dropped)
+        table = _build(summaries, facets, reference, dropped)
     return table
 
 
-def _build(summaries: Sequence[OperationSummary], facets: Facets, dropped: set[str]) -> Table:
+def _build(
+    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None, dropped: set[str]
+) -> Table:
     """One row per summary, with a rule between operations and numbers of clients."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     unit = time_unit([summary.latency.p50_s for summary in summaries if summary.latency])
-    columns = _columns(summaries, facets, unit)
+    columns = _columns(summaries, facets, unit, reference)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for name, (header, justify, _) in columns.items():
         if name not in dropped:
@@ -148,7 +159,9 @@ def _sections(
     return section
 
 
-def _columns(summaries: Sequence[OperationSummary], facets: Facets, unit: TimeUnit) -> dict[str, Any]:
+def _columns(
+    summaries: Sequence[OperationSummary], facets: Facets, unit: TimeUnit, reference: Reference | None
+) -> dict[str, Any]:
     """Header, alignment and text of each column; columns that say the same in all rows are left out."""
     columns: dict[str, Any] = {
         "interface": ("interface", "left", lambda s: facets.series[s.case.number]),
@@ -166,6 +179,7 @@ def _columns(summaries: Sequence[OperationSummary], facets: Facets, unit: TimeUn
     columns |= {
         "median": ("median\nMiB/s", "right", lambda s: significant(s.rate.median if s.rate else None)),
         "mean": ("mean ± dev.\nMiB/s", "right", format_mean),
+        **(_published_columns(reference) if reference else {}),
         "minimum": ("min\nMiB/s", "right", lambda s: significant(s.rate.minimum if s.rate else None)),
         "maximum": ("max\nMiB/s", "right", lambda s: significant(s.rate.maximum if s.rate else None)),
         "first done": (
@@ -180,6 +194,23 @@ def _columns(summaries: Sequence[OperationSummary], facets: Facets, unit: TimeUn
     if not any(notes(summary) for summary in summaries):
         del columns["notes"]
     return columns
+
+
+def _published_columns(reference: Reference) -> dict[str, Any]:
+    """The published figures, and the mean in their unit."""
+    figure_mb_s = reference.figure_mb_s
+    return {
+        "mean in MB/s": (
+            "mean\nMB/s",
+            "right",
+            lambda s: significant(s.rate.mean * MIB / MB if s.rate else None),
+        ),
+        "published": (
+            f"published\n{reference.year}, MB/s",
+            "right",
+            lambda s: significant(figure_mb_s(s.case, s.operation)),
+        ),
+    }
 
 
 def format_transfer(transfer_bytes: int | None) -> str:

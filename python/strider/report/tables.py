@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
+from strider.report.references import Reference
 from strider.report.wording import notes
 from strider.statistics import DigestComparison, OperationSummary
-from strider.units import format_bytes, format_bytes_rounded, format_seconds
+from strider.units import MB, MIB, format_bytes, format_bytes_rounded, format_seconds
 
 Cell = Callable[[OperationSummary], str]
 
@@ -29,13 +30,20 @@ class HtmlTable:
     labels: int
 
 
-def result_tables(summaries: Sequence[OperationSummary], facets: Facets) -> list[HtmlTable]:
-    """The tables of some summaries: rates, latencies, where the time went, and the deadline if any."""
-    makers = (_rates, _latencies, _times, _deadlines)
+def result_tables(
+    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
+) -> list[HtmlTable]:
+    """The tables of some summaries: rates, latencies, where the time went, and the deadline if any.
+
+    Where there are published figures for some of them, these stand beside the rates.
+    """
     ordered = _ordered(summaries, facets)
-    tables = [
-        _table(caption, columns, ordered, facets) for caption, columns in (make(ordered) for make in makers)
+    caption, rates = _rates(ordered)
+    contents = [
+        (caption, _with_reference(rates, ordered, reference)),
+        *(make(ordered) for make in (_latencies, _times, _deadlines)),
     ]
+    tables = [_table(caption, columns, ordered, facets) for caption, columns in contents]
     return [table for table in tables if any(set(row[table.labels :]) - {NOTHING, ""} for row in table.rows)]
 
 
@@ -104,6 +112,30 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
     if not any(notes(summary) for summary in summaries):
         del columns["notes", ""]
     return "Rates", columns
+
+
+def _with_reference(
+    columns: dict[tuple[str, str], Cell],
+    summaries: Sequence[OperationSummary],
+    reference: Reference | None,
+) -> dict[tuple[str, str], Cell]:
+    """The columns of rates with the published figures, and the mean in the same unit, after the mean."""
+    if reference is None or not reference.knows(summaries):
+        return columns
+    figure_mb_s = reference.figure_mb_s
+    further: dict[tuple[str, str], Cell] = {
+        ("mean", "MB/s"): lambda s: significant(s.rate.mean * MIB / MB if s.rate else None),
+        (f"published: {reference.machine}, {reference.year}", "MB/s"): lambda s: significant(
+            figure_mb_s(s.case, s.operation)
+        ),
+    }
+    names = list(columns)
+    position = names.index(("mean", "MiB/s")) + 1
+    return {
+        **{name: columns[name] for name in names[:position]},
+        **further,
+        **{name: columns[name] for name in names[position:]},
+    }
 
 
 def _rank_spread(summary: OperationSummary) -> str:

@@ -236,6 +236,14 @@ class Sample(Record):
         """Whether the sample is to be counted in statistics: measured, valid, no warm-up."""
         return self.measured and self.valid and not self.warmup
 
+    @property
+    def access_s(self) -> float:
+        """Seconds of transfer and sync, without opening and closing.
+
+        Each of the two is the longest of any rank, so that their sum may be longer than all took together.
+        """
+        return min(self.transfer_s + self.sync_s, self.elapsed_s)
+
 
 class RankRow(Record):
     """What one client did in one phase."""

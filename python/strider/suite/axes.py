@@ -9,7 +9,7 @@ from strider.suite.document import Document
 from strider.suite.keys import missing, resolve
 from strider.suite.mistakes import Mistakes, unknown
 from strider.suite.positions import Path
-from strider.suite.values import convert, show
+from strider.suite.values import LISTS, convert, is_crossed, show
 from strider.suite.vocabulary import Selection, Vocabulary
 
 
@@ -125,9 +125,7 @@ class AxesReader:
 
     def _axis(self, key: str, parameter: Parameter, typed: Json, path: Path) -> Axis | None:
         """The axis of one key with all its values converted; None where one of them is wrong."""
-        crossed = isinstance(typed, list)
-        if parameter.kind == "operations":
-            crossed = crossed and any(isinstance(element, list) for element in typed)
+        crossed = is_crossed(parameter, typed)
         if parameter.kind == "repetitions" and crossed:
             self.mistakes.add(self.document.value(path), f"{key}: takes one value, not a list")
             return None
@@ -210,6 +208,12 @@ class AxesReader:
             axis = self._names_axis(key, typed, path)
         else:
             parameter = self._parameter(key, path, used)
+            if parameter and parameter.kind in LISTS and not is_crossed(parameter, typed):
+                self.mistakes.add(
+                    self.document.value(path),
+                    f'zip: "{key}" is a list by itself: write a list of lists, one for each step',
+                )
+                return
             axis = self._axis(key, parameter, typed, path) if parameter else None
         if axis and len(axis.steps) == len(typed):
             yield axis

@@ -72,8 +72,12 @@ def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
 
 def _example(parameter: Parameter) -> Json:
     """A value that shows how the parameter is written."""
-    if parameter.example not in (None, ""):
-        return parameter.example
-    return {"bytes": "1MiB", "count": 16, "seconds": "30s", "flag": True}.get(
-        parameter.kind, parameter.choices[0] if parameter.choices else "…"
-    )
+    examples: dict[str, Json] = {
+        "bytes": "1MiB",
+        "count": 16,
+        "seconds": "30s",
+        "flag": True,
+        "numbers": [2048, 2048],
+        "levels": [[16, "1MiB"], [8, "64KiB"]],
+    }
+    return examples.get(parameter.kind, parameter.choices[0] if parameter.choices else "…")

@@ -28,9 +28,13 @@ def locate(name: str) -> Path:
 
 
 def ready_made() -> dict[str, Path]:
-    """Ready-made suites by name: those of the installed package, else those of the checkout."""
+    """Ready-made suites by name."""
+    found = folder()
+    return {file.stem: file for file in sorted(found.glob("*.toml"))} if found else {}
+
+
+def folder() -> Path | None:
+    """Where the ready-made suites are: in the installed package, else in the checkout."""
     package = Path(__file__).resolve().parents[1]
-    for folder in (package / "_suites", package.parents[1] / "suites"):
-        if folder.is_dir():
-            return {file.stem: file for file in sorted(folder.glob("*.toml"))}
-    return {}
+    places = (package / "_suites", package.parents[1] / "suites")
+    return next((place for place in places if place.is_dir()), None)

@@ -4,6 +4,7 @@ The kinds are those of docs/formats.md. A converter raises ValueError with a mes
 right.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 from strider.engine import Json, Parameter
@@ -14,6 +15,8 @@ DEFAULT_REPETITIONS = 3
 DEFAULT_MOST_REPETITIONS = 20
 LARGEST_INTEGER = 2**63 - 1
 """File offsets are signed 64-bit numbers."""
+LISTS = ("operations", "numbers", "levels")
+"""Kinds of which one value is a list."""
 
 
 def convert(parameter: Parameter, typed: Json, operations: Sequence[str] = ()) -> Json:
@@ -32,6 +35,24 @@ def convert(parameter: Parameter, typed: Json, operations: Sequence[str] = ()) -
     value = _CONVERTERS[parameter.kind](parameter, typed)
     _check_limits(parameter, value)
     return value
+
+
+def is_crossed(parameter: Parameter, typed: Json) -> bool:
+    """Whether a value as typed is a list of values that are to be crossed, and not one value.
+
+    A kind that is a list by itself is crossed where its elements are such lists.
+    """
+    if not isinstance(typed, list):
+        return False
+    match parameter.kind:
+        case "operations" | "numbers":
+            return any(isinstance(element, list) for element in typed)
+        case "levels":
+            return any(
+                isinstance(part, list) for element in typed if isinstance(element, list) for part in element
+            )
+        case _:
+            return True
 
 
 def show(typed: Json) -> str:
@@ -70,7 +91,8 @@ def _seconds(_: Parameter, typed: Json) -> float:
         return parse_seconds(typed)
     if isinstance(typed, bool) or not isinstance(typed, int | float):
         raise ValueError(f'{show(typed)} is not a time: write for instance 30, "30s", "250ms" or "2min"')
-    return float(typed)
+    # Limits come later: a whole number may be too large to be a floating-point one.
+    return float(min(typed, LARGEST_INTEGER + 1)) if isinstance(typed, int) else typed
 
 
 def _flag(_: Parameter, typed: Json) -> bool:
@@ -121,6 +143,34 @@ def _operations(typed: Json, known: Sequence[str]) -> list[str]:
     return list(names)
 
 
+def _numbers(_: Parameter, typed: Json) -> list[int]:
+    """`[2048, 2048]`."""
+    example = "write for instance [2048, 2048]"
+    if not isinstance(typed, list) or not typed:
+        raise ValueError(f"{show(typed)} is not a list of whole numbers: {example}")
+    wrong = next((number for number in typed if not _is_integer(number)), None)
+    if wrong is not None:
+        raise ValueError(f"{show(wrong)} is not a whole number: {example}")
+    return list(typed)
+
+
+def _levels(_: Parameter, typed: Json) -> list[list[int]]:
+    """`[[16, "1MiB"], [8, "64KiB"]]`: pairs of a count and a stride; `[16, 8]`: strides that are derived."""
+    example = 'write for instance [[16, "1MiB"], [8, "64KiB"]]: count and stride of each level, outer first'
+    if not isinstance(typed, list) or not typed:
+        raise ValueError(f"{show(typed)} is not a list of levels: {example}")
+    return [_level(level if isinstance(level, list) else [level], example) for level in typed]
+
+
+def _level(typed: list[Json], example: str) -> list[int]:
+    if len(typed) not in (1, 2) or not _is_integer(typed[0]):
+        raise ValueError(f"{show(typed)} is not a level: {example}")
+    strides = [parse_bytes(stride) if isinstance(stride, str) else stride for stride in typed[1:]]
+    if not all(map(_is_integer, strides)):
+        raise ValueError(f"{show(typed[1])} is not a stride in bytes: {example}")
+    return [typed[0], *strides]
+
+
 def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
     """`3`, or `{ min = 3, max = 20, until = "5%" }`."""
     example = 'write for instance 3 or { min = 3, max = 20, until = "5%" }'
@@ -136,6 +186,8 @@ def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
     most = typed.get("max", max(DEFAULT_MOST_REPETITIONS, least) if until else least)
     if not _is_integer(least) or not _is_integer(most) or least < 1:
         raise ValueError(f"min and max must be whole numbers of at least 1: {example}")
+    if most > LARGEST_INTEGER:
+        raise ValueError(f"max = {most} is too large: at most {LARGEST_INTEGER}")
     if least > most:
         raise ValueError(f"min = {least} is larger than max = {most}: swap them")
     if until and least < 2:
@@ -153,8 +205,15 @@ def _until(typed: Json) -> float:
 
 
 def _check_limits(parameter: Parameter, value: Json) -> None:
+    if isinstance(value, list):
+        for element in value:
+            _check_limits(parameter, element)
+        return
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
+    # Comparisons alone would let nan pass: it is neither too small nor too large.
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is not a finite number: leave the key out for its default")
     low = 0.0 if parameter.minimum is None else parameter.minimum
     if value < low:
         raise ValueError(f"{_limit(parameter, value)} is too small: at least {_limit(parameter, low)}")
@@ -165,7 +224,7 @@ def _check_limits(parameter: Parameter, value: Json) -> None:
 
 def _limit(parameter: Parameter, value: float) -> str:
     """A number with its unit."""
-    whole = int(value) if float(value).is_integer() else value
+    whole = int(value) if value == value // 1 else value
     if parameter.kind == "bytes":
         return format_bytes(whole) if isinstance(whole, int) and whole >= 0 else f"{whole} B"
     return f"{whole} s" if parameter.kind == "seconds" else str(whole)
@@ -181,4 +240,6 @@ _CONVERTERS: dict[str, Callable[[Parameter, Json], Json]] = {
     "map": _map,
     "sharing": _sharing,
     "repetitions": _repetitions,
+    "numbers": _numbers,
+    "levels": _levels,
 }

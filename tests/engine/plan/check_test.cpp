@@ -42,6 +42,29 @@ TEST(Check, SharedBytesThatAreReadAndChangedCannotBeVerified) {
   good_case(case_text(R"("verify": "full")", R"("name": "sequential", "overlap": true)"));
 }
 
+TEST(Check, ALoneWriterInRandomOrderHasNoDeadline) {
+  const std::string sequential = R"("name": "sequential", "overlap": false)";
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "order": "random", "deadline": 1)", sequential)), "deadline");
+  good_case(case_text(R"("clients": 2, "order": "backward", "deadline": 1)", sequential));
+  good_case(case_text(R"("clients": 2, "order": "random", "deadline": 1)", R"("name": "sequential", "overlap": true)"));
+  good_case(case_text(R"("clients": 2, "order": "random", "deadline": 1)"));
+}
+
+TEST(Check, IndependentRanksCannotSyncCollectively) {
+  const std::string each = R"("clients": 2, "sync": "each")";
+  const std::string pattern = R"("name": "strided")";
+  EXPECT_EQ(key_at_fault(case_text(each, pattern, R"("name": "mpiio")")), "sync");
+  good_case(case_text(each + R"(, "sharing": "per-rank")", pattern, R"("name": "mpiio")"));
+  good_case(case_text(each, pattern, R"("name": "mpiio", "access": "collective")"));
+  good_case(case_text(each, pattern));
+}
+
+TEST(Check, AShiftMovesEveryRank) {
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "readback": "shift", "shift": 2)")), "shift");
+  good_case(case_text(R"("clients": 2, "readback": "shift", "shift": 3)"));
+  good_case(case_text(R"("clients": 1, "readback": "shift")"));
+}
+
 TEST(Check, ThereAreAtMostAsManyFilesAsClients) {
   EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "sharing": 3)")), "sharing");
   good_case(case_text(R"("clients": 3, "sharing": 3)"));

@@ -1,0 +1,60 @@
+"""What the verbs for other benchmarks' input have in common."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strider.errors import ExitCode, StriderError
+
+if TYPE_CHECKING:
+    from strider.cli.running import RunOptions
+    from strider.importers import Imported
+
+
+def read_text(file: Path) -> str:
+    """The text of an input file.
+
+    Raises:
+        StriderError: It cannot be read, or is no text.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise StriderError(
+            f"{file}: not a text file in UTF-8 ({error.reason} at byte {error.start})"
+        ) from error
+    except OSError as error:
+        raise StriderError(f"{file}: {error.strerror}") from error
+
+
+def run_imported(imported: "Imported", options: "RunOptions") -> None:
+    """Runs another benchmark's input and prints the results as it does; ends with the run's exit code."""
+    from strider.cli.running import run_document
+
+    print_notes(imported)
+    run_document(imported.document, options, imported.render)
+
+
+def write_suite(imported: "Imported", output: Path | None) -> None:
+    """Writes the suite that was made of another benchmark's input, to a file or the output.
+
+    Raises:
+        StriderError: The file exists already, or cannot be written.
+    """
+    print_notes(imported)
+    if output is None:
+        sys.stdout.write(imported.document.text)
+        return
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(imported.document.text)
+    except FileExistsError as error:
+        raise StriderError(f"{output} exists already: choose another name, or remove it") from error
+    except OSError as error:
+        raise StriderError(f"cannot write {output}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+
+
+def print_notes(imported: "Imported") -> None:
+    """Tells on the error stream what differs from the other benchmark."""
+    for note in imported.notes:
+        print(f"strider: note: {note}", file=sys.stderr)

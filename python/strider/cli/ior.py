@@ -1,0 +1,65 @@
+"""`strider ior`: takes IOR's own options."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from strider.cli.options import JsonOption, LauncherOption, QuietOption, StoreOption
+from strider.cli.running import RunOptions
+
+
+def ior(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- ARGUMENTS…", help="IOR's options, after two hyphens; -f FILE for a script."
+        ),
+    ] = None,
+    tasks: Annotated[
+        int,
+        typer.Option(
+            "--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as for mpiexec."
+        ),
+    ] = 1,
+    tasks_per_node: Annotated[
+        int | None,
+        typer.Option(
+            "--tasks-per-node",
+            metavar="K",
+            min=1,
+            help="Consecutive tasks on each node, for -C: else what Slurm says, else all.",
+        ),
+    ] = None,
+    suite: Annotated[
+        Path | None,
+        typer.Option("--suite", metavar="FILE", help="Write the equivalent suite instead of running it."),
+    ] = None,
+    launcher: LauncherOption = "mpiexec",
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Measure what an IOR command line or script describes.
+
+    For instance: strider ior -n 4 -- -a MPIIO -b 16m -t 1m -s 4 -F -C -o /mnt/pfs/file. The offsets are
+    those of IOR, and so is the table. What differs is noted; an option that would change what is measured
+    but is not supported is refused.
+    """
+    from strider.cli.importing import run_imported, write_suite
+    from strider.importers.ior import Surroundings, read_command
+
+    surroundings = Surroundings(tasks, tasks_per_node or _tasks_per_node(tasks, os.environ), os.environ)
+    imported = read_command(arguments or [], surroundings)
+    if suite is not None:
+        write_suite(imported, suite)
+        return
+    run_imported(imported, RunOptions(launcher=launcher, store=store, quiet=quiet, json=json))
+
+
+def _tasks_per_node(tasks: int, environment: Mapping[str, str]) -> int | None:
+    """Tasks on each node of a Slurm allocation; None outside of one."""
+    nodes = environment.get("SLURM_JOB_NUM_NODES", "")
+    return -(-tasks // int(nodes)) if nodes.isdigit() and int(nodes) > 1 else None

@@ -1,0 +1,48 @@
+"""`strider piobench`: runs a configuration of PIObench."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from strider.cli.options import (
+    ClientsOption,
+    JsonOption,
+    LauncherOption,
+    QuietOption,
+    SetOption,
+    StoreOption,
+    TargetOption,
+)
+from strider.cli.running import RunOptions
+from strider.errors import StriderError
+
+
+def piobench(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The configuration.")] = Path("pio-bench.conf"),
+    target: TargetOption = None,
+    clients: ClientsOption = None,
+    settings: SetOption = None,
+    launcher: LauncherOption = "mpiexec",
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run a pio-bench.conf as PIObench does.
+
+    Prints a line with pattern, operation, time and bandwidth for each repetition; the run is kept like any
+    other. The folder of TestFile is the target. strider convert FILE shows the suite that is run.
+    """
+    from strider.cli.importing import read_text, run_imported
+    from strider.importers import piobench as importer
+
+    imported = importer.read(read_text(file), str(file), _numbers(clients or "1"))
+    run_imported(imported, RunOptions(settings or [], target, None, launcher, store, quiet, json))
+
+
+def _numbers(clients: str) -> list[int]:
+    """Numbers of clients as typed."""
+    words = [word.strip() for word in clients.split(",")]
+    if not all(word.isdecimal() and int(word) for word in words):
+        raise StriderError(f"-n {clients}: write whole numbers of at least 1, for instance -n 2,4")
+    return [int(word) for word in words]

@@ -1,0 +1,56 @@
+"""Files of other benchmarks, told apart by their text."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from strider.errors import StriderError
+from strider.importers import ior, piobench
+from strider.importers.imported import Imported
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A kind of input file.
+
+    Attributes:
+        name: What it is called.
+        recognises: Whether a text seems to be of this kind.
+        read: Reads a text, given the name of the file and the number of clients.
+    """
+
+    name: str
+    recognises: Callable[[str], bool]
+    read: Callable[[str, str, int], Imported]
+
+
+def _piobench_configuration(text: str, name: str, clients: int) -> Imported:
+    return piobench.read(text, name, [clients])
+
+
+def _ior_script(text: str, name: str, clients: int) -> Imported:
+    return ior.read_script(text, name, ior.Surroundings(clients, environment=os.environ))
+
+
+FORMATS = (
+    FileFormat("a configuration of PIObench", piobench.recognises, _piobench_configuration),
+    FileFormat("a script of IOR", ior.recognises, _ior_script),
+)
+
+
+def read(text: str, name: str, clients: int) -> Imported:
+    """Reads an input file of another benchmark.
+
+    Args:
+        text: Its text.
+        name: What messages call the file.
+        clients: Number of clients, where the file does not say it.
+
+    Raises:
+        StriderError: It is of no known kind, or has mistakes.
+    """
+    for form in FORMATS:
+        if form.recognises(text):
+            return form.read(text, name, clients)
+    known = " nor ".join(form.name for form in FORMATS)
+    raise StriderError(f"{name}: neither {known}: it has neither a ModuleName nor a line IOR START")

@@ -1,0 +1,134 @@
+"""A suite made of another benchmark's input."""
+
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from strider.engine import Json
+from strider.suite.document import Document
+from strider.suite.positions import Path, Positions
+from strider.units import format_bytes
+
+if TYPE_CHECKING:
+    import tomlkit
+    from tomlkit.items import Table
+
+    from strider.store.model import Run
+
+Render = Callable[["Run"], Iterator[str]]
+"""Lines that show the results of a run as the other benchmark does."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Another benchmark's input, read.
+
+    Attributes:
+        document: The suite.
+        notes: What differs from the other benchmark, one sentence each.
+        render: Shows results as the other benchmark does.
+    """
+
+    document: Document
+    notes: list[str]
+    render: Render
+
+
+@dataclass
+class CaseDraft:
+    """A `[[case]]` to be.
+
+    Attributes:
+        keys: Its keys in their order; an option of an interface is written `posix.direct`.
+        line: Line of the original where it begins; 0 where the original is a command line.
+        places: For keys with a place of their own, the line in the original or the option that gave them.
+        comment: What it was in the original.
+    """
+
+    keys: dict[str, Json]
+    line: int = 0
+    places: dict[str, int | str] = field(default_factory=dict)
+    comment: str = ""
+
+
+@dataclass
+class SuiteDraft:
+    """A suite to be.
+
+    Attributes:
+        source: The original as messages name it.
+        keys: The keys of `[suite]`.
+        cases: The cases.
+        places: Like a case's, for the keys of `[suite]`.
+        comments: Lines at the head of the suite file.
+    """
+
+    source: str
+    keys: dict[str, Json]
+    cases: list[CaseDraft]
+    places: dict[str, int | str] = field(default_factory=dict)
+    comments: list[str] = field(default_factory=list)
+
+    def document(self) -> Document:
+        """The suite as if it had been read from a file, with places in the original."""
+        text = self._text()
+        document = Document(self.source, text, tomllib.loads(text), Positions())
+        _add_places(document, ("suite",), self.places)
+        for index, case in enumerate(self.cases):
+            if case.line:
+                document.lines.keys["case", index] = case.line
+            else:
+                document.changed["case", index] = self.source
+            _add_places(document, ("case", index), case.places)
+        return document
+
+    def _text(self) -> str:
+        import tomlkit
+
+        document = tomlkit.document()
+        for comment in self.comments:
+            document.add(tomlkit.comment(comment))
+        document.add("suite", _table(self.keys))
+        cases = tomlkit.aot()
+        for case in self.cases:
+            table = _table(case.keys)
+            if case.comment:
+                table.comment(case.comment)
+            cases.append(table)
+        document.add("case", cases)
+        return tomlkit.dumps(document)
+
+
+def size(count: int) -> int | str:
+    """A size as one types it: `"64KiB"`, or the number where no unit fits."""
+    text = format_bytes(count)
+    return text.replace(" ", "") if text.endswith("iB") else count
+
+
+def _add_places(document: Document, table: Path, places: dict[str, int | str]) -> None:
+    for key, place in places.items():
+        path: Path = (*table, *key.split("."))
+        if isinstance(place, str):
+            document.changed[path] = place
+        else:
+            document.lines.keys[path] = document.lines.values[path] = place
+
+
+def _table(keys: dict[str, Json]) -> "Table":
+    import tomlkit
+
+    table = tomlkit.table()
+    for key, value in keys.items():
+        table.append(tomlkit.key(key.split(".")) if "." in key else key, _value(value))
+    return table
+
+
+def _value(value: Json) -> "tomlkit.items.Item":
+    import tomlkit
+
+    if isinstance(value, dict):
+        inline = tomlkit.inline_table()
+        inline.update(value)
+        return inline
+    return tomlkit.item(value)

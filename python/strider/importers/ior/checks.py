@@ -1,0 +1,80 @@
+"""What IOR itself would refuse, and what Strider cannot do."""
+
+from collections.abc import Iterator
+
+from strider.importers.ior.workload import Workload
+from strider.suite.mistakes import Mistakes
+
+ACCESS_SIZE = 8
+"""IOR moves whole words of this many bytes."""
+INTERFACES = {
+    "posix": "posix",
+    "mpiio": "mpiio",
+    "dummy": "null",
+    "mmap": "mmap",
+    "hdf5": "hdf5",
+    "ncmpi": "pnetcdf",
+    "cephfs": "cephfs",
+}
+"""IOR's interfaces and Strider's; which of them this engine has, the suite's own check says."""
+
+Objection = tuple[str, str]
+"""The option at fault, and what is wrong with it."""
+
+
+def check(workload: Workload, mistakes: Mistakes) -> None:
+    """Notes everything that keeps a test from being run."""
+    workload.settings.refuse(mistakes)
+    for option, message in (
+        *_sizes(workload),
+        *_counts(workload),
+        *_combinations(workload),
+        *_limits(workload),
+    ):
+        mistakes.add(workload.settings.place(option), message)
+
+
+def _sizes(workload: Workload) -> Iterator[Objection]:
+    transfer, block = workload.transfer, workload.block
+    if transfer < ACCESS_SIZE or transfer % ACCESS_SIZE:
+        yield "transferSize", f"the transfer size must be a multiple of {ACCESS_SIZE} bytes, as in IOR"
+    elif block < 1 or block % transfer:
+        given = "blockSize" if "blockSize" in workload.settings.by_name else "transferSize"
+        remedy = f"for instance -b {max(1, block // transfer) * transfer}"
+        yield given, f"the block size must be a multiple of the transfer size: {remedy}"
+    if workload.segments < 1:
+        yield "segmentCount", "at least 1 segment is needed"
+
+
+def _counts(workload: Workload) -> Iterator[Objection]:
+    if workload.settings.number("repetitions", 1) < 1:
+        yield "repetitions", "at least 1 repetition is needed"
+    if workload.settings.number("numTasks") < 0:
+        yield "numTasks", "the number of tasks cannot be negative"
+    if workload.settings.number("interTestDelay") < 0:
+        yield "interTestDelay", "the delay cannot be negative"
+
+
+def _combinations(workload: Workload) -> Iterator[Objection]:
+    """What IOR does not take together."""
+    reorders = workload.flag("reorderTasks") or workload.flag("reorderTasksRandom")
+    if workload.flag("reorderTasks") and workload.flag("reorderTasksRandom"):
+        yield "reorderTasksRandom", "-C and -Z exclude each other: keep one"
+    if workload.flag("randomOffset") and not workload.flag("filePerProc") and reorders:
+        yield "randomOffset", "-z with -C or -Z needs -F, as in IOR"
+    if workload.flag("stoneWallingWearOut") and not workload.settings.number("deadlineForStonewalling"):
+        yield "stoneWallingWearOut", "it needs -D, the seconds after which tasks stop"
+
+
+def _limits(workload: Workload) -> Iterator[Objection]:
+    """What Strider cannot do."""
+    if workload.api.lower() not in INTERFACES:
+        yield "api", f"{workload.api} is not supported: take POSIX, MPIIO or DUMMY"
+    if "@" in workload.settings.text("testFile"):
+        yield "testFile", "several files are not supported: a run has one target directory"
+    if workload.settings.number("reorderTasks") > 1:
+        yield "reorderTasks", "-C counts once: give the distance in nodes with -Q"
+    if workload.settings.number("randomOffset") > 1:
+        yield "randomOffset", "-z twice is not supported: take pattern random with replacement in a suite"
+    if workload.flag("preallocate") and workload.api == "MPIIO":
+        yield "preallocate", "preallocate is not supported through MPI-IO: leave it out"

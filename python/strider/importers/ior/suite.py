@@ -1,0 +1,277 @@
+"""A suite of IOR's tests: the same offsets and lengths, through the same interface.
+
+Offsets of IOR: transfer j of task r in segment i is at i · tasks · block + r · block + j · transfer of the
+shared file, at i · block + j · transfer of a task's own file (`-F`). That is Strider's pattern segmented.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from strider.engine import Json
+from strider.importers.imported import CaseDraft, Imported, SuiteDraft, size
+from strider.importers.ior import table
+from strider.importers.ior.checks import INTERFACES, check
+from strider.importers.ior.hints import hints_of
+from strider.importers.ior.settings import Settings, Surroundings
+from strider.importers.ior.table import TestInfo
+from strider.importers.ior.workload import Workload
+from strider.suite.mistakes import Mistakes, Place
+
+_SOURCES = {
+    "interface": "api",
+    "pattern": "randomOffset",
+    "transfer": "transferSize",
+    "block": "blockSize",
+    "segments": "segmentCount",
+    "size": "blockSize",
+    "order": "randomOffset",
+    "clients": "numTasks",
+    "repetitions": "repetitions",
+    "sharing": "filePerProc",
+    "sync": "fsyncPerWrite",
+    "deadline": "deadlineForStonewalling",
+    "settle": "interTestDelay",
+    "posix.direct": "useO_DIRECT",
+    "mpiio.access": "collective",
+    "mpiio.method": "useFileView",
+    "mpiio.prefix": "testFile",
+    "mpiio.hints": "hintsFileName",
+}
+"""The option from which each key of a case comes."""
+
+
+def make(tests: Sequence[Settings], source: str, surroundings: Surroundings) -> Imported:
+    """Makes a suite of some tests.
+
+    Args:
+        tests: At least one.
+        source: The script, or the command line.
+        surroundings: What IOR learns from MPI.
+
+    Raises:
+        SuiteError: A test is wrong, or asks for what Strider cannot do.
+    """
+    mistakes = Mistakes()
+    workloads = [Workload(settings, surroundings) for settings in tests]
+    for workload in workloads:
+        check(workload, mistakes)
+    target = _target(workloads, mistakes)
+    mistakes.raise_if_any()
+    drafts = [_Drafter(workload) for workload in workloads]
+    cases = [
+        drafter.case(f"TestID {number}" if len(drafts) > 1 else "") for number, drafter in enumerate(drafts)
+    ]
+    per_node = {workload.tasks_per_node for workload in workloads if workload.tasks_per_node}
+    draft = SuiteDraft(
+        source,
+        {
+            "name": "ior",
+            "description": source if source.startswith("ior ") else f"IOR's {Path(source).name}",
+            "target": target,
+            # One test after the other, as IOR does it.
+            "interleave": "none",
+            **({"ranks_per_node": per_node.pop()} if len(per_node) == 1 else {}),
+        },
+        cases,
+        {"target": _where(workloads[0].settings.place("testFile"))},
+        [f"Made from {source} by Strider."],
+    )
+    notes = list(
+        dict.fromkeys(note for drafter in drafts for note in (*drafter.settings.notes(), *drafter.notes))
+    )
+    infos = [_info(workload, number) for number, workload in enumerate(workloads)]
+    return Imported(draft.document(), notes, lambda run: table.render(run, infos, source))
+
+
+@dataclass
+class _Drafter:
+    """Makes a case of a test.
+
+    Attributes:
+        workload: The test.
+        notes: What differs from IOR.
+    """
+
+    workload: Workload
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def settings(self) -> Settings:
+        """The test's options."""
+        return self.workload.settings
+
+    def case(self, name: str) -> CaseDraft:
+        """The case."""
+        work = self.workload
+        keys: dict[str, Json] = {
+            **({"name": name} if name else {}),
+            "interface": INTERFACES[work.api.lower()],
+            **self._pattern(),
+            "clients": work.tasks,
+            "operations": self._operations(),
+            "repetitions": self.settings.number("repetitions", 1),
+            "sharing": "per-rank" if work.flag("filePerProc") else "shared",
+            "sync": "each" if work.flag("fsyncPerWrite") else "end" if work.flag("fsync") else "none",
+            **self._readback(),
+            **self._further(),
+            **self._interface_options(),
+        }
+        given = self.settings.by_name
+        places = {key: _where(given[_SOURCES[key]].place) for key in keys if _SOURCES.get(key) in given}
+        return CaseDraft(keys, self.settings.line, places)
+
+    def _note(self, option: str, message: str) -> None:
+        self.notes.append(f"{self.workload.place(option)}: {message}")
+
+    def _pattern(self) -> dict[str, Json]:
+        """The pattern, its parameters, and the order of visits."""
+        work = self.workload
+        own = {"transfer": size(work.transfer), "block": size(work.block), "segments": work.segments}
+        if not work.flag("randomOffset"):
+            return {"pattern": "segmented", **own}
+        if work.flag("filePerProc"):
+            self._note("randomOffset", "the order is another one than IOR's, which depends on its C library")
+            return {"pattern": "segmented", **own, "order": "random", **self._seed("randomSeed")}
+        self._note(
+            "randomOffset",
+            "as in IOR each transfer of the file is dealt to a random task; here all tasks get equally many, "
+            "in IOR about equally many",
+        )
+        whole = {"transfer": size(work.transfer), "size": size(work.block * work.segments * work.tasks)}
+        return {"pattern": "random", **whole, **self._seed("randomSeed")}
+
+    def _seed(self, option: str) -> dict[str, Json]:
+        given = self.settings.by_name.get(option)
+        return {"seed": abs(int(given.value))} if given and given.used else {}
+
+    def _operations(self) -> list[str]:
+        """What is written and read; a check of what was written is a reading."""
+        asked = self.workload.asked
+        rewrites = self.workload.flag("useExistingTestFile")
+        if asked.checks_write or asked.checks_read:
+            self._note(
+                "checkRead" if asked.checks_read else "checkWrite",
+                "reading checks every byte; making and checking data is within the measured time "
+                "(prepare_s tells how long it took)",
+            )
+        if asked.writes and rewrites:
+            self._note(
+                "useExistingTestFile", "Strider makes the file that is written over beforehand, unmeasured"
+            )
+        if not asked.writes:
+            self.notes.append(
+                "-w is missing: Strider reads only what it has written, and makes the file first, unmeasured"
+            )
+        write = ["rewrite" if rewrites else "write"] if asked.writes else []
+        return write + (["read"] if asked.reads or asked.checks_read or asked.checks_write else [])
+
+    def _readback(self) -> dict[str, Json]:
+        """Whose data a task reads (-C, -Q, -Z, -X)."""
+        work = self.workload
+        per_node = work.tasks_per_node or work.tasks
+        nodes = self.settings.number("taskPerNodeOffset", 1)
+        if work.flag("reorderTasksRandom"):
+            self._note(
+                "reorderTasksRandom",
+                "the tasks are shuffled, as by -Z given twice, so that each one's data is read once; "
+                "-Q does not hold",
+            )
+            return {"readback": "shuffle", **self._seed("reorderTasksRandomSeed")}
+        if not work.flag("reorderTasks"):
+            return {}
+        shift = nodes * per_node % work.tasks
+        if shift == 0:
+            self._note(
+                "reorderTasks",
+                f"a task reads what the one {nodes} × {per_node} further wrote, which is itself, as in IOR; "
+                "--tasks-per-node says how many tasks are on a node",
+            )
+            return {}
+        self._note(
+            "reorderTasks", f"a task reads what the one {shift} further wrote ({per_node} tasks on a node)"
+        )
+        return {"readback": "shift", "shift": shift}
+
+    def _further(self) -> dict[str, Json]:
+        """Checks, deadline and pauses."""
+        asked = self.workload.asked
+        deadline = self.settings.number("deadlineForStonewalling")
+        delay = self.settings.number("interTestDelay")
+        wear_out = self.workload.flag("stoneWallingWearOut")
+        return {
+            **({"verify": "full"} if asked.checks_read or asked.checks_write else {}),
+            **({"deadline": deadline, "wear_out": wear_out} if deadline else {}),
+            **({"settle": delay} if delay else {}),
+        }
+
+    def _interface_options(self) -> dict[str, Json]:
+        api = self.workload.api
+        of_mpiio = ("collective", "useFileView", "hintsFileName", "preallocate")
+        for option, owner in (*((option, "MPIIO") for option in of_mpiio), ("useO_DIRECT", "POSIX")):
+            given = self.settings.by_name.get(option)
+            if given and given.used and api != owner:
+                self._note(option, f"it concerns {owner} alone")
+        if api == "MPIIO":
+            return self._mpiio()
+        return {"posix.direct": True} if api == "POSIX" and self.workload.flag("useO_DIRECT") else {}
+
+    def _mpiio(self) -> dict[str, Json]:
+        prefix, _ = self.workload.path
+        hints = hints_of(
+            self.settings.text("hintsFileName"),
+            self.settings.place("hintsFileName"),
+            self.workload.surroundings.environment,
+        )
+        return {
+            "mpiio.access": "collective" if self.workload.flag("collective") else "independent",
+            **({"mpiio.method": "view"} if self.workload.flag("useFileView") else {}),
+            **({"mpiio.prefix": prefix} if prefix else {}),
+            **({"mpiio.hints": hints} if hints else {}),
+        }
+
+
+def _info(work: Workload, number: int) -> TestInfo:
+    """What the tables say of a test."""
+    asked, settings = work.asked, work.settings
+    return TestInfo(
+        number=number,
+        api=work.api,
+        file=str(work.path[1]),
+        block=work.block,
+        transfer=work.transfer,
+        segments=work.segments,
+        tasks=work.tasks,
+        tasks_per_node=work.tasks_per_node or work.tasks,
+        repetitions=settings.number("repetitions", 1),
+        file_per_process=work.flag("filePerProc"),
+        collective=work.flag("collective"),
+        random=work.flag("randomOffset"),
+        reorder=work.flag("reorderTasks"),
+        reorder_offset=settings.number("taskPerNodeOffset", 1),
+        reorder_random=work.flag("reorderTasksRandom"),
+        seed=settings.number("reorderTasksRandomSeed"),
+        reference=settings.number("refNum"),
+        stonewall_s=settings.number("deadlineForStonewalling"),
+        shown=(
+            *(("write", "rewrite") if asked.writes else ()),
+            *(("read",) if asked.reads or asked.checks_read else ()),
+        ),
+    )
+
+
+def _where(place: Place) -> int | str:
+    return place.line or place.text
+
+
+def _target(workloads: Sequence[Workload], mistakes: Mistakes) -> str:
+    """The folder of all test files."""
+    folder = workloads[0].path[1].parent
+    for workload in workloads[1:]:
+        if workload.path[1].parent != folder:
+            mistakes.add(
+                workload.settings.place("testFile"),
+                f"testFile: a run has one target directory, and the first test's is {folder}: "
+                "put the files there, or run the tests separately",
+            )
+    return str(folder)

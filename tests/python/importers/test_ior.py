@@ -1,0 +1,304 @@
+"""IOR's options: each is understood, noted or refused, and none is passed over."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from strider.cli import main
+from strider.engine import Json
+from strider.errors import StriderError
+from strider.importers import Imported
+from strider.importers.ior import Surroundings, read_command, read_script
+from strider.importers.ior.options import BY_NAME, OPTIONS, Option
+from strider.suite import Suite
+
+USERS_LETTERS = "abtsiwrWRFcCQZXzDeYkKEmoOdNjgGVUpulMTJx"
+
+
+def read(arguments: str, tasks: int = 4, per_node: int | None = None, **environment: str) -> Imported:
+    return read_command(shlex.split(arguments), Surroundings(tasks, per_node, environment))
+
+
+def case(arguments: str, tasks: int = 4, per_node: int | None = None, **environment: str) -> dict[str, Json]:
+    """The keys of the only case."""
+    return dict(read(arguments, tasks, per_node, **environment).document.data["case"][0])
+
+
+class TestWhatIsUnderstood:
+    @pytest.mark.parametrize(
+        ("arguments", "keys"),
+        [
+            ("-a POSIX", {"interface": "posix"}),
+            ("-a mpiio", {"interface": "mpiio", "mpiio": {"access": "independent"}}),
+            ("-a MPIIO -c", {"mpiio": {"access": "collective"}}),
+            ("-a MPIIO -V", {"mpiio": {"access": "independent", "method": "view"}}),
+            ("-a MPIIO --mpiio.useFileView", {"mpiio": {"access": "independent", "method": "view"}}),
+            ("-a MPIIO -o ufs:/data/f", {"mpiio": {"access": "independent", "prefix": "ufs:"}}),
+            ("-a DUMMY", {"interface": "null"}),
+            ("--posix.odirect", {"posix": {"direct": True}}),
+            ("-B", {"posix": {"direct": True}}),
+            ("-O useO_DIRECT=1", {"posix": {"direct": True}}),
+            ("", {"operations": ["write", "read"], "transfer": "256KiB", "block": "1MiB", "segments": 1}),
+            ("-w", {"operations": ["write"]}),
+            ("-r", {"operations": ["read"]}),
+            ("-w -W", {"operations": ["write", "read"], "verify": "full"}),
+            ("-w -R", {"operations": ["write", "read"], "verify": "full"}),
+            ("-E -w -r", {"operations": ["rewrite", "read"]}),
+            ("-i 5", {"repetitions": 5}),
+            ("-F", {"sharing": "per-rank"}),
+            ("", {"sharing": "shared", "sync": "none"}),
+            ("-e", {"sync": "end"}),
+            ("-Y", {"sync": "each"}),
+            ("-e -Y", {"sync": "each"}),
+            ("-D 30", {"deadline": 30, "wear_out": False}),
+            ("-D 30 -O stoneWallingWearOut=1", {"deadline": 30, "wear_out": True}),
+            ("-d 5", {"settle": 5}),
+            ("-N 3", {"clients": 3}),
+            ("-N 0", {"clients": 4}),
+            ("-t 1g -b 1t", {"transfer": "1GiB", "block": "1TiB"}),
+            ("-t 47008 -b 47008", {"transfer": 47008}),
+            ("-zF --random-offset-seed=3", {"pattern": "segmented", "order": "random", "seed": 3}),
+            ("-z", {"pattern": "random", "size": "4MiB"}),
+            ("-Z", {"readback": "shuffle"}),
+            ("-ZZ -X -9", {"readback": "shuffle", "seed": 9}),
+        ],
+    )
+    def test_an_option_becomes_keys_of_the_case(self, arguments: str, keys: dict[str, Json]) -> None:
+        found = case(arguments)
+        assert {key: found.get(key) for key in keys} == keys
+
+    @pytest.mark.parametrize("arguments", ["-b 2m", "-b2m", "-b=2m", "-wb2m", "-O blockSize=2m"])
+    def test_a_value_may_be_written_in_several_ways(self, arguments: str) -> None:
+        assert case(arguments)["block"] == "2MiB"
+
+    def test_the_folder_of_the_test_file_is_the_target(self) -> None:
+        assert read("-o /mnt/pfs/a/file").document.data["suite"]["target"] == "/mnt/pfs/a"
+        assert read("").document.data["suite"]["target"] == "."
+
+    def test_tests_are_run_one_after_the_other(self) -> None:
+        assert read("").document.data["suite"]["interleave"] == "none"
+
+    def test_hints_come_from_a_file_and_from_the_environment(self, tmp_path: Path) -> None:
+        file = tmp_path / "hints"
+        file.write_text(
+            "# for writing\nsetenv IOR_HINT__MPI__romio_cb_write enable\nIOR_HINT__MPI__cb_nodes=2\n"
+        )
+        found = case(f"-a MPIIO -U {file}", IOR_HINT__MPI__cb_nodes="4", HOME="/")
+        assert found["mpiio"]["hints"] == {"romio_cb_write": "enable", "cb_nodes": "4"}
+
+    def test_a_line_that_is_no_hint_is_named(self, tmp_path: Path) -> None:
+        file = tmp_path / "hints"
+        file.write_text("romio_cb_write enable\n")
+        with pytest.raises(StriderError, match=r'hints:1: "romio_cb_write enable" is no hint for MPI-IO'):
+            read(f"-a MPIIO -U {file}")
+
+
+class TestNothingIsPassedOver:
+    def test_the_options_that_users_use_are_known(self) -> None:
+        assert set(USERS_LETTERS) - set("O") <= {option.letter for option in OPTIONS}
+
+    @pytest.mark.parametrize("option", [o for o in OPTIONS if o.note], ids=lambda option: option.name)
+    def test_an_option_that_differs_is_named_with_the_difference(self, option: Option) -> None:
+        value = {"flag": "1", "number": "5", "size": "4k", "text": "x"}[option.kind]
+        notes = read(f"-O {option.name}={value}").notes
+        assert f"-O {option.name}={value}: {option.note}" in notes
+
+    @pytest.mark.parametrize("option", [o for o in OPTIONS if o.refusal], ids=lambda option: option.name)
+    def test_an_option_that_is_not_supported_is_named_with_the_reason(self, option: Option) -> None:
+        value = {"flag": "1", "number": "5", "size": "4k", "text": "x"}[option.kind]
+        with pytest.raises(StriderError) as caught:
+            read(f"-O {option.name}={value}")
+        named = f"-O {option.name}={value}: {option.name} is not supported: {option.refusal}"
+        assert named in caught.value.message
+
+    @pytest.mark.parametrize("option", [o for o in OPTIONS if o.refusal and o.letter], ids=lambda o: o.letter)
+    def test_so_is_its_letter(self, option: Option) -> None:
+        value = "" if option.kind == "flag" else " 5"
+        with pytest.raises(StriderError, match=f"-{option.letter}{value}: {option.name} is not supported"):
+            read(f"-{option.letter}{value}")
+
+    def test_a_directive_that_asks_for_nothing_is_no_mistake(self) -> None:
+        assert read("-O useSharedFilePointer=0,setAlignment=1,GPUid=-1,keepFile=0").notes == []
+
+    @pytest.mark.parametrize(
+        ("arguments", "note"),
+        [
+            ("-r", "-w is missing: Strider reads only what it has written"),
+            ("-c", "-c: it concerns MPIIO alone"),
+            ("-p", "-p: it concerns MPIIO alone"),
+            ("-a MPIIO --posix.odirect", "--posix.odirect: it concerns POSIX alone"),
+            ("-C", "-C: a task reads what the one 1 × 4 further wrote, which is itself, as in IOR"),
+            ("-z", "-z: as in IOR each transfer of the file is dealt to a random task"),
+            ("-Z", "-Z: the tasks are shuffled"),
+            ("-R", "-R: reading checks every byte"),
+            ("-E", "-E: Strider makes the file that is written over beforehand"),
+        ],
+    )
+    def test_what_depends_on_other_options_is_noted_too(self, arguments: str, note: str) -> None:
+        assert any(found.startswith(note) for found in read(arguments).notes)
+
+    def test_a_plain_command_line_has_no_notes(self) -> None:
+        assert read("-a POSIX -w -r -b 4m -t 1m -s 2 -F -e -i 3 -o /data/f").notes == []
+
+
+MISTAKES = {
+    "-L": "-L: IOR has no option -L",
+    "-wL": "-wL: IOR has no option -L",
+    "--collectiv": 'unknown option "collectiv": did you mean "collective"?',
+    "--hdf5.chunkSize=4": "--hdf5.chunkSize=4: the options of hdf5 are not supported",
+    "-b": "-b: a value is missing",
+    "-b x": '-b x: "x" is not a size: write for instance 8, 4k, 2m or 1g',
+    "-i many": '-i many: "many" is not a number',
+    "-i 0": "-i 0: at least 1 repetition is needed",
+    "-s 0": "-s 0: at least 1 segment is needed",
+    "-t 12": "-t 12: the transfer size must be a multiple of 8 bytes",
+    "-b 1000 -t 256": "-b 1000: the block size must be a multiple of the transfer size: for instance -b 768",
+    "-t 4m": "-t 4m: the block size must be a multiple of the transfer size: for instance -b 4194304",
+    "-a S3": "-a S3: S3 is not supported: take POSIX, MPIIO or DUMMY",
+    "-C -Z": "-Z: -C and -Z exclude each other",
+    "-CC": "-C: -C counts once: give the distance in nodes with -Q",
+    "-z -C": "-z: -z with -C or -Z needs -F, as in IOR",
+    "-zz": "-z: -z twice is not supported",
+    "-O keepfiles=1": 'unknown directive "keepfiles": did you mean "keepFile"?',
+    "-O keepFile": '"keepFile" is not a directive: write for instance transferSize=1m',
+    "-O stoneWallingWearOut=1": "it needs -D",
+    "-o a@b": "-o a@b: several files are not supported",
+    "-a MPIIO -p": "-p: preallocate is not supported through MPI-IO",
+    "mpiexec -n 4 ior": "mpiexec: it is no option: give IOR's own options only",
+    "-f script -w": "-w: it comes after -f",
+    "-f no-such-script": "-f no-such-script: No such file or directory",
+}
+
+
+@pytest.mark.parametrize("arguments", MISTAKES)
+def test_a_mistake_is_named_with_what_would_be_right(arguments: str) -> None:
+    with pytest.raises(StriderError) as caught:
+        read(arguments)
+    assert MISTAKES[arguments] in caught.value.message
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    with pytest.raises(StriderError) as caught:
+        read("-M 50% -P -i 0")
+    assert len(caught.value.message.splitlines()) == 3
+
+
+def test_what_the_engine_objects_to_is_named_by_the_option(plan_of: Callable[[Imported], object]) -> None:
+    with pytest.raises(StriderError, match=r"^-t 1000: direct I/O needs"):
+        plan_of(read("--posix.odirect -t 1000 -b 1000", tasks=1))
+
+
+SCRIPT = """\
+IOR START   # everything before is ignored
+    api=POSIX
+    testFile=/data/file
+    repetitions=2, segmentCount=1
+    transferSize=64k     # per call
+    blockSize=256k
+    filePerProc=1
+RUN
+    --mpiio.useFileView = 0
+    api=MPIIO
+    collective=1
+run
+RUN
+ior stop
+and after
+"""
+
+
+class TestScripts:
+    def test_each_run_keeps_what_was_set_before(self) -> None:
+        cases = read_script(SCRIPT, "script").document.data["case"]
+        assert [(c["interface"], c["sharing"], c["repetitions"]) for c in cases] == [
+            ("posix", "per-rank", 2), ("mpiio", "per-rank", 2), ("mpiio", "per-rank", 2)
+        ]  # fmt: skip
+
+    def test_a_test_that_is_run_twice_is_two_cases(self, suite_of: Callable[[Imported], Suite]) -> None:
+        assert len(suite_of(read_script(SCRIPT, "script")).plan.cases) == 3
+
+    def test_the_command_line_gives_defaults(self, tmp_path: Path) -> None:
+        file = tmp_path / "script"
+        file.write_text(SCRIPT)
+        cases = read_command(["-e", "-b", "4m", "-f", str(file)], Surroundings(2)).document.data["case"]
+        assert [(c["sync"], c["block"], c["clients"]) for c in cases] == [("end", "256KiB", 2)] * 3
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ("api=MPIIO", "apy=MPIIO", 'script:10: unknown directive "apy": did you mean "api"?'),
+            ("blockSize=256k", "blockSize=x", 'script:6: blockSize: "x" is not a size'),
+            ("blockSize=256k", "blockSize 256k", 'script:6: "blockSize 256k" is not a directive'),
+            ("blockSize=256k", "blockSize=100k", "script:6: the block size must be a multiple"),
+            ("collective=1", "useSharedFilePointer=1", "script:11: useSharedFilePointer is not supported"),
+            ("collective=1", "testFile=/other/f", "script:11: testFile: a run has one target directory"),
+            ("ior stop", "", "script:15: IOR STOP is missing"),
+            ("RUN\nior stop", "fsync=1\nior stop", "script:13: what is set here is never run: add RUN"),
+            ("IOR START", "IOR BEGIN", "script:1: the script has no test"),
+        ],
+    )
+    def test_a_mistake_is_named_with_its_line(self, old: str, new: str, message: str) -> None:
+        with pytest.raises(StriderError, match=re.escape(message)):
+            read_script(SCRIPT.replace(old, new), "script")
+
+    def test_what_the_engine_objects_to_is_named_by_the_line(
+        self, plan_of: Callable[[Imported], object]
+    ) -> None:
+        text = SCRIPT.replace("filePerProc=1", "useO_DIRECT=1").replace(
+            "transferSize=64k", "transferSize=1000"
+        )
+        with pytest.raises(StriderError, match=r"^script:5: direct I/O needs"):
+            plan_of(read_script(text.replace("blockSize=256k", "blockSize=2000"), "script"))
+
+    def test_a_difference_is_noted_with_its_line(self) -> None:
+        notes = read_script(SCRIPT.replace("collective=1", "keepFile=1"), "script").notes
+        assert notes == ["script:11: Strider removes its test files at the end of a run"]
+
+
+class TestTheCommand:
+    @pytest.fixture(autouse=True)
+    def _store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
+
+    def test_it_prints_the_table_that_users_of_ior_know(
+        self, engine: object, target: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = shlex.split(f"-w -r -b 256k -t 64k -s 2 -i 2 -F -k -o {target}/file")
+        assert main(["ior", "-n", "2", "-q", "--", *words]) == 0
+        output = capsys.readouterr()
+        assert "note: -k: Strider removes its test files at the end of a run" in output.err
+        names = (
+            "access bw(MiB/s) IOPS Latency(s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) total(s) iter"
+        )
+        assert names.split() in [line.split() for line in output.out.splitlines()]
+        rows = re.findall(
+            r"^(write|read) +[\d.]+ +[\d.]+ +[\d.]+ +256.00 +64.00 .* (\d) *$", output.out, re.M
+        )
+        assert rows == [("write", "0"), ("read", "0"), ("write", "1"), ("read", "1")]
+        assert re.search(r"^Max Write: [\d.]+ MiB/sec \([\d.]+ MB/sec\)$", output.out, re.M)
+        assert re.search(r"^Max Read:  [\d.]+ MiB/sec", output.out, re.M)
+        assert "Summary of all tests:" in output.out
+        assert list(target.iterdir()) == []
+
+    def test_a_checked_run_through_a_deadline_is_valid(
+        self, engine: object, target: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = shlex.split(f"-w -W -r -R -b 256k -t 64k -C -i 2 -D 20 -e -o {target}/file")
+        assert main(["ior", "-n", "3", "--tasks-per-node", "1", "-q", "--", *words]) == 0
+        assert "WARNING" not in capsys.readouterr().out
+
+    def test_the_suite_can_be_written_instead(
+        self, engine: object, tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        suite = tmp_path / "ior.toml"
+        assert main(["ior", "-n", "2", "--suite", str(suite), "--", "-F", "-o", f"{target}/file"]) == 0
+        assert main(["plan", str(suite)]) == 0
+        assert "2 ranks" in capsys.readouterr().out
+
+
+def test_the_names_of_options_are_unambiguous() -> None:
+    names = [name.lower() for option in OPTIONS for name in option.names]
+    assert len(names) == len(set(names)) == len(BY_NAME)

@@ -1,0 +1,184 @@
+"""Published figures stand beside what was measured, and belong to cases of the suites."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from builders import KIB, MIB, CaseSpec, RunBuilder
+from strider.engine import Engine
+from strider.errors import StriderError
+from strider.report import write_html
+from strider.report.references import Reference, read, reference_of
+from strider.report.table import as_rows, render
+from strider.store import Run, load
+from strider.store.model import Case
+from strider.suite import load as load_suite
+from strider.suite import locate, ready_made
+from strider.suite.ready_made import folder
+
+FILES = sorted((folder() or Path()).glob("references/*.toml"))
+
+
+def reference(suite: str) -> Reference:
+    found = reference_of(suite)
+    assert found is not None
+    return found
+
+
+def case_of(
+    interface: dict[str, object], transfer: int, clients: int, name: str = "", **pattern: object
+) -> Case:
+    return Case.model_validate(
+        {
+            "case": 1,
+            "name": name,
+            "clients": clients,
+            "interface": interface,
+            "pattern": {"name": "segmented", "transfer": transfer, **pattern},
+            "operations": ["write", "read"],
+        }
+    )
+
+
+class TestTheFigures:
+    def test_four_suites_have_them(self) -> None:
+        assert {file.stem for file in FILES} == {
+            "clusters-2002", "pario-2015", "piobench-2006", "thesis-2009"
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+    def test_each_file_is_of_the_suite_of_its_name(self, file: Path) -> None:
+        assert read(file).suite == file.stem
+        assert file.stem in ready_made()
+
+    @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+    def test_each_row_belongs_to_a_case_of_the_suite(self, file: Path, engine: Engine) -> None:
+        interfaces = {interface.name for interface in engine.description.interfaces}
+        plan = load_suite(locate(file.stem), engine.description, target="optional").plan
+        cases = [Case.model_validate(case.model_dump()) for case in plan.cases]
+        # The native PVFS interface, and MPI-IO over it, are chosen with --set.
+        cases += [_over_pvfs(case) for case in cases if case.interface_name == "mpiio"]
+        for table in read(file).table:
+            if table.match.get("interface", "posix") not in interfaces:
+                continue
+            for row in table.rows:
+                alone = table.model_copy(update={"rows": [row]})
+                for operation in table.figures:
+                    matching = [case for case in cases if alone.find(case, operation) is not None]
+                    assert matching, (table.match, row)
+                    assert all(operation in case.operations for case in matching)
+
+    @pytest.mark.parametrize(
+        ("interface", "transfer", "operation", "figure"),
+        [
+            ({"name": "posix"}, 256 * MIB, "write", 356.51),
+            ({"name": "mpiio", "prefix": ""}, 256 * MIB, "write", 728.543),
+            ({"name": "mpiio", "prefix": "pvfs2:"}, 512 * MIB, "read", 576.533),
+            ({"name": "pvfs2"}, 128 * MIB, "read", 527.257),
+            ({"name": "posix"}, 1 * MIB, "write", None),
+        ],
+    )
+    def test_the_thesis_has_means_of_three_runs(
+        self, interface: dict[str, object], transfer: int, operation: str, figure: float | None
+    ) -> None:
+        found = reference("thesis-2009").figure_mb_s(
+            case_of(interface, transfer, 6, block=4096 * MIB), operation
+        )
+        assert found == (pytest.approx(figure, abs=0.001) if figure else None)
+
+    @pytest.mark.parametrize(
+        ("name", "transfer", "key", "value", "clients", "operation", "figure"),
+        [
+            ("sequential", 512 * KIB, "block", 100 * MIB, 8, "write", 454.1),
+            ("sequential", MIB, "block", 1024 * MIB, 16, "rewrite", 622.6),
+            ("sequential", MIB, "block", MIB, 2, "read", 505.2),
+            ("sequential", MIB, "block", 1024 * MIB, 8, "reread", 9028.2),
+            ("strided", 512 * KIB, "count", 2, 16, "read", 25.9),
+            ("strided", MIB, "count", 100, 4, "write", 600.1),
+            ("backwards", MIB, "block", MIB, 2, "read", None),
+            ("sequential", MIB, "block", MIB, 3, "read", None),
+        ],
+    )
+    def test_the_paper_has_its_tables(
+        self,
+        name: str,
+        transfer: int,
+        key: str,
+        value: int,
+        clients: int,
+        operation: str,
+        figure: float | None,
+    ) -> None:
+        case = case_of({"name": "mpiio"}, transfer, clients, name, **{key: value})
+        assert reference("pario-2015").figure_mb_s(case, operation) == figure
+
+
+def _over_pvfs(case: Case) -> Case:
+    return case.model_copy(update={"interface": {**case.interface, "prefix": "pvfs2:"}})
+
+
+class TestTheReport:
+    @pytest.fixture
+    def run(self, tmp_path: Path) -> Run:
+        """A run of the thesis's suite with one case that has figures and one that has none."""
+        specs = [
+            CaseSpec(
+                clients=6, pattern={"name": "segmented", "transfer": size, "block": 4096 * MIB, "segments": 1}
+            )
+            for size in (MIB, 64 * MIB)
+        ]
+        return load(RunBuilder(specs, suite="thesis-2009").write(tmp_path / "run"))
+
+    def test_the_figures_are_beside_the_means_with_machine_and_year(self, run: Run, tmp_path: Path) -> None:
+        html = write_html([run], tmp_path / "report.html").read_text()
+        assert "published: ibmcluster, 2009" in html
+        assert "<td>356</td>" in html, "the mean of the three runs"
+        assert "MS thesis on PVFS2 over InfiniBand, tables 3 and 4" in html
+
+    def test_so_they_are_on_the_terminal(self, run: Run) -> None:
+        console = Console(file=io.StringIO(), width=140)
+        render(run, console)
+        assert isinstance(console.file, io.StringIO)
+        text = console.file.getvalue()
+        assert "2009, MB/s" in text
+        row = next(line for line in text.splitlines() if "64 MiB" in line and "write" in line)
+        assert " 356 " in row
+
+    def test_and_in_the_rows_of_json(self, run: Run) -> None:
+        figures = [(row["transfer_bytes"], row["operation"], row["published_mb_s"]) for row in as_rows(run)]
+        assert figures == [
+            (MIB, "write", None), (MIB, "read", None),
+            (64 * MIB, "write", pytest.approx(355.753, abs=0.001)),
+            (64 * MIB, "read", pytest.approx(338.76, abs=0.001)),
+        ]  # fmt: skip
+
+    def test_a_run_of_another_suite_has_none(self, tmp_path: Path) -> None:
+        run = load(RunBuilder([CaseSpec(clients=6)]).write(tmp_path / "run"))
+        assert "published: " not in write_html([run], tmp_path / "report.html").read_text()
+        assert all(row["published_mb_s"] is None for row in as_rows(run))
+
+
+HEAD = 'suite = "s"\nmachine = "m"\nyear = 2000\nabout = "a"\nsource = "s"\n'
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (
+            '[[table]]\nkeys = ["transfer"]\nfigures = ["read"]\nrows = [["1MiB"]]',
+            "a row has 1 columns and not 2",
+        ),
+        ('[[table]]\nfigurs = ["read"]\nrows = []', "table.0.figures"),
+        ("[[table]\n", "Expected"),
+    ],
+)
+def test_a_damaged_file_is_named(table: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(HEAD + table)
+    with pytest.raises(StriderError, match=r"s\.toml: ") as caught:
+        read(file)
+    assert message in caught.value.message
