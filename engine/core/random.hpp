@@ -44,12 +44,13 @@ class Permutation {
     return x;
   }
 
-  /// `x` in another permutation of the same numbers, one for each well mixed `key`; of four rounds, which is enough to
-  /// look random, and quicker.
+  /// `x` in another permutation of the same numbers, one for each well mixed `key`: of four rounds, which is enough to
+  /// look random, and quicker; and turned by `key`, so that over many keys a number comes everywhere equally often.
   std::uint64_t variant(std::uint64_t x, std::uint64_t key) const {
     do x = once<4>(x, key);
     while (x >= n_);
-    return x;
+    x += below(key, n_);
+    return x >= n_ ? x - n_ : x;
   }
   /// The y with (*this)(y) = x.
   std::uint64_t inverse(std::uint64_t x) const {

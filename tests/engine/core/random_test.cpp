@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <random>
 #include <set>
 #include <vector>
@@ -85,6 +86,33 @@ TEST(Permutation, SpreadsEveryPartOverTheWhole) {
     for (std::size_t i = 0; i < 10000; ++i) ++counts[order[part * 10000 + i] / 10000];
     for (const int count : counts) EXPECT_NEAR(count, 1000, 180);
   }
+}
+
+TEST(Permutation, ItsVariantsArePermutationsToo) {
+  for (std::uint64_t n = 1; n <= 300; ++n) {
+    const Permutation permutation(n, n);
+    for (const std::uint64_t key : {std::uint64_t{0}, mix64(1), mix64(2)}) {
+      std::set<std::uint64_t> seen;
+      for (std::uint64_t x = 0; x < n; ++x) {
+        const std::uint64_t y = permutation.variant(x, key);
+        ASSERT_LT(y, n);
+        seen.insert(y);
+      }
+      ASSERT_EQ(seen.size(), n);
+    }
+  }
+}
+
+TEST(Permutation, ItsVariantsGiveAllArrangementsOfFourAboutEquallyOften) {
+  const Permutation permutation(4, 1);
+  std::map<std::vector<std::uint64_t>, int> counts;
+  for (std::uint64_t number = 0; number < 24000; ++number) {
+    std::vector<std::uint64_t> arrangement;
+    for (std::uint64_t x = 0; x < 4; ++x) arrangement.push_back(permutation.variant(x, mix64(number)));
+    ++counts[arrangement];
+  }
+  EXPECT_EQ(counts.size(), 24U);
+  for (const auto& [arrangement, count] : counts) EXPECT_NEAR(count, 1000, 500);
 }
 
 TEST(Below, MapsBitsEvenlyAndStaysBelow) {

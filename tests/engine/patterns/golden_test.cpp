@@ -10,8 +10,6 @@
 namespace strider {
 namespace {
 
-using Numbers = std::vector<std::uint64_t>;
-
 Numbers offsets(std::string_view name, std::initializer_list<std::pair<const char*, Value>> values, Place place) {
   Settings settings;
   for (const auto& [key, value] : values) settings.set(key, value);
@@ -77,6 +75,40 @@ TEST(Golden, Segmented) {
 TEST(Golden, Strided) {
   EXPECT_EQ(offsets("strided", {{"transfer", number(4)}, {"count", number(6)}, {"seed", number(1)}}, {1, 3}),
             (Numbers{4, 16, 28, 40, 52, 64}));
+}
+
+TEST(Golden, NestedStrided) {
+  EXPECT_EQ(offsets("nested-strided", {{"transfer", number(4)}, {"levels", Numbers{2, 0, 3, 0}}}, {1, 2}),
+            (Numbers{4, 12, 20, 28, 36, 44}));
+  EXPECT_EQ(offsets("nested-strided", {{"transfer", number(4)}, {"levels", Numbers{2, 100, 3, 16}}}, {1, 2}),
+            (Numbers{4, 20, 36, 104, 120, 136}));
+}
+
+TEST(Golden, RandomStrided) {
+  const auto pattern = [](Place place) {
+    return offsets("random-strided", {{"transfer", number(1)}, {"count", number(6)}, {"seed", number(7)}}, place);
+  };
+  EXPECT_EQ(pattern({0, 3}), (Numbers{3, 14, 1, 10, 16, 8}));
+  EXPECT_EQ(pattern({1, 3}), (Numbers{4, 13, 0, 11, 15, 6}));
+  EXPECT_EQ(pattern({2, 3}), (Numbers{5, 12, 2, 9, 17, 7}));
+}
+
+TEST(Golden, UnstructuredMesh) {
+  Settings settings;
+  for (const auto& [key, value] : std::initializer_list<std::pair<const char*, std::uint64_t>>{
+           {"vertices", 30}, {"values_per_vertex", 1}, {"element", 1}, {"run", 4}, {"seed", 7}})
+    settings.set(key, value);
+  const auto pattern = find_pattern("unstructured-mesh")->make(settings);
+  const auto runs = [&](Place place) {
+    std::vector<Extent> extents(pattern->extents(place, 0));
+    pattern->fill_request(place, 0, extents);
+    Numbers numbers;  // first, length, first, length, …
+    for (const Extent& extent : extents) numbers.insert(numbers.end(), {extent.file_offset, extent.length});
+    return numbers;
+  };
+  EXPECT_EQ(runs({0, 3}), (Numbers{0, 3, 7, 2, 17, 3, 25, 2}));
+  EXPECT_EQ(runs({1, 3}), (Numbers{6, 1, 11, 4, 15, 2, 22, 3}));
+  EXPECT_EQ(runs({2, 3}), (Numbers{3, 3, 9, 2, 20, 2, 27, 3}));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -22,28 +24,39 @@ constexpr std::uint64_t many_bytes[] = {1000, 4096, 47008, 1 << 20, 8192000, 780
                         many_counts[] = {1, 3, 1000, 65536, 1000003};
 constexpr Choices small{few_bytes, few_counts}, medium{more_bytes, more_counts}, large{many_bytes, many_counts};
 constexpr Direction directions[] = {Direction::write, Direction::read};
-constexpr int draws = 3000;
+constexpr int draws = 2000;
+constexpr std::uint64_t small_file = 100'000;  // where every byte is looked at
 
-std::vector<Extent> all_extents(const Pattern& pattern, Place place, Direction direction) {
-  std::vector<std::uint64_t> numbers(pattern.requests(place, direction));
-  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
-  std::vector<Extent> extents(numbers.size());
-  pattern.fill(place, numbers, extents);
+using Extents = std::vector<Extent>;
+
+Extents extents_of(const Pattern& pattern, Place place, std::uint64_t request) {
+  Extents extents(pattern.extents(place, request));
+  pattern.fill_request(place, request, extents);
   return extents;
 }
 
-Extent extent_of(const Pattern& pattern, Place place, std::uint64_t request) {
-  Extent extent;
-  pattern.fill(place, {&request, 1}, {&extent, 1});
-  return extent;
+/// The extents of all requests of a rank.
+std::vector<Extents> all_requests(const Pattern& pattern, Place place, Direction direction) {
+  std::vector<std::uint64_t> numbers(pattern.requests(place, direction));
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  std::vector<Extents> requests(numbers.size(), Extents(1));
+  if (pattern.contiguous()) {
+    Extents extents(numbers.size());
+    pattern.fill(place, numbers, extents);
+    for (const std::uint64_t k : numbers) requests[k][0] = extents[k];
+  } else {
+    for (const std::uint64_t k : numbers) requests[k] = extents_of(pattern, place, k);
+  }
+  return requests;
 }
 
 /// How often each byte of the file is touched by all ranks.
 std::vector<int> touches(const Pattern& pattern, std::uint32_t ranks, Direction direction) {
   std::vector<int> count(pattern.file_size(ranks));
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
-    for (const Extent& extent : all_extents(pattern, {rank, ranks}, direction))
-      for (std::uint64_t i = 0; i < extent.length; ++i) ++count.at(extent.file_offset + i);
+    for (const Extents& request : all_requests(pattern, {rank, ranks}, direction))
+      for (const Extent& extent : request)
+        for (std::uint64_t i = 0; i < extent.length; ++i) ++count.at(extent.file_offset + i);
   return count;
 }
 
@@ -51,71 +64,119 @@ void expect_inside(const Pattern& pattern, Place place, const Extent& extent) {
   ASSERT_GT(extent.length, 0U);
   ASSERT_LE(extent.length, pattern.file_size(place.ranks));
   ASSERT_LE(extent.file_offset, pattern.file_size(place.ranks) - extent.length);
-  ASSERT_LE(extent.memory_offset + extent.length, pattern.request_bytes());
+  ASSERT_LE(extent.memory_offset + extent.length, pattern.memory_bytes(place));
+}
+
+/// In increasing file offset; neither in the file nor in memory is a byte part of two extents.
+void expect_apart(Extents request) {
+  for (std::size_t i = 1; i < request.size(); ++i)
+    ASSERT_GE(request[i].file_offset, request[i - 1].file_offset + request[i - 1].length) << "extent " << i;
+  std::sort(request.begin(), request.end(),
+            [](const Extent& a, const Extent& b) { return a.memory_offset < b.memory_offset; });
+  for (std::size_t i = 1; i < request.size(); ++i)
+    ASSERT_GE(request[i].memory_offset, request[i - 1].memory_offset + request[i - 1].length) << "extent " << i;
 }
 
 void expect_consistent(const Pattern& pattern, Place place, Direction direction) {
-  const std::vector<Extent> extents = all_extents(pattern, place, direction);
+  const std::vector<Extents> requests = all_requests(pattern, place, direction);
   const std::uint64_t alignment = pattern.alignment(place.ranks);
   ASSERT_EQ(alignment & (alignment - 1), 0U) << "not a power of two";
   std::uint64_t bytes = 0;
-  for (std::uint64_t k = 0; k < extents.size(); ++k) {
-    ASSERT_NO_FATAL_FAILURE(expect_inside(pattern, place, extents[k])) << "request " << k;
-    ASSERT_EQ(extents[k].file_offset % alignment, 0U) << "request " << k;
-    ASSERT_EQ(extents[k].length % alignment, 0U) << "request " << k;
-    ASSERT_EQ(extent_of(pattern, place, k), extents[k]) << "request " << k << " alone is another";
-    bytes += extents[k].length;
+  for (std::uint64_t k = 0; k < requests.size(); ++k) {
+    SCOPED_TRACE("request " + std::to_string(k));
+    ASSERT_LE(requests[k].size(), pattern.most_extents(place));
+    ASSERT_LE(bytes_of(requests[k]), pattern.request_bytes(place.ranks));
+    ASSERT_NO_FATAL_FAILURE(expect_apart(requests[k]));
+    for (const Extent& extent : requests[k]) {
+      ASSERT_NO_FATAL_FAILURE(expect_inside(pattern, place, extent));
+      ASSERT_EQ((extent.file_offset | extent.memory_offset | extent.length) % alignment, 0U);
+    }
+    ASSERT_EQ(extents_of(pattern, place, k), requests[k]) << "alone it is another";
+    bytes += bytes_of(requests[k]);
   }
   ASSERT_EQ(pattern.bytes(place, direction), bytes);
+}
+
+/// Where a pattern says that its requests are the first one moved along the file, they are.
+void expect_shifted(const Pattern& pattern, Place place, Direction direction) {
+  const std::uint64_t shift = pattern.file_shift(place);
+  const std::vector<Extents> requests = all_requests(pattern, place, direction);
+  if (shift == 0 || requests.empty()) return;
+  const Extents& first = requests.front();
+  ASSERT_GE(shift, first.back().file_offset + first.back().length - first.front().file_offset);
+  for (std::uint64_t k = 0; k < requests.size(); ++k) {
+    ASSERT_EQ(requests[k].size(), first.size());
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      ASSERT_EQ(requests[k][i].file_offset, first[i].file_offset + k * shift);
+      ASSERT_EQ(requests[k][i].length, first[i].length);
+    }
+  }
 }
 
 void expect_formula(const Formula& formula, const Settings& settings, const Pattern& pattern, Place place,
                     Direction direction) {
   const std::uint64_t requests = pattern.requests(place, direction);
   ASSERT_EQ(requests, formula.requests(settings, place, direction));
-  const std::uint64_t step = requests / 50 + 1;
+  const std::uint64_t step = requests / (pattern.contiguous() ? 50 : 3) + 1;
   for (std::uint64_t k = 0; k < requests; k += step)
-    ASSERT_EQ(extent_of(pattern, place, k), formula.extent(settings, place, k)) << "request " << k;
+    ASSERT_EQ(extents_of(pattern, place, k), formula.extents(settings, place, k)) << "request " << k;
 }
 
 class EveryPattern : public testing::TestWithParam<const PatternEntry*> {
  protected:
   const PatternEntry& entry() const { return *GetParam(); }
 
-  /// Calls `expect` for small parameter sets, all of them, and for `draws` larger ones; says for which it fails.
-  template <typename Expect>
-  void for_parameter_sets(const Expect& expect) const {
-    int accepted = 0;
-    const auto try_out = [&](const Settings& settings, std::uint32_t ranks) {
-      const auto pattern = make_if_valid(entry(), settings, ranks);
-      if (pattern == nullptr || testing::Test::HasFatalFailure()) return;
-      ++accepted;
-      SCOPED_TRACE(describe(settings) + "ranks=" + std::to_string(ranks));
-      expect(settings, *pattern, ranks);
-    };
-    for (std::uint32_t ranks = 1; ranks <= 4; ++ranks)
-      each_combination(entry(), small, [&](const Settings& settings) { try_out(settings, ranks); });
+  using Expect = std::function<void(const Settings&, const Pattern&, std::uint32_t ranks)>;
+
+  /// Calls `expect` with the pattern where it takes the parameters and the file is not too large, and says for which
+  /// ones it fails; false where it was not called.
+  bool try_out(const Settings& settings, std::uint32_t ranks, std::uint64_t largest, const Expect& expect) const {
+    if (testing::Test::HasFatalFailure()) return false;
+    const auto pattern = make_if_valid(entry(), settings, ranks);
+    if (pattern == nullptr || pattern->file_size(ranks) > largest) return false;
+    SCOPED_TRACE(describe(settings) + "ranks=" + std::to_string(ranks));
+    expect(settings, *pattern, ranks);
+    return true;
+  }
+  /// Tries out parameter sets by chance until enough of them were taken.
+  void for_draws(const Choices& choices, Optional optional, std::uint32_t most_ranks, std::uint64_t largest,
+                 const Expect& expect) const {
     std::mt19937_64 random(20021121);
-    for (int i = 0; i < draws; ++i) {
-      const Settings settings = draw(entry(), medium, Optional::drawn, random);
-      try_out(settings, 1 + static_cast<std::uint32_t>(random() % 9));
+    int taken = 0;
+    for (int i = 0; i < 100 * draws && taken < draws; ++i) {
+      const Settings settings = draw(entry(), choices, optional, random);
+      const auto limit = static_cast<std::uint32_t>(1 + random() % most_ranks);
+      taken += try_out(settings, draw_ranks(entry(), limit, random), largest, expect) ? 1 : 0;
     }
-    EXPECT_GT(accepted, 500) << "hardly a parameter set was accepted: this test says little";
+    EXPECT_TRUE(taken == draws || HasFatalFailure()) << "only " << taken << " parameter sets were taken";
+  }
+  /// Small files, whose every byte is looked at: small parameter sets one by one, and larger ones by chance.
+  void for_small_files(const Expect& expect) const {
+    for (std::uint32_t ranks = 1; ranks <= 4; ++ranks)
+      each_combination(entry(), small, [&](const Settings& settings) { try_out(settings, ranks, small_file, expect); });
+    for_draws(medium, Optional::drawn, 9, small_file, expect);
   }
 };
 
 TEST_P(EveryPattern, StaysInsideTheFileAndCountsItsBytes) {
-  for_parameter_sets([](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
+  for_small_files([](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       for (const Direction direction : directions)
         ASSERT_NO_FATAL_FAILURE(expect_consistent(pattern, {rank, ranks}, direction)) << "rank " << rank;
   });
 }
 
+TEST_P(EveryPattern, MovesItsRequestsAsFarAsItSays) {
+  for_small_files([](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      ASSERT_NO_FATAL_FAILURE(expect_shifted(pattern, {rank, ranks}, Direction::read)) << "rank " << rank;
+  });
+}
+
 TEST_P(EveryPattern, IsWhatItsFormulaSays) {
   const Formula* formula = find_formula(entry().name);
   ASSERT_NE(formula, nullptr) << "write the formula of " << entry().name << " into patterns/formulas.cpp";
-  for_parameter_sets([&](const Settings& settings, const Pattern& pattern, std::uint32_t ranks) {
+  for_small_files([&](const Settings& settings, const Pattern& pattern, std::uint32_t ranks) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       for (const Direction direction : directions)
         ASSERT_NO_FATAL_FAILURE(expect_formula(*formula, settings, pattern, {rank, ranks}, direction))
@@ -124,48 +185,33 @@ TEST_P(EveryPattern, IsWhatItsFormulaSays) {
 }
 
 TEST_P(EveryPattern, TouchesNoByteTwiceWhereItSaysSo) {
-  for_parameter_sets([](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
-    if (!pattern.disjoint()) return;
+  for_small_files([](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
+    if (!pattern.disjoint(ranks)) return;
     for (const int count : touches(pattern, ranks, Direction::write)) ASSERT_LE(count, 1);
   });
 }
 
 TEST_P(EveryPattern, CoversEachByteOnceWhereItTiles) {
   if (!entry().tiles) return;
-  std::mt19937_64 random(1);
-  int accepted = 0;
-  for (int i = 0; i < draws; ++i) {
-    const Settings settings = draw(entry(), medium, Optional::absent, random);
-    const auto ranks = 1 + static_cast<std::uint32_t>(random() % 9);
-    const auto pattern = make_if_valid(entry(), settings, ranks);
-    if (pattern == nullptr) continue;
-    ++accepted;
+  for_draws(medium, Optional::absent, 9, small_file, [](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
     for (const Direction direction : directions)
-      for (const int count : touches(*pattern, ranks, direction))
-        ASSERT_EQ(count, 1) << describe(settings) << "ranks=" << ranks;
-  }
-  EXPECT_GT(accepted, 200);
+      for (const int count : touches(pattern, ranks, direction)) ASSERT_EQ(count, 1);
+  });
 }
 
 TEST_P(EveryPattern, LargeFilesDoNotOverflow) {
   std::mt19937_64 random(2);
-  int accepted = 0;
-  for (int i = 0; i < draws; ++i) {
-    const Settings settings = draw(entry(), large, Optional::drawn, random);
-    const auto ranks = 1 + static_cast<std::uint32_t>(random() % 100'000);
-    const auto pattern = make_if_valid(entry(), settings, ranks);
-    if (pattern == nullptr) continue;
-    ++accepted;
-    const Place place{static_cast<std::uint32_t>(random() % ranks), ranks};
-    for (const Direction direction : directions) {
-      const std::uint64_t requests = pattern->requests(place, direction);
-      if (requests == 0) continue;
-      for (const std::uint64_t k : {std::uint64_t{0}, random() % requests, requests - 1})
-        ASSERT_NO_FATAL_FAILURE(expect_inside(*pattern, place, extent_of(*pattern, place, k)))
-            << describe(settings) << "ranks=" << ranks << " request " << k;
-    }
-  }
-  EXPECT_GT(accepted, 200);
+  for_draws(large, Optional::drawn, 100'000, ~std::uint64_t{0},
+            [&](const Settings&, const Pattern& pattern, std::uint32_t ranks) {
+              const Place place{static_cast<std::uint32_t>(random() % ranks), ranks};
+              for (const Direction direction : directions) {
+                const std::uint64_t requests = pattern.requests(place, direction);
+                if (requests == 0 || pattern.most_extents(place) > 1000) continue;
+                for (const std::uint64_t k : {std::uint64_t{0}, random() % requests, requests - 1})
+                  for (const Extent& extent : extents_of(pattern, place, k))
+                    ASSERT_NO_FATAL_FAILURE(expect_inside(pattern, place, extent)) << "request " << k;
+              }
+            });
 }
 
 TEST_P(EveryPattern, RefusesFilesThatNoOffsetReaches) {
@@ -182,10 +228,10 @@ TEST_P(EveryPattern, RefusesFilesThatNoOffsetReaches) {
 }
 
 TEST_P(EveryPattern, FollowsTheSeedAlone) {
-  for_parameter_sets([&](const Settings& settings, const Pattern& pattern, std::uint32_t ranks) {
+  for_small_files([&](const Settings& settings, const Pattern& pattern, std::uint32_t ranks) {
     const auto again = entry().make(settings);
-    ASSERT_EQ(all_extents(pattern, {ranks - 1, ranks}, Direction::read),
-              all_extents(*again, {ranks - 1, ranks}, Direction::read));
+    ASSERT_EQ(all_requests(pattern, {ranks - 1, ranks}, Direction::read),
+              all_requests(*again, {ranks - 1, ranks}, Direction::read));
   });
 }
 
@@ -198,7 +244,9 @@ TEST_P(EveryPattern, DescribesItself) {
 }
 
 std::string name_of_test(const testing::TestParamInfo<const PatternEntry*>& test) {
-  return std::string(test.param->name);
+  std::string name(test.param->name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, EveryPattern, testing::ValuesIn(all_patterns().begin(), all_patterns().end()),
@@ -258,10 +306,10 @@ TEST(Pattern, RandomWithReplacementSpreadsOverTheWholeFile) {
                                          {"replacement", true}});
   const auto pattern = find_pattern("random")->make(settings);
   std::vector<int> tenths(10);
-  for (const Extent& extent : all_extents(*pattern, {0, 2}, Direction::read))
-    ++tenths.at(extent.file_offset / 1'000'000);
+  for (const Extents& request : all_requests(*pattern, {0, 2}, Direction::read))
+    ++tenths.at(request[0].file_offset / 1'000'000);
   for (const int count : tenths) EXPECT_NEAR(count, 2000, 250);
-  EXPECT_NE(extent_of(*pattern, {0, 2}, 0), extent_of(*pattern, {1, 2}, 0)) << "each rank has a stream of its own";
+  EXPECT_NE(extents_of(*pattern, {0, 2}, 0), extents_of(*pattern, {1, 2}, 0)) << "each rank has a stream of its own";
 }
 
 TEST(CommonAlignment, IsTheLargestPowerOfTwoThatDividesAll) {

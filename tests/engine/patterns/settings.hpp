@@ -16,7 +16,7 @@ struct Choices {
 
 enum class Optional {
   drawn,   ///< parameters without a default are sometimes left out
-  absent,  ///< counts without a default are left out and flags keep their default: a pattern that tiles does so now
+  absent,  ///< the parameters that end a tiling keep their default: a pattern that tiles does so now
 };
 
 /// Calls `use` with every combination of values; the seed is 1.
@@ -25,6 +25,9 @@ void each_combination(const PatternEntry& entry, const Choices& choices,
 
 /// A random combination, seed included.
 Settings draw(const PatternEntry& entry, const Choices& choices, Optional optional, std::mt19937_64& random);
+
+/// A number of ranks up to `most`; a square one for patterns that need that.
+std::uint32_t draw_ranks(const PatternEntry& entry, std::uint32_t most, std::mt19937_64& random);
 
 /// The pattern, or null where it refuses the parameters or the number of ranks.
 std::unique_ptr<Pattern> make_if_valid(const PatternEntry& entry, const Settings& settings, std::uint32_t ranks);

@@ -70,6 +70,13 @@ TEST(Check, ThereAreAtMostAsManyFilesAsClients) {
   good_case(case_text(R"("clients": 3, "sharing": 3)"));
 }
 
+TEST(Check, APatternIsCheckedForTheRanksOfEveryFile) {
+  const std::string square = R"("name": "btio", "class": "S")";
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 5, "sharing": 2)", square)), "clients");  // 3 and 2
+  good_case(case_text(R"("clients": 8, "sharing": 2)", square));
+  good_case(case_text(R"("clients": 5, "sharing": "per-rank")", square));
+}
+
 TEST(Check, APatternIsCheckedForTheRanksOfItsLargestFile) {
   const std::string few_slots = R"("name": "random", "transfer": 1048576, "size": 3145728)";
   EXPECT_EQ(key_at_fault(case_text(R"("clients": 4)", few_slots)), "size");
