@@ -2,13 +2,13 @@
 
 A chart or table compares cases along four facets:
 
-- *series*: the interface, with those of its parameters that vary (`posix`, `posix direct`, `mpiio
-  collective`);
+- *series*: the interface, with those of its parameters that vary or are not left to their default (`posix`,
+  `posix direct`, `mpiio collective`);
 - *group*: everything else that varies except the sizes below (`strided, per-rank, random order`);
 - clients and operation;
 - the transfer size.
 
-What does not vary is said once, in `constants`.
+What does not vary but is no default is said once, in `constants`: it may decide the numbers all the same.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
+from strider.report.defaults import is_default
 from strider.store.model import Case, Parameters
 from strider.units import format_bytes, format_seconds
 
@@ -28,7 +29,14 @@ _SECONDS = frozenset({"deadline", "settle", "think_time"})
 #: Values that say nothing without the name of their parameter.
 _BARE = frozenset({"none", "auto", "default", "on", "off", "all", "any"})
 #: Words around the values of the parameters that every case has.
-_PHRASES = {"order": "{} order", "sharing": "{}"}
+_PHRASES = {
+    "order": "{} order",
+    "sharing": "{}",
+    "sync": "sync {}",
+    "readback": "readback {}",
+    "verify": "verify {}",
+}
+_WRITES = frozenset({"write", "rewrite", "read-modify-write"})
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ class Facets:
     """Labels for the cases of one run; `of` makes them.
 
     Attributes:
-        series: Label by case number: the interface and its varying parameters.
+        series: Label by case number: the interface and its parameters that vary or are no defaults.
         group: Label by case number: pattern, and what else varies between cases.
         series_order: All series in the order of the plan; it decides colours and marks.
         constants: Name and value of what all cases have in common, for a caption.
@@ -52,16 +60,17 @@ class Facets:
         """Finds out what varies among some cases of one run."""
         series = {case.number: "" for case in cases}
         for same in _by(cases, lambda case: case.interface_name).values():
-            parts = _varying_parts(same, lambda case: case.interface)
+            parts = _varying_parts(same, _interface, _chosen(same, _interface))
             series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
         patterns: dict[int, str] = {}
         for same in _by(cases, lambda case: (case.name, case.pattern_name)).values():
             parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
             patterns |= {case.number: " ".join([case.pattern_name, *parts[case.number]]) for case in same}
-        # What tells cases of different names apart, their names say.
+        # What is chosen for cases of one name alone is no constant of the run, so it is said with the name.
+        chosen = _chosen(cases, _common)
         common: dict[int, list[str]] = {}
         for same in _by(cases, lambda case: case.name).values():
-            common |= _varying_parts(same, _common)
+            common |= _varying_parts(same, _common, _chosen(same, _common) - chosen)
         names = {case.name for case in cases}
         group = {
             case.number: ", ".join(
@@ -73,7 +82,7 @@ class Facets:
             )
             for case in cases
         }
-        return cls(series, group, list(dict.fromkeys(series.values())), _constants(cases))
+        return cls(series, group, list(dict.fromkeys(series.values())), _constants(cases, series))
 
 
 def format_value(name: str, value: object) -> str:
@@ -83,7 +92,8 @@ def format_value(name: str, value: object) -> str:
     if isinstance(value, int) and name in _BYTES:
         return format_bytes(value)
     if isinstance(value, int | float) and name in _SECONDS:
-        return format_seconds(value)
+        # What was set is said as it was set, not rounded.
+        return f"{value:g} s" if value >= 0.1 else format_seconds(value)
     if name == "sharing" and isinstance(value, int):
         return f"{value} files"
     return value if isinstance(value, str) else json.dumps(value)
@@ -94,6 +104,10 @@ def _by(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hashable
     for case in cases:
         groups[key(case)].append(case)
     return dict(groups)
+
+
+def _interface(case: Case) -> Parameters:
+    return case.interface
 
 
 def _common(case: Case) -> Parameters:
@@ -122,14 +136,30 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
     return lambda case: {name: value for name, value in case.pattern.items() if name not in hidden}
 
 
-def _varying_parts(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> dict[int, list[str]]:
-    """By case number, words for those parameters that differ between the cases."""
+def _chosen(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> frozenset[str]:
+    """Names of the parameters that have one value in all cases, which is not their default."""
+    own = [parameters(case) for case in cases]
+    return frozenset(
+        name
+        for name, value in (own[0] if own else {}).items()
+        if name != "name"
+        and all(name in other and other[name] == value for other in own)
+        and not any(is_default(case, name, value) for case in cases)
+    )
+
+
+def _varying_parts(
+    cases: Sequence[Case],
+    parameters: Callable[[Case], Parameters],
+    further: frozenset[str] = frozenset(),
+) -> dict[int, list[str]]:
+    """By case number, words for those parameters that differ between the cases, and for some further ones."""
     values = {case.number: {n: v for n, v in parameters(case).items() if n != "name"} for case in cases}
     names = dict.fromkeys(name for own in values.values() for name in own)
     varying = [
         name
         for name in names
-        if len({json.dumps(own.get(name), sort_keys=True) for own in values.values()}) > 1
+        if name in further or len({json.dumps(own.get(name), sort_keys=True) for own in values.values()}) > 1
     ]
     return {
         number: [part for name in varying if (part := _part(name, own.get(name)))]
@@ -151,21 +181,45 @@ def _part(name: str, value: object) -> str:
     return text if isinstance(value, str) and value not in _BARE else f"{name} {text}"
 
 
-def _constants(cases: Sequence[Case]) -> list[tuple[str, str]]:
-    """What all cases share, of the parameters that a reader asks for first."""
+def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str, str]]:
+    """What all cases share: what a reader asks for first, then every option that is no default."""
     asked: dict[str, Callable[[Case], object]] = {
-        "interface": lambda case: case.interface_name,
+        "interface": lambda case: series[case.number],
         "pattern": lambda case: case.pattern_name,
         "transfer": lambda case: case.transfer_bytes,
         "block": lambda case: case.pattern.get("block"),
         "clients": lambda case: case.clients,
         "sharing": lambda case: case.sharing,
         "order": lambda case: case.order,
-        "deadline": lambda case: case.common_parameters().get("deadline") or None,
+        "sync": _sync,
     }
     found = {name: {json.dumps(get(case)) for case in cases} for name, get in asked.items()}
-    return [
+    first = [
         (name, format_value(name, json.loads(next(iter(values)))))
         for name, values in found.items()
         if len(values) == 1 and values != {"null"}
     ]
+    return [*first, *_chosen_options(cases, frozenset(asked))]
+
+
+def _sync(case: Case) -> object:
+    """When written data is made persistent: a rate of writing means nothing without it."""
+    return case.common_parameters().get("sync") if _WRITES & set(case.operations) else None
+
+
+def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[str, str]]:
+    """The options of patterns and cases that are the same throughout and no defaults.
+
+    With several patterns, an option goes with the name of its pattern.
+    """
+    patterns = _by(cases, lambda case: case.pattern_name)
+    options = [
+        (name if len(patterns) == 1 else f"{pattern} {name}", name, same[0].pattern[name])
+        for pattern, same in patterns.items()
+        for name in same[0].pattern
+        if name in _chosen(same, lambda case: case.pattern) and (name not in said or len(patterns) > 1)
+    ]
+    shared = _chosen(cases, _common) - said
+    common = _common(cases[0]) if cases else {}
+    options += [(name, name, value) for name, value in common.items() if name in shared]
+    return [(label.replace("_", " "), format_value(name, value)) for label, name, value in options]

@@ -81,4 +81,46 @@ def test_what_does_not_vary_is_said_once() -> None:
         "clients": "2",
         "sharing": "shared",
         "order": "forward",
+        "readback": "shift",
+        "verify": "full",
     }
+
+
+def test_options_that_are_no_defaults_are_said_though_they_never_vary() -> None:
+    common = {"sync": "none", "deadline": 2.5, "wear_out": False, "settle": 0, "warmup": 1, "seed": 1}
+    interface = {"name": "mpiio", "access": "collective", "method": "list", "hints": {}, "prefix": ""}
+    facets = facets_of([CaseSpec(interface=interface, common=common)])
+    assert facets.series_order == ["mpiio collective"]
+    constants = dict(facets.constants)
+    assert constants["interface"] == "mpiio collective"
+    assert constants["sync"] == "none"
+    assert constants["deadline"] == "2.5 s"
+    assert constants["wear out"] == "no"
+    assert constants["warmup"] == "1"
+    assert not {"settle", "seed", "segments"} & set(constants)
+
+
+def test_one_interface_among_several_says_its_options_too() -> None:
+    facets = facets_of([posix(direct=True), CaseSpec(interface={"name": "mpiio", "access": "collective"})])
+    assert facets.series_order == ["posix direct", "mpiio collective"]
+
+
+def test_sync_is_always_said_where_something_was_written() -> None:
+    assert dict(facets_of([CaseSpec(common={"sync": "end"})]).constants)["sync"] == "end"
+    reading = facets_of([CaseSpec(operations=["read"], common={"sync": "end"})])
+    assert "sync" not in dict(reading.constants)
+
+
+def test_an_option_of_one_of_several_patterns_goes_with_its_name() -> None:
+    vector = {"name": "vector", "pieces": 128, "piece": 4096, "memory_gap": 0}
+    constants = dict(facets_of([CaseSpec(), CaseSpec(pattern=vector)]).constants)
+    assert constants["vector pieces"] == "128"
+    assert constants["vector piece"] == "4 KiB"
+    assert "vector memory gap" not in constants
+
+
+def test_what_only_the_cases_of_one_name_have_goes_with_the_name() -> None:
+    facets = facets_of(
+        [CaseSpec(name="safe", common={"sync": "each"}), CaseSpec(name="fast", common={"sync": "none"})]
+    )
+    assert facets.group == {1: "safe, segmented, sync each", 2: "fast, segmented, sync none"}

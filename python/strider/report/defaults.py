@@ -1,0 +1,53 @@
+"""Which options of a case are as the engine has them by itself, and so need no words.
+
+A plan spells out every value, and a report is made where there may be no engine to ask for its defaults.
+"""
+
+from __future__ import annotations
+
+from strider.store.model import Case
+
+#: The defaults of `strider-engine describe` that are neither empty, zero nor off.
+_DEFAULTS: dict[str, tuple[object, ...]] = {
+    "order": ("forward",),
+    "sharing": ("shared",),
+    "readback": ("same",),
+    "shift": (1,),
+    "sync": ("end",),
+    "wear_out": (True,),
+    "seed": (1,),
+    "access": ("independent",),
+    "sieve_buffer": (4 << 20,),
+    "memory": ("packed",),
+    "segments": (1,),
+    "count": (1,),
+    "tiles_y": (1,),
+}
+#: By interface: how a request of several pieces is carried out.
+_METHODS = {"posix": "multiple", "mpiio": "list"}
+#: An option that matters only together with another one's value.
+_NEEDS: dict[str, tuple[str, object]] = {
+    "shift": ("readback", "shift"),
+    "sieve_buffer": ("method", "sieve"),
+}
+
+
+def is_default(case: Case, name: str, value: object) -> bool:
+    """Whether an option has its default, or no effect in this case.
+
+    Args:
+        case: The case that has it.
+        name: The option's name in the plan, without its interface or pattern.
+        value: Its value there.
+    """
+    if name == "wear_out" and not case.common_parameters().get("deadline"):
+        return True
+    if name in _NEEDS:
+        other, needed = _NEEDS[name]
+        if {**case.common_parameters(), **case.interface}.get(other) != needed:
+            return True
+    if name == "method":
+        return value == _METHODS.get(case.interface_name)
+    if name in _DEFAULTS:
+        return value in _DEFAULTS[name]
+    return value is None or value is False or value in (0, "", "off", {}, [])
