@@ -146,10 +146,8 @@ def parameter_table(parameters: list[Parameter], prefix: str) -> list[str]:
 def coverage_of(pattern: Pattern) -> str:
     """Whether all ranks together touch each byte once."""
     if not pattern.tiles:
-        return "Ranks may touch the same bytes."
-    loose = [
-        p.name for p in pattern.parameters if p.kind == "flag" or (p.kind == "count" and p.default is None)
-    ]
+        return "Some bytes may be touched by several ranks, or by none."
+    loose = pattern.tiles_unless
     unless = f", unless {' or '.join(f'`{name}`' for name in loose)} say otherwise" if loose else ""
     return f"All ranks together touch each byte of the file exactly once{unless}."
 

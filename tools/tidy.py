@@ -123,8 +123,9 @@ def check_pages(root: Path) -> Iterator[Finding]:
         if not pages.is_dir():
             continue
         for source in sorted((root / "engine" / kind).glob("*.cpp")):
-            if source.stem not in NOT_EXTENSIONS and not (pages / f"{source.stem}.md").is_file():
-                yield Finding(f"engine/{kind}/{source.name}", 1, f"has no page docs/{kind}/{source.stem}.md")
+            page = source.stem.replace("_", "-") + ".md"
+            if source.stem not in NOT_EXTENSIONS and not (pages / page).is_file():
+                yield Finding(f"engine/{kind}/{source.name}", 1, f"has no page docs/{kind}/{page}")
 
 
 def check_file(path: str, text: str) -> Iterator[Finding]:

@@ -35,29 +35,54 @@ class Permutation {
       : n_(n), low_bits_(n > 1 ? static_cast<unsigned>(std::bit_width(n - 1)) / 2 : 0) {
     low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
     highs_ = n == 0 ? 0 : ((n - 1) >> low_bits_) + 1;
-    for (unsigned round = 0; round < rounds; ++round) key_[round] = hash_numbers(seed, round);
+    for (unsigned round = 0; round < most_rounds; ++round) key_[round] = hash_numbers(seed, round);
   }
 
   std::uint64_t operator()(std::uint64_t x) const {
-    do x = once(x);
+    do x = once<most_rounds>(x, 0);
+    while (x >= n_);
+    return x;
+  }
+
+  /// `x` in another permutation of the same numbers, one for each well mixed `key`; of four rounds, which is enough to
+  /// look random, and quicker.
+  std::uint64_t variant(std::uint64_t x, std::uint64_t key) const {
+    do x = once<4>(x, key);
+    while (x >= n_);
+    return x;
+  }
+  /// The y with (*this)(y) = x.
+  std::uint64_t inverse(std::uint64_t x) const {
+    do x = once_back(x);
     while (x >= n_);
     return x;
   }
 
  private:
-  static constexpr unsigned rounds = 6;
+  static constexpr unsigned most_rounds = 6;
 
   static constexpr std::uint64_t scramble(std::uint64_t x) {
     x *= 0xd6e8feb86659fd93ULL;
     x ^= x >> 32;
     return x * 0x9e3779b97f4a7c15ULL;
   }
-  std::uint64_t once(std::uint64_t x) const {
+  template <unsigned rounds>
+  std::uint64_t once(std::uint64_t x, std::uint64_t key) const {
     std::uint64_t high = x >> low_bits_, low = x & low_mask_;
     for (unsigned round = 0; round < rounds; round += 2) {
-      low ^= (scramble(high + key_[round]) >> 32) & low_mask_;
-      high += below(scramble(low + key_[round + 1]), highs_);
+      low ^= (scramble(high + key_[round] + key) >> 32) & low_mask_;
+      high += below(scramble(low + key_[round + 1] + key), highs_);
       high = high >= highs_ ? high - highs_ : high;
+    }
+    return (high << low_bits_) | low;
+  }
+
+  std::uint64_t once_back(std::uint64_t x) const {
+    std::uint64_t high = x >> low_bits_, low = x & low_mask_;
+    for (unsigned round = most_rounds; round > 0; round -= 2) {
+      const std::uint64_t added = below(scramble(low + key_[round - 1]), highs_);
+      high = high >= added ? high - added : high + highs_ - added;
+      low ^= (scramble(high + key_[round - 2]) >> 32) & low_mask_;
     }
     return (high << low_bits_) | low;
   }
@@ -66,7 +91,7 @@ class Permutation {
   unsigned low_bits_;
   std::uint64_t low_mask_ = 0;
   std::uint64_t highs_ = 0;
-  std::uint64_t key_[rounds]{};
+  std::uint64_t key_[most_rounds]{};
 };
 
 }  // namespace strider

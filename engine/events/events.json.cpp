@@ -34,9 +34,13 @@ std::string hex16(std::uint64_t number) {
 }
 
 Json begin(const char* event, double time_s, const PhaseName& name) {
-  return {{"event", event},           {"time_s", time_s},
-          {"case", name.case_number}, {"repetition", name.repetition},
-          {"warmup", name.warmup},    {"operation", name.operation}};
+  const bool known = name.case_number != 0;
+  return {{"event", event},
+          {"time_s", time_s},
+          {"case", known ? Json(name.case_number) : Json(nullptr)},
+          {"repetition", known ? Json(name.repetition) : Json(nullptr)},
+          {"warmup", name.warmup},
+          {"operation", name.operation.empty() ? Json(nullptr) : Json(name.operation)}};
 }
 
 double rate_mib_s(double bytes, double seconds) { return seconds > 0 ? bytes / 1048576.0 / seconds : 0; }

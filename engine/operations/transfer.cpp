@@ -47,6 +47,16 @@ void Transfer::examine(const Item& item) {
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
+/// Spoils what is in memory, so that a read that brings nothing cannot pass for one that brought the right data.
+void Transfer::spoil(const Item& item) {
+  constexpr std::uint64_t distance = 512;
+  const std::uint64_t begin = timer_.now();
+  for (const Extent& extent : item.extents)
+    for (std::uint64_t i = 0; i < extent.length; i += distance)
+      work_.memory[extent.memory_offset + i] ^= std::byte{0xff};
+  tally_.prepare_ticks += timer_.now() - begin;
+}
+
 inline std::uint64_t Transfer::write_one(const Item& item) {
   if (work_.written != nullptr) generate(item);
   const std::uint64_t begin = timer_.now();
@@ -58,6 +68,7 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 }
 
 inline std::uint64_t Transfer::read_one(const Item& item) {
+  if (work_.examiner != nullptr) spoil(item);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
@@ -68,6 +79,7 @@ inline std::uint64_t Transfer::read_one(const Item& item) {
 
 /// Read, change, write back: the latency is that of the read plus that of the write.
 std::uint64_t Transfer::change_one(const Item& item) {
+  if (work_.examiner != nullptr) spoil(item);
   const std::uint64_t read_begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;
@@ -130,9 +142,9 @@ Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
 
 Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks,
                               Agreement& agreement) {
-  const std::uint64_t interval =
-      std::clamp<std::uint64_t>(bytes_between_agreements / std::max<std::uint64_t>(1, work_.pattern->request_bytes()),
-                                1, most_calls_between_agreements);
+  const std::uint64_t interval = std::clamp<std::uint64_t>(
+      bytes_between_agreements / std::max<std::uint64_t>(1, work_.pattern->request_bytes(work_.place.ranks)), 1,
+      most_calls_between_agreements);
   const unsigned calls_in_round = (reads(work_.operation) ? 1U : 0U) + (writes(work_.operation) ? 1U : 0U) +
                                   (writes(work_.operation) && work_.sync == SyncPolicy::each ? 1U : 0U);
   std::exception_ptr failure;

@@ -99,6 +99,7 @@ class Transfer {
   /// Takes part in the next call of a collective round, without data.
   void call_empty();
   void generate(const Item& item);
+  void spoil(const Item& item);
   void examine(const Item& item);
   void record(std::uint64_t begin, std::uint64_t end, const Item& item);
 

@@ -6,6 +6,14 @@
 #include "core/error.hpp"
 
 namespace strider {
+namespace {
+
+[[noreturn]] void too_large(std::string_view key) {
+  throw InputError(std::string(key), "the file or a buffer would be larger than 8 EiB",
+                   "make " + std::string(key) + " smaller");
+}
+
+}  // namespace
 
 const PatternEntry* find_pattern(std::string_view name) {
   for (const PatternEntry* entry : all_patterns())
@@ -21,9 +29,24 @@ std::uint64_t common_alignment(std::initializer_list<std::uint64_t> numbers) {
 
 std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, std::string_view key) {
   std::uint64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product) || product >> 63 != 0)
-    throw InputError(std::string(key), "the file would be larger than 8 EiB", "make " + std::string(key) + " smaller");
+  if (__builtin_mul_overflow(a, b, &product) || product >> 63 != 0) too_large(key);
   return product;
+}
+
+std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b, std::string_view key) {
+  std::uint64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum) || sum >> 63 != 0) too_large(key);
+  return sum;
+}
+
+std::uint64_t checked_extents(std::uint64_t extents, std::string_view key) {
+  constexpr std::uint64_t most = 1 << 26;  // a list of 1.5 GiB
+  if (extents > most)
+    throw InputError(
+        std::string(key),
+        "a request would have " + std::to_string(extents) + " extents; " + std::to_string(most) + " are possible",
+        "make " + std::string(key) + " smaller");
+  return extents;
 }
 
 }  // namespace strider

@@ -20,14 +20,14 @@ class Pattern {
   virtual std::uint64_t requests(Place place, Direction direction) const = 0;
   /// Bytes that the rank at `place` moves with all its requests.
   virtual std::uint64_t bytes(Place place, Direction direction) const = 0;
-  /// Bytes that a rank moves with its largest request.
-  virtual std::uint64_t request_bytes() const = 0;
+  /// Bytes that a rank moves with the largest request of any rank; somewhat more where shares are uneven.
+  virtual std::uint64_t request_bytes(std::uint32_t ranks) const = 0;
   virtual std::uint64_t file_size(std::uint32_t ranks) const = 0;
   /// The largest power of two that divides all offsets and lengths, for direct I/O.
   virtual std::uint64_t alignment(std::uint32_t ranks) const = 0;
 
-  /// No byte is touched by two requests of a writing operation.
-  virtual bool disjoint() const { return true; }
+  /// No byte is touched by two requests of a writing operation. May be false where that is hard to tell.
+  virtual bool disjoint(std::uint32_t /*ranks*/) const { return true; }
 
   /// Whether each request is one extent; then `fill` is called, otherwise `fill_request`.
   virtual bool contiguous() const { return true; }
@@ -42,9 +42,10 @@ class Pattern {
     fill(place, {&request, 1}, out.first(1));
   }
   /// Bytes of memory that the extents of the rank's requests reach over: its buffer, with gaps and halo.
-  virtual std::uint64_t memory_bytes(Place) const { return request_bytes(); }
-  /// Where request k is request 0 moved by k times this many bytes in the file (its memory may differ): that many
-  /// bytes; 0 where requests are not so regular. Lets MPI-IO describe all requests by one file view.
+  virtual std::uint64_t memory_bytes(Place place) const { return request_bytes(place.ranks); }
+  /// Where request k is request 0 moved by k times this many bytes in the file (its memory may differ) and begins
+  /// behind the end of request k - 1: that many bytes; 0 where requests are not so regular. Lets MPI-IO describe all
+  /// requests by one file view.
   virtual std::uint64_t file_shift(Place) const { return 0; }
 
   /// Throws InputError where the parameters do not fit `ranks` ranks.
@@ -74,6 +75,7 @@ struct PatternEntry {
   std::span<const Parameter> parameters;
   /// `settings` holds the parameters and the case's `seed`. Throws InputError.
   std::unique_ptr<Pattern> (*make)(const Settings& settings);
+  std::string_view tiles_unless = {};  ///< "a|b": parameters that, when given, may end what `tiles` says
 };
 
 template <typename P>
@@ -89,8 +91,12 @@ const PatternEntry* find_pattern(std::string_view name);
 /// The largest power of two that divides every one of `numbers` (zeros ignored).
 std::uint64_t common_alignment(std::initializer_list<std::uint64_t> numbers);
 
-/// `a * b`, or InputError blaming `key` where it does not fit 63 bits (file offsets are signed).
+/// `a * b` or `a + b`, or InputError blaming `key` where it does not fit 63 bits (file offsets are signed).
 std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, std::string_view key);
+std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b, std::string_view key);
+
+/// `extents` of one request, or InputError blaming `key` where their list would fill the memory.
+std::uint64_t checked_extents(std::uint64_t extents, std::string_view key);
 
 /// The parameter most patterns begin with.
 inline constexpr Parameter transfer_parameter{

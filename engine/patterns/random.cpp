@@ -32,12 +32,12 @@ class Random final : public Pattern {
   std::uint64_t bytes(Place place, Direction direction) const override {
     return requests(place, direction) * transfer_;
   }
-  std::uint64_t request_bytes() const override { return transfer_; }
+  std::uint64_t request_bytes(std::uint32_t) const override { return transfer_; }
   std::uint64_t file_size(std::uint32_t) const override { return replacement_ ? size_ : slots_ * transfer_; }
   std::uint64_t alignment(std::uint32_t) const override {
     return replacement_ ? common_alignment({transfer_, align_, size_}) : common_alignment({transfer_});
   }
-  bool disjoint() const override { return !replacement_; }
+  bool disjoint(std::uint32_t) const override { return !replacement_; }
   void check(std::uint32_t ranks) const override {
     if (replacement_) return;
     if (slots_ < ranks)
@@ -90,6 +90,7 @@ extern const PatternEntry random_entry{
     "IOR -z and -zz; \"Scalable I/O on Clusters\" 2002: random seek and read",
     true,
     parameters,
-    make_pattern<Random>};
+    make_pattern<Random>,
+    "count|replacement"};
 
 }  // namespace strider

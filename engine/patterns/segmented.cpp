@@ -20,7 +20,7 @@ class Segmented final : public Pattern {
   }
   std::uint64_t requests(Place, Direction) const override { return per_block_ * segments_; }
   std::uint64_t bytes(Place, Direction) const override { return block_ * segments_; }
-  std::uint64_t request_bytes() const override { return transfer_; }
+  std::uint64_t request_bytes(std::uint32_t) const override { return transfer_; }
   std::uint64_t file_size(std::uint32_t ranks) const override { return block_ * segments_ * ranks; }
   std::uint64_t alignment(std::uint32_t) const override { return common_alignment({transfer_, block_}); }
   void check(std::uint32_t ranks) const override { checked_product(segments_ * block_, ranks, "block"); }

@@ -17,10 +17,10 @@ class Sequential final : public Pattern {
     return works(place, direction) ? (size_ + transfer_ - 1) / transfer_ : 0;
   }
   std::uint64_t bytes(Place place, Direction direction) const override { return works(place, direction) ? size_ : 0; }
-  std::uint64_t request_bytes() const override { return transfer_; }
+  std::uint64_t request_bytes(std::uint32_t) const override { return transfer_; }
   std::uint64_t file_size(std::uint32_t) const override { return size_; }
   std::uint64_t alignment(std::uint32_t) const override { return common_alignment({transfer_, size_}); }
-  bool disjoint() const override { return !overlap_; }
+  bool disjoint(std::uint32_t) const override { return !overlap_; }
 
   void fill(Place, std::span<const std::uint64_t> requests, std::span<Extent> out) const override {
     for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -12,7 +12,7 @@ class Strided final : public Pattern {
   }
   std::uint64_t requests(Place, Direction) const override { return count_; }
   std::uint64_t bytes(Place, Direction) const override { return count_ * transfer_; }
-  std::uint64_t request_bytes() const override { return transfer_; }
+  std::uint64_t request_bytes(std::uint32_t) const override { return transfer_; }
   std::uint64_t file_size(std::uint32_t ranks) const override { return count_ * transfer_ * ranks; }
   std::uint64_t alignment(std::uint32_t) const override { return common_alignment({transfer_}); }
   void check(std::uint32_t ranks) const override { checked_product(count_ * transfer_, ranks, "count"); }

@@ -61,7 +61,7 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
           {"files", test.interface->capabilities.storage ? seating.files() : 0},
           {"space_bytes", space},
           {"largest_file_bytes", largest},
-          {"request_bytes", pattern->request_bytes()},
+          {"request_bytes", pattern->request_bytes(seating.ranks_of(0))},
           {"memory_bytes", pattern->memory_bytes(seating.seat(0).place)},
           {"phases", phases_of(test, *pattern, seating)}};
 }
@@ -76,6 +76,7 @@ void print_description(std::ostream& out) {
                         {"formula", entry->formula},
                         {"source", entry->source},
                         {"tiles", entry->tiles},
+                        {"tiles_unless", split_choices(entry->tiles_unless)},
                         {"parameters", describe(entry->parameters)}});
   for (const InterfaceEntry* entry : all_interfaces())
     interfaces.push_back(

@@ -145,6 +145,10 @@ Enum choice_of(const Settings& settings, const char* name,
 }
 
 std::vector<Operation> operations_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most_operations = 60;
+  if (names.size() > most_operations)
+    wrong("operations", "a case has at most " + std::to_string(most_operations) + " operations",
+          "make it several cases");
   std::vector<Operation> result;
   for (const std::string& name : names) {
     const auto known = all_operations();

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
 #include "runner/interrupt.hpp"
@@ -60,8 +61,10 @@ class TurnRunner {
         seating_(test.sharing, test.clients, nodes()),
         slices_(*pattern_),
         prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
-        buffer_(std::max(memory_bytes(), prepares_ ? slices_.request_bytes() : 0)),
+        buffer_(std::max(memory_bytes(), prepares_ ? slices_.request_bytes(test_.clients) : 0)),
         generation_(repetition * generations_per_repetition) {
+    // The plan was checked for the nodes it names; these are the ones it got.
+    for (std::uint64_t file = 0; file < seating_.files(); ++file) pattern_->check(seating_.ranks_of(file));
     // What is written where nothing is verified: noise that differs between runs and ranks.
     FileData({context.data_seed, test.workload, rank_, repetition}).fill(buffer_.get(), 0);
   }
@@ -75,7 +78,7 @@ class TurnRunner {
       if (outcome.failed || outcome.interrupted) break;
       step(operation, *pattern_, outcome, phase++);
     }
-    remove_files();
+    remove_files(outcome);
     return outcome;
   }
 
@@ -110,7 +113,7 @@ class TurnRunner {
     task.request_limit = operation == Operation::prefill ? ~std::uint64_t{0} : available_;
     task.expected_generation = generation_;
     task.written_generation = operation == Operation::prefill ? generation_ : generation_ + 1;
-    task.nodes = std::min(context_.nodes.count, test_.clients);
+    task.nodes = context_.nodes.count_of_first(test_.clients);
     task.total_bytes = total_bytes(pattern, seating_, test_.clients, operation);
     task.done_phases = schedule_.done_phases() + phase;
     task.planned_phases = schedule_.planned_phases();
@@ -120,18 +123,42 @@ class TurnRunner {
     available_ = std::min(available_, result.completed_requests);
     outcome.failed = outcome.failed || result.failed;
     outcome.interrupted = outcome.interrupted || result.interrupted;
-    if (rank_ == 0 && operation != Operation::prefill) outcome.rates[task.name.operation] = result.rate_mib_s;
+    if (rank_ == 0 && operation != Operation::prefill && result.valid)
+      outcome.rates[task.name.operation] = result.rate_mib_s;
   }
 
-  void remove_files() {
+  /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear
+  /// of it.
+  void remove_files(TurnOutcome& outcome) {
     if (!test_.interface->capabilities.storage) return;
     const Seat seat = seating_.seat(rank_);
-    if (seat.place.rank != 0) return;
+    struct {
+      int error_number, rank;
+    } worst{0, static_cast<int>(rank_)};
+    const std::string path = context_.directory + "/" + file_name(test_.number, seat.file);
     try {
-      interface_->remove(context_.directory + "/" + file_name(test_.number, seat.file));
-    } catch (const IoError&) {
-      // Whoever made the folder removes what is left in it and reports what cannot be removed.
+      if (seat.place.rank == 0) interface_->remove(path);
+    } catch (const IoError& error) {
+      worst.error_number = error.details().error_number != 0 ? error.details().error_number : EIO;
     }
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, &worst, 1, MPI_2INT, MPI_MAXLOC, communicator_, &request);
+    wait(request, {.stall_timeout_s = context_.stall_timeout_s});
+    if (worst.error_number == 0) return;
+    outcome.failed = true;
+    if (rank_ != 0) return;
+    const Seat theirs = seating_.seat(static_cast<std::uint32_t>(worst.rank));
+    const IoError error(
+        {"remove", context_.directory + "/" + file_name(test_.number, theirs.file), 0, 0, worst.error_number});
+    ErrorInfo info;
+    info.kind = "io";
+    info.rank = worst.rank;
+    info.file = error.details().file;
+    info.call = error.details().call;
+    info.error_number = error.details().error_number;
+    info.message = error.what();
+    info.remedy = error.remedy();
+    context_.events->error(name_of_phase("remove"), info);
   }
 
   RunContext& context_;

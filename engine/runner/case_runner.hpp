@@ -14,7 +14,8 @@ struct TurnOutcome {
 };
 
 /// Executes one repetition of a case on the ranks of `communicator`: prepares files if needed, runs the phases in
-/// order, removes the files. Collective over the communicator.
+/// order, removes the files. Collective over the communicator. Throws
+/// InputError where the pattern does not fit the nodes it got.
 TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
                      const Schedule& schedule);
 

@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "core/clock.hpp"
 #include "core/random.hpp"
@@ -147,6 +149,7 @@ Nodes find_nodes(std::uint32_t ranks_per_node) {
   Nodes nodes;
   std::vector<Assignment> assignments;
   if (rank == 0) assignments = assign_nodes(addresses, ranks_per_node, nodes.table);
+  for (const Assignment& assignment : assignments) nodes.of_rank.push_back(assignment.node);
   Assignment mine = scatter(assignments, Patience::short_sleeps);
   if (mine.nodes > 1 && ranks_per_node == 0) mine = compare_clocks(mine, rank, assignments, nodes.table);
   nodes.mine = mine.node;
@@ -155,6 +158,11 @@ Nodes find_nodes(std::uint32_t ranks_per_node) {
   nodes.clock_offset_s = mine.clock_offset_s;
   nodes.clock_error_s = mine.clock_error_s;
   return nodes;
+}
+
+std::uint32_t Nodes::count_of_first(std::uint32_t ranks) const {
+  const auto end = of_rank.begin() + std::min<std::ptrdiff_t>(ranks, std::ssize(of_rank));
+  return static_cast<std::uint32_t>(std::set<std::uint32_t>(of_rank.begin(), end).size());
 }
 
 std::vector<std::uint32_t> nodes_of(MPI_Comm communicator, const Nodes& nodes) {

@@ -17,7 +17,11 @@ struct Nodes {
   /// What to add to this node's monotonic clock to get rank 0's, and how wrong that may be.
   double clock_offset_s = 0;
   double clock_error_s = 0;
-  std::vector<NodeInfo> table;  ///< on rank 0
+  std::vector<NodeInfo> table;         ///< on rank 0
+  std::vector<std::uint32_t> of_rank;  ///< on rank 0: the node of each rank
+
+  /// On rank 0: nodes on which the first `ranks` ranks run.
+  std::uint32_t count_of_first(std::uint32_t ranks) const;
 };
 
 /// Collective over MPI_COMM_WORLD. `ranks_per_node` 0: nodes as MPI reports them.

@@ -92,6 +92,7 @@ class Worker final : public Watch, public Agreement, public Attention {
   Milestones milestones_;
   RankPart part_;
   bool interrupted_ = false;
+  std::uint64_t waited_ns_ = 0;  ///< for the others at a deadline, when done oneself
   std::uint64_t begin_ns_ = 0, next_progress_ns_ = 0;
 };
 
@@ -119,7 +120,7 @@ Worker::Worker(RunContext& context, const PhaseTask& task)
       shape_{task.pattern->contiguous(), task.pattern->file_shift(seat_.place) > 0},
       cooperation_(task.interface->cooperation(shape_)),
       group_(task, cooperation_, seat_),
-      alarm_(task.communicator, ++context.phases_begun),
+      alarm_(task.communicator, context.next_phase++),
       written_(identity_of(context, task, seat_, task.written_generation)),
       expected_(identity_of(context, task, seat_, task.expected_generation)) {
   for (std::uint32_t r = 0; cooperation_ == Cooperation::collective && r < seat_.place.ranks; ++r)
@@ -239,8 +240,10 @@ void Worker::transfer() {
 std::optional<std::uint64_t> Worker::most_requests() {
   std::array<std::uint64_t, 2> most{tally_->requests, failed() || alarm_.raised() ? 1U : 0U};
   MPI_Request request;
+  const std::uint64_t begin = monotonic_ns();
   MPI_Iallreduce(MPI_IN_PLACE, most.data(), 2, MPI_UINT64_T, MPI_MAX, task_.communicator, &request);
   wait(request, waiting());
+  waited_ns_ = monotonic_ns() - begin;
   return most[1] != 0 ? std::nullopt : std::optional(most[0]);
 }
 
@@ -250,6 +253,8 @@ void Worker::wear_out(Transfer& transfer) {
   part_.deadline = {tally_->requests, tally_->bytes, seconds_between(begin_ns_, at_deadline_ns), 0};
   const std::optional<std::uint64_t> most = most_requests();
   if (!most || test_.wear_out == WearOut::no || cooperation_ == Cooperation::collective) return;
+  if (tally_->requests >= std::min(requests_, *most)) return;
+  waited_ns_ = 0;  // there is more to do: the waiting was part of it
   const std::uint64_t begin = monotonic_ns();
   guarded([&] { transfer.run(std::min(requests_, *most), 0); });
   part_.deadline.wear_out_s = seconds_between(begin, monotonic_ns());
@@ -281,7 +286,7 @@ void Worker::execute() {
   }
   const std::uint64_t begin = monotonic_ns();
   transfer();
-  part_.transfer_s = seconds_between(begin, monotonic_ns());
+  part_.transfer_s = seconds_between(begin, monotonic_ns() - waited_ns_);
   finish_file();
 }
 
@@ -296,7 +301,8 @@ PhaseOutcome Worker::run() {
   next_progress_ns_ = begin_ns_ + static_cast<std::uint64_t>(progress_interval_s * 1e9);
   milestones_.begin(begin_ns_);
   execute();
-  const std::uint64_t end_ns = monotonic_ns();
+  // A rank that had nothing left to do when the others came to their deadline was done then.
+  const std::uint64_t end_ns = monotonic_ns() - waited_ns_;
   milestones_.finish(end_ns, tally_->bytes);
   part_.usage = Usage::now() - before;
   part_.begin_ns = begin_ns_;
@@ -309,6 +315,15 @@ PhaseOutcome Worker::run() {
 
 }  // namespace
 
-PhaseOutcome run_phase(RunContext& context, const PhaseTask& task) { return Worker(context, task).run(); }
+PhaseOutcome run_phase(RunContext& context, const PhaseTask& task) {
+  context.current = task.name;
+  Worker worker(context, task);
+  try {
+    return worker.run();
+  } catch (const StallError& error) {
+    context.stalled(error);  // does not return
+    std::abort();
+  }
+}
 
 }  // namespace strider

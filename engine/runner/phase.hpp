@@ -1,6 +1,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include "plan/case.hpp"
 #include "plan/seating.hpp"
 #include "runner/nodes.hpp"
+#include "runner/waiting.hpp"
 
 namespace strider {
 
@@ -25,7 +27,10 @@ struct RunContext {
   Nodes nodes;
   Timer timer;
   EventStream* events = nullptr;
-  std::uint64_t phases_begun = 0;  ///< on this rank, for naming alarms
+  std::uint64_t next_phase = 0;  ///< numbers phases alike on all ranks that take part
+  PhaseName current;             ///< what this rank is doing
+  /// Ends the run where it stands: nothing may be unwound, since closing a file can be collective.
+  std::function<void(const StallError&)> stalled;
 };
 
 /// One operation of one repetition of a case, for the ranks of `communicator`.
@@ -50,13 +55,14 @@ struct PhaseTask {
 struct PhaseOutcome {
   bool failed = false;       ///< of any rank
   bool interrupted = false;  ///< of any rank
+  bool valid = true;         ///< on rank 0: no check failed
   double rate_mib_s = 0;     ///< on rank 0
   /// Requests that every rank which had as many has completed.
   std::uint64_t completed_requests = ~std::uint64_t{0};
 };
 
 /// Executes a phase together with the other ranks of the communicator and, on its rank 0, reports it. Failures of
-/// storage end the phase on all ranks and are reported, not thrown. Throws StallError.
+/// storage end the phase on all ranks and are reported, not thrown. A stall ends the run.
 PhaseOutcome run_phase(RunContext& context, const PhaseTask& task);
 
 }  // namespace strider

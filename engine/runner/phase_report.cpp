@@ -11,7 +11,8 @@ namespace strider {
 namespace {
 
 constexpr int error_tag = 914;
-constexpr std::size_t errors_shown = 16;  ///< in full, of a phase; the rest are counted
+constexpr double nobody = 1e300;          ///< a minimum over no ranks
+constexpr std::size_t errors_shown = 16;  ///< of each kind, in full; the rest are counted
 
 template <std::size_t N>
 void copy_text(char (&to)[N], const std::string& from) {
@@ -74,6 +75,24 @@ ErrorInfo info_of(const ErrorRecord& record) {
   return info;
 }
 
+/// The first errors of each kind in full, by rank; the last of them counts those left out. Errors of storage come
+/// first: they are why there is no sample.
+std::vector<ErrorRecord> condense(std::vector<ErrorRecord> errors) {
+  const auto position = [](const ErrorRecord& error) {
+    return std::pair(std::strcmp(error.kind, "io") != 0, error.rank);
+  };
+  std::stable_sort(errors.begin(), errors.end(),
+                   [&](const ErrorRecord& a, const ErrorRecord& b) { return position(a) < position(b); });
+  std::vector<ErrorRecord> shown;
+  std::size_t of_kind = 0;
+  for (const ErrorRecord& error : errors) {
+    if (!shown.empty() && std::strcmp(shown.back().kind, error.kind) != 0) of_kind = 0;
+    if (of_kind++ < errors_shown) shown.push_back(error);
+    else shown.back().count += error.count;
+  }
+  return shown;
+}
+
 /// Minima over ranks; maxima travel negated, so that one reduction serves all.
 struct Bounds {
   enum Field {
@@ -112,6 +131,7 @@ struct Sums {
     latency_ns,
     failed_ranks,
     error_records,
+    working_ranks,
     deadline_requests,
     deadline_bytes,
     fields
@@ -153,6 +173,7 @@ class Report {
     if (!outcome.failed && !outcome.interrupted) {
       const Sample sample = sample_of();
       outcome.rate_mib_s = static_cast<double>(sample.bytes) / 1048576.0 / sample.elapsed_s;
+      outcome.valid = sample.valid;
       context_.events->sample(task_.name, sample);
       for (std::size_t r = 0; r < rows.size(); ++r)
         context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
@@ -162,6 +183,9 @@ class Report {
   }
 
  private:
+  /// Whether this rank has anything to do in the phase; one that has not says nothing about rates.
+  bool works() const { return task_.pattern->requests(seat_.place, role_of(task_.operation)) > 0; }
+
   void collect_mismatches() {
     if (examiner_ == nullptr || examiner_->mismatches() == 0) return;
     const std::string file = context_.directory + "/" + file_name(task_.test->number, seat_.file);
@@ -181,7 +205,7 @@ class Report {
     end_s_ = since_origin_s(part_.end_ns);
     auto& v = bounds_.value;
     v[Bounds::begin] = begin_s_;
-    v[Bounds::end] = end_s_;
+    v[Bounds::end] = works() ? end_s_ : nobody;
     v[Bounds::neg_end] = -end_s_;
     v[Bounds::neg_open] = -part_.open_s;
     v[Bounds::neg_transfer] = -part_.transfer_s;
@@ -192,7 +216,7 @@ class Report {
     v[Bounds::neg_interrupted] = part_.interrupted ? -1 : 0;
     v[Bounds::neg_deadline] = -part_.deadline.elapsed_s;
     v[Bounds::neg_wear_out] = -part_.deadline.wear_out_s;
-    v[Bounds::requests_min] = static_cast<double>(part_.deadline.requests);
+    v[Bounds::requests_min] = works() ? static_cast<double>(part_.deadline.requests) : nobody;
     v[Bounds::neg_requests_max] = -static_cast<double>(part_.deadline.requests);
     // A rank that did all it had does not limit the others.
     const std::uint64_t had = task_.pattern->requests(seat_.place, role_of(task_.operation));
@@ -226,12 +250,16 @@ class Report {
     }
     std::copy(tally_.latency_ns.counts().begin(), tally_.latency_ns.counts().end(), v.begin() + Sums::fields);
 
+    if (bounds_.value[Bounds::end] >= nobody) bounds_.value[Bounds::end] = bounds_.max(Bounds::neg_end);
+    if (bounds_.value[Bounds::requests_min] >= nobody) bounds_.value[Bounds::requests_min] = 0;
     const std::uint64_t first_end_ns =
         part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (end_s_ - bounds_.value[Bounds::end]) * 1e9));
     const double elapsed_s = static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9;
     const double rate = elapsed_s > 0 ? static_cast<double>(tally_.bytes) / 1048576.0 / elapsed_s : 0;
     reals_.value = {part_.usage.user_s, part_.usage.system_s, rate, milestones_.bytes_at(first_end_ns)};
-    lowest_ = highest_ = {rate, rank_};
+    lowest_ = {works() ? rate : nobody, rank_};
+    highest_ = {works() ? rate : -1, rank_};
+    v[Sums::working_ranks] = works() ? 1 : 0;
     latency_bounds_ = {tally_.latency_ns.minimum(), ~tally_.latency_ns.maximum()};
 
     std::array<MPI_Request, 5> requests;
@@ -281,12 +309,7 @@ class Report {
       wait(request, waiting_);
       mine.push_back(record);
     }
-    std::sort(mine.begin(), mine.end(), [](const ErrorRecord& a, const ErrorRecord& b) { return a.rank < b.rank; });
-    if (mine.size() > errors_shown) {
-      for (std::size_t i = errors_shown; i < mine.size(); ++i) mine[errors_shown - 1].count += mine[i].count;
-      mine.resize(errors_shown);
-    }
-    return mine;
+    return condense(std::move(mine));
   }
 
   Sample sample_of() const {
@@ -316,9 +339,11 @@ class Report {
     sample.latency_sum_ns = sum[Sums::latency_ns];
     sample.latency_minimum_ns = latency_bounds_[0];
     sample.latency_maximum_ns = ~latency_bounds_[1];
-    sample.rank_rate_mean_mib_s = reals_.value[RealSums::rate] / sample.clients;
-    sample.rank_rate_lowest = lowest_;
-    sample.rank_rate_highest = highest_;
+    if (sum[Sums::working_ranks] > 0) {
+      sample.rank_rate_mean_mib_s = reals_.value[RealSums::rate] / static_cast<double>(sum[Sums::working_ranks]);
+      sample.rank_rate_lowest = lowest_;
+      sample.rank_rate_highest = highest_;
+    }
     sample.facts = part_.facts;
     if (examiner_ != nullptr) {
       sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};

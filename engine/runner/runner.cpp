@@ -3,10 +3,12 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <thread>
 
 #include "core/error.hpp"
 #include "runner/case_runner.hpp"
@@ -16,6 +18,7 @@
 namespace strider {
 namespace {
 
+constexpr std::chrono::seconds time_for_rank_0{3};
 constexpr WaitOptions idle{.patience = Patience::long_sleeps};
 
 /// MPI from start to end.
@@ -87,7 +90,11 @@ class Communicators {
 struct Command {
   std::int64_t case_index = -1;
   std::uint64_t repetition = 0;
+  std::uint64_t turn = 0;  ///< counts on
 };
+
+/// Phases of a turn, prepared files included, are numbered from turn * this.
+constexpr std::uint64_t phases_per_turn = 64;
 
 class Runner {
  public:
@@ -97,6 +104,7 @@ class Runner {
     context_.data_seed = options.data_seed;
     context_.stall_timeout_s = plan.stall_timeout_s;
     context_.events = &events_;
+    context_.stalled = [this](const StallError& error) { stalled(error); };
     context_.origin_ns = events_.origin_ns();
     broadcast(&context_.origin_ns, sizeof context_.origin_ns);
     context_.nodes = find_nodes(plan.ranks_per_node);
@@ -143,12 +151,30 @@ class Runner {
       const Case& test = plan_.cases[index];
       if (static_cast<std::uint32_t>(session_.rank()) >= test.clients) continue;
       const MPI_Comm communicator = communicators_.of_first(test.clients, session_.ranks());
-      const TurnOutcome outcome = run_turn(context_, test, command.repetition, communicator, schedule_);
+      context_.next_phase = command.turn * phases_per_turn;
+      context_.current = {test.number, command.repetition, command.repetition < test.warmup, ""};
+      const TurnOutcome outcome = attempt_turn(test, command.repetition, communicator);
       interrupted_ = interrupted_ || outcome.interrupted;
       if (session_.rank() != 0) continue;
       const Turn turn{index, command.repetition};
       if (outcome.failed || outcome.interrupted) schedule_.failed(turn);
       else schedule_.finished(turn, outcome.rates);
+    }
+  }
+
+  /// A pattern that does not fit the nodes it got fails alike on all ranks.
+  TurnOutcome attempt_turn(const Case& test, std::uint64_t repetition, MPI_Comm communicator) {
+    try {
+      return run_turn(context_, test, repetition, communicator, schedule_);
+    } catch (const InputError& error) {
+      ErrorInfo info;
+      info.kind = "plan";
+      info.message = error.what();
+      info.remedy = error.remedy();
+      if (session_.rank() == 0) events_.error(context_.current, info);
+      TurnOutcome outcome;
+      outcome.failed = true;
+      return outcome;
     }
   }
 
@@ -158,7 +184,7 @@ class Runner {
     if (interrupted_) return {};
     const std::optional<Turn> turn = schedule_.next();
     if (!turn) return {};
-    return {static_cast<std::int64_t>(turn->case_index), turn->repetition};
+    return {static_cast<std::int64_t>(turn->case_index), turn->repetition, turns_++};
   }
 
   /// Rank 0's flag, on all ranks.
@@ -176,8 +202,10 @@ class Runner {
     info.message = error.what();
     info.remedy = "a rank hangs in I/O or is far slower than the others; raise stall_timeout if that is normal here";
     if (session_.rank() == 0) {
-      events_.error({}, info);
+      events_.error(context_.current, info);
       events_.end("failed");
+    } else {
+      std::this_thread::sleep_for(time_for_rank_0);  // it most likely waits as well, and it is the one that reports
     }
     std::cerr << "strider-engine: rank " << info.rank << " on " << info.host << ' ' << info.message << ": "
               << info.remedy << '\n';
@@ -191,6 +219,7 @@ class Runner {
   Schedule schedule_;
   RunContext context_;
   Communicators communicators_;
+  std::uint64_t turns_ = 0;
   bool interrupted_ = false;
 };
 

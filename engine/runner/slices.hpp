@@ -12,7 +12,7 @@ class Slices final : public Pattern {
 
   std::uint64_t requests(Place place, Direction) const override { return (length(place) + piece - 1) / piece; }
   std::uint64_t bytes(Place place, Direction) const override { return length(place); }
-  std::uint64_t request_bytes() const override { return piece; }
+  std::uint64_t request_bytes(std::uint32_t) const override { return piece; }
   std::uint64_t file_size(std::uint32_t ranks) const override { return prepared_.file_size(ranks); }
   std::uint64_t alignment(std::uint32_t ranks) const override { return prepared_.alignment(ranks); }
   void fill(Place place, std::span<const std::uint64_t> requests, std::span<Extent> out) const override {

@@ -62,6 +62,7 @@ class Pattern(BaseModel):
     formula: str = ""
     source: str = ""
     tiles: bool = False
+    tiles_unless: list[str] = []
     parameters: list[Parameter] = []
 
 

@@ -79,7 +79,7 @@ def parse_share(text: str) -> float:
         share = Decimal(stripped.removesuffix("%").strip()) / (100 if stripped.endswith("%") else 1)
     except InvalidOperation:
         share = Decimal(-1)
-    if not 0 <= share <= 1:
+    if not share.is_finite() or not 0 <= share <= 1:
         raise ValueError(f'"{text}" is not a share: write for instance "5%" or 0.05')
     return float(share)
 

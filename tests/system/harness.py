@@ -29,7 +29,7 @@ class EngineRun:
     events: list[Json]
     directory: Path
 
-    def of(self, kind: str, **wanted: Json) -> list[Json]:
+    def of(self, kind: str, /, **wanted: Json) -> list[Json]:
         """The events of a kind whose fields have the given values."""
         return [
             event
@@ -131,16 +131,21 @@ def run_engine(engine: Engine, document: Json, work: Path, wrap: Iterable[str] =
         return job.finish()
 
 
+def extents_text(
+    engine: Engine, document: Json, work: Path, rank: int, operation: str, number: int = 1
+) -> str:
+    """What the engine prints of the requests of a rank."""
+    plan_file = work / "extents-plan.json"
+    plan_file.write_text(json.dumps(document), encoding="utf-8")
+    words = ["extents", plan_file, "--case", number, "--rank", rank, "--operation", operation]
+    return subprocess.run([engine.path, *map(str, words)], capture_output=True, text=True, check=True).stdout
+
+
 def extents(
     engine: Engine, document: Json, work: Path, rank: int, operation: str, number: int = 1
 ) -> list[tuple[int, int]]:
     """(offset, length) of each request of a rank, in order, as the engine prints them."""
-    plan_file = work / "extents-plan.json"
-    plan_file.write_text(json.dumps(document), encoding="utf-8")
-    words = ["extents", plan_file, "--case", number, "--rank", rank, "--operation", operation]
-    printed = subprocess.run(
-        [engine.path, *map(str, words)], capture_output=True, text=True, check=True
-    ).stdout
+    printed = extents_text(engine, document, work, rank, operation, number)
     rows = csv.DictReader(line for line in io.StringIO(printed) if not line.startswith("#"))
     return [(int(row["file_offset"]), int(row["length"])) for row in rows]
 

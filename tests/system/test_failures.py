@@ -230,6 +230,23 @@ def test_an_interruption_keeps_what_was_measured(tmp_path: Path, number: signal.
         assert not any(command_of(pid) == "strider-engine" for pid in ranks)
 
 
+def test_no_rank_outlives_a_front_end_that_was_killed(tmp_path: Path) -> None:
+    with StriderJob(tmp_path) as job:
+        ranks = job.wait_for_second_case()
+        below = descendants(job.process.pid)
+        kill(job.process.pid, signal.SIGKILL)
+        job.process.wait()
+        wait_for(lambda: not any(command_of(pid) for pid in below), "the end of launcher and ranks")
+        assert len(ranks) == 3
+        assert job.events()[-1]["event"] == "end"
+        # The folder is left, for nobody was there to remove it; doctor tells.
+        (left,) = job.target.glob("strider-*")
+        doctor = subprocess.run(
+            strider_command("doctor", job.target), capture_output=True, text=True, check=False
+        )
+        assert left.name in "".join(doctor.stdout.split())
+
+
 def test_a_hanging_rank_is_noticed(tmp_path: Path) -> None:
     """A stopped process stands for one that hangs in a call of the file system."""
     with StriderJob(tmp_path, "stall_timeout = 3") as job:
@@ -249,3 +266,75 @@ def test_a_plan_for_other_ranks_is_refused(engine: Engine, tmp_path: Path) -> No
     done = run_engine(engine, document, tmp_path)
     assert done.returncode == 2
     assert "ranks" in done.stderr
+
+
+def test_news_of_an_error_reach_ranks_that_were_in_more_cases(engine: Engine, tmp_path: Path) -> None:
+    """Rank 0 was alone in cases before; now rank 1's file is gone, and rank 0 has very much to do."""
+    alone = case("strided", pattern_transfer=512, pattern_count=1, clients=1)
+    both = case(
+        "segmented",
+        pattern_transfer=4096,
+        pattern_block=64 << 20,
+        clients=2,
+        sharing="per-rank",
+        sync="each",
+        settle=1.0,
+        operations=["write", "rewrite"],
+        deadline=0,
+    )
+    document = plan([alone, alone, {**both, "operations": ["rewrite"]}])
+    with EngineJob(engine, document, tmp_path) as job:
+        wait_for(
+            lambda: [s for s in events_of(job, "sample") if s["operation"] == "prefill"], "the preparation"
+        )
+        (job.directory / "case3.1").unlink()
+        begin = time.monotonic()
+        done = job.finish()
+    (error,) = done.of("error")
+    assert (error["rank"], error["call"]) == (1, "open")
+    # 16384 synced writes take far longer than the settle time and the news.
+    assert time.monotonic() - begin < 10
+
+
+def test_a_stall_is_reported_also_where_closing_is_collective(engine: Engine, tmp_path: Path) -> None:
+    one = case(
+        "segmented",
+        interface="mpiio",
+        pattern_transfer=4096,
+        pattern_block=4 << 20,
+        clients=2,
+        settle=1.5,
+        operations=["write", "rewrite"],
+    )
+    with EngineJob(engine, plan([one], stall_timeout_s=2.0), tmp_path) as job:
+        wait_for(lambda: events_of(job, "sample"), "the write")
+        for pid in job.ranks()[1:]:
+            kill(pid, signal.SIGSTOP)
+        done = job.finish()
+    assert done.returncode not in (0, 1)
+    (error,) = done.of("error")
+    assert (error["kind"], error["case"], error["operation"]) == ("stall", 1, "rewrite")
+    assert done.of("end")[0]["status"] == "failed"
+
+
+def test_an_error_of_storage_is_not_lost_among_wrong_data(engine: Engine, tmp_path: Path) -> None:
+    """Five ranks read wrong data, the sixth a file that is too short."""
+    one = case(
+        "segmented",
+        pattern_transfer=1024,
+        pattern_block=16384,
+        clients=6,
+        sharing="per-rank",
+        verify="full",
+        settle=1.5,
+        operations=["write", "read"],
+    )
+    with EngineJob(engine, plan([one]), tmp_path) as job:
+        wait_for(lambda: events_of(job, "sample"), "the write")
+        for rank in range(5):
+            (job.directory / f"case1.{rank}").write_bytes(bytes(16384))
+        os.truncate(job.directory / "case1.5", 1000)
+        done = job.finish()
+    (io_error,) = done.of("error", kind="io")
+    assert io_error["rank"] == 5
+    assert sum(error["count"] for error in done.of("error", kind="verify")) > 16

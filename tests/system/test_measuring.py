@@ -160,3 +160,37 @@ MEASURE = (
     "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]);"
     "print(f'largest_kib={resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}'); sys.exit(code)"
 )
+
+
+def test_ranks_without_work_say_nothing_about_rates(engine: Engine, tmp_path: Path) -> None:
+    one = case("sequential", pattern_transfer=65536, pattern_size=16 << 20, clients=3, operations=["write"])
+    sample = run_engine(engine, plan([one]), tmp_path).sample(operation="write")
+    assert sample["first_done_s"] == pytest.approx(sample["elapsed_s"])
+    assert sample["rank_rate_mib_s"]["min_rank"] == sample["rank_rate_mib_s"]["max_rank"] == 0
+    assert sample["rank_rate_mib_s"]["mean"] == pytest.approx(sample["rank_rate_mib_s"]["max"])
+
+
+def test_a_deadline_that_is_not_reached_changes_no_ranks_end(engine: Engine, tmp_path: Path) -> None:
+    """Two of three ranks share a file, one has twice their work on its own: the two are done long before."""
+    one = case(
+        "random",
+        pattern_transfer=4096,
+        pattern_size=4 << 20,
+        clients=3,
+        sharing=2,
+        sync="each",
+        operations=["write"],
+    )
+    rows = run_engine(engine, plan([{**one, "deadline": 60}]), tmp_path).of("rank")
+    assert sorted(row["requests"] for row in rows) == [512, 512, 1024]
+    ends = sorted(row["end_s"] - row["start_s"] for row in rows)
+    assert ends[0] < 0.9 * ends[-1]
+    for row in rows:
+        assert row["transfer_s"] <= 1.5 * row["io_s"]
+
+
+def test_a_case_counts_the_nodes_of_its_own_ranks(engine: Engine, tmp_path: Path) -> None:
+    keys: Json = {"pattern_transfer": 512, "pattern_count": 2, "operations": ["write"]}
+    cases = [case("strided", clients=clients, **keys) for clients in (1, 2, 3, 4)]
+    done = run_engine(engine, plan(cases, ranks_per_node=2), tmp_path)
+    assert [sample["nodes"] for sample in done.of("sample")] == [1, 1, 2, 2]

@@ -52,7 +52,8 @@ def _print_table(diagnoses: "list[Diagnosis]") -> None:
     table = Table.grid(padding=(0, 2, 0, 0))
     for _ in range(2):
         table.add_column(no_wrap=True)
-    table.add_column()
+    # A path that is too long must not lose its end: it may be part of a command to copy.
+    table.add_column(overflow="fold")
     for diagnosis in diagnoses:
         sign, style = signs[diagnosis.state]
         text = Text(diagnosis.finding)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -45,6 +46,25 @@ class Silent:
 
     def close(self) -> None:
         """Does nothing."""
+
+
+@dataclass
+class Expendable:
+    """Another display, for as long as it works: a terminal that is gone must not end a measurement."""
+
+    display: Display
+
+    def show(self, state: RunState) -> None:
+        """Shows the state, or never anything again."""
+        try:
+            self.display.show(state)
+        except (OSError, ValueError):
+            self.display = Silent()
+
+    def close(self) -> None:
+        """Leaves the terminal as it was, where there still is one."""
+        with suppress(OSError, ValueError):
+            self.display.close()
 
 
 @dataclass

@@ -10,6 +10,7 @@ import os
 import shutil
 import socket
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,7 +94,7 @@ def remove(folder: Folder) -> str | None:
     try:
         problem = _foreign(folder, target)
         if problem is None:
-            shutil.rmtree(folder.path.name, dir_fd=target)
+            _remove_tree(folder.path.name, target)
         return problem
     except FileNotFoundError:
         return None
@@ -101,6 +102,25 @@ def remove(folder: Folder) -> str | None:
         return f"cannot remove {folder.path}: {error.strerror}"
     finally:
         os.close(target)
+
+
+def _remove_tree(name: str, target: int) -> None:
+    """Removes a folder of ours, the marker last: as long as something is left, it says whose it is."""
+    opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=target)
+    try:
+        for entry in os.listdir(opened):  # noqa: PTH208 - what was opened, whatever its name is now
+            if entry == MARKER:
+                continue
+            # A rank on another node may be removing its files at the same time.
+            with suppress(FileNotFoundError):
+                if stat.S_ISDIR(os.stat(entry, dir_fd=opened, follow_symlinks=False).st_mode):
+                    shutil.rmtree(entry, dir_fd=opened)
+                else:
+                    os.unlink(entry, dir_fd=opened)
+        os.unlink(MARKER, dir_fd=opened)
+    finally:
+        os.close(opened)
+    os.rmdir(name, dir_fd=target)
 
 
 def _mark(path: Path, run: str) -> None:

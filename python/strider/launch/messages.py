@@ -9,14 +9,25 @@ from strider.units import format_bytes
 
 def message(event: Event) -> str:
     """Who, where, what, and what to do about it."""
-    host = f" on {event['host']}" if event.get("host") else ""
-    parts = [f"case {event['case']}"] if event["case"] else []
-    parts += [f"{event['operation']}, repetition {event['repetition'] + 1}"] if event.get("operation") else []
-    where = ", ".join([*parts, f"rank {event['rank']}{host}"])
+    where = ", ".join([*_phase(event), *_rank(event)])
     what = _mismatch(event) if event["kind"] == "verify" else _failure(event)
     more = f" ({event['count']} times)" if event.get("count", 1) > 1 else ""
     remedy = f": {event['remedy']}" if event.get("remedy") else ""
     return f"{where}: {what}{more}{remedy}"
+
+
+def _phase(event: Event) -> list[str]:
+    """Case, operation and repetition as far as known; what concerns no case concerns the run."""
+    operation, repetition = event.get("operation"), event.get("repetition")
+    parts = [f"case {event['case']}" if event.get("case") else "the run"]
+    parts += [operation] if operation else []
+    parts += [f"repetition {repetition + 1}"] if operation and repetition is not None else []
+    return parts
+
+
+def _rank(event: Event) -> list[str]:
+    host = f" on {event['host']}" if event.get("host") else ""
+    return [f"rank {event['rank']}{host}"] if event.get("rank") is not None else []
 
 
 def _failure(event: Event) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from strider.engine import CheckedCase, Description
 from strider.errors import StriderError
+from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space, memory, space_of
 from strider.suite import CheckedPlan, PlannedCase
 from strider.units import MIB, format_bytes_rounded
@@ -52,7 +53,7 @@ def check_target(target: str) -> Path:
     return path
 
 
-def preflight(plan: CheckedPlan, description: Description, target: Path) -> list[Finding]:
+def preflight(plan: CheckedPlan, description: Description, target: Path, launcher: Launcher) -> list[Finding]:
     """Everything that speaks against running a plan on a target, or for reading its results with care."""
     ram, space = memory(), space_of(target)
     storing = {
@@ -63,7 +64,7 @@ def preflight(plan: CheckedPlan, description: Description, target: Path) -> list
         *_interfaces(plan, description),
         *_space(on_storage, space, target),
         *_files(on_storage, space, target),
-        *_memory(plan, ram),
+        *_memory(plan, ram, launcher),
         *_cache(on_storage, ram),
     ]
 
@@ -108,17 +109,21 @@ def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: P
         yield Finding("error", message, "remove files there, or choose another directory")
 
 
-def _memory(plan: CheckedPlan, ram: Memory) -> Iterator[Finding]:
+def _memory(plan: CheckedPlan, ram: Memory, launcher: Launcher) -> Iterator[Finding]:
     case, needs = max(plan.cases, key=lambda pair: pair[1].memory_bytes * pair[0].clients)
     buffers = needs.memory_bytes * case.clients
     ranks = plan.suite.plan.ranks
-    if ram.available_bytes and buffers + ranks * RANK_BYTES > ram.available_bytes:
-        message = (
-            f"{format_bytes_rounded(ram.available_bytes)} of memory are available, and {ranks} ranks need "
-            f"{format_bytes_rounded(buffers + ranks * RANK_BYTES)} (case {case.case}: buffers of "
-            f"{format_bytes_rounded(needs.request_bytes)} for {case.clients} clients)"
-        )
-        yield Finding("error", message, "lower transfer or clients, or run on more nodes")
+    if not ram.available_bytes or buffers + ranks * RANK_BYTES <= ram.available_bytes:
+        return
+    message = (
+        f"{format_bytes_rounded(ram.available_bytes)} of memory are available here, and {ranks} ranks need "
+        f"{format_bytes_rounded(buffers + ranks * RANK_BYTES)} (case {case.case}: buffers of "
+        f"{format_bytes_rounded(needs.memory_bytes)} for each of {case.clients} clients)"
+    )
+    if launcher.reach == "this host":
+        yield Finding("error", message, "lower transfer or clients")
+    else:
+        yield Finding("note", message, "see that no node gets more ranks than its memory can hold")
 
 
 def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,9 @@ from types import FrameType
 
 from strider.errors import ExitCode, StriderError
 from strider.launch.launchers import Launcher
+
+_PR_SET_PDEATHSIG = 1
+"""From <linux/prctl.h>."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +23,31 @@ class EngineProcess:
     process: subprocess.Popen[bytes]
     launcher: Launcher
 
+    @property
+    def returncode(self) -> int | None:
+        """Exit status of the launcher, the negated number of a signal that killed it; None before `kill`."""
+        return self.process.returncode
+
+    def running(self) -> bool:
+        """Whether the launcher runs.
+
+        One that has ended is not reaped here: only until then are its number and its group surely its own.
+        """
+        if self.process.returncode is not None:
+            return False
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.process.pid, options) is None
+
     def interrupt(self) -> None:
         """Asks the ranks to end their phase, remove their files and stop."""
-        with suppress(ProcessLookupError):
-            self.process.send_signal(self.launcher.interrupt)
+        if self.running():
+            # Not by Popen.send_signal, which reaps.
+            os.kill(self.process.pid, self.launcher.interrupt)
 
     def kill(self) -> None:
-        """Ends the launcher and everything that it started on this machine, at once."""
+        """Ends the launcher and everything that it started on this machine, at once; reaps the launcher."""
+        if self.process.returncode is not None:
+            return
         for pid in reversed(_descendants(self.process.pid)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -37,6 +58,8 @@ class EngineProcess:
 
 def start(launcher: Launcher, ranks: int, program: list[str], log: Path) -> EngineProcess:
     """Starts a program on a number of ranks, away from the terminal's Ctrl-C; its output goes to `log`.
+
+    The launcher is asked to end when this process dies, even if nothing was left to do so (SIGKILL).
 
     Raises:
         StriderError: The launcher does not start.
@@ -51,10 +74,26 @@ def start(launcher: Launcher, ranks: int, program: list[str], log: Path) -> Engi
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
+                preexec_fn=_leash(),  # safe: this process has one thread
             )
     except OSError as error:
         raise StriderError(f"cannot start {launcher.name}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return EngineProcess(process, launcher)
+
+
+def _leash() -> Callable[[], None]:
+    """What a child runs before its program, so that it gets SIGTERM at the death of this process."""
+    import ctypes
+
+    libc, parent = ctypes.CDLL(None), os.getpid()
+
+    def tie() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        # The parent may have died before the call, and then no signal comes.
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return tie
 
 
 @dataclass

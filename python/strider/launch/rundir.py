@@ -87,20 +87,43 @@ def create(runs: Path, run: str, plan_json: str, suite_text: str, info: dict[str
         head = {"format": "strider-run", "version": 1, "run": run, "strider": __version__}
         directory.info.write_text(to_json({**head, **info}), encoding="utf-8")
     except OSError as error:
-        raise StriderError(
-            f"cannot write results to {directory.path}: {error.strerror}; choose another store with --store",
-            ExitCode.CANNOT_RUN,
-        ) from error
+        raise cannot_write(directory, error) from error
     return directory
 
 
-def seal(directory: RunDirectory, ended: datetime, status: str, exit_code: int) -> None:
-    """Completes `run.json` at the end of the run; the new text replaces the old one in one step."""
+def seal(
+    directory: RunDirectory, ended: datetime, status: str, exit_code: int, leftover: str | None = None
+) -> None:
+    """Completes `run.json` at the end of the run; the new text replaces the old one in one step.
+
+    Args:
+        directory: The run's directory.
+        ended: When the run ended.
+        status: How it ended.
+        exit_code: The exit code of the command.
+        leftover: Why something of Strider's is still in the target; None where it is clean.
+
+    Raises:
+        OSError: The store takes no more; `run.json` is as it was.
+    """
     info = json.loads(directory.info.read_text(encoding="utf-8"))
-    sealed = {**info, "ended": iso(ended), "status": status, "exit_code": exit_code}
+    sealed = {**info, "ended": iso(ended), "status": status, "exit_code": exit_code, "leftover": leftover}
     draft = directory.info.with_suffix(".json.new")
-    draft.write_text(to_json(sealed), encoding="utf-8")
-    draft.replace(directory.info)
+    try:
+        draft.write_text(to_json(sealed), encoding="utf-8")
+        draft.replace(directory.info)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def cannot_write(directory: RunDirectory, error: OSError) -> StriderError:
+    """The error of a store that is full, read-only or gone."""
+    return StriderError(
+        f"cannot write results to {directory.path}: {error.strerror}: make room there, "
+        "or choose another store with --store",
+        ExitCode.CANNOT_RUN,
+    )
 
 
 def iso(time: datetime) -> str:

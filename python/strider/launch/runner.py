@@ -15,7 +15,7 @@ from strider import __version__
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
-from strider.launch.display import Display
+from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
 from strider.launch.preflight import check_target, preflight, raise_errors
@@ -34,6 +34,7 @@ POLL_S = 0.1
 STOPPING_POLL_S = 0.02
 
 Status = Literal["complete", "interrupted", "failed"]
+Cause = Literal["itself", "interruption", "stall", "failure"]
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Ending:
-    """How the engine's process ended: its exit code, and why it was ended from here if it was."""
+    """How the engine's process ended: its exit code, and why it was ended from here if it was.
 
-    returncode: int
-    cause: Literal["itself", "interruption", "stall"]
+    Attributes:
+        returncode: Exit status of the launcher, None where it cannot be told.
+        cause: Why it ended; `failure` is one of this side, which could follow the events no longer.
+        failure: That failure in words.
+    """
+
+    returncode: int | None
+    cause: Cause
+    failure: str = ""
 
 
 def execute(
@@ -85,24 +93,28 @@ def execute(
     """
     plan = checked.suite.plan
     target = check_target(plan.target)
-    findings = preflight(checked, engine.description, target)
+    findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
     for finding in findings:
         console.print(f"note: {finding.message}: {finding.remedy}", highlight=False, soft_wrap=True)
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
+    display = Expendable(display)
     with interruptions() as interrupted:
         own = folder.create(target, run)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             state = RunState(planned_phases(checked))
             process = start(launcher, plan.ranks, _program(engine, directory, own.path), directory.log)
-            ending = _follow(process, state, directory, interrupted, _stall_limit_s(plan), display)
+            ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:
             display.close()
             leftover = folder.remove(own)
-        return _conclude(directory, state, ending, leftover)
+        try:
+            return _conclude(directory, state, ending, leftover)
+        except OSError as error:
+            raise rundir.cannot_write(directory, error) from error
 
 
 def _program(engine: Engine, directory: RunDirectory, own: Path) -> list[str]:
@@ -118,7 +130,7 @@ def _program(engine: Engine, directory: RunDirectory, own: Path) -> list[str]:
     return [str(engine.path.resolve()), "run", str(directory.plan), *words]
 
 
-def _follow(
+def _attend(
     process: EngineProcess,
     state: RunState,
     directory: RunDirectory,
@@ -126,11 +138,32 @@ def _follow(
     stall_limit_s: float,
     display: Display,
 ) -> _Ending:
+    """Stays with the engine until it is gone for certain, whatever happens on this side."""
+    failure = ""
+    cause: Cause = "failure"
+    try:
+        cause = _follow(process, state, directory, interrupted, stall_limit_s, display)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        failure = f"the events in {directory.events} cannot be followed ({type(error).__name__}: {error})"
+    finally:
+        # Also after its end by itself: the launcher may be gone before the last of what it started.
+        process.kill()
+    return _Ending(process.returncode, cause, failure)
+
+
+def _follow(
+    process: EngineProcess,
+    state: RunState,
+    directory: RunDirectory,
+    interrupted: Interruptions,
+    stall_limit_s: float,
+    display: Display,
+) -> Cause:
     """Follows the events until the engine ends, or has to be ended."""
     tail = Tail(directory.events)
-    cause: Literal["itself", "interruption", "stall"] = "itself"
+    cause: Cause = "itself"
     kill_at = float("inf")
-    while process.process.poll() is None:
+    while process.running():
         for event in tail.new_events():
             state.add(event)
         display.show(state)
@@ -145,9 +178,7 @@ def _follow(
         time.sleep(POLL_S if cause == "itself" else STOPPING_POLL_S)
     for event in tail.new_events():
         state.add(event)
-    # The launcher may be gone before the last of what it started.
-    process.kill()
-    return _Ending(process.process.returncode, cause)
+    return cause
 
 
 def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftover: str | None) -> Outcome:
@@ -160,13 +191,17 @@ def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftove
             directory.events, {**last, "errors": len(state.errors), "by": "launcher", "reason": reason}
         )
     exit_code = _exit_code(state, ending, status)
-    rundir.seal(directory, datetime.now(UTC), status, int(exit_code))
+    if leftover and exit_code == ExitCode.OK:
+        exit_code = ExitCode.CHECK_FAILED
+    rundir.seal(directory, datetime.now(UTC), status, int(exit_code), leftover)
     return Outcome(directory, status, exit_code, reason, state.errors, state.samples, leftover)
 
 
 def _status(state: RunState, ending: _Ending) -> tuple[Status, str]:
     if ending.cause == "interruption":
         return "interrupted", "interrupted"
+    if ending.cause == "failure":
+        return "failed", ending.failure
     if ending.cause == "stall":
         return "failed", "no sign of life from the engine: a rank or the file system hangs"
     if state.end is not None and state.end["status"] == "complete":

@@ -1,5 +1,6 @@
 """Follows `events.jsonl` while the engine writes it."""
 
+import errno
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,8 +28,11 @@ class Tail:
             with self.path.open("rb") as file:
                 file.seek(self._offset)
                 added = file.read()
-        except FileNotFoundError:
-            return []
+        except OSError as error:
+            # A file that is not there yet, or that a network file system wants to be opened anew.
+            if error.errno in (errno.ENOENT, errno.ESTALE):
+                return []
+            raise
         self._offset += len(added)
         *lines, self._torn = (self._torn + added).split(b"\n")
         return [json.loads(line) for line in lines if line.strip()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,6 +106,8 @@ def write_html(runs: Sequence[Run], out: Path) -> Path:
         scratch.write_text(html, encoding="utf-8")
         scratch.replace(out)
     except OSError as error:
+        with suppress(OSError):
+            scratch.unlink()
         raise StriderError(f"cannot write {out}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return out
 
@@ -201,11 +204,17 @@ def _error_view(error: ErrorRow) -> ErrorView:
     times = f"{error.count} times" if error.count > 1 else ""
     number = f"errno {error.errno}" if error.errno else ""
     return ErrorView(
-        case=f"{error.case}, {error.operation}, repetition {error.repetition}"
-        if error.case is not None
-        else "",
+        case=_error_case(error),
         kind=kind,
         message=error.message,
         place=error_place(error),
         detail="; ".join(part for part in (number, data, times, error.remedy or "") if part),
     )
+
+
+def _error_case(error: ErrorRow) -> str:
+    """Case, operation and repetition as far as known; what concerns no case concerns the run."""
+    if error.case is None:
+        return "the run"
+    repetition = f"repetition {error.repetition + 1}" if error.repetition is not None else ""
+    return ", ".join(part for part in (str(error.case), error.operation or "", repetition) if part)

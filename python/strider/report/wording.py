@@ -93,11 +93,10 @@ def problems(
         )
     if run.errors:
         first = run.errors[0]
-        case = f"case {first.case}, " if first.case is not None else ""
-        place = error_place(first)
-        where = f" ({case}{place})" if case or place else ""
+        case = f"case {first.case}" if first.case is not None else "the run"
+        where = ", ".join(part for part in (case, error_place(first)) if part)
         kinds = "" if len(run.errors) == 1 else "The first: "
-        found.append(f"{error_count(run.errors)} reported. {kinds}{first.message}{where}.")
+        found.append(f"{error_count(run.errors)} reported. {kinds}{first.message} ({where}).")
     for comparison in comparisons:
         if comparison.verdict == "different data":
             names = ", ".join(f"{case.interface_name} (case {case.number})" for case in comparison.cases)

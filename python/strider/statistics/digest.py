@@ -10,12 +10,19 @@ from typing import Literal
 
 from strider.store.model import Case, Run, Sample
 
+_NO_DATA = frozenset({"warmup", "settle", "deadline"})
+"""Parameters that do not change what is written, besides a case's number, name, interface and repetitions.
+
+The engine's data depends on all keys of a case but these (docs/formats.md, section 3), so cases that differ
+in nothing else have the same digest.
+"""
+
 Verdict = Literal["same data", "different data", "not comparable"]
 
 
 @dataclass(frozen=True)
 class DigestComparison:
-    """Cases that differ in nothing but the interface and its parameters, in one operation.
+    """Cases that read the same data through different interfaces or settings of them, in one operation.
 
     Attributes:
         cases: The cases that were compared, in the order of the plan.
@@ -33,7 +40,7 @@ class DigestComparison:
 
 
 def compare_digests(run: Run) -> list[DigestComparison]:
-    """Compares what cases read that differ in their interface alone.
+    """Compares what cases read whose data is the same.
 
     Void samples are compared too: a wrong digest is the very thing to be found. Only groups of two cases or
         more that
@@ -52,8 +59,9 @@ def compare_digests(run: Run) -> list[DigestComparison]:
 
 
 def workload_key(case: Case) -> str:
-    """Everything that defines a case's workload except the interface, as a comparable text."""
-    return json.dumps([case.pattern, case.operations, case.common_parameters()], sort_keys=True)
+    """Everything that defines a case's data, as a comparable text: neither the interface nor how often."""
+    common = {key: value for key, value in case.common_parameters().items() if key not in _NO_DATA}
+    return json.dumps([case.pattern, case.operations, common], sort_keys=True)
 
 
 def _compare(run: Run, operation: str, samples: Sequence[Sample]) -> DigestComparison:

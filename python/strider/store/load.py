@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from json import JSONDecodeError, loads
 from pathlib import Path
@@ -62,6 +63,31 @@ def load_ranks(run_dir: Path) -> list[RankRow]:
     """
     events = _read_typed_events(run_dir / "events.jsonl", (RankRow,))
     return [event for event in events if isinstance(event, RankRow)]
+
+
+def check_whole(run_dir: Path) -> None:
+    """Refuses a run directory in which something is damaged, to the last line of its events.
+
+    Raises:
+        StriderError: As by `load`; a damaged line of any kind counts.
+    """
+    load(run_dir)
+    events = run_dir / "events.jsonl"
+    if events.exists():
+        deque(read_events(events), maxlen=0)
+
+
+def check_versions(run_dir: Path) -> None:
+    """Refuses a run directory of another format or version; of the events only the beginning is read.
+
+    Raises:
+        StriderError: As by `load`.
+    """
+    _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
+    _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
+    events = run_dir / "events.jsonl"
+    if events.exists():
+        next(read_events(events), None)
 
 
 def _read_typed_events(path: Path, wanted: Sequence[type[BaseModel]]) -> list[BaseModel]:

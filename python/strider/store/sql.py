@@ -207,6 +207,7 @@ def create_view(table: str, raw: Sequence[Path], derived: Sequence[Path]) -> str
 def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
     """SELECT of a table's columns from event streams, joined with the cases."""
     types = _EVENT_TYPES[table]
+    # The only errors to ignore are a torn last line's: all else was checked before (`check_whole`).
     columns = ", ".join(f'"{name}": {quote(kind)}' for name, kind in types.items())
     lines = f"""(SELECT *, {_DIRECTORY} AS directory FROM read_ndjson({_paths(run_dirs, "events.jsonl")},
         columns = {{{columns}}}, filename = true, ignore_errors = true,

@@ -9,11 +9,13 @@ Parameters that only some interfaces or patterns have are in JSON columns (`inte
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
 from strider.store import sql
+from strider.store.load import check_versions, check_whole
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,16 +36,27 @@ def derive(run_dir: Path) -> list[Path]:
 
     Returns:
         The files written; they replace older ones as a whole, so that a reader never sees half a file.
+
+    Raises:
+        StriderError: The run is damaged, or a file cannot be written.
     """
     connection = _connect([run_dir], use_derived=False)
-    written = []
-    for table in _DERIVED:
-        target = run_dir / f"{table}.parquet"
-        scratch = run_dir / f".{table}.parquet.part"
+    return [_derive_table(connection, run_dir, table) for table in _DERIVED]
+
+
+def _derive_table(connection: duckdb.DuckDBPyConnection, run_dir: Path, table: Table) -> Path:
+    import duckdb
+
+    target = run_dir / f"{table}.parquet"
+    scratch = run_dir / f".{table}.parquet.part"
+    try:
         _copy(connection, f"SELECT * FROM {table}", scratch, "parquet")  # noqa: S608 - a name of ours
         scratch.replace(target)
-        written.append(target)
-    return written
+    except (duckdb.IOException, OSError) as error:
+        with suppress(OSError):
+            scratch.unlink()
+        raise StriderError(f"cannot write {target}: {error}", ExitCode.CANNOT_RUN) from error
+    return target
 
 
 def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
@@ -58,7 +71,8 @@ def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
         One dictionary per row, keyed by column name.
 
     Raises:
-        StriderError: The statement is wrong; the message is DuckDB's.
+        StriderError: The statement is wrong, with DuckDB's message; or a run is damaged or of an unknown
+            version.
     """
     import duckdb
 
@@ -83,7 +97,7 @@ def export(run_dir: Path, fmt: ExportFormat, out: Path, table: Table = "samples"
         `out`.
 
     Raises:
-        StriderError: The file cannot be written.
+        StriderError: The file cannot be written, or the run is damaged or of an unknown version.
     """
     import duckdb
 
@@ -102,8 +116,9 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
     import duckdb
 
     for run_dir in run_dirs:
-        if not (run_dir / "run.json").is_file():
-            raise StriderError(f"{run_dir} is not a run directory: it has no run.json")
+        # What Parquet files were made from was whole then, and has not changed since.
+        unchanged = use_derived and all(_is_fresh(run_dir, table) for table in _DERIVED)
+        (check_versions if unchanged else check_whole)(run_dir)
     connection = duckdb.connect(":memory:")
     connection.execute("SET enable_progress_bar = false")
     connection.execute(sql.create_runs(run_dirs))

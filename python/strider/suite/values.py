@@ -4,6 +4,7 @@ The kinds are those of docs/formats.md. A converter raises ValueError with a mes
 right.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 from strider.engine import Json, Parameter
@@ -90,7 +91,8 @@ def _seconds(_: Parameter, typed: Json) -> float:
         return parse_seconds(typed)
     if isinstance(typed, bool) or not isinstance(typed, int | float):
         raise ValueError(f'{show(typed)} is not a time: write for instance 30, "30s", "250ms" or "2min"')
-    return float(typed)
+    # Limits come later: a whole number may be too large to be a floating-point one.
+    return float(min(typed, LARGEST_INTEGER + 1)) if isinstance(typed, int) else typed
 
 
 def _flag(_: Parameter, typed: Json) -> bool:
@@ -184,6 +186,8 @@ def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
     most = typed.get("max", max(DEFAULT_MOST_REPETITIONS, least) if until else least)
     if not _is_integer(least) or not _is_integer(most) or least < 1:
         raise ValueError(f"min and max must be whole numbers of at least 1: {example}")
+    if most > LARGEST_INTEGER:
+        raise ValueError(f"max = {most} is too large: at most {LARGEST_INTEGER}")
     if least > most:
         raise ValueError(f"min = {least} is larger than max = {most}: swap them")
     if until and least < 2:
@@ -207,6 +211,9 @@ def _check_limits(parameter: Parameter, value: Json) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
+    # Comparisons alone would let nan pass: it is neither too small nor too large.
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is not a finite number: leave the key out for its default")
     low = 0.0 if parameter.minimum is None else parameter.minimum
     if value < low:
         raise ValueError(f"{_limit(parameter, value)} is too small: at least {_limit(parameter, low)}")
@@ -217,7 +224,7 @@ def _check_limits(parameter: Parameter, value: Json) -> None:
 
 def _limit(parameter: Parameter, value: float) -> str:
     """A number with its unit."""
-    whole = int(value) if float(value).is_integer() else value
+    whole = int(value) if value == value // 1 else value
     if parameter.kind == "bytes":
         return format_bytes(whole) if isinstance(whole, int) and whole >= 0 else f"{whole} B"
     return f"{whole} s" if parameter.kind == "seconds" else str(whole)

@@ -28,6 +28,13 @@ TEST(Permutation, HitsEveryNumberOnceForEverySize) {
   }
 }
 
+TEST(Permutation, HasAnInverse) {
+  for (std::uint64_t n = 1; n < 300; ++n) {
+    const Permutation permutation(n, n);
+    for (std::uint64_t x = 0; x < n; ++x) ASSERT_EQ(permutation.inverse(permutation(x)), x);
+  }
+}
+
 TEST(Permutation, HitsEveryNumberOnceAroundPowersOfTwo) {
   for (const std::uint64_t n : {65535ULL, 65536ULL, 65537ULL, 131071ULL, 262145ULL}) {
     std::vector<bool> hit(n, false);

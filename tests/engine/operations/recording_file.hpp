@@ -17,6 +17,8 @@ class RecordingFile final : public File {
   std::vector<std::byte> content = std::vector<std::byte>(1 << 16);
   /// Number of the call that fails, counted from 0.
   std::size_t fails_at = ~std::size_t{0};
+  /// Claims to have read, and has moved nothing.
+  bool reads_nothing = false;
   /// Done in each call.
   std::function<void()> meanwhile = [] {};
 
@@ -27,6 +29,7 @@ class RecordingFile final : public File {
   }
   void read(const Request& request) override {
     note("read", request);
+    if (reads_nothing) return;
     for (const Extent& extent : request.extents)
       std::memcpy(request.memory + extent.memory_offset, content.data() + extent.file_offset, extent.length);
   }

@@ -108,6 +108,17 @@ TEST_F(TransferTest, WritesDataThatIdentifiesItselfAndFindsItAgain) {
   EXPECT_GT(reading.tally.prepare_ticks, 0U);
 }
 
+TEST_F(TransferTest, AReadThatBringsNothingIsFoundThoughTheMemoryHeldTheRightData) {
+  const FileData data({1, 2, 3, 4});
+  Job job(Operation::read);
+  data.fill(job.work.memory.first(4), 0);
+  Examiner examiner({1, 2, 3, 4}, 1, 24);
+  job.work.examiner = &examiner;
+  file.reads_nothing = true;
+  run(job, 1);
+  EXPECT_EQ(examiner.mismatches(), 1U);
+}
+
 TEST_F(TransferTest, ReadModifyWriteChecksTheOldGenerationAndWritesTheNew) {
   const FileData older({1, 2, 3, 4}), newer({1, 2, 3, 5});
   older.fill(std::span(file.content).first(24), 0);

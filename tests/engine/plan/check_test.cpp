@@ -50,6 +50,21 @@ TEST(Check, ALoneWriterInRandomOrderHasNoDeadline) {
   good_case(case_text(R"("clients": 2, "order": "random", "deadline": 1)"));
 }
 
+TEST(Check, IndependentRanksCannotSyncCollectively) {
+  const std::string each = R"("clients": 2, "sync": "each")";
+  const std::string pattern = R"("name": "strided")";
+  EXPECT_EQ(key_at_fault(case_text(each, pattern, R"("name": "mpiio")")), "sync");
+  good_case(case_text(each + R"(, "sharing": "per-rank")", pattern, R"("name": "mpiio")"));
+  good_case(case_text(each, pattern, R"("name": "mpiio", "access": "collective")"));
+  good_case(case_text(each, pattern));
+}
+
+TEST(Check, AShiftMovesEveryRank) {
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "readback": "shift", "shift": 2)")), "shift");
+  good_case(case_text(R"("clients": 2, "readback": "shift", "shift": 3)"));
+  good_case(case_text(R"("clients": 1, "readback": "shift")"));
+}
+
 TEST(Check, ThereAreAtMostAsManyFilesAsClients) {
   EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "sharing": 3)")), "sharing");
   good_case(case_text(R"("clients": 3, "sharing": 3)"));

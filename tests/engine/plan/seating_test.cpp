@@ -101,6 +101,14 @@ TEST(Readback, SameReadsItsOwnAndShiftThatOfTheRankFurtherOn) {
   EXPECT_EQ(readers(Readback::shift, 4, 6, 0), (std::vector<std::uint32_t>{2, 3, 0, 1}));
 }
 
+TEST(Readback, ShuffleLetsNobodyReadItsOwn) {
+  for (std::uint32_t clients = 2; clients <= 40; ++clients)
+    for (std::uint64_t repetition = 0; repetition < 20; ++repetition) {
+      const std::vector<std::uint32_t> writers = readers(Readback::shuffle, clients, 1, repetition);
+      for (std::uint32_t rank = 0; rank < clients; ++rank) ASSERT_NE(writers[rank], rank);
+    }
+}
+
 TEST(Readback, ShuffleDiffersBetweenRepetitionsAndIsRepeatable) {
   EXPECT_EQ(readers(Readback::shuffle, 30, 1, 2), readers(Readback::shuffle, 30, 1, 2));
   EXPECT_NE(readers(Readback::shuffle, 30, 1, 2), readers(Readback::shuffle, 30, 1, 3));

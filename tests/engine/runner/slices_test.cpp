@@ -30,7 +30,7 @@ TEST(Slices, CoverTheFileOnceWhateverItsSizeAndTheNumberOfRanks) {
         for (std::uint64_t k = 0; k < slices.requests({rank, ranks}, Direction::write); ++k) {
           Extent extent;
           slices.fill({rank, ranks}, {&k, 1}, {&extent, 1});
-          ASSERT_LE(extent.length, slices.request_bytes());
+          ASSERT_LE(extent.length, slices.request_bytes(ranks));
           ASSERT_TRUE(pieces.emplace(extent.file_offset, extent.length).second);
           bytes += extent.length;
         }

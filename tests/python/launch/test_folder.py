@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -78,6 +79,20 @@ def test_a_folder_that_is_gone_is_no_problem(tmp_path: Path) -> None:
     own = folder.create(tmp_path, "r1")
     assert folder.remove(own) is None
     assert folder.remove(own) is None
+
+
+def test_the_marker_stays_as_long_as_anything_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = folder.create(tmp_path, "r1")
+    (own.path / "deep").mkdir()
+
+    def busy(path: str, *, dir_fd: int) -> None:
+        raise OSError(16, "Device or resource busy")
+
+    monkeypatch.setattr(shutil, "rmtree", busy)
+    assert folder.remove(own) == f"cannot remove {own.path}: Device or resource busy"
+    assert (own.path / MARKER).exists()
 
 
 def test_nothing_stays_where_the_marker_cannot_be_written(

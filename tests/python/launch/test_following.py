@@ -162,12 +162,20 @@ def test_wrong_data_is_shown_beside_what_it_should_be() -> None:
 
 def test_an_error_of_the_whole_run_names_no_case() -> None:
     whole = {
-        "case": 0,
-        "operation": "",
+        "case": None,
+        "repetition": None,
+        "operation": None,
         "kind": "stall",
         "file": "",
         "call": "",
         "errno": 0,
         "message": "waited 2 s",
+        "remedy": "",
     }
-    assert message({**IO_ERROR, **whole, "remedy": ""}) == "rank 1 on n1: waited 2 s"
+    assert message({**IO_ERROR, **whole}) == "the run, rank 1 on n1: waited 2 s"
+    assert message({**IO_ERROR, **whole, "rank": None, "host": None}) == "the run: waited 2 s"
+
+
+def test_an_error_between_operations_names_its_case() -> None:
+    between = {"operation": None, "kind": "stall", "file": "", "call": "", "errno": 0, "message": "silent"}
+    assert message({**IO_ERROR, **between, "remedy": ""}) == "case 3, rank 1 on n1: silent"

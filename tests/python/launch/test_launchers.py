@@ -11,6 +11,7 @@ import pytest
 from strider.engine import Mpi
 from strider.errors import ExitCode, StriderError
 from strider.launch.launchers import LAUNCHERS, choose
+from strider.launch.launchers.mpiexec import HOST_VARIABLES
 
 Program = Callable[[str], Path]
 MPICH = Mpi(library="MPICH Version:\t4.0.2", mpiexec="/nowhere/mpiexec")
@@ -75,6 +76,26 @@ def test_open_mpi_is_allowed_to_run_as_root_only_for_root(
 def test_mpich_needs_nothing(program: Program) -> None:
     program("mpiexec")
     assert choose("mpiexec", MPICH).environment == {}
+
+
+def test_mpiexec_stays_on_this_host_unless_it_is_told_of_others(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("mpiexec")
+    for variable in HOST_VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    assert choose("mpiexec", MPICH).reach == "this host"
+    for variable in HOST_VARIABLES:
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, "1")
+            assert choose("mpiexec", MPICH).reach == "perhaps others"
+
+
+def test_other_launchers_may_reach_other_hosts(program: Program) -> None:
+    program("srun")
+    assert choose("srun", MPICH).reach == "perhaps others"
+    program("mpiexec")
+    assert choose("mpiexec -n {ranks} -hosts a,b", MPICH).reach == "perhaps others"
 
 
 def test_srun_is_interrupted_by_the_signal_that_it_passes_on(program: Program) -> None:

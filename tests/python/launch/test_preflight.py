@@ -9,12 +9,15 @@ import pytest
 from strider.engine import Description
 from strider.errors import ExitCode, StriderError
 from strider.launch import preflight as module
+from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space
 from strider.launch.preflight import Finding, check_target, preflight, raise_errors
 from strider.suite import CheckedPlan
 from strider.units import GIB, MIB
 
 Checked = Callable[..., CheckedPlan]
+HERE = Launcher("mpiexec", lambda ranks: ["mpiexec", "-n", str(ranks)], reach="this host")
+ANYWHERE = Launcher("srun", lambda ranks: ["srun", f"--ntasks={ranks}"])
 
 
 @pytest.fixture
@@ -32,7 +35,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def errors(plan: CheckedPlan, description: Description) -> list[str]:
-    found = preflight(plan, description, Path("/data"))
+    found = preflight(plan, description, Path("/data"), HERE)
     return [f"{finding.message}: {finding.remedy}" for finding in found if finding.severity == "error"]
 
 
@@ -72,8 +75,19 @@ def test_the_buffers_of_all_clients_must_fit_into_memory(
 ) -> None:
     machine(available=3 * GIB)
     (message,) = errors(checked({"memory_bytes": GIB}, keys="clients = 4"), description)
-    assert "3 GiB of memory are available, and 4 ranks need 4.25 GiB" in message
-    assert "lower transfer or clients" in message
+    assert "3 GiB of memory are available here, and 4 ranks need 4.25 GiB" in message
+    assert "buffers of 1 GiB for each of 4 clients" in message
+    assert message.endswith("lower transfer or clients")
+
+
+def test_where_ranks_may_be_on_other_hosts_the_memory_of_this_one_is_only_noted(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    machine(available=3 * GIB)
+    plan = checked({"memory_bytes": GIB}, keys="clients = 4")
+    assert any("3 GiB of memory" in note for note in notes(plan, description, ANYWHERE))
+    found = preflight(plan, description, Path("/data"), ANYWHERE)
+    assert [finding for finding in found if finding.severity == "error"] == []
 
 
 def test_an_interface_that_does_not_work_here_is_told_with_its_reason(
@@ -84,10 +98,10 @@ def test_an_interface_that_does_not_work_here_is_told_with_its_reason(
     assert message.startswith("interface hdf5 does not work here: built without HDF5: leave hdf5 out")
 
 
-def notes(plan: CheckedPlan, description: Description) -> list[str]:
+def notes(plan: CheckedPlan, description: Description, launcher: Launcher = HERE) -> list[str]:
     return [
         finding.message
-        for finding in preflight(plan, description, Path("/data"))
+        for finding in preflight(plan, description, Path("/data"), launcher)
         if finding.severity == "note"
     ]
 

@@ -49,7 +49,13 @@ def test_a_run_directory_begins_with_all_that_is_known_and_is_sealed_at_the_end(
     assert "ended" not in begun
     rundir.seal(directory, NOW, "complete", 0)
     sealed = json.loads(directory.info.read_text())
-    assert sealed == {**begun, "ended": "2026-11-21T05:06:07.089Z", "status": "complete", "exit_code": 0}
+    assert sealed == {
+        **begun,
+        "ended": "2026-11-21T05:06:07.089Z",
+        "status": "complete",
+        "exit_code": 0,
+        "leftover": None,
+    }
     assert sorted(path.name for path in directory.path.iterdir()) == ["plan.json", "run.json", "suite.toml"]
 
 
@@ -58,3 +64,19 @@ def test_a_store_that_cannot_be_made_comes_with_a_remedy(tmp_path: Path) -> None
     with pytest.raises(StriderError, match="choose another store with --store") as caught:
         rundir.create(tmp_path / "store", "r1", "", "", {})
     assert caught.value.exit_code == ExitCode.CANNOT_RUN
+
+
+def test_no_draft_is_left_where_the_store_takes_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = rundir.create(tmp_path / "store", "r1", "{}\n", "", {})
+    begun = directory.info.read_text()
+
+    def full(path: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        rundir.seal(directory, NOW, "complete", 0)
+    assert directory.info.read_text() == begun
+    assert sorted(path.name for path in directory.path.iterdir()) == ["plan.json", "run.json", "suite.toml"]

@@ -192,6 +192,62 @@ def test_an_engine_without_a_sign_of_life_is_killed(
     assert contents(target) == ["precious"]
 
 
+def test_a_target_that_was_not_cleaned_fails_the_run_and_is_recorded(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strider.launch.folder.remove", lambda own: f"cannot remove {own.path}: busy")
+    outcome = run()
+    assert (outcome.status, outcome.exit_code) == ("complete", ExitCode.CHECK_FAILED)
+    assert sealed(outcome)["exit_code"] == ExitCode.CHECK_FAILED
+    assert str(sealed(outcome)["leftover"]).endswith("busy")
+
+
+def test_a_terminal_that_is_gone_does_not_end_the_run(run: Run, target: Path) -> None:
+    def fail() -> None:
+        raise OSError(5, "Input/output error")
+
+    outcome = run(display=Watcher(1, fail))
+    assert (outcome.status, outcome.exit_code) == ("complete", ExitCode.OK)
+
+
+def test_events_that_cannot_be_followed_end_the_engine_first_and_the_run_properly(
+    run: Run, target: Path, tmp_path: Path
+) -> None:
+    def damage() -> None:
+        (events_file,) = (tmp_path / "store").glob("*/events.jsonl")
+        with events_file.open("a", encoding="utf-8") as file:
+            file.write("no event\n")
+
+    with no_process_left():
+        outcome = run(*ENDLESS, display=Watcher(4, damage))
+    assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
+    assert "cannot be followed" in outcome.reason
+    assert sealed(outcome)["status"] == "failed"
+    assert contents(target) == ["precious"]
+
+
+def test_nothing_of_the_engine_is_left_where_the_front_end_breaks(run: Run, target: Path) -> None:
+    def fail() -> None:
+        raise RuntimeError("a mistake of ours")
+
+    with no_process_left(), pytest.raises(RuntimeError):
+        run(*ENDLESS, display=Watcher(4, fail))
+    assert contents(target) == ["precious"]
+
+
+def test_a_store_that_is_full_at_the_end_comes_with_a_remedy(
+    run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("strider.launch.rundir.seal", full)
+    with pytest.raises(StriderError, match=r"store.*No space left on device: make room there") as caught:
+        run()
+    assert caught.value.exit_code == ExitCode.CANNOT_RUN
+    assert contents(target) == ["precious"]
+
+
 def test_a_program_that_is_no_engine_ends_the_run_with_a_clear_status(
     run: Run, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -220,3 +220,19 @@ def test_a_report_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", [CaseSpec()])
     with pytest.raises(StriderError, match="cannot write"):
         write_html([run], tmp_path / "missing" / "report.html")
+
+
+def test_an_error_of_the_whole_run_is_not_put_down_to_a_case(tmp_path: Path) -> None:
+    directory = RunBuilder([CaseSpec()]).write(tmp_path / "run", status=None)
+    with (directory / "events.jsonl").open("a") as events:
+        events.write(
+            '{"event":"error","time_s":9,"case":null,"repetition":null,"operation":null,"kind":"stall",'
+            '"rank":3,"message":"is silent"}\n'
+            '{"event":"error","time_s":9,"case":2,"repetition":0,"operation":null,"kind":"stall",'
+            '"rank":3,"message":"is silent"}\n'
+        )
+    page = page_of(tmp_path, load(directory))
+    assert "the run" in page.text("th")
+    assert "2, repetition 1" in page.text("th")
+    assert "is silent (the run, rank 3)" in page.text()
+    assert "None" not in page.text()

@@ -91,6 +91,13 @@ def test_parameters_of_the_interface_do_not_excuse_different_data(tmp_path: Path
     assert comparison.verdict == "different data"
 
 
+@pytest.mark.parametrize("key", ["warmup", "settle", "deadline"])
+def test_how_long_a_case_is_run_does_not_matter_to_its_data(tmp_path: Path, key: str) -> None:
+    other = CaseSpec(interface={"name": "mpiio"}, name="other", common={key: 1})
+    (comparison,) = compare_digests(run_of(tmp_path, CaseSpec(), other))
+    assert [case.number for case in comparison.cases] == [1, 2]
+
+
 def test_different_workloads_are_not_compared(tmp_path: Path) -> None:
     shared, own = CaseSpec(), CaseSpec(interface={"name": "mpiio"}, common={"sharing": "per-rank"})
     assert compare_digests(run_of(tmp_path, shared, own)) == []

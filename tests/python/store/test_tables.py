@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from builders import KIB, CaseSpec, RunBuilder, sweep
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
 from strider.store import derive, export, load, query
 
 RUN = "2026-11-21-101112-synthetic-abcd"
@@ -85,6 +85,39 @@ def test_a_torn_last_line_is_passed_over(run_dir: Path) -> None:
     with (run_dir / "events.jsonl").open("a") as events:
         events.write('{"event":"sample","case":1,')
     assert query([run_dir], "SELECT count(*) AS n FROM samples") == [{"n": 24}]
+
+
+@pytest.mark.parametrize("kind", ["sample", "rank", "error", "progress"])
+def test_a_damaged_line_in_the_middle_does_not_vanish(run_dir: Path, tmp_path: Path, kind: str) -> None:
+    events = run_dir / "events.jsonl"
+    head, *rest = events.read_text().splitlines(keepends=True)
+    events.write_text("".join([head, f'{{"event":"{kind}","case":1,\n', *rest]))
+    with pytest.raises(StriderError, match=r"events.jsonl line 2: not an event"):
+        query([run_dir], "SELECT 1")
+    with pytest.raises(StriderError, match="line 2"):
+        derive(run_dir)
+    with pytest.raises(StriderError, match="line 2"):
+        export(run_dir, "csv", tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("derived", [False, True])
+@pytest.mark.parametrize("name", ["run.json", "plan.json", "events.jsonl"])
+def test_an_unknown_version_is_refused(run_dir: Path, name: str, derived: bool) -> None:
+    path = run_dir / name
+    path.write_text(path.read_text().replace('"version": 1', '"version": 7', 1))
+    if derived:
+        for table in ("samples", "ranks"):
+            (run_dir / f"{table}.parquet").touch()
+    with pytest.raises(StriderError, match=rf"{name}: .* of version 7, but this Strider reads version 1"):
+        query([run_dir], "SELECT 1")
+
+
+def test_no_half_table_is_left_where_none_can_be_written(run_dir: Path) -> None:
+    (run_dir / "samples.parquet").mkdir()
+    with pytest.raises(StriderError, match=r"cannot write .*samples\.parquet") as caught:
+        derive(run_dir)
+    assert caught.value.exit_code == ExitCode.CANNOT_RUN
+    assert not list(run_dir.glob(".*.part"))
 
 
 def test_a_run_without_events_has_empty_tables(run_dir: Path) -> None:

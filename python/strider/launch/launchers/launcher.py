@@ -4,6 +4,7 @@ import shutil
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from strider.errors import ExitCode, StriderError
 
@@ -17,12 +18,14 @@ class Launcher:
         command: From a number of ranks to the words that stand before the program.
         environment: Variables that it needs besides those of the user.
         interrupt: The signal to itself that makes it interrupt its ranks.
+        reach: Where it starts ranks: on this host for certain, or perhaps on others too.
     """
 
     name: str
     command: Callable[[int], list[str]]
     environment: Mapping[str, str] = field(default_factory=dict)
     interrupt: signal.Signals = signal.SIGINT
+    reach: Literal["this host", "perhaps others"] = "perhaps others"
 
 
 def installed(program: str, remedy: str) -> str:

@@ -8,6 +8,22 @@ from pathlib import Path
 from strider.engine import Mpi
 from strider.launch.launchers.launcher import Launcher, installed
 
+HOST_VARIABLES = (
+    # Allocations: Slurm, PBS, LSF, Grid Engine, Cobalt, Flux.
+    "SLURM_JOB_ID",
+    "PBS_JOBID",
+    "LSB_JOBID",
+    "PE_HOSTFILE",
+    "COBALT_JOBID",
+    "FLUX_URI",
+    # Host files: MPICH, Intel MPI, Open MPI 4, Open MPI 5.
+    "HYDRA_HOST_FILE",
+    "I_MPI_HYDRA_HOST_FILE",
+    "OMPI_MCA_orte_default_hostfile",
+    "PRTE_MCA_prte_default_hostfile",
+)
+"""Variables by which `mpiexec` is told of other hosts."""
+
 
 def mpiexec(mpi: Mpi) -> Launcher:
     """The launcher for one machine, or for the hosts that a scheduler has told MPI about.
@@ -18,7 +34,13 @@ def mpiexec(mpi: Mpi) -> Launcher:
     path = installed(
         _program(mpi), "install the launcher of the engine's MPI library, or choose another with --launcher"
     )
-    return Launcher("mpiexec", lambda ranks: [path, "-n", str(ranks)], _environment(mpi))
+    elsewhere = any(os.environ.get(variable) for variable in HOST_VARIABLES)
+    return Launcher(
+        "mpiexec",
+        lambda ranks: [path, "-n", str(ranks)],
+        _environment(mpi),
+        reach="perhaps others" if elsewhere else "this host",
+    )
 
 
 def _program(mpi: Mpi) -> str:
