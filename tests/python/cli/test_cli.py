@@ -64,6 +64,7 @@ class TestTheProgram:
             "report",
             "export",
             "describe",
+            "doctor",
             "ior",
             "piobench",
             "convert",
