@@ -125,7 +125,7 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
         seen: defaultdict[tuple[int | None, int, str], set[str]] = defaultdict(set)
         for case in cases:
             value = case.pattern.get(name)
-            if isinstance(value, bool) or not isinstance(value, int | None):
+            if isinstance(value, bool) or not isinstance(value, int | list | None):
                 return False
             others = json.dumps(_common(case), sort_keys=True)
             seen[case.transfer_bytes, case.clients, others].add(repr(value))

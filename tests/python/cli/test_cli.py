@@ -55,7 +55,20 @@ class TestTheProgram:
     def test_help_names_every_verb(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["--help"]) == 0
         shown = capsys.readouterr().out
-        for verb in ("quick", "run", "plan", "list", "show", "report", "export", "describe", "doctor"):
+        for verb in (
+            "quick",
+            "run",
+            "plan",
+            "list",
+            "show",
+            "report",
+            "export",
+            "describe",
+            "doctor",
+            "ior",
+            "piobench",
+            "convert",
+        ):
             assert f"\n  {verb} " in shown
 
     @pytest.mark.parametrize("verb", sorted(str(command.name) for command in app.registered_commands))

@@ -59,6 +59,15 @@ def test_a_block_that_follows_the_transfer_size_makes_no_group() -> None:
     assert set(facets_of([CaseSpec(pattern=pattern) for pattern in sizes]).group.values()) == {"segmented"}
 
 
+def test_levels_that_follow_the_transfer_size_make_no_group() -> None:
+    nested = [
+        {"name": "nested-strided", "transfer": size, "levels": [[8, 16 * size], [8, size]]}
+        for size in (64 * KIB, MIB)
+    ]
+    cases = [CaseSpec(pattern=pattern) for pattern in nested]
+    assert set(facets_of(cases).group.values()) == {"nested-strided"}
+
+
 def test_a_block_that_is_crossed_with_the_transfer_size_makes_groups() -> None:
     cases = [
         CaseSpec(pattern={"name": "segmented", "transfer": transfer, "block": block})
