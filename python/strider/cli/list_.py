@@ -34,6 +34,7 @@ def _print_table(runs: "list[RunSummary]") -> None:
     from rich.text import Text
 
     from strider.cli.console import output
+    from strider.report.wording import plural
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     table.add_column("run", overflow="fold", min_width=24)
@@ -43,6 +44,8 @@ def _print_table(runs: "list[RunSummary]") -> None:
     table.add_column("target", overflow="fold")
     for run in runs:
         counts = ("" if count is None else str(count) for count in (run.cases, run.samples, run.errors))
-        cells = [run.run, run.status, *counts, run.target]
+        # No run with errors is just complete.
+        status = f"{run.status}, {plural(run.errors, 'error')}" if run.errors else run.status
+        cells = [run.run, status, *counts, run.target]
         table.add_row(*(Text(cell) for cell in cells))
     output().print(table)

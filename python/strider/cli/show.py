@@ -20,8 +20,9 @@ def show(run: RunArgument, store: StoreOption = None, json: JsonOption = False) 
         return
     from strider.cli.console import output
     from strider.report.table import render
+    from strider.report.wording import status_text
 
     console = output()
-    title = f"{loaded.id}: {loaded.status}, {loaded.info.started}, target {loaded.info.directory}"
+    title = f"{loaded.id}: {status_text(loaded)}, {loaded.info.started}, target {loaded.info.directory}"
     console.print(title, highlight=False, markup=False, soft_wrap=True)
     render(loaded, console)

@@ -21,7 +21,7 @@ def _phase(event: Event) -> list[str]:
     operation, repetition = event.get("operation"), event.get("repetition")
     parts = [f"case {event['case']}" if event.get("case") else "the run"]
     parts += [operation] if operation else []
-    parts += [f"repetition {repetition + 1}"] if operation and repetition is not None else []
+    parts += [f"repetition {repetition}"] if operation and repetition is not None else []
     return parts
 
 
@@ -33,9 +33,12 @@ def _rank(event: Event) -> list[str]:
 def _failure(event: Event) -> str:
     call = f"{event['call']}: " if event.get("call") else ""
     code = event.get("errno") or 0
-    text = event["message"] or os.strerror(code)
-    name = f" ({errors.errorcode[code]})" if code in errors.errorcode else ""
-    return f"{call}{text}{name}{_place(event)}"
+    text = " ".join(event["message"].split())
+    if code not in errors.errorcode:
+        return f"{call}{text}{_place(event)}"
+    known = os.strerror(code)
+    more = f": {text}" if text and known.casefold() not in text.casefold() else ""
+    return f"{call}{known} ({errors.errorcode[code]}){more}{_place(event)}"
 
 
 def _mismatch(event: Event) -> str:

@@ -18,14 +18,16 @@ from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value
 from strider.report.references import Reference, reference_of
-from strider.report.remarks import remarks, what_was_done
+from strider.report.remarks import cached_cases, remarks, what_was_done
 from strider.report.tables import HtmlTable, digest_table, result_tables
 from strider.report.wording import (
     Best,
     best_rates,
     constants_line,
     error_place,
+    error_text,
     problems,
+    status_text,
 )
 from strider.statistics import OperationSummary, compare_digests, summarize
 from strider.store.model import Case, ErrorRow, Run
@@ -132,10 +134,10 @@ def _view(run: Run, anchor: str) -> RunView:
         suite=run.plan.suite.name,
         description=run.plan.suite.description,
         run=run.id,
-        status=run.status,
+        status=status_text(run),
         facts=what_was_done(run, summaries),
         problems=problems(run, summaries, comparisons),
-        best=best_rates(summaries, facets),
+        best=best_rates(summaries, facets, cached_cases(run, summaries)),
         remarks=[*remarks(run, summaries, comparisons), *_reference_remark(summaries, reference)],
         constants=constants_line(facets, summaries) if summaries else "",
         axes=_axes(list(run.cases.values()), facets),
@@ -206,7 +208,7 @@ def _error_view(error: ErrorRow) -> ErrorView:
     return ErrorView(
         case=_error_case(error),
         kind=kind,
-        message=error.message,
+        message=error_text(error),
         place=error_place(error),
         detail="; ".join(part for part in (number, data, times, error.remedy or "") if part),
     )
@@ -216,5 +218,5 @@ def _error_case(error: ErrorRow) -> str:
     """Case, operation and repetition as far as known; what concerns no case concerns the run."""
     if error.case is None:
         return "the run"
-    repetition = f"repetition {error.repetition + 1}" if error.repetition is not None else ""
+    repetition = f"repetition {error.repetition}" if error.repetition is not None else ""
     return ", ".join(part for part in (str(error.case), error.operation or "", repetition) if part)

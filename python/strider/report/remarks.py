@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from strider.report.reservations import reservations
 from strider.report.wording import NO_STORAGE, digest_line, plural, verification_line
 from strider.statistics import DigestComparison, OperationSummary
 from strider.store.model import Run
@@ -41,6 +42,7 @@ def remarks(
         _null_remark(summaries),
         _memory_remark(run),
         _cache_remark(run, summaries),
+        *reservations(summaries),
     ]
     return [remark for remark in found if remark]
 
@@ -80,20 +82,27 @@ def _memory_remark(run: Run) -> str:
     return f"The target is on {_file_system(run)}: these are rates of memory, not of storage."
 
 
-def _cache_remark(run: Run, summaries: Sequence[OperationSummary]) -> str:
-    """Whether what was read fits into memory, so that the caches of the clients may have served it."""
+def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, int]:
+    """Bytes of the files of those cases whose reads the cache of a node may have served, by case number."""
     memory = run.info.environment.get("memory_bytes")
+    if _file_system(run) in _IN_MEMORY or not isinstance(memory, int):
+        return {}
     space = {case.get("case"): case.get("space_bytes", 0) for case in run.info.check.get("cases", [])}
-    cacheable = [
-        space.get(summary.case.number, 0)
+    read = {
+        summary.case.number: space.get(summary.case.number, 0)
         for summary in summaries
         if "read" in summary.operation and not summary.case.interface.get("direct")
-    ]
-    largest = max(cacheable, default=0)
-    if _file_system(run) in _IN_MEMORY or not isinstance(memory, int) or not 0 < largest < memory:
+    }
+    return {number: size for number, size in read.items() if 0 < size < memory}
+
+
+def _cache_remark(run: Run, summaries: Sequence[OperationSummary]) -> str:
+    cached = cached_cases(run, summaries)
+    if not cached:
         return ""
+    largest = format_bytes_rounded(max(cached.values()))
+    memory = format_bytes_rounded(run.info.environment["memory_bytes"])
     return (
-        f"The files of a case (at most {format_bytes_rounded(largest)}) fit into the memory of "
-        f"{_host(run) or 'a node'} ({format_bytes_rounded(memory)}), so its cache may have served reads "
-        "instead of storage."
+        f"The files of {plural(len(cached), 'case')} (at most {largest}) fit into the memory of "
+        f"{_host(run) or 'a node'} ({memory}), so its cache may have served reads instead of storage."
     )

@@ -14,7 +14,8 @@ from strider.report import pivot
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference, reference_of
-from strider.report.wording import constants_line, notes, problems
+from strider.report.reservations import reservations
+from strider.report.wording import constants_line, digest_line, notes, problems, verification_line
 from strider.statistics import OperationSummary, compare_digests, summarize
 from strider.statistics.summary import LatencySummary
 from strider.store.model import Run
@@ -47,7 +48,13 @@ def render(run: Run, console: Console) -> None:
         console.print(constants_line(facets, summaries), style="dim", highlight=False, markup=False)
     if reference:
         console.print(reference.remark, style="dim", highlight=False, markup=False)
-    for problem in problems(run, summaries, compare_digests(run)):
+    comparisons = compare_digests(run)
+    for sentence in (verification_line(summaries), digest_line(comparisons)):
+        if sentence:
+            console.print(sentence, highlight=False, markup=False)
+    for sentence in reservations(summaries):
+        console.print(sentence, style="yellow", highlight=False, markup=False)
+    for problem in problems(run, summaries, comparisons):
         console.print(problem, style="bold red", highlight=False, markup=False)
 
 
@@ -64,6 +71,7 @@ def as_rows(run: Run) -> list[dict[str, Any]]:
 def _as_row(run_id: str, summary: OperationSummary, reference: Reference | None) -> dict[str, Any]:
     case, rate, latency, times = summary.case, summary.rate, summary.latency, summary.times
     interval = rate.interval if rate else None
+    verify = summary.verify
     row = {
         "run": run_id,
         "case": case.number,
@@ -91,6 +99,8 @@ def _as_row(run_id: str, summary: OperationSummary, reference: Reference | None)
         "rate_first_done_median_mib_s": summary.first_done.median if summary.first_done else None,
         "published_mb_s": reference.figure_mb_s(case, summary.operation) if reference else None,
         **{f"latency_{name}": getattr(latency, name, None) for name in LatencySummary.__dataclass_fields__},
+        "verify_checked_bytes": verify.checked_bytes if verify else None,
+        "verify_wrong_bytes": verify.wrong_bytes if verify else None,
         "sync_share": times.sync_share if times else None,
         "user_s": times.user_s if times else None,
         "system_s": times.system_s if times else None,

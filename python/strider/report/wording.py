@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from strider.report.facets import Facets
 from strider.report.numbers import significant
+from strider.report.reservations import half_width
 from strider.statistics import DigestComparison, OperationSummary
 from strider.store.model import ErrorRow, Run
 from strider.units import format_bytes, format_bytes_rounded
 
 #: The interface that moves no bytes: its rates are Strider's own cost and no property of storage.
 NO_STORAGE = "null"
+
+#: A rate whose interval is wider than ± this share of the mean is no headline.
+_HEADLINE_HALF_WIDTH = 0.5
 
 _STATUS = {
     "interrupted": "The run was interrupted",
@@ -48,7 +54,7 @@ def notes(summary: OperationSummary) -> list[str]:
     if summary.verify and summary.verify.wrong_bytes:
         found.append(f"{format_bytes_rounded(summary.verify.wrong_bytes)} wrong")
     if summary.errors:
-        found.append(f"{error_count(summary.errors)}: {summary.errors[0].message}")
+        found.append(f"{error_count(summary.errors)}: {error_text(summary.errors[0])}")
     return found
 
 
@@ -60,6 +66,20 @@ def error_count(errors: Sequence[ErrorRow]) -> str:
 def plural(count: int, noun: str) -> str:
     """A count with its noun: 1 error, 2 errors."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def error_text(error: ErrorRow) -> str:
+    """What an error says, in one line: the system's text first where the error has a number."""
+    text = " ".join(error.message.split())
+    known = os.strerror(error.errno) if error.errno and error.errno in errno.errorcode else ""
+    if not known or known.casefold() in text.casefold():
+        return text or known
+    return f"{known}: {text}" if text else known
+
+
+def status_text(run: Run) -> str:
+    """The status of a run, with its errors: no run with errors is just complete."""
+    return f"{run.status}, {error_count(run.errors)}" if run.errors else run.status
 
 
 def error_place(error: ErrorRow) -> str:
@@ -87,6 +107,9 @@ def problems(
         )
         found.append(f"{_STATUS.get(run.status, f'The run is {run.status}')}{tail}.")
     voided = sum(summary.voided for summary in summaries)
+    wrong = sum(summary.verify.wrong_bytes for summary in summaries if summary.verify)
+    if wrong:
+        found.append(f"WRONG DATA: {format_bytes_rounded(wrong)} of what was read is not what was written.")
     if voided:
         found.append(
             f"{plural(voided, 'sample')} void, because a check failed; they count in no number here."
@@ -96,7 +119,7 @@ def problems(
         case = f"case {first.case}" if first.case is not None else "the run"
         where = ", ".join(part for part in (case, error_place(first)) if part)
         kinds = "" if len(run.errors) == 1 else "The first: "
-        found.append(f"{error_count(run.errors)} reported. {kinds}{first.message} ({where}).")
+        found.append(f"{error_count(run.errors)} reported. {kinds}{error_text(first)} ({where}).")
     for comparison in comparisons:
         if comparison.verdict == "different data":
             names = ", ".join(f"{case.interface_name} (case {case.number})" for case in comparison.cases)
@@ -116,8 +139,19 @@ def missing_operations(run: Run, summaries: Sequence[OperationSummary]) -> int:
     return planned_operations(run) - sum(summary.n > 0 for summary in summaries)
 
 
-def best_rates(summaries: Sequence[OperationSummary], facets: Facets) -> list[Best]:
-    """For each operation the case with the highest median rate; `null`, which moves nothing, is left out."""
+def best_rates(
+    summaries: Sequence[OperationSummary], facets: Facets, cached: Container[int] = ()
+) -> list[Best]:
+    """For each operation the case with the highest median rate.
+
+    `null`, which moves nothing, is left out, and so is an operation whose highest rate is too uncertain: the
+    second highest would be no better news.
+
+    Args:
+        summaries: What was measured.
+        facets: Labels of the cases.
+        cached: Numbers of the cases whose reads memory may have served.
+    """
     best: dict[str, OperationSummary] = {}
     for summary in summaries:
         if summary.rate is None or summary.case.interface_name == NO_STORAGE:
@@ -125,11 +159,18 @@ def best_rates(summaries: Sequence[OperationSummary], facets: Facets) -> list[Be
         leader = best.get(summary.operation)
         if leader is None or leader.rate is None or summary.rate.median > leader.rate.median:
             best[summary.operation] = summary
-    return [_best(summary, facets) for summary in best.values()]
+    certain = [summary for summary in best.values() if not too_uncertain(summary)]
+    return [_best(summary, facets, cached) for summary in certain]
 
 
-def _best(summary: OperationSummary, facets: Facets) -> Best:
+def too_uncertain(summary: OperationSummary) -> bool:
+    """Whether the interval of a mean rate is so wide that the rate is no headline."""
+    return bool(summary.rate and summary.rate.interval) and half_width(summary) > _HEADLINE_HALF_WIDTH
+
+
+def _best(summary: OperationSummary, facets: Facets, cached: Container[int]) -> Best:
     case, rate = summary.case, summary.rate
+    from_memory = "read" in summary.operation and case.number in cached
     transfer = (
         f", {format_bytes(case.transfer_bytes)} per transfer" if case.transfer_bytes is not None else ""
     )
@@ -140,7 +181,7 @@ def _best(summary: OperationSummary, facets: Facets) -> Best:
         else ""
     )
     return Best(
-        operation=summary.operation,
+        operation=f"{summary.operation} (files fit into memory)" if from_memory else summary.operation,
         rate=f"{significant(rate.median if rate else None)} MiB/s",
         how=(
             f"through {facets.series[case.number]}, {plural(case.clients, 'client')}, "
@@ -150,7 +191,9 @@ def _best(summary: OperationSummary, facets: Facets) -> Best:
 
 
 def verification_line(summaries: Sequence[OperationSummary]) -> str:
-    """How much of what was read was checked, and with what result."""
+    """How much of what was read was checked, and with what result; empty where nothing was read."""
+    if not any("read" in summary.operation for summary in summaries):
+        return ""
     checks = [summary.verify for summary in summaries if summary.verify]
     checked = sum(check.checked_bytes for check in checks)
     wrong = sum(check.wrong_bytes for check in checks)

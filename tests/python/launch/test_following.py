@@ -140,7 +140,7 @@ IO_ERROR = {
 
 def test_an_error_says_who_where_what_and_what_to_do() -> None:
     assert message(IO_ERROR) == (
-        "case 3, write, repetition 1, rank 1 on n1: pwrite: No space left on device (ENOSPC) "
+        "case 3, write, repetition 0, rank 1 on n1: pwrite: No space left on device (ENOSPC) "
         "in /t/c0003.0 at offset 4096, 1 MiB: free some"
     )
 
@@ -155,7 +155,7 @@ def test_wrong_data_is_shown_beside_what_it_should_be() -> None:
         "remedy": "",
     }
     assert message({**IO_ERROR, **wrong}) == (
-        "case 3, write, repetition 1, rank 1 on n1: stale data in /t/c0003.0 at offset 4096, 1 MiB: "
+        "case 3, write, repetition 0, rank 1 on n1: stale data in /t/c0003.0 at offset 4096, 1 MiB: "
         "expected aabb, found ccdd (7 times)"
     )
 

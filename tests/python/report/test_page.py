@@ -233,6 +233,6 @@ def test_an_error_of_the_whole_run_is_not_put_down_to_a_case(tmp_path: Path) -> 
         )
     page = page_of(tmp_path, load(directory))
     assert "the run" in page.text("th")
-    assert "2, repetition 1" in page.text("th")
+    assert "2, repetition 0" in page.text("th")
     assert "is silent (the run, rank 3)" in page.text()
     assert "None" not in page.text()

@@ -80,9 +80,22 @@ def test_a_large_run_is_condensed(tmp_path: Path, width: int) -> None:
     assert "@ 4 MiB" in text
 
 
+def test_a_verified_run_says_so(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [CaseSpec(), CaseSpec(interface={"name": "mpiio"})])
+    text = rendered(run, 200)
+    assert "768 MiB of read data was checked: all of it was right." in text
+    assert "through posix, mpiio compared by digest: all of them agree." in text
+    reads = [row for row in as_rows(run) if row["operation"] == "read"]
+    assert [(row["verify_checked_bytes"], row["verify_wrong_bytes"]) for row in reads] == [
+        (384 * MIB, 0),
+        (384 * MIB, 0),
+    ]
+
+
 def test_void_samples_and_errors_are_loud(tmp_path: Path) -> None:
     text = rendered(run_of(tmp_path, [CaseSpec(wrong_data=True), CaseSpec(interface={"name": "mpiio"})]), 200)
     assert "3 void; 1.5 KiB wrong" in text
+    assert "WRONG DATA: 1.5 KiB of what was read is not what was written." in text
     assert "3 samples void, because a check failed" in text
     assert "The same read gave different data through posix (case 1), mpiio (case 2)" in text
 
