@@ -77,7 +77,7 @@ def _options(
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command line and returns its exit code; errors are reported here and nowhere else."""
     try:
-        app(arguments)
+        app(arguments, prog_name="strider")
     except StriderError as error:
         for line in error.message.splitlines():
             print(f"strider: {line}", file=sys.stderr)

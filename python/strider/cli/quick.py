@@ -27,7 +27,7 @@ def quick(
     from strider.suite import locate, ready_made
 
     file = ready_made().get("quick") or locate("quick")
-    changes = [f"case.clients={_clients()}", *(settings or [])]  # what the user sets comes later, and stands
+    changes = [f"suite.clients={_clients()}", *(settings or [])]  # what the user sets comes later, and stands
     run_suite(file, RunOptions(changes, directory, clients, launcher, store, quiet, json))
 
 
