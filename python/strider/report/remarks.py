@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from strider.report.reservations import reservations
-from strider.report.wording import NO_STORAGE, digest_line, plural, verification_line
+from strider.report.wording import NO_STORAGE, digest_line, headline_remark, plural, verification_line
 from strider.statistics import DigestComparison, OperationSummary
 from strider.store.model import Run
 from strider.units import format_bytes_rounded, format_seconds
@@ -42,6 +42,7 @@ def remarks(
         _null_remark(summaries),
         _memory_remark(run),
         _cache_remark(run, summaries),
+        headline_remark(summaries),
         *reservations(summaries),
     ]
     return [remark for remark in found if remark]

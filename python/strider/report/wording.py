@@ -152,6 +152,21 @@ def best_rates(
         facets: Labels of the cases.
         cached: Numbers of the cases whose reads memory may have served.
     """
+    certain = [summary for summary in _leaders(summaries) if not _too_uncertain(summary)]
+    return [_best(summary, facets, cached) for summary in certain]
+
+
+def headline_remark(summaries: Sequence[OperationSummary]) -> str:
+    """Which operations have no headline because their highest rate is too uncertain; empty if none."""
+    names = [summary.operation for summary in _leaders(summaries) if _too_uncertain(summary)]
+    if not names:
+        return ""
+    share = f"{100 * _HEADLINE_HALF_WIDTH:.0f}"
+    return f"No highest rate of {', '.join(names)} is given: its 95 % interval is wider than ±{share} %."
+
+
+def _leaders(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
+    """For each operation the summary with the highest median rate, without `null`."""
     best: dict[str, OperationSummary] = {}
     for summary in summaries:
         if summary.rate is None or summary.case.interface_name == NO_STORAGE:
@@ -159,11 +174,10 @@ def best_rates(
         leader = best.get(summary.operation)
         if leader is None or leader.rate is None or summary.rate.median > leader.rate.median:
             best[summary.operation] = summary
-    certain = [summary for summary in best.values() if not too_uncertain(summary)]
-    return [_best(summary, facets, cached) for summary in certain]
+    return list(best.values())
 
 
-def too_uncertain(summary: OperationSummary) -> bool:
+def _too_uncertain(summary: OperationSummary) -> bool:
     """Whether the interval of a mean rate is so wide that the rate is no headline."""
     return bool(summary.rate and summary.rate.interval) and half_width(summary) > _HEADLINE_HALF_WIDTH
 

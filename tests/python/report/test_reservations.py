@@ -8,7 +8,7 @@ from pathlib import Path
 from builders import CaseSpec, RunBuilder
 from strider.report.facets import Facets
 from strider.report.reservations import reservations
-from strider.report.wording import best_rates, error_text, status_text, verification_line
+from strider.report.wording import best_rates, error_text, headline_remark, status_text, verification_line
 from strider.statistics import OperationSummary, summarize
 from strider.statistics.distribution import describe
 from strider.store import load
@@ -64,6 +64,8 @@ def test_a_rate_that_may_be_anything_is_no_headline(tmp_path: Path) -> None:
     wild, steady = summary_of(tmp_path, (10, 500, 2000)), summary_of(tmp_path, (100, 101, 102))
     facets = Facets.of([steady.case])
     assert best_rates([wild], facets) == []
+    assert headline_remark([wild]).startswith("No highest rate of read is given")
+    assert headline_remark([steady]) == ""
     (best,) = best_rates([steady], facets, cached={1})
     assert best.operation == "read (files fit into memory)"
 
