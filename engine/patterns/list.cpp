@@ -244,7 +244,7 @@ constexpr Parameter parameters[] = {
 extern const PatternEntry list_entry{
     "list",
     "Extents as a file lists them, such as a recorded trace.",
-    "the extents of request k of rank r are the lines of the file that begin with r,k; "
+    "the extents of request k of rank r are the lines of the file that name r and k; "
     "without memory offsets, those of a request lie in memory one behind the other, by file offset",
     "recorded traces",
     false,
