@@ -35,7 +35,7 @@ def test_the_tree_keeps_its_rules() -> None:
         ),
         ("engine/core/x.cpp", '#include "plan/plan.hpp"\n', "core/ must not include plan/plan.hpp"),
         ("docs/x.md", "see /" + "home/ann/strider\n", "'/home/ann/': a path of one machine"),
-        ("docs/x.md", "from pypi" + ".org\n", "'pypi.org': a registry's host"),
+        ("docs/x.md", "from pypi" + ".org\n", "'pypi" + ".org': a registry's host"),
         ("engine/core/x.cpp", "// TO" + "DO later\n", "'TODO': unfinished by its own words"),
     ],
 )
