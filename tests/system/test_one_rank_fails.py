@@ -29,6 +29,8 @@ def test_a_file_that_one_rank_cannot_open_ends_the_phase(
         done = job.finish()
     assert done.returncode == 1
     assert not done.of("sample")
-    (error,) = done.of("error")
+    (error,) = done.of("error", operation="write")
     assert (error["kind"], error["rank"]) == ("io", 1)
     assert error["file"].endswith("case1.1")
+    # What stands in the way cannot be removed either, and that is said, too.
+    assert [e["file"][-7:] for e in done.of("error", operation="remove")] == ["case1.1"]
