@@ -277,6 +277,7 @@ def test_nothing_stays_in_the_target_where_the_store_cannot_be_written(
 def test_runs_beside_each_other_do_not_meet(run: Run, target: Path) -> None:
     outcomes: list[Outcome] = []
     # Signals are the main thread's, so the second run is started from within the first one.
-    outcomes.append(run(display=Watcher(1, lambda: outcomes.append(run()))))
+    # Idle time before each phase keeps the first one running until it is looked at.
+    outcomes.append(run("case.settle=500ms", display=Watcher(1, lambda: outcomes.append(run()))))
     assert [outcome.exit_code for outcome in outcomes] == [ExitCode.OK, ExitCode.OK]
     assert contents(target) == ["precious"]
