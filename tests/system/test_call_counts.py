@@ -1,4 +1,4 @@
-"""The file system calls of a phase, as the kernel counts them: what each method makes of the same requests."""
+"""The file system calls of a phase: what each method makes of the same requests."""
 
 import re
 from collections import Counter
