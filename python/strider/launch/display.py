@@ -128,11 +128,11 @@ class Bar:
 
 
 def case_title(case: PlannedCase) -> str:
-    """A case in a few words: `case 3 posix strided 64 KiB, 2 clients`."""
+    """A case in a few words: `case 3 posix strided 64 KiB, 2 clients`, `case 4 posix balanced, 1 client`."""
     transfer = case.pattern.get("transfer")
     size = f" {format_bytes(transfer)}" if isinstance(transfer, int) else ""
     clients = f"{case.clients} client{'s' if case.clients > 1 else ''}"
-    return f"case {case.case} {case.interface['name']} {case.pattern['name']}{size}, {clients}"
+    return f"case {case.case} {case.interface['name']} {case.shape['name']}{size}, {clients}"
 
 
 def _phases(state: RunState) -> str:
