@@ -23,7 +23,7 @@ def plan(
         typer.Option(
             "--extents",
             metavar="CASE",
-            help="Print the requests of one rank of this case as CSV: extents, or the paths of a tree's items.",
+            help="Print the requests of one rank of this case as CSV: extents, or paths of a tree's items.",
         ),
     ] = None,
     rank: Annotated[int, typer.Option("--rank", metavar="R", help="With --extents: the rank, from 0.")] = 0,

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from strider.engine import CheckedCase, Description, Json, Parameter
+from strider.engine import CheckedCase, Description, Json, Parameter, ParameterKind
 from strider.suite import CheckedPlan, PlannedCase
 from strider.suite.estimate import AssumedRates, Estimate, estimate
 from strider.suite.vocabulary import Vocabulary, Workload
@@ -158,12 +158,14 @@ def _unusual(parameters: list[Parameter], values: dict[str, Json]) -> list[str]:
     for parameter in parameters:
         value = values.get(parameter.name, parameter.default)
         if value != parameter.default:
-            text = format_bytes(int(value)) if parameter.kind == "bytes" else _word(value)
+            text = _word(value, parameter.kind)
             words.append(parameter.name if value is True else f"{parameter.name}={text}")
     return words
 
 
-def _word(value: Json) -> str:
+def _word(value: Json, kind: ParameterKind) -> str:
+    if isinstance(value, int) and kind == "bytes":
+        return format_bytes(value)
     if isinstance(value, dict):
         return ",".join(f"{key}:{inner}" for key, inner in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -193,7 +195,7 @@ def _totals(checked: CheckedPlan, total: Estimate, rates: AssumedRates) -> list[
 
 
 def _number(count: int, noun: str) -> str:
-    return f"{grouped(count)} {noun}{'' if count == 1 else 's'}"
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _range(least: str, most: str) -> str:

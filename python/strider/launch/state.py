@@ -97,10 +97,10 @@ class RunState:
             operation=event["operation"],
             bytes_done=event["bytes"],
             bytes_total=event["bytes"],
-            requests_done=event["requests"],
-            requests_total=event["requests"],
+            requests_done=event.get("requests", 0),
+            requests_total=event.get("requests", 0),
             rate_mib_s=event["rate_mib_s"],
-            requests_s=event["requests_s"],
+            requests_s=event.get("requests_s"),
         )
         self._part = 0.0
         self.samples += bool(event["measured"])
