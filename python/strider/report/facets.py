@@ -63,9 +63,9 @@ class Facets:
             parts = _varying_parts(same, _interface, _chosen(same, _interface))
             series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
         patterns: dict[int, str] = {}
-        for same in _by(cases, lambda case: (case.name, case.pattern_name)).values():
+        for same in _by(cases, lambda case: (case.name, case.shape_name)).values():
             parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
-            patterns |= {case.number: " ".join([case.pattern_name, *parts[case.number]]) for case in same}
+            patterns |= {case.number: " ".join([case.shape_name, *parts[case.number]]) for case in same}
         # What is chosen for cases of one name alone is no constant of the run, so it is said with the name.
         chosen = _chosen(cases, _common)
         common: dict[int, list[str]] = {}
@@ -185,7 +185,7 @@ def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str,
     """What all cases share: what a reader asks for first, then every option that is no default."""
     asked: dict[str, Callable[[Case], object]] = {
         "interface": lambda case: series[case.number],
-        "pattern": lambda case: case.pattern_name,
+        "pattern": lambda case: case.shape_name,
         "transfer": lambda case: case.transfer_bytes,
         "block": lambda case: case.pattern.get("block"),
         "clients": lambda case: case.clients,
@@ -212,7 +212,7 @@ def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[s
 
     With several patterns, an option goes with the name of its pattern.
     """
-    patterns = _by(cases, lambda case: case.pattern_name)
+    patterns = _by(cases, lambda case: case.shape_name)
     options = [
         (name if len(patterns) == 1 else f"{pattern} {name}", name, same[0].pattern[name])
         for pattern, same in patterns.items()

@@ -105,7 +105,7 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
         ("std. dev.", "MiB/s"): of_rate("deviation"),
         ("CV", "%"): lambda s: percent(s.rate.variation if s.rate else None),
         ("95 % interval of the mean", "MiB/s"): interval,
-        ("total rate", "MiB/s"): lambda s: significant(s.total_rate_mib_s),
+        ("total rate", "MiB/s"): lambda s: significant(s.total_rate),
         ("first done, median", "MiB/s"): lambda s: significant(s.first_done.median if s.first_done else None),
         ("slowest … fastest rank", "MiB/s"): _rank_spread,
     }
@@ -142,9 +142,7 @@ def _rank_spread(summary: OperationSummary) -> str:
     ranks = summary.ranks
     if ranks is None:
         return NOTHING
-    return (
-        f"{significant(ranks.slowest_mib_s)} (rank {ranks.slowest_rank}) … {significant(ranks.fastest_mib_s)}"
-    )
+    return f"{significant(ranks.slowest)} (rank {ranks.slowest_rank}) … {significant(ranks.fastest)}"
 
 
 def _latencies(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
@@ -193,7 +191,7 @@ def _deadlines(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[s
 
     columns: dict[tuple[str, str], Cell] = {
         ("deadline", ""): of_deadline(format_seconds, "deadline_s"),
-        ("rate at the deadline", "MiB/s"): of_deadline(significant, "rate_mib_s"),
+        ("rate at the deadline", "MiB/s"): of_deadline(significant, "rate"),
         ("moved until then", ""): of_deadline(format_bytes_rounded, "bytes"),
         ("wear-out", "s"): of_deadline(significant, "wear_out_s"),
         ("requests of the slowest rank", ""): of_deadline(
