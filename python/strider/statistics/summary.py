@@ -97,6 +97,18 @@ class PartSummary:
 
 
 @dataclass(frozen=True)
+class CallSummary:
+    """What became of the requests of a repetition: means over repetitions, summed over the ranks.
+
+    Calls are read-like and write-like system calls as the kernel counts them.
+    """
+
+    requests: float
+    read_calls: float
+    write_calls: float
+
+
+@dataclass(frozen=True)
 class VerifySummary:
     """What a check found, summed over all repetitions, void ones and warm-ups included.
 
@@ -122,6 +134,7 @@ class OperationSummary:
         first_done: Rate until the first rank had finished.
         histogram: Latencies of all requests.
         parts: Of a mix, its operations.
+        calls: None where the kernel did not count them.
     """
 
     case: Case
@@ -137,6 +150,7 @@ class OperationSummary:
     times: TimeSummary | None
     ranks: RankSummary | None
     deadline: DeadlineSummary | None
+    calls: CallSummary | None
     verify: VerifySummary | None
     errors: Sequence[ErrorRow]
 
@@ -194,6 +208,7 @@ def _summarize_operation(
         times=_times(counted),
         ranks=_ranks([quantities.ranks(sample) for sample in counted]),
         deadline=_deadline(counted, quantities),
+        calls=_calls(counted),
         verify=_verify(samples),
         errors=errors,
     )
@@ -330,6 +345,21 @@ def _deadline(samples: Sequence[Sample], quantities: _Quantities) -> DeadlineSum
         wear_out_s=sum(one.wear_out_s for one in reached) / len(reached),
         requests_per_rank_min=min(one.requests_per_rank_min for one in reached),
         requests_per_rank_max=max(one.requests_per_rank_max for one in reached),
+    )
+
+
+def _calls(samples: Sequence[Sample]) -> CallSummary | None:
+    counted = [
+        (sample, sample.read_calls, sample.write_calls)
+        for sample in samples
+        if sample.read_calls is not None and sample.write_calls is not None
+    ]
+    if not counted:
+        return None
+    return CallSummary(
+        requests=sum(sample.requests for sample, _, _ in counted) / len(counted),
+        read_calls=sum(reads for _, reads, _ in counted) / len(counted),
+        write_calls=sum(writes for _, _, writes in counted) / len(counted),
     )
 
 

@@ -221,6 +221,8 @@ class Sample(Record):
 
     Attributes:
         requests: Requests; of metadata, operations on items.
+        read_calls: Read-like system calls of all ranks while they transferred; None where the kernel did not
+            count, or the run is older than the count. `write_calls` likewise.
         parts: Of a mix, its operations.
         facts: What the interface says of its open file, such as hints; in a case's first repetition.
     """
@@ -252,6 +254,8 @@ class Sample(Record):
     system_s: Real = math.nan
     voluntary_switches: int | None = None
     involuntary_switches: int | None = None
+    read_calls: int | None = None
+    write_calls: int | None = None
     latency: Latency | None = None
     histogram: Histogram | None = None
     rank_rate_mib_s: RankRates | None = None
@@ -292,6 +296,8 @@ class RankRow(Record):
     io_s: Real = math.nan
     user_s: Real = math.nan
     system_s: Real = math.nan
+    read_calls: int | None = None
+    write_calls: int | None = None
     digest: str | None = None
 
 

@@ -74,6 +74,8 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         **dict.fromkeys(_PHASE_TIMES, "DOUBLE"),
         "voluntary_switches": "BIGINT",
         "involuntary_switches": "BIGINT",
+        "read_calls": "BIGINT",
+        "write_calls": "BIGINT",
         "latency": _struct(_LATENCY),
         "histogram": _HISTOGRAM,
         "rank_rate_mib_s": _struct(_RANK_RATE),
@@ -111,6 +113,8 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "io_s": "DOUBLE",
         "user_s": "DOUBLE",
         "system_s": "DOUBLE",
+        "read_calls": "BIGINT",
+        "write_calls": "BIGINT",
         "digest": "VARCHAR",
     },
     "errors": {
