@@ -36,7 +36,7 @@ class TreeSpec(CaseSpec):
         of_data = ("pattern", "verify", "readback")
         plan = {("tree" if key == "pattern" else key): value for key, value in document.items()}
         plan = {key: value for key, value in plan.items() if key not in of_data}
-        return {**plan, "tree": self.tree, "readback": "same", "mix": self.mix, "open_files": 256}
+        return {**plan, "tree": self.tree, "readback": "same", "mix": self.mix, "open_files": 512}
 
     @property
     def transfer(self) -> int:

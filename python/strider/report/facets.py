@@ -23,7 +23,18 @@ from strider.store.model import Case, Parameters
 from strider.units import format_bytes, format_seconds
 
 _BYTES = frozenset(
-    {"transfer", "block", "size", "align", "element", "piece", "file_gap", "memory_gap", "stride"}
+    {
+        "transfer",
+        "block",
+        "size",
+        "align",
+        "element",
+        "piece",
+        "file_gap",
+        "memory_gap",
+        "stride",
+        "file_size",
+    }
 )
 _SECONDS = frozenset({"deadline", "settle", "think_time"})
 #: Values that say nothing without the name of their parameter.
@@ -45,7 +56,7 @@ class Facets:
 
     Attributes:
         series: Label by case number: the interface and its parameters that vary or are no defaults.
-        group: Label by case number: pattern, and what else varies between cases.
+        group: Label by case number: pattern or tree, and what else varies between cases.
         series_order: All series in the order of the plan; it decides colours and marks.
         constants: Name and value of what all cases have in common, for a caption.
     """
@@ -85,6 +96,16 @@ class Facets:
         return cls(series, group, list(dict.fromkeys(series.values())), _constants(cases, series))
 
 
+def joined(data: Facets, metadata: Facets) -> Facets:
+    """Labels of all cases of a run, of which those of data and those of metadata vary apart."""
+    return Facets(
+        data.series | metadata.series,
+        data.group | metadata.group,
+        list(dict.fromkeys([*data.series_order, *metadata.series_order])),
+        [*data.constants, *metadata.constants],
+    )
+
+
 def format_value(name: str, value: object) -> str:
     """A parameter's value for reading, with its unit where the name tells it."""
     if isinstance(value, bool):
@@ -96,6 +117,8 @@ def format_value(name: str, value: object) -> str:
         return f"{value:g} s" if value >= 0.1 else format_seconds(value)
     if name == "sharing" and isinstance(value, int):
         return f"{value} files"
+    if isinstance(value, dict):
+        return " ".join(f"{key}={inner}" for key, inner in value.items())
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -115,7 +138,7 @@ def _common(case: Case) -> Parameters:
 
 
 def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Parameters]:
-    """Parameters of a pattern, without `transfer` and without sizes that follow from it and the clients.
+    """Parameters of a pattern or tree, without `transfer` and sizes that follow from it and the clients.
 
     A block that grows with the transfer size or shrinks with the number of clients is no facet of its own: it
     would cut each line of a chart into single points.
@@ -124,16 +147,16 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
     def follows(name: str) -> bool:
         seen: defaultdict[tuple[int | None, int, str], set[str]] = defaultdict(set)
         for case in cases:
-            value = case.pattern.get(name)
+            value = case.shape.get(name)
             if isinstance(value, bool) or not isinstance(value, int | list | None):
                 return False
             others = json.dumps(_common(case), sort_keys=True)
             seen[case.transfer_bytes, case.clients, others].add(repr(value))
         return all(len(values) == 1 for values in seen.values())
 
-    names = {name for case in cases for name in case.pattern}
+    names = {name for case in cases for name in case.shape}
     hidden = {"name", "transfer"} | {name for name in names if follows(name)}
-    return lambda case: {name: value for name, value in case.pattern.items() if name not in hidden}
+    return lambda case: {name: value for name, value in case.shape.items() if name not in hidden}
 
 
 def _chosen(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> frozenset[str]:
@@ -173,9 +196,9 @@ def _part(name: str, value: object) -> str:
         return ""
     if value is True:
         return name
-    if isinstance(value, dict):
-        return " ".join(f"{key}={text}" for key, text in value.items())
     text = format_value(name, value)
+    if isinstance(value, dict):
+        return text
     if name in _PHRASES:
         return _PHRASES[name].format(text)
     return text if isinstance(value, str) and value not in _BARE else f"{name} {text}"
@@ -185,7 +208,8 @@ def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str,
     """What all cases share: what a reader asks for first, then every option that is no default."""
     asked: dict[str, Callable[[Case], object]] = {
         "interface": lambda case: series[case.number],
-        "pattern": lambda case: case.shape_name,
+        "pattern": lambda case: case.pattern.get("name"),
+        "tree": lambda case: case.tree.get("name"),
         "transfer": lambda case: case.transfer_bytes,
         "block": lambda case: case.pattern.get("block"),
         "clients": lambda case: case.clients,
@@ -208,16 +232,16 @@ def _sync(case: Case) -> object:
 
 
 def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[str, str]]:
-    """The options of patterns and cases that are the same throughout and no defaults.
+    """The options of patterns or trees and of cases that are the same throughout and no defaults.
 
     With several patterns, an option goes with the name of its pattern.
     """
     patterns = _by(cases, lambda case: case.shape_name)
     options = [
-        (name if len(patterns) == 1 else f"{pattern} {name}", name, same[0].pattern[name])
+        (name if len(patterns) == 1 else f"{pattern} {name}", name, same[0].shape[name])
         for pattern, same in patterns.items()
-        for name in same[0].pattern
-        if name in _chosen(same, lambda case: case.pattern) and (name not in said or len(patterns) > 1)
+        for name in same[0].shape
+        if name in _chosen(same, lambda case: case.shape) and (name not in said or len(patterns) > 1)
     ]
     shared = _chosen(cases, _common) - said
     common = _common(cases[0]) if cases else {}

@@ -23,12 +23,14 @@ class HtmlTable:
     Attributes:
         columns: Heading and unit of each column; the first `labels` columns name the row.
         rows: Texts, one per column.
+        ruled: So many columns, of which one must change for a rule between two rows; 0 for no rules.
     """
 
     caption: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[str]]
     labels: int
+    ruled: int = 0
 
 
 def result_tables(
@@ -85,7 +87,7 @@ def _table(
     }
     every = labels | columns
     rows = [[cell(summary) for cell in every.values()] for summary in summaries]
-    return HtmlTable(caption, list(every), rows, len(labels))
+    return HtmlTable(caption, list(every), rows, len(labels), ruled=len(labels) - 2)
 
 
 def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
@@ -236,4 +238,6 @@ def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> Htm
         (name, "")
         for name in ("pattern", "operation", "clients", "transfer", "interfaces", "repetitions", "verdict")
     ]
-    return HtmlTable("Digests of what was read, compared between interfaces", columns, rows, 4)
+    return HtmlTable(
+        "Digests of what was read, compared between interfaces", columns, rows, labels=4, ruled=2
+    )
