@@ -1,9 +1,9 @@
 """The tables at the end of a run, and the same numbers as plain rows.
 
 Metadata has a table of its own (`metadata_table`). That of data has, up to 60 rows, one row per case and
-operation. Beyond that it is condensed: one row per interface, pattern and transfer size, one column per operation
-and number of clients, with the median rate; where even that is long, the best transfer size of each stands for
-all.
+operation. Beyond that it is condensed: one row per interface, pattern and transfer size, one column per
+operation and number of clients, with the median rate; where even that is long, the best transfer size of
+each stands for all.
 """
 
 from __future__ import annotations
