@@ -30,8 +30,8 @@ _TREE_DEFAULTS: dict[str, tuple[object, ...]] = {
     "place": ("all",),
     "open_files": (512,),
 }
-#: Options that matter only together with an operation.
-_OPERATIONS = {"mix": "mix", "mix_operations": "mix", "open_files": "open"}
+#: Options of metadata that matter only to an operation.
+OF_OPERATION = {"mix": "mix", "mix_operations": "mix", "open_files": "open"}
 #: By interface: how a request of several pieces is carried out.
 _METHODS = {"posix": "multiple", "mpiio": "list"}
 #: An option that matters only together with another one's value.
@@ -55,7 +55,7 @@ def is_default(case: Case, name: str, value: object) -> bool:
         other, needed = _NEEDS[name]
         if {**case.common_parameters(), **case.interface}.get(other) != needed:
             return True
-    if case.is_metadata and _OPERATIONS.get(name, case.operations[0]) not in case.operations:
+    if case.is_metadata and OF_OPERATION.get(name, case.operations[0]) not in case.operations:
         return True
     if name == "method":
         return value == _METHODS.get(case.interface_name)

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from strider.report.defaults import is_default
+from strider.report.defaults import OF_OPERATION, is_default
 from strider.store.model import Case, Parameters
 from strider.units import format_bytes, format_seconds
 
@@ -73,26 +73,26 @@ class Facets:
         for same in _by(cases, lambda case: case.interface_name).values():
             parts = _varying_parts(same, _interface, _chosen(same, _interface))
             series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
-        patterns: dict[int, str] = {}
+        patterns: dict[int, list[str]] = {}
         for same in _by(cases, lambda case: (case.name, case.shape_name)).values():
             parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
-            patterns |= {case.number: " ".join([case.shape_name, *parts[case.number]]) for case in same}
+            patterns |= {case.number: [case.shape_name, *parts[case.number]] for case in same}
         # What is chosen for cases of one name alone is no constant of the run, so it is said with the name.
         chosen = _chosen(cases, _common)
         common: dict[int, list[str]] = {}
         for same in _by(cases, lambda case: case.name).values():
             common |= _varying_parts(same, _common, _chosen(same, _common) - chosen)
         names = {case.name for case in cases}
-        group = {
-            case.number: ", ".join(
-                [
-                    *([case.name] if len(names) > 1 and case.name else []),
-                    patterns[case.number],
-                    *common[case.number],
-                ]
-            )
-            for case in cases
-        }
+        # The one kind of tree that all have is said where it is needed to say anything.
+        one_tree = all(case.is_metadata for case in cases) and len({case.shape_name for case in cases}) == 1
+        group = {}
+        for case in cases:
+            shape = patterns[case.number]
+            around = [case.name] if len(names) > 1 and case.name else []
+            if one_tree and (shape[1:] or around or common[case.number]):
+                shape = shape[1:]
+            parts_of_label = [*around, " ".join(shape), *common[case.number]]
+            group[case.number] = ", ".join(part for part in parts_of_label if part)
         return cls(series, group, list(dict.fromkeys(series.values())), _constants(cases, series))
 
 
@@ -118,8 +118,12 @@ def format_value(name: str, value: object) -> str:
     if name == "sharing" and isinstance(value, int):
         return f"{value} files"
     if isinstance(value, dict):
-        return " ".join(f"{key}={inner}" for key, inner in value.items())
+        return " ".join(f"{key}={_plain(inner)}" for key, inner in value.items())
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _by(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hashable, list[Case]]:
@@ -134,7 +138,12 @@ def _interface(case: Case) -> Parameters:
 
 
 def _common(case: Case) -> Parameters:
-    return {name: value for name, value in case.common_parameters().items() if name != "clients"}
+    """What every case has, without clients and without what matters to none of its operations."""
+    return {
+        name: value
+        for name, value in case.common_parameters().items()
+        if name != "clients" and OF_OPERATION.get(name, case.operations[0]) in case.operations
+    }
 
 
 def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Parameters]:
@@ -161,13 +170,15 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
 
 def _chosen(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> frozenset[str]:
     """Names of the parameters that have one value in all cases, which is not their default."""
-    own = [parameters(case) for case in cases]
+    own = [(case, parameters(case)) for case in cases]
+    names = dict.fromkeys(name for _, values in own for name in values if name != "name")
+    having = {name: [one for one in own if name in one[1]] for name in names}
     return frozenset(
         name
-        for name, value in (own[0] if own else {}).items()
-        if name != "name"
-        and all(name in other and other[name] == value for other in own)
-        and not any(is_default(case, name, value) for case in cases)
+        for name, found in having.items()
+        if (len(found) == len(own) or name in OF_OPERATION)
+        and all(values[name] == found[0][1][name] for _, values in found)
+        and not any(is_default(case, name, found[0][1][name]) for case, _ in found)
     )
 
 
@@ -179,15 +190,17 @@ def _varying_parts(
     """By case number, words for those parameters that differ between the cases, and for some further ones."""
     values = {case.number: {n: v for n, v in parameters(case).items() if n != "name"} for case in cases}
     names = dict.fromkeys(name for own in values.values() for name in own)
-    varying = [
-        name
-        for name in names
-        if name in further or len({json.dumps(own.get(name), sort_keys=True) for own in values.values()}) > 1
-    ]
+    varying = [name for name in names if name in further or _varies(name, list(values.values()))]
     return {
         number: [part for name in varying if (part := _part(name, own.get(name)))]
         for number, own in values.items()
     }
+
+
+def _varies(name: str, values: Sequence[Parameters]) -> bool:
+    """Whether cases differ in an option; what only an operation needs makes those without it no different."""
+    having = [own for own in values if name in own] if name in OF_OPERATION else values
+    return len({json.dumps(own.get(name), sort_keys=True) for own in having}) > 1
 
 
 def _part(name: str, value: object) -> str:
@@ -244,6 +257,6 @@ def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[s
         if name in _chosen(same, lambda case: case.shape) and (name not in said or len(patterns) > 1)
     ]
     shared = _chosen(cases, _common) - said
-    common = _common(cases[0]) if cases else {}
+    common = {name: value for case in reversed(cases) for name, value in _common(case).items()}
     options += [(name, name, value) for name, value in common.items() if name in shared]
     return [(label.replace("_", " "), format_value(name, value)) for label, name, value in options]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
-from strider.report.tables import HtmlTable
+from strider.report.tables import HtmlTable, section_starts
 from strider.report.wording import notes, plural
 from strider.statistics import Distribution, OperationSummary
 from strider.statistics.summary import LatencySummary, PartSummary
@@ -67,7 +67,7 @@ def label_columns(summaries: Sequence[OperationSummary], facets: Facets) -> list
     """What names a row: the operation, and what differs between the cases."""
     varying = [
         Column("interface", "", lambda row: facets.series[row.summary.case.number]),
-        Column("tree", "", lambda row: facets.group[row.summary.case.number]),
+        Column("conditions", "", lambda row: facets.group[row.summary.case.number]),
         Column("clients", "", lambda row: str(row.summary.case.clients)),
     ]
     differing = [c for c in varying if len({c.cell(Row(summary)) for summary in summaries}) > 1]
@@ -151,14 +151,15 @@ def _html_table(
 ) -> HtmlTable:
     labels = label_columns(summaries, facets)
     every = [*labels, *columns]
-    texts = [[column.cell(row) for column in every] for row in rows(summaries, facets)]
-    filled = [text for text in texts if set(text[len(labels) :]) - {NOTHING, ""}]
+    texts = [(row, [column.cell(row) for column in every]) for row in rows(summaries, facets)]
+    filled = [(row, text) for row, text in texts if set(text[len(labels) :]) - {NOTHING, ""}]
+    several = len(labels) > 1
     return HtmlTable(
         caption,
         [(column.name, column.unit) for column in every],
-        filled,
+        [text for _, text in filled],
         labels=len(labels),
-        ruled=1 if len(labels) > 1 else 0,
+        sections=section_starts([row.summary.operation if several else "" for row, _ in filled]),
     )
 
 

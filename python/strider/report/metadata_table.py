@@ -30,7 +30,7 @@ MAXIMUM_ROWS = 60
 #: Columns that may go where the terminal is narrow, first to go first: heading and unit.
 _OPTIONAL = ("95 % interval of the mean", "p99.9", "max op/s", "min op/s", "p50", "p99", "max")
 #: Columns of text that may take several lines, and their width.
-_FOLDING = {"tree": 28, "notes": 26}
+_FOLDING = {"conditions": 28, "notes": 26}
 
 
 def render(summaries: Sequence[OperationSummary], facets: Facets, console: Console) -> None:

@@ -23,14 +23,14 @@ class HtmlTable:
     Attributes:
         columns: Heading and unit of each column; the first `labels` columns name the row.
         rows: Texts, one per column.
-        ruled: So many columns, of which one must change for a rule between two rows; 0 for no rules.
+        sections: Numbers of the rows, from 0, above which there is a rule.
     """
 
     caption: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[str]]
     labels: int
-    ruled: int = 0
+    sections: frozenset[int] = frozenset()
 
 
 def result_tables(
@@ -48,6 +48,11 @@ def result_tables(
     ]
     tables = [_table(caption, columns, ordered, facets) for caption, columns in contents]
     return [table for table in tables if any(set(row[table.labels :]) - {NOTHING, ""} for row in table.rows)]
+
+
+def section_starts(keys: Sequence[object]) -> frozenset[int]:
+    """Where a row's key is another than that of the row before."""
+    return frozenset(row for row in range(1, len(keys)) if keys[row] != keys[row - 1])
 
 
 def _ordered(summaries: Sequence[OperationSummary], facets: Facets) -> list[OperationSummary]:
@@ -87,7 +92,8 @@ def _table(
     }
     every = labels | columns
     rows = [[cell(summary) for cell in every.values()] for summary in summaries]
-    return HtmlTable(caption, list(every), rows, len(labels), ruled=len(labels) - 2)
+    sections = section_starts([row[: len(labels) - 2] for row in rows])
+    return HtmlTable(caption, list(every), rows, len(labels), sections)
 
 
 def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
@@ -238,6 +244,6 @@ def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> Htm
         (name, "")
         for name in ("pattern", "operation", "clients", "transfer", "interfaces", "repetitions", "verdict")
     ]
-    return HtmlTable(
-        "Digests of what was read, compared between interfaces", columns, rows, labels=4, ruled=2
-    )
+    caption = "Digests of what was read, compared between interfaces"
+    sections = section_starts([row[:2] for row in rows])
+    return HtmlTable(caption, columns, rows, labels=4, sections=sections)

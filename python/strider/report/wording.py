@@ -228,10 +228,9 @@ def metadata_check_line(summaries: Sequence[OperationSummary]) -> str:
     checked = [summary for summary in summaries if summary.case.is_metadata and summary.verify]
     if not checked:
         return ""
-    names = ", ".join(dict.fromkeys(summary.operation for summary in checked))
     wrong = _wrong_metadata(checked)
-    verdict = f"{wrong} were not as made" if wrong else "all was as made"
-    return f"What {names} found was checked: {verdict}."
+    verdict = f"{wrong} times it was not as made" if wrong else "all of it was as made"
+    return f"What operations of metadata found was checked: {verdict}."
 
 
 def verification_line(summaries: Sequence[OperationSummary]) -> str:

@@ -56,7 +56,7 @@ def figure(bars: Sequence[Bar], look: Mapping[str, SeriesStyle], ends: tuple[flo
     base = alt.Chart().encode(
         y=alt.Y(f"{row}:N", title=None, sort=order, axis=alt.Axis(ticks=False, labelLimit=260))
     )
-    layers = alt.layer(*_layers(base, cases, look, _scale(ends)))
+    layers = alt.layer(*_layers(base, cases, look, ends))
     marks = layers.properties(width=WIDTH, height=alt.Step(BAR_STEP))
     data = alt.InlineData(values=[{**vars(bar), "start": _start(ends)} for bar in bars])
     if not grouped:
@@ -70,13 +70,17 @@ def figure(bars: Sequence[Bar], look: Mapping[str, SeriesStyle], ends: tuple[flo
 
 
 def _layers(
-    base: alt.Chart, cases: Sequence[str], look: Mapping[str, SeriesStyle], scale: alt.Scale
+    base: alt.Chart, cases: Sequence[str], look: Mapping[str, SeriesStyle], ends: tuple[float, float]
 ) -> list[alt.Chart]:
     import altair as alt
 
-    logarithmic = scale.to_dict().get("type") == "log"
-    title = "operations per second" + (", logarithmic" if logarithmic else "")
     axis = alt.Axis(format="~s", tickCount=6, labelFlush=False)
+    title = "operations per second"
+    if ends[1] / ends[0] >= _WIDE:
+        powers = range(round(math.log10(_start(ends))), math.ceil(math.log10(ends[1])) + 1)
+        axis = alt.Axis(format="~s", values=[10.0**power for power in powers], labelFlush=False)
+        title += ", logarithmic"
+    scale = _scale(ends)
     rate = alt.X("mean:Q", title=title, scale=scale, axis=axis)
     colours = alt.Scale(domain=list(cases), range=[look[name].colour for name in cases])
     bar = base.mark_bar(height=BAR_STEP * 0.62, stroke="#222", strokeWidth=0.8, fillOpacity=0.55).encode(
