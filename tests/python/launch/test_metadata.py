@@ -12,6 +12,7 @@ from strider.launch import preflight as module
 from strider.launch.display import Bar, Lines, case_title
 from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space
+from strider.launch.messages import message
 from strider.launch.preflight import preflight
 from strider.launch.state import RunState
 from strider.suite import Changes, CheckedPlan
@@ -147,3 +148,15 @@ class TestProgress:
 
     def test_a_case_is_named_by_its_tree(self, checked: Callable[..., CheckedPlan]) -> None:
         assert case_title(checked().suite.plan.cases[0]) == "case 1 posix balanced, 1 client"
+
+
+def test_what_was_found_wrong_is_told_with_its_path_and_rank() -> None:
+    event: dict[str, Json] = {
+        "event": "error", "case": 1, "repetition": 0, "operation": "stat", "kind": "verify", "rank": 3,
+        "host": "n1", "file": "case1.0/f0.17", "message": "the size is 5 instead of 10", "class": None,
+        "expected": None, "found": None, "count": 2, "remedy": "look",
+    }  # fmt: skip
+    assert message(event) == (
+        "case 1, stat, repetition 0, rank 3 on n1: "
+        "the size is 5 instead of 10 in case1.0/f0.17 (2 times): look"
+    )

@@ -189,6 +189,16 @@ class TestFigures:
         assert {(scale["type"], scale["domain"][0]) for scale in scales(figure)} == {("log", 100.0)}
         assert "operations per second, logarithmic" in str(figure)
 
+    def test_a_whisker_that_reaches_zero_makes_no_axis_logarithmic(self) -> None:
+        bars = [Bar("stat", "", 1000.0, 0.0, 9000.0, "1 000", ""), bar("create", "", 900.0)]
+        figure = rate_by_operation.figure(bars, styles([""]), (900.0, 9000.0))
+        assert "log" not in str(scales(figure))
+
+    def test_on_a_logarithmic_axis_it_ends_with_the_axis(self) -> None:
+        bars = [Bar("stat", "", 1000.0, 0.0, 9000.0, "1 000", ""), bar("lseek", "", 1e6)]
+        figure = rate_by_operation.figure(bars, styles([""]), (1000.0, 1.1e6))
+        assert figure["data"]["values"][0]["low"] == 100.0
+
     def test_bars_of_several_cases_are_named_one_by_one(self) -> None:
         bars = [bar("create", case, 1000.0) for case in ("shared", "per-rank")]
         figure = rate_by_operation.figure(bars, styles(["shared", "per-rank"]), (900.0, 1100.0))
