@@ -17,6 +17,7 @@ from strider.cli.doctor import doctor
 from strider.cli.export import export
 from strider.cli.ior import ior
 from strider.cli.list_ import list_
+from strider.cli.mdtest import mdtest
 from strider.cli.piobench import piobench
 from strider.cli.plan import plan
 from strider.cli.quick import quick
@@ -51,6 +52,7 @@ app.command("report")(report)
 app.command("export")(export)
 app.command("describe")(describe)
 app.command("ior")(ior)
+app.command("mdtest")(mdtest)
 app.command("piobench")(piobench)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
