@@ -81,7 +81,7 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
     if workload.flag("verify_read") and not (reads and read):
         yield (
             "verify_read",
-            "it needs files that are read (-E, or no phase named) and -e, the bytes read from each",
+            "it needs files that are read (-E, or no phase named), and -e, bytes of each",
         )
     if reads and "create" in workload.phases and read > written:
         yield "read_bytes", f"-e must be at most -w, the bytes of a file: give -w {read}"
@@ -90,7 +90,7 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
     if max(workload.task_counts, default=0) > workload.surroundings.tasks:
         yield (
             "last",
-            f"it needs {workload.settings.number('last')} tasks: start as many with strider mdtest -n",
+            "it needs more tasks than there are: start as many with strider mdtest -n",
         )
 
 
@@ -113,10 +113,10 @@ def _limits(workload: Workload) -> Iterator[Objection]:
     if workload.files and {"create", "read"} <= set(workload.phases) and 0 < read < written:
         yield (
             "read_bytes",
-            f"a file is read whole: give -e {written}, or leave -e out to open and close files",
+            f"a file is read whole: give -e {written}, or leave out -e to open and close it",
         )
     if not workload.files and list(workload.phases) == ["read"]:
         yield (
             "read_only",
-            "mdtest does nothing when directories are to be read: leave out -D, or take readdir in a suite",
+            "mdtest reads no directories: leave out -D, or take readdir in a suite",
         )

@@ -15,7 +15,7 @@ OPTIONS = (
     Option(
         "no_barriers",
         "B",
-        refusal="a phase begins when all tasks have ended the one before (mdtest itself refuses -B): leave it out",
+        refusal="a phase begins when all tasks have ended the one before (mdtest itself refuses it, too)",
     ),
     Option("collective_creates", "c"),
     Option("create_only", "C"),
@@ -55,7 +55,7 @@ OPTIONS = (
         "pre_delay",
         "p",
         "size",
-        note="the pause is before each phase, with mdtest only before the first one of directories and of files",
+        note="the pause is before each phase, with mdtest before the first one of directories and of files",
     ),
     Option("print_rate_and_time", "P"),
     Option("print_all_proc", aliases=("print-all-procs",), note=_RANKS),
@@ -66,7 +66,7 @@ OPTIONS = (
     Option(
         "shared_file",
         "S",
-        refusal="each task works on items of its own: leave -S out, and all tasks work in the same directories",
+        refusal="each task works on items of its own; without -S all tasks share the directories",
     ),
     Option(
         "time_unique_dir_overhead",

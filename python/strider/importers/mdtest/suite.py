@@ -173,9 +173,7 @@ class _Drafter:
             return {}
         shift = self.workload.shift(self.tasks)
         if not shift:
-            self._note(
-                "nstride", f"with {self.tasks} tasks it leads back to a task's own items, as in mdtest"
-            )
+            self._note("nstride", f"with {self.tasks} tasks it leads back to a task's own items")
             return {}
         self._note(
             "nstride",
