@@ -59,9 +59,8 @@ class ArgumentReader:
         name, equals, value = argument.removeprefix("--").partition("=")
         option = self._by_name.get(name.lower())
         if option is None:
-            self.complain(
-                argument, unknown("option", name, (n for o in self._by_name.values() for n in o.names))
-            )
+            names = (n for o in self._by_name.values() for n in o.names if n.lower() in self._by_name)
+            self.complain(argument, unknown("option", name, names))
         elif option.kind == "flag" and not equals:
             self.settings.add_flag(option, self.place(argument))
         else:
