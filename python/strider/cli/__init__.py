@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from strider import __version__
+from strider.cli.clean import clean
 from strider.cli.convert import convert
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
@@ -55,6 +56,7 @@ app.command("ior")(ior)
 app.command("mdtest")(mdtest)
 app.command("piobench")(piobench)
 app.command("convert")(convert)
+app.command("clean")(clean)
 app.command("doctor")(doctor)
 
 
