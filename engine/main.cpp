@@ -19,6 +19,7 @@ constexpr const char* usage =
     "       strider-engine version\n"
     "       strider-engine check PLAN\n"
     "       strider-engine extents PLAN --case C --rank R [--operation OP] [--limit N]\n"
+    "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n";
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
@@ -72,7 +73,9 @@ void refuse(const std::vector<PlanError>& errors) {
               << (error.remedy.empty() ? "" : ": " + error.remedy) << '\n';
 }
 
-int extents(const Arguments& arguments) {
+using Print = void (*)(const Plan&, const ExtentsQuery&, std::ostream&);
+
+int visits(const Arguments& arguments, Print print) {
   std::vector<PlanError> errors;
   const Plan plan = read_plan(read_file(arguments.plan), errors);
   if (!errors.empty()) return refuse(errors), bad_input;
@@ -81,7 +84,7 @@ int extents(const Arguments& arguments) {
   query.rank = static_cast<std::uint32_t>(arguments.number("rank", 0));
   query.limit = arguments.number("limit", query.limit);
   if (arguments.options.contains("operation")) query.operation = arguments.text("operation");
-  print_extents(plan, query, std::cout);
+  print(plan, query, std::cout);
   return done;
 }
 
@@ -114,7 +117,8 @@ int run(const Arguments& arguments) {
 int dispatch(const Arguments& arguments) {
   if (arguments.verb == "run") return run(arguments);
   if (arguments.verb == "check") return check(arguments);
-  if (arguments.verb == "extents") return extents(arguments);
+  if (arguments.verb == "extents") return visits(arguments, print_extents);
+  if (arguments.verb == "items") return visits(arguments, print_items);
   if (arguments.verb == "version") return version();
   if (arguments.verb == "describe") return print_description(std::cout), done;
   std::cerr << usage;

@@ -19,13 +19,14 @@ FUNCTION_LINES_WANTED, FUNCTION_LINES_LIMIT = 50, 70
 MAY_INCLUDE: dict[str, set[str]] = {
     "core": set(),
     "patterns": {"core"},
+    "trees": {"core"},
     "interfaces": {"core"},
     "measure": {"core"},
     "verify": {"core"},
-    "plan": {"core", "patterns", "interfaces"},
+    "plan": {"core", "patterns", "trees", "interfaces"},
     "events": {"core", "interfaces", "measure", "verify", "plan"},
-    "operations": {"core", "patterns", "interfaces", "measure", "verify", "plan"},
-    "runner": {"core", "patterns", "interfaces", "measure", "verify", "plan", "events", "operations"},
+    "operations": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan"},
+    "runner": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan", "events", "operations"},
 }
 """The one-way street within engine/: the folders that a folder may include besides itself."""
 

@@ -18,6 +18,7 @@ std::string_view name_of(Kind kind) {
     case Kind::repetitions: return "repetitions";
     case Kind::numbers: return "numbers";
     case Kind::levels: return "levels";
+    case Kind::weights: return "weights";
   }
   return "";
 }
@@ -41,6 +42,7 @@ template const std::string& Settings::get(std::string_view) const;
 template const TextMap& Settings::get(std::string_view) const;
 template const std::vector<std::string>& Settings::get(std::string_view) const;
 template const Numbers& Settings::get(std::string_view) const;
+template const Weights& Settings::get(std::string_view) const;
 
 std::vector<std::string_view> split_choices(std::string_view choices) {
   std::vector<std::string_view> parts;

@@ -11,7 +11,7 @@
 namespace strider {
 
 /// Kinds of parameter values; docs/formats.md says how each is written in plans and suites.
-enum class Kind { bytes, count, seconds, flag, choice, text, map, sharing, operations, repetitions, numbers, levels };
+enum class Kind { bytes, count, seconds, flag, choice, text, map, sharing, operations, repetitions, numbers, levels, weights };
 
 std::string_view name_of(Kind kind);
 
@@ -31,8 +31,9 @@ struct Parameter {
 
 using TextMap = std::map<std::string, std::string>;
 using Numbers = std::vector<std::uint64_t>;
+using Weights = std::map<std::string, double>;
 using Value =
-    std::variant<std::monostate, bool, std::uint64_t, double, std::string, TextMap, std::vector<std::string>, Numbers>;
+    std::variant<std::monostate, bool, std::uint64_t, double, std::string, TextMap, std::vector<std::string>, Numbers, Weights>;
 
 /// Parameter values by name, already checked against their descriptions.
 class Settings {
@@ -50,6 +51,7 @@ class Settings {
   const std::vector<std::string>& list(std::string_view name) const { return get<std::vector<std::string>>(name); }
   /// Kind::numbers; Kind::levels as count, stride, count, stride, … (stride 0: derived).
   const Numbers& numbers(std::string_view name) const { return get<Numbers>(name); }
+  const Weights& weights(std::string_view name) const { return get<Weights>(name); }
   const std::map<std::string, Value, std::less<>>& values() const { return values_; }
 
  private:

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/extent.hpp"
 #include "core/parameter.hpp"
+#include "interfaces/directory.hpp"
 
 namespace strider {
 
@@ -70,6 +71,8 @@ class Interface {
   virtual ~Interface() = default;
   virtual std::unique_ptr<File> open(const OpenRequest& request) = 0;
   virtual void remove(const std::string& path) = 0;
+  /// Metadata operations below an existing directory; only where Capabilities::metadata names calls.
+  virtual std::unique_ptr<Directory> open_directory(const std::string& path);
   virtual Cooperation cooperation(RequestShape) const { return Cooperation::independent; }
   /// Offsets, lengths and memory addresses must be multiples of this.
   virtual std::uint64_t alignment() const { return 1; }
@@ -79,6 +82,7 @@ class Interface {
 struct Capabilities {
   bool storage;     ///< bytes reach storage: files need space and can be checked afterwards
   bool collective;  ///< has collective transfers
+  Calls metadata = {};  ///< what its Directory offers
 };
 
 /// An interface's description of itself.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "interfaces/interface.hpp"
+#include "interfaces/posix_directory.hpp"
 #include "interfaces/posix_io.hpp"
 #include "interfaces/sieve.hpp"
 
@@ -117,6 +118,9 @@ class Posix final : public Interface {
   void remove(const std::string& path) override {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
   }
+  std::unique_ptr<Directory> open_directory(const std::string& path) override {
+    return std::make_unique<PosixDirectory>(path);
+  }
   std::uint64_t alignment() const override { return (options_.flags & O_DIRECT) != 0 ? direct_alignment : 1; }
 
  private:
@@ -139,7 +143,7 @@ constexpr Parameter parameters[] = {
 
 extern const InterfaceEntry posix_entry{"posix",
                                         "The operating system's calls: open, pread, pwrite, fsync, close.",
-                                        {.storage = true, .collective = false},
+                                        {.storage = true, .collective = false, .metadata = Calls::all()},
                                         parameters,
                                         make_interface<Posix>};
 

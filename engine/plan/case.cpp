@@ -3,33 +3,40 @@
 namespace strider {
 namespace {
 
-constexpr OperationEntry operations[] = {
-    {Operation::write, "write", "write", "Write a new file."},
-    {Operation::rewrite, "rewrite", "write", "Write the same bytes again; the file exists."},
-    {Operation::read, "read", "read", "Read a file."},
-    {Operation::reread, "reread", "read", "Read at once again what was just read."},
-    {Operation::read_modify_write, "read-modify-write", "both", "Each request: read it, change it, write it back."},
-};
+constexpr Parameter clients{"clients", Kind::count, "1", "Ranks that take part in the case.", 1, 1e6};
+constexpr Parameter repetitions{
+    "repetitions", Kind::repetitions, "3",
+    "How often the case is measured: a number, or { min, max, until = \"5%\" }: until the 95 % interval of the mean "
+    "rate is at most that much to each side."};
+constexpr Parameter warmup{
+    "warmup", Kind::count, "0", "Repetitions run before the measured ones and marked as such.", 0, 1000};
+constexpr Parameter order{"order",  Kind::choice, "\"forward\"", "Sequence in which a rank visits its requests.",
+                          no_limit, no_limit,     "forward|backward|random"};
+constexpr Parameter shift{
+    "shift", Kind::count, "1",
+    "Ranks by which readback = \"shift\" moves; the ranks of a node or more to pass by its cache.", 0, 1e6};
+constexpr Parameter deadline{
+    "deadline", Kind::seconds, "0", "Stop issuing requests after this time (stonewall); 0: never.", 0, 1e7};
+constexpr Parameter wear_out{
+    "wear_out", Kind::flag, "true", "After the deadline every rank completes as many requests as the fastest had."};
+constexpr Parameter settle{"settle", Kind::seconds, "0", "Idle time before each phase.", 0, 86400};
+constexpr Parameter seed{"seed", Kind::count, "1", "Fixes every random choice of pattern and order."};
 
-constexpr Parameter parameters[] = {
-    {"clients", Kind::count, "1", "Ranks that take part in the case.", 1, 1e6},
+constexpr Parameter data_parameters[] = {
+    clients,
     {"operations", Kind::operations, "[\"write\", \"read\"]",
      "Phases of each repetition, in this order. A case that begins by reading or re-writing gets its files prepared "
      "first, unmeasured."},
-    {"repetitions", Kind::repetitions, "3",
-     "How often the case is measured: a number, or { min, max, until = \"5%\" }: until the 95 % interval of the mean "
-     "rate is at most that much to each side."},
-    {"warmup", Kind::count, "0", "Repetitions run before the measured ones and marked as such.", 0, 1000},
-    {"order", Kind::choice, "\"forward\"", "Sequence in which a rank visits its requests.", no_limit, no_limit,
-     "forward|backward|random"},
+    repetitions,
+    warmup,
+    order,
     {"sharing", Kind::sharing, "\"shared\"",
      "One file for all (\"shared\"), one for each rank (\"per-rank\") or node (\"per-node\"), or a number of files "
      "dealt to consecutive ranks."},
     {"readback", Kind::choice, "\"same\"",
      "Whose data a rank reads: its own, that of the rank `shift` further, or a random other's.", no_limit, no_limit,
      "same|shift|shuffle"},
-    {"shift", Kind::count, "1",
-     "Ranks by which readback = \"shift\" moves; the ranks of a node or more to pass by its cache.", 0, 1e6},
+    shift,
     {"sync", Kind::choice, "\"end\"",
      "When data is forced to stable storage: never, at the end of a writing phase, after each request.", no_limit,
      no_limit, "none|end|each"},
@@ -37,22 +44,48 @@ constexpr Parameter parameters[] = {
      "\"full\": data that identifies itself is generated for every write and every byte read is checked and digested, "
      "within the timed phase (prepare_s says how long that took).",
      no_limit, no_limit, "off|full"},
-    {"deadline", Kind::seconds, "0", "Stop issuing requests after this time (stonewall); 0: never.", 0, 1e7},
-    {"wear_out", Kind::flag, "true", "After the deadline every rank completes as many requests as the fastest had."},
-    {"settle", Kind::seconds, "0", "Idle time before each phase.", 0, 86400},
-    {"seed", Kind::count, "1", "Fixes every random choice of pattern and order."},
+    deadline,
+    wear_out,
+    settle,
+    seed,
+};
+
+constexpr Parameter tree_parameters[] = {
+    clients,
+    {"operations", Kind::operations, "[\"create\", \"stat\", \"unlink\"]",
+     "Phases of each repetition, in this order. What one needs and no earlier one has made is made first, unmeasured; "
+     "what is left at the end is removed, unmeasured too."},
+    repetitions,
+    warmup,
+    order,
+    {"sharing", Kind::sharing, "\"shared\"",
+     "One tree for all (\"shared\"), one for each rank (\"per-rank\") or node (\"per-node\"), or a number of trees "
+     "dealt to consecutive ranks."},
+    {"readback", Kind::choice, "\"same\"",
+     "Whose items a rank visits unless it makes new ones: its own, those of the rank `shift` further, or of a random "
+     "other.",
+     no_limit, no_limit, "same|shift|shuffle"},
+    shift,
+    {"sync", Kind::choice, "\"none\"", "\"each\": what create and small-write write is forced to stable storage.",
+     no_limit, no_limit, "none|each"},
+    {"verify", Kind::choice, "\"off\"",
+     "\"full\": files hold data that identifies itself, and small-read checks it.", no_limit, no_limit, "off|full"},
+    deadline,
+    wear_out,
+    settle,
+    seed,
+    {"mix", Kind::weights, "{}",
+     "What the operation mix draws from: operations and their weights, such as { stat = 60, small-read = 25, create = "
+     "10, unlink = 5 }."},
+    {"mix_operations", Kind::count, "0", "Requests of each rank in a mix; 0: as many as it has files.", 0, 1e15},
+    {"open_files", Kind::count, "512", "Files of each rank that open keeps open, at most.", 1, 1e6},
+    {"rate_limit", Kind::count, "0",
+     "Requests per second of all ranks together that are not to be passed; 0: no limit.", 0, 1e12},
 };
 
 }  // namespace
 
-std::span<const OperationEntry> all_operations() { return operations; }
-
-std::string_view name_of(Operation operation) {
-  for (const OperationEntry& entry : operations)
-    if (entry.operation == operation) return entry.name;
-  return "prefill";
-}
-
-std::span<const Parameter> case_parameters() { return parameters; }
+std::span<const Parameter> case_parameters() { return data_parameters; }
+std::span<const Parameter> tree_case_parameters() { return tree_parameters; }
 
 }  // namespace strider

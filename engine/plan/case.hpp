@@ -9,10 +9,11 @@
 #include "interfaces/interface.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
+#include "plan/operation.hpp"
+#include "trees/tree.hpp"
 
 namespace strider {
 
-enum class Operation { write, rewrite, read, reread, read_modify_write, prefill };
 enum class SharingKind { shared, per_rank, per_node, files };
 enum class Readback { same, shift, shuffle };
 enum class SyncPolicy { none, end, each };
@@ -30,7 +31,13 @@ struct Repetitions {
   double until = 0;  ///< half-width of the 95 % interval of the mean rate, relative to it; 0: always `maximum`
 };
 
-/// One fully resolved combination of parameters.
+/// An operation of a mix and how often it is drawn, relative to the others.
+struct MixPart {
+  Operation operation = Operation::stat;
+  double weight = 1;
+};
+
+/// One fully resolved combination of parameters. It has a pattern or, where it measures metadata, a tree.
 struct Case {
   std::uint64_t number = 0;
   std::string name;
@@ -39,6 +46,8 @@ struct Case {
   Settings interface_settings;
   const PatternEntry* pattern = nullptr;
   Settings pattern_settings;
+  const TreeEntry* tree = nullptr;
+  Settings tree_settings;
   std::vector<Operation> operations;
   Repetitions repetitions;
   std::uint64_t warmup = 0;
@@ -52,28 +61,16 @@ struct Case {
   WearOut wear_out = WearOut::yes;
   double settle_s = 0;
   std::uint64_t seed = 1;
+  std::vector<MixPart> mix;
+  std::uint64_t mix_operations = 0;  ///< of each rank; 0: as many as it has files
+  std::uint64_t open_files = 0;      ///< that each rank keeps open at most
+  std::uint64_t rate_limit_per_s = 0;  ///< requests of all ranks together; 0: none
   /// Hash of everything that fixes the data in the files: the same for cases that differ only in their interface.
   std::uint64_t workload = 0;
 };
 
-struct OperationEntry {
-  Operation operation;
-  std::string_view name;
-  std::string_view direction;  ///< read, write, both
-  std::string_view doc;
-};
-/// The operations a suite may name.
-std::span<const OperationEntry> all_operations();
-std::string_view name_of(Operation operation);
-
-constexpr bool reads(Operation operation) {
-  return operation == Operation::read || operation == Operation::reread || operation == Operation::read_modify_write;
-}
-constexpr bool writes(Operation operation) { return operation != Operation::read && operation != Operation::reread; }
-/// Whose share of the pattern an operation works on: a lone writer's, or every reader's.
-constexpr Direction role_of(Operation operation) { return writes(operation) ? Direction::write : Direction::read; }
-
-/// The parameters that every case has.
+/// The parameters that every case of data has, and every case of metadata.
 std::span<const Parameter> case_parameters();
+std::span<const Parameter> tree_case_parameters();
 
 }  // namespace strider

@@ -1,12 +1,16 @@
 #include <algorithm>
+#include <functional>
 
 #include "core/error.hpp"
 #include "plan/plan.hpp"
 #include "plan/seating.hpp"
+#include "plan/steps.hpp"
 
 namespace strider {
 
 std::unique_ptr<Pattern> make_pattern_of(const Case& test) { return test.pattern->make(test.pattern_settings); }
+
+std::unique_ptr<Tree> make_tree_of(const Case& test) { return test.tree->make(test.tree_settings); }
 
 Order order_of(const Case& test, std::uint32_t rank, std::uint64_t requests) {
   return Order(test.order, requests, hash_numbers(test.seed, rank));
@@ -24,6 +28,71 @@ void check_ranks(const Pattern& pattern, const Seating& seating) {
   }
 }
 
+using Complain =
+    std::function<void(const std::string& key, const std::string& message, const std::string& remedy)>;
+
+/// What is checked of every case.
+void check_ranks_and_files(const Case& test, const Complain& complain) {
+  if (test.sharing.kind == SharingKind::files && test.sharing.files > test.clients)
+    complain("sharing", "there are more files than clients", "use \"per-rank\" or at most as many files as clients");
+  if (test.readback == Readback::shift && test.clients > 1 && test.shift % test.clients == 0)
+    complain("shift", "a shift by a multiple of clients lets every rank read its own data",
+             "a shift from 1 to clients - 1");
+  if (test.verify == Verify::full && !test.interface->capabilities.storage)
+    complain("verify",
+             "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
+             "verify = \"off\"");
+}
+
+void check_calls(const Case& test, const Complain& complain) {
+  const auto check = [&](Operation operation, const char* key) {
+    const OperationEntry& entry = entry_of(operation);
+    if (test.interface->capabilities.metadata.contains(entry.metadata.calls)) return;
+    complain(key, "the interface " + std::string(test.interface->name) + " cannot " + std::string(entry.name),
+             "strider describe interfaces says what it offers on a tree");
+  };
+  if (test.interface->capabilities.metadata.empty())
+    return complain("interface", "the interface " + std::string(test.interface->name) + " has no metadata operations",
+                    "posix");
+  for (const Step& step : steps_of(test.operations))
+    if (step.kind != Step::Kind::sweep) check(step.operation, "operations");
+  for (const MixPart& part : test.mix) check(part.operation, "mix");
+}
+
+void check_mix(const Case& test, const Complain& complain) {
+  const auto& operations = test.operations;
+  if (std::count(operations.begin(), operations.end(), Operation::mix) == 0) return;
+  if (test.mix.empty())
+    complain("mix", "the operation mix needs to know what to draw from", "mix = { stat = 60, create = 20, unlink = 20 }");
+  if (test.order != OrderKind::forward)
+    complain("order", "a mix visits files at random, and a rank's oldest file is its first one", "order = \"forward\"");
+}
+
+/// Operations on a file's bytes need files that have some.
+void check_contents(const Case& test, const Tree& tree, const Complain& complain) {
+  if (tree.file_bytes() > 0) return;
+  const auto needs_some = [](Operation operation) {
+    return entry_of(operation).metadata.contents == MetadataOperation::Contents::some;
+  };
+  for (const Operation operation : test.operations) {
+    if (operation == Operation::expand) return;  // from here on they have
+    if (needs_some(operation))
+      complain("file_size", std::string(name_of(operation)) + " needs files with contents", "file_size = 4096");
+  }
+  for (const MixPart& part : test.mix)
+    if (needs_some(part.operation))
+      complain("file_size", std::string(name_of(part.operation)) + " needs files with contents", "file_size = 4096");
+}
+
+void check_tree_case(const Case& test, const Complain& complain) {
+  const auto tree = make_tree_of(test);
+  tree->check(test.clients);
+  check_ranks_and_files(test, complain);
+  check_calls(test, complain);
+  check_mix(test, complain);
+  check_contents(test, *tree, complain);
+}
+
 }  // namespace
 
 void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors) {
@@ -31,13 +100,13 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     errors.push_back({test.number, key, message, remedy});
   };
   try {
+    if (test.tree != nullptr) return check_tree_case(test, complain);
+    check_ranks_and_files(test, complain);
     const auto pattern = make_pattern_of(test);
     const auto interface = test.interface->make(test.interface_settings);
     const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
     const std::uint32_t ranks = seating.ranks_of(0);
     check_ranks(*pattern, seating);
-    if (test.sharing.kind == SharingKind::files && test.sharing.files > test.clients)
-      complain("sharing", "there are more files than clients", "use \"per-rank\" or at most as many files as clients");
     if (pattern->request_bytes(ranks) > interface->largest_transfer())
       complain("transfer", "transfer is larger than " + std::string(test.interface->name) + " moves in one call",
                "at most " + std::to_string(interface->largest_transfer()) + " bytes");
@@ -58,16 +127,9 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
                "a sync of " + std::string(test.interface->name) +
                    " is collective, and independent ranks do not sync equally often",
                "sync = \"end\", sharing = \"per-rank\", or collective access");
-    if (test.readback == Readback::shift && test.clients > 1 && test.shift % test.clients == 0)
-      complain("shift", "a shift by a multiple of clients lets every rank read its own data",
-               "a shift from 1 to clients - 1");
     if (test.deadline_s > 0 && test.order == OrderKind::random && pattern->requests({1, 2}, Direction::write) == 0)
       complain("deadline", "with a random order, readers would look for pieces that the only writer had not reached",
                "order = \"forward\" or \"backward\", overlap = true, or deadline = 0");
-    if (test.verify == Verify::full && !test.interface->capabilities.storage)
-      complain("verify",
-               "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
-               "verify = \"off\"");
   } catch (const InputError& error) {
     complain(error.key(), error.what(), error.remedy());
   }

@@ -4,6 +4,7 @@
 
 #include "plan/plan.hpp"
 #include "plan/seating.hpp"
+#include "plan/steps.hpp"
 
 namespace strider {
 namespace {
@@ -29,6 +30,23 @@ Json describe(std::span<const Parameter> parameters) {
   return list;
 }
 
+Json describe(const Capabilities& capabilities) {
+  Json metadata = Json::array();
+  for (const OperationEntry& entry : all_operations())
+    if (is_metadata(entry.operation) && !capabilities.metadata.empty() &&
+        capabilities.metadata.contains(entry.metadata.calls))
+      metadata.push_back(entry.name);
+  return {{"storage", capabilities.storage}, {"collective", capabilities.collective}, {"metadata", metadata}};
+}
+
+Json describe(const OperationEntry& entry) {
+  Json json = {{"name", entry.name}, {"doc", entry.doc}, {"direction", entry.direction}};
+  if (!is_metadata(entry.operation)) return json;
+  json["visits"] = name_of(entry.metadata.visits);
+  json["mixes"] = entry.metadata.mixes == MetadataOperation::Mixes::yes;
+  return json;
+}
+
 Json phases_of(const Case& test, const Pattern& pattern, const Seating& seating) {
   Json phases = Json::array();
   for (const Operation operation : test.operations) {
@@ -46,7 +64,52 @@ Json phases_of(const Case& test, const Pattern& pattern, const Seating& seating)
   return phases;
 }
 
+/// Of metadata: requests are operations, and bytes what small files hold.
+Json phases_of(const Case& test, const Tree& tree, const Seating& seating) {
+  Json phases = Json::array();
+  for (const Operation operation : test.operations) {
+    const bool moves_bytes =
+        operation == Operation::create || operation == Operation::small_write || operation == Operation::small_read;
+    std::uint64_t requests = 0, ranks = 0;
+    for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
+      const std::uint64_t mine = visits_of(test, tree, operation, seating.seat(rank).place);
+      requests += mine;
+      ranks += mine > 0 ? 1 : 0;
+    }
+    phases.push_back({{"operation", name_of(operation)},
+                      {"bytes", moves_bytes ? requests * tree.file_bytes() : 0},
+                      {"requests", requests},
+                      {"ranks", ranks}});
+  }
+  return phases;
+}
+
+Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
+  const auto tree = make_tree_of(test);
+  const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
+  Things made;
+  for (const Step& step : steps_of(test.operations))
+    if (step.kind != Step::Kind::sweep) made.add(entry_of(step.operation).metadata.makes);
+  const std::uint64_t stored = test.interface->capabilities.storage ? 1 : 0;
+  const std::uint64_t of_a_kind = stored * tree->items() * test.clients;
+  const std::uint64_t directories = stored * tree->directories() * seating.files();
+  // A mix may grow its population by half.
+  const std::uint64_t files = made.has(Thing::files) ? of_a_kind + (test.mix.empty() ? 0 : of_a_kind / 2) : 0;
+  const std::uint64_t items = files + (made.has(Thing::directories) ? of_a_kind : 0);
+  const std::uint64_t links = made.has(Thing::symbolic_links) ? of_a_kind : 0;
+  return {{"case", test.number},
+          {"files", items},
+          {"directories", directories},
+          {"inodes", directories + items + links},
+          {"space_bytes", files * tree->file_bytes()},
+          {"largest_file_bytes", tree->file_bytes()},
+          {"request_bytes", tree->file_bytes()},
+          {"memory_bytes", tree->file_bytes()},
+          {"phases", phases_of(test, *tree, seating)}};
+}
+
 Json check_of(const Case& test, std::uint32_t ranks_per_node) {
+  if (test.tree != nullptr) return check_of_tree(test, ranks_per_node);
   const auto pattern = make_pattern_of(test);
   const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
   std::uint64_t space = 0, largest = 0;
@@ -69,7 +132,7 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
 }  // namespace
 
 void print_description(std::ostream& out) {
-  Json patterns = Json::array(), interfaces = Json::array(), operations = Json::array();
+  Json patterns = Json::array(), interfaces = Json::array(), operations = Json::array(), trees = Json::array();
   for (const PatternEntry* entry : all_patterns())
     patterns.push_back({{"name", entry->name},
                         {"doc", entry->doc},
@@ -79,19 +142,24 @@ void print_description(std::ostream& out) {
                         {"tiles_unless", split_choices(entry->tiles_unless)},
                         {"parameters", describe(entry->parameters)}});
   for (const InterfaceEntry* entry : all_interfaces())
-    interfaces.push_back(
-        {{"name", entry->name},
-         {"doc", entry->doc},
-         {"available", true},
-         {"unavailable_reason", ""},
-         {"capabilities", {{"storage", entry->capabilities.storage}, {"collective", entry->capabilities.collective}}},
-         {"parameters", describe(entry->parameters)}});
-  for (const OperationEntry& entry : all_operations())
-    operations.push_back({{"name", entry.name}, {"doc", entry.doc}, {"direction", entry.direction}});
-  const Json description = {{"format", "strider-description"},    {"version", 1},
-                            {"engine", STRIDER_VERSION},          {"patterns", patterns},
-                            {"interfaces", interfaces},           {"operations", operations},
-                            {"case", describe(case_parameters())}};
+    interfaces.push_back({{"name", entry->name},
+                          {"doc", entry->doc},
+                          {"available", true},
+                          {"unavailable_reason", ""},
+                          {"capabilities", describe(entry->capabilities)},
+                          {"parameters", describe(entry->parameters)}});
+  for (const OperationEntry& entry : all_operations()) operations.push_back(describe(entry));
+  for (const TreeEntry* entry : all_trees())
+    trees.push_back({{"name", entry->name},
+                     {"doc", entry->doc},
+                     {"formula", entry->formula},
+                     {"source", entry->source},
+                     {"parameters", describe(entry->parameters)}});
+  const Json description = {{"format", "strider-description"},       {"version", 1},
+                            {"engine", STRIDER_VERSION},             {"patterns", patterns},
+                            {"interfaces", interfaces},              {"operations", operations},
+                            {"case", describe(case_parameters())},   {"trees", trees},
+                            {"tree_case", describe(tree_case_parameters())}};
   out << description.dump(2) << '\n';
 }
 

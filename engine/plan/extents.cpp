@@ -5,6 +5,8 @@
 #include "core/error.hpp"
 #include "plan/plan.hpp"
 #include "plan/seating.hpp"
+#include "plan/steps.hpp"
+#include "trees/paths.hpp"
 
 namespace strider {
 namespace {
@@ -24,14 +26,46 @@ Operation find_operation(const Case& test, const std::string& name) {
                    "one of its own operations");
 }
 
+void check_rank(const Case& test, std::uint32_t rank) {
+  if (rank >= test.clients)
+    throw InputError("rank", "case " + std::to_string(test.number) + " has no rank " + std::to_string(rank),
+                     "ranks are numbered from 0 to " + std::to_string(test.clients - 1));
+}
+
 }  // namespace
+
+void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out) {
+  const Case& test = find_case(plan, query.case_number);
+  if (test.tree == nullptr)
+    throw InputError("case", "case " + std::to_string(test.number) + " moves data", "ask for its extents");
+  const Operation operation = find_operation(test, query.operation);
+  check_rank(test, query.rank);
+  const MetadataOperation& metadata = entry_of(operation).metadata;
+  const bool own = metadata.owner == MetadataOperation::Owner::own;
+  const auto tree = make_tree_of(test);
+  const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, plan.ranks_per_node));
+  const std::uint32_t acts_as = own ? query.rank : readback_rank(test, query.rank, test.warmup);
+  const Seat seat = seating.seat(acts_as);
+  const Order order = order_of(test, acts_as, tree->items());
+  const ItemName what = metadata.visits == Visits::directories ? ItemName::directory : ItemName::file;
+  Paths paths(*tree, file_name(test.number, seat.file));
+  out << "request,path\n";
+  const std::uint64_t last = std::min(visits_of(test, *tree, operation, seat.place), query.limit);
+  for (std::uint64_t visit = 0; visit < last; ++visit) {
+    std::array<std::uint64_t, 1> number{visit};
+    if (metadata.visits != Visits::tree && operation != Operation::mix) order.fill(visit, number);
+    const char* path = metadata.visits == Visits::tree ? paths.directory(dealt_directory(seat.place, visit))
+                                                       : paths.item(what, {seat.place.rank, number[0]});
+    out << number[0] << ',' << path << '\n';
+  }
+}
 
 void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& out) {
   const Case& test = find_case(plan, query.case_number);
+  if (test.tree != nullptr)
+    throw InputError("case", "case " + std::to_string(test.number) + " visits a tree", "ask for its items");
   const Operation operation = find_operation(test, query.operation);
-  if (query.rank >= test.clients)
-    throw InputError("rank", "case " + std::to_string(test.number) + " has no rank " + std::to_string(query.rank),
-                     "ranks are numbered from 0 to " + std::to_string(test.clients - 1));
+  check_rank(test, query.rank);
   const auto pattern = make_pattern_of(test);
   const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, plan.ranks_per_node));
   const bool readback = operation == Operation::read || operation == Operation::reread;

@@ -32,6 +32,8 @@ Plan read_plan(const std::string& text, std::vector<PlanError>& errors);
 
 /// Makes the pattern of a case. Throws InputError.
 std::unique_ptr<Pattern> make_pattern_of(const Case& test);
+/// Makes the tree of a case of metadata. Throws InputError.
+std::unique_ptr<Tree> make_tree_of(const Case& test);
 /// The order in which `rank`'s share of `requests` requests is visited.
 Order order_of(const Case& test, std::uint32_t rank, std::uint64_t requests);
 
@@ -49,5 +51,7 @@ struct ExtentsQuery {
 };
 /// Throws InputError where the plan has no such case, rank or operation.
 void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& out);
+/// The same for a case of metadata: the paths that a rank visits.
+void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out);
 
 }  // namespace strider

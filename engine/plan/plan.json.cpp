@@ -49,6 +49,15 @@ Numbers levels_of(const Parameter& parameter, const Json& json) {
   return flat;
 }
 
+Weights weights_of(const Parameter& parameter, const Json& json) {
+  const std::string name(parameter.name);
+  if (!json.is_object()) wrong(name, name + " must be a table of operations and their weights");
+  for (const auto& [operation, weight] : json.items())
+    if (!weight.is_number() || !(weight.get<double>() > 0) || weight.get<double>() > 1e9)
+      wrong(name, "the weight of " + operation + " must be a number above 0");
+  return json.get<Weights>();
+}
+
 Value value_of(const Parameter& parameter, const Json& json) {
   const std::string name(parameter.name);
   switch (parameter.kind) {
@@ -78,6 +87,7 @@ Value value_of(const Parameter& parameter, const Json& json) {
       for (const Json& operation : json)
         if (!operation.is_string()) wrong(name, name + " must be a list of operations");
       return json.get<std::vector<std::string>>();
+    case Kind::weights: return weights_of(parameter, json);
     case Kind::numbers: return numbers_of(parameter, json);
     case Kind::levels: return levels_of(parameter, json);
     case Kind::sharing:
@@ -144,22 +154,42 @@ Enum choice_of(const Settings& settings, const char* name,
   wrong(name, "unknown value of " + std::string(name));
 }
 
-std::vector<Operation> operations_of(const std::vector<std::string>& names) {
+/// A case is of data or of metadata, and so are its operations.
+enum class Subject { data, metadata };
+
+const OperationEntry& operation_of(const std::string& name, Subject subject, const char* key) {
+  const OperationEntry* entry = find_operation(name);
+  if (entry == nullptr) wrong(key, "unknown operation \"" + name + "\"");
+  if (is_metadata(entry->operation) == (subject == Subject::metadata)) return *entry;
+  if (subject == Subject::metadata)
+    wrong(key, name + " moves the bytes of a pattern, and this case has a tree", "small-write, small-read, or a pattern");
+  wrong(key, name + " works on a tree, and this case has a pattern", "tree = \"balanced\" in the place of pattern");
+}
+
+std::vector<Operation> operations_of(const std::vector<std::string>& names, Subject subject) {
   constexpr std::size_t most_operations = 60;
   if (names.size() > most_operations)
     wrong("operations", "a case has at most " + std::to_string(most_operations) + " operations",
           "make it several cases");
   std::vector<Operation> result;
   for (const std::string& name : names) {
-    const auto known = all_operations();
-    const auto found =
-        std::find_if(known.begin(), known.end(), [&](const OperationEntry& e) { return e.name == name; });
-    if (found == known.end()) wrong("operations", "unknown operation \"" + name + "\"");
-    if (found->operation == Operation::write && !result.empty())
+    const Operation operation = operation_of(name, subject, "operations").operation;
+    if (operation == Operation::write && !result.empty())
       wrong("operations", "write makes a new file and so must come first", "use rewrite for a file that exists");
-    result.push_back(found->operation);
+    result.push_back(operation);
   }
   return result;
+}
+
+std::vector<MixPart> mix_of(const Weights& weights) {
+  std::vector<MixPart> mix;
+  for (const auto& [name, weight] : weights) {
+    const OperationEntry& entry = operation_of(name, Subject::metadata, "mix");
+    if (entry.metadata.mixes == MetadataOperation::Mixes::no)
+      wrong("mix", name + " cannot be part of a mix", "strider describe operations says which can");
+    mix.push_back({entry.operation, weight});
+  }
+  return mix;
 }
 
 template <typename Entry>
@@ -181,20 +211,41 @@ std::uint64_t workload_of(const Json& json) {
   return hash;
 }
 
+void read_pattern(const Json& json, Case& test) {
+  test.pattern = entry_of(json, "pattern", &find_pattern);
+  test.pattern_settings = settings_of(test.pattern->parameters, json["pattern"], "");
+}
+
+void read_tree(const Json& json, Case& test) {
+  if (json.contains("pattern")) wrong("tree", "a case has a pattern or a tree, not both", "make it two cases");
+  test.tree = entry_of(json, "tree", &find_tree);
+  test.tree_settings = settings_of(test.tree->parameters, json["tree"], "");
+}
+
+/// The keys of cases of metadata alone.
+void read_tree_settings(const Settings& settings, Case& test) {
+  test.mix = mix_of(settings.weights("mix"));
+  test.mix_operations = settings.number("mix_operations");
+  test.open_files = settings.number("open_files");
+  test.rate_limit_per_s = settings.number("rate_limit");
+}
+
 Case case_of(const Json& json) {
   Case test;
   test.name = json.value("name", "");
   test.interface = entry_of(json, "interface", &find_interface);
-  test.pattern = entry_of(json, "pattern", &find_pattern);
   test.interface_settings =
       settings_of(test.interface->parameters, json["interface"], std::string(test.interface->name) + ".");
-  test.pattern_settings = settings_of(test.pattern->parameters, json["pattern"], "");
+  const Subject subject = json.contains("tree") ? Subject::metadata : Subject::data;
+  if (subject == Subject::metadata) read_tree(json, test);
+  else read_pattern(json, test);
 
   Json common = json;
-  for (const char* key : {"case", "name", "interface", "pattern"}) common.erase(key);
-  const Settings settings = settings_of(case_parameters(), common, "");
+  for (const char* key : {"case", "name", "interface", "pattern", "tree"}) common.erase(key);
+  const Settings settings =
+      settings_of(subject == Subject::metadata ? tree_case_parameters() : case_parameters(), common, "");
   test.clients = static_cast<std::uint32_t>(settings.number("clients"));
-  test.operations = operations_of(settings.list("operations"));
+  test.operations = operations_of(settings.list("operations"), subject);
   test.repetitions = repetitions_of(json.value("repetitions", Json(3)));
   test.warmup = settings.number("warmup");
   test.sharing = sharing_of(json.value("sharing", Json("shared")));
@@ -211,7 +262,8 @@ Case case_of(const Json& json) {
   test.wear_out = settings.flag("wear_out") ? WearOut::yes : WearOut::no;
   test.settle_s = settings.seconds("settle");
   test.seed = settings.number("seed");
-  test.pattern_settings.set("seed", test.seed);
+  if (subject == Subject::metadata) read_tree_settings(settings, test);
+  else test.pattern_settings.set("seed", test.seed);
   test.workload = workload_of(json);
   return test;
 }

@@ -1,0 +1,147 @@
+#pragma once
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "interfaces/descriptor.hpp"
+#include "interfaces/directory.hpp"
+
+namespace strider {
+
+/// Metadata by the operating system's calls, relative to a descriptor of the directory. The calls that know no descriptor
+/// (truncate, chdir, extended attributes) get the whole path.
+class PosixDirectory final : public Directory {
+ public:
+  explicit PosixDirectory(const std::string& path)
+      : top_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path), whole_(path + '/') {}
+  ~PosixDirectory() override {
+    if (home_ >= 0) ::close(home_);
+  }
+
+  void make_directory(const char* path) override { check(::mkdirat(at(), path, 0700), "mkdirat", path); }
+  void remove_directory(const char* path) override { check(::unlinkat(at(), path, AT_REMOVEDIR), "rmdir", path); }
+  void change_directory(const char* path) override {
+    if (home_ < 0) home_ = check(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), "open", ".");
+    check(::chdir(whole(path)), "chdir", path);
+  }
+  void go_back() override {
+    if (home_ >= 0) check(::fchdir(home_), "fchdir", ".");
+  }
+  void list(const char* path, EntryVisitor& visitor) override {
+    const int directory = check(::openat(at(), path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), "openat", path);
+    const struct Closing {
+      int descriptor;
+      ~Closing() { ::close(descriptor); }
+    } closing{directory};
+    while (const auto bytes = check(::getdents64(directory, entries_.data(), entries_.size()), "getdents64", path))
+      visit(static_cast<std::size_t>(bytes), visitor);
+  }
+
+  void make_node(const char* path) override { check(::mknodat(at(), path, S_IFREG | 0600, 0), "mknodat", path); }
+  Handle open(const char* path, OpenMode mode) override {
+    const int flags = mode == OpenMode::create ? O_CREAT | O_EXCL | O_WRONLY
+                      : mode == OpenMode::write ? O_WRONLY
+                                                : O_RDONLY;
+    return check(::openat(at(), path, flags | O_CLOEXEC | O_NOFOLLOW, 0600), "openat", path);
+  }
+  void write(Handle file, std::span<const std::byte> data, const char* path) override {
+    while (!data.empty()) {
+      const auto moved = ::write(descriptor(file), data.data(), data.size());
+      if (moved > 0) data = data.subspan(static_cast<std::size_t>(moved));
+      else if (moved == 0 || errno != EINTR) fail("write", path);
+    }
+  }
+  std::uint64_t read(Handle file, std::span<std::byte> to, const char* path) override {
+    std::uint64_t done = 0;
+    while (done < to.size()) {
+      const auto moved = ::read(descriptor(file), to.data() + done, to.size() - done);
+      if (moved > 0) done += static_cast<std::uint64_t>(moved);
+      else if (moved == 0) break;
+      else if (errno != EINTR) fail("read", path);
+    }
+    return done;
+  }
+  void sync(Handle file, const char* path) override { check(::fsync(descriptor(file)), "fsync", path); }
+  std::uint64_t seek_end(Handle file, const char* path) override {
+    return static_cast<std::uint64_t>(check(::lseek(descriptor(file), 0, SEEK_END), "lseek", path));
+  }
+  void close(Handle file, const char* path) override { check(::close(descriptor(file)), "close", path); }
+
+  ItemState state(const char* path) override {
+    struct stat found{};
+    check(::fstatat(at(), path, &found, AT_SYMLINK_NOFOLLOW), "fstatat", path);
+    const ItemType type = S_ISREG(found.st_mode)   ? ItemType::file
+                          : S_ISDIR(found.st_mode) ? ItemType::directory
+                          : S_ISLNK(found.st_mode) ? ItemType::symbolic_link
+                                                   : ItemType::other;
+    return {type, static_cast<std::uint64_t>(found.st_size), found.st_nlink};
+  }
+  void access(const char* path) override { check(::faccessat(at(), path, R_OK, 0), "faccessat", path); }
+  void set_mode(const char* path, unsigned mode) override { check(::fchmodat(at(), path, mode, 0), "fchmodat", path); }
+  void set_times(const char* path) override {
+    check(::utimensat(at(), path, nullptr, AT_SYMLINK_NOFOLLOW), "utimensat", path);
+  }
+  void truncate(const char* path, std::uint64_t bytes) override {
+    check(::truncate(whole(path), static_cast<off_t>(bytes)), "truncate", path);
+  }
+  void rename(const char* from, const char* to) override {
+    check(::renameat(at(), from, at(), to), "renameat", from);
+  }
+  void link(const char* from, const char* to) override { check(::linkat(at(), from, at(), to, 0), "linkat", to); }
+  void make_symbolic_link(const char* target, const char* path) override {
+    check(::symlinkat(target, at(), path), "symlinkat", path);
+  }
+  std::string_view read_symbolic_link(const char* path, std::span<char> out) override {
+    const auto length = check(::readlinkat(at(), path, out.data(), out.size()), "readlinkat", path);
+    return {out.data(), static_cast<std::size_t>(length)};
+  }
+  void set_attribute(const char* path, std::string_view value) override {
+    check(::lsetxattr(whole(path), attribute, value.data(), value.size(), 0), "lsetxattr", path);
+  }
+  std::string_view get_attribute(const char* path, std::span<char> out) override {
+    const auto length = check(::lgetxattr(whole(path), attribute, out.data(), out.size()), "lgetxattr", path);
+    return {out.data(), static_cast<std::size_t>(length)};
+  }
+  void unlink(const char* path) override { check(::unlinkat(at(), path, 0), "unlinkat", path); }
+
+ private:
+  static constexpr const char* attribute = "user.strider";
+
+  int at() const { return top_.get(); }
+  static int descriptor(Handle file) { return static_cast<int>(file); }
+  template <typename Result>
+  Result check(Result result, const char* call, const char* path) const {
+    if (result < 0) [[unlikely]]
+      fail(call, path);
+    return result;
+  }
+  [[noreturn]] void fail(const char* call, const char* path) const { throw_errno(call, top_.path() + '/' + path); }
+  const char* whole(const char* path) {
+    whole_.resize(top_.path().size() + 1);
+    whole_ += path;
+    return whole_.c_str();
+  }
+  void visit(std::size_t bytes, EntryVisitor& visitor) const {
+    for (std::size_t at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries_.data() + at);
+      at += entry->d_reclen;
+      const char* name = entry->d_name;
+      if (std::strcmp(name, ".") != 0 && std::strcmp(name, "..") != 0) visitor.entry(name);
+    }
+  }
+
+  Descriptor top_;
+  std::string whole_;
+  int home_ = -1;  ///< where the process was before its first change_directory
+  alignas(dirent64) std::array<char, 65536> entries_;
+};
+
+}  // namespace strider
