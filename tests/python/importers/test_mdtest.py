@@ -268,7 +268,7 @@ MISTAKES = {
     "-n 9 -e 8 -w 16": "-e 8: a file is read whole: give -e 16, or leave out -e to open and close it",
     "-n 9 -f 3 -l 2": "-f 3: -f must be at most -l",
     "-n 9 -l 5": "-l 5: it needs more tasks than there are: start as many with strider mdtest -n",
-    "-n 9 -a S3": "-a S3: S3 is not supported: take POSIX",
+    "-n 9 -a S3": "-a S3: S3 is not supported: take POSIX or DUMMY",
     "-n 9 -d /a@/b -u": "-d /a@/b: several directories are not supported: a run has one target directory",
     "-n 9 -c": "-c: every task makes and removes its own items: for the rate of one task run",
     "-n 9 -D -E": "-E: mdtest reads no directories: leave out -D, or take readdir in a suite",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from strider.importers.mdtest.workload import Workload
 from strider.suite.mistakes import Mistakes
 
-INTERFACES = {"posix": "posix"}
+INTERFACES = {"posix": "posix", "dummy": "null"}
 """mdtest's interfaces and Strider's."""
 
 Objection = tuple[str, str]
@@ -98,7 +98,7 @@ def _limits(workload: Workload) -> Iterator[Objection]:
     """What Strider cannot do."""
     api = workload.settings.text("api", "POSIX")
     if api.lower() not in INTERFACES:
-        yield "api", f"{api} is not supported: take POSIX"
+        yield "api", f"{api} is not supported: take POSIX or DUMMY"
     if "@" in workload.settings.text("dirpath"):
         yield (
             "dirpath",
