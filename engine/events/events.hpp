@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "interfaces/interface.hpp"
+#include "measure/call_counter.hpp"
 #include "measure/histogram.hpp"
 
 namespace strider {
@@ -65,6 +66,7 @@ struct Sample {
   double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0;
   double user_s = 0, system_s = 0;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
+  std::optional<CallCount> calls;  ///< nothing unless all ranks could count
   std::array<std::uint64_t, Histogram::size> latency_counts{};
   std::uint64_t latency_sum_ns = 0, latency_minimum_ns = 0, latency_maximum_ns = 0;
   double rank_rate_mean_mib_s = 0;
@@ -90,8 +92,9 @@ struct Sample {
 struct RankRow {
   std::uint64_t bytes, requests, digest;
   double start_s, end_s, transfer_s, io_s, user_s, system_s;
+  CallCount calls;
   std::uint32_t node;
-  std::uint32_t has_digest;
+  std::uint32_t has_digest, has_calls;
 };
 
 struct ErrorInfo {
@@ -127,6 +130,8 @@ class EventStream {
   void end(const std::string& status);
 
   std::uint64_t errors() const { return errors_; }
+  /// System calls made to write events.
+  std::uint64_t write_calls() const { return write_calls_; }
   std::uint64_t origin_ns() const { return origin_ns_; }
 
  private:
@@ -138,6 +143,7 @@ class EventStream {
   std::uint64_t origin_ns_;
   std::uint64_t samples_ = 0;
   std::uint64_t errors_ = 0;
+  std::uint64_t write_calls_ = 0;
 };
 
 }  // namespace strider

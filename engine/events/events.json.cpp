@@ -115,6 +115,7 @@ void EventStream::write_line(const std::string& line) {
   std::size_t done = 0;
   while (done < line.size()) {
     const ssize_t moved = ::write(descriptor_, line.data() + done, line.size() - done);
+    ++write_calls_;
     if (moved > 0) done += static_cast<std::size_t>(moved);
     else if (errno != EINTR) throw IoError({"write", path_, 0, line.size(), errno});
   }
@@ -183,6 +184,8 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"system_s", sample.system_s},
                {"voluntary_switches", sample.voluntary_switches},
                {"involuntary_switches", sample.involuntary_switches},
+               {"read_calls", sample.calls ? Json(sample.calls->read) : Json(nullptr)},
+               {"write_calls", sample.calls ? Json(sample.calls->write) : Json(nullptr)},
                {"latency", latency_of(sample)},
                {"histogram", histogram_of(sample)},
                {"rank_rate_mib_s",
@@ -211,6 +214,8 @@ void EventStream::rank(const PhaseName& name, std::uint32_t rank, const RankRow&
                {"io_s", row.io_s},
                {"user_s", row.user_s},
                {"system_s", row.system_s},
+               {"read_calls", row.has_calls != 0 ? Json(row.calls.read) : Json(nullptr)},
+               {"write_calls", row.has_calls != 0 ? Json(row.calls.write) : Json(nullptr)},
                {"digest", row.has_digest != 0 ? Json(hex16(row.digest)) : Json(nullptr)}});
   write_line(line_of(json));
 }

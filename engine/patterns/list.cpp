@@ -38,6 +38,8 @@ class Reader {
 
   std::vector<Row> read() {
     if (!next()) wrong("has no lines", "begin with " + header());
+    if (text_.starts_with("PAR1"))
+      wrong("is a Parquet file", "convert it to CSV: duckdb -c \"COPY (FROM 'FILE.parquet') TO 'FILE.csv'\"");
     take_header();
     std::vector<Row> rows;
     while (next()) rows.push_back(row());

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <new>
 
+#include "runner/error_record.hpp"
 #include "runner/interrupt.hpp"
-#include "runner/phase_report.hpp"
 #include "runner/slices.hpp"
 
 namespace strider {
@@ -150,15 +150,9 @@ class TurnRunner {
     const Seat theirs = seating_.seat(static_cast<std::uint32_t>(worst.rank));
     const IoError error(
         {"remove", context_.directory + "/" + file_name(test_.number, theirs.file), 0, 0, worst.error_number});
-    ErrorInfo info;
-    info.kind = "io";
-    info.rank = worst.rank;
-    info.file = error.details().file;
-    info.call = error.details().call;
-    info.error_number = error.details().error_number;
-    info.message = error.what();
-    info.remedy = error.remedy();
-    context_.events->error(name_of_phase("remove"), info);
+    const ErrorRecord record =
+        describe_error(error, worst.rank, context_.nodes.host_of(static_cast<std::uint32_t>(worst.rank)));
+    context_.events->error(name_of_phase("remove"), info_of(record));
   }
 
   RunContext& context_;

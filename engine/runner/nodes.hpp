@@ -22,6 +22,8 @@ struct Nodes {
 
   /// On rank 0: nodes on which the first `ranks` ranks run.
   std::uint32_t count_of_first(std::uint32_t ranks) const;
+  /// On rank 0: the host that a rank runs on.
+  const std::string& host_of(std::uint32_t rank) const { return table[of_rank[rank]].name; }
 };
 
 /// Collective over MPI_COMM_WORLD. `ranks_per_node` 0: nodes as MPI reports them.

@@ -64,6 +64,7 @@ class Worker final : public Watch, public Agreement, public Attention {
   void wear_out(Transfer& transfer);
   void finish_file();
   void note_error(const IoError& error);
+  std::optional<CallCount> calls_so_far() const;
   template <typename Step>
   void guarded(const Step& step);
   void report_progress(std::uint64_t bytes);
@@ -260,6 +261,13 @@ void Worker::wear_out(Transfer& transfer) {
   part_.deadline.wear_out_s = seconds_between(begin, monotonic_ns());
 }
 
+/// But for those that tell of progress.
+std::optional<CallCount> Worker::calls_so_far() const {
+  std::optional<CallCount> made = context_.calls.now();
+  if (made) made->write -= context_.events->write_calls();
+  return made;
+}
+
 void Worker::finish_file() {
   const bool wanted = writes(task_.operation) && test_.sync == SyncPolicy::end;
   bool ended = failed() || alarm_.raised();
@@ -284,9 +292,12 @@ void Worker::execute() {
     if (limited()) most_requests();
     return;
   }
+  const std::optional<CallCount> calls_before = calls_so_far();
   const std::uint64_t begin = monotonic_ns();
   transfer();
   part_.transfer_s = seconds_between(begin, monotonic_ns() - waited_ns_);
+  const std::optional<CallCount> calls_after = calls_so_far();
+  if (calls_before && calls_after) part_.calls = *calls_after - *calls_before;
   finish_file();
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/clock.hpp"
 #include "events/events.hpp"
+#include "measure/call_counter.hpp"
 #include "operations/transfer.hpp"
 #include "plan/case.hpp"
 #include "plan/seating.hpp"
@@ -26,6 +27,7 @@ struct RunContext {
   std::uint64_t origin_ns = 0;  ///< start of the run on rank 0's clock
   Nodes nodes;
   Timer timer;
+  CallCounter calls;
   EventStream* events = nullptr;
   std::uint64_t next_phase = 0;  ///< numbers phases alike on all ranks that take part
   PhaseName current;             ///< what this rank is doing

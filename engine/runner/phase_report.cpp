@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 #include "core/random.hpp"
 
@@ -11,87 +10,7 @@ namespace strider {
 namespace {
 
 constexpr int error_tag = 914;
-constexpr double nobody = 1e300;          ///< a minimum over no ranks
-constexpr std::size_t errors_shown = 16;  ///< of each kind, in full; the rest are counted
-
-template <std::size_t N>
-void copy_text(char (&to)[N], const std::string& from) {
-  std::strncpy(to, from.c_str(), N - 1);
-  to[N - 1] = '\0';
-}
-
-std::string hex(const Mismatch& mismatch, const std::array<std::byte, Mismatch::shown_bytes>& bytes) {
-  std::string text;
-  constexpr char digits[] = "0123456789abcdef";
-  for (std::uint32_t i = 0; i < mismatch.shown; ++i) {
-    const auto value = std::to_integer<unsigned>(bytes[i]);
-    text += digits[value >> 4];
-    text += digits[value & 15];
-  }
-  return text;
-}
-
-ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::string& host, const std::string& file) {
-  ErrorRecord record{};
-  std::string message = "read " + std::to_string(mismatch.wrong_bytes) + " wrong bytes: ";
-  switch (mismatch.blame) {
-    case Blame::zero: message += "zeros where data was written"; break;
-    case Blame::stale: message += "older data of the same place"; break;
-    case Blame::torn: message += "partly older data of the same place"; break;
-    case Blame::misplaced: message += "data that belongs to offset " + std::to_string(mismatch.origin_offset); break;
-    case Blame::foreign: message += "data that was not written there by this run"; break;
-  }
-  copy_text(record.kind, "verify");
-  copy_text(record.host, host);
-  copy_text(record.file, file);
-  copy_text(record.message, message);
-  copy_text(record.expected_hex, hex(mismatch, mismatch.expected));
-  copy_text(record.found_hex, hex(mismatch, mismatch.found));
-  copy_text(record.blame, std::string(name_of(mismatch.blame)));
-  copy_text(record.remedy, "do not trust this storage or its caches before the cause is found");
-  record.offset = mismatch.file_offset;
-  record.length = mismatch.wrong_bytes;
-  record.count = 1;
-  record.rank = rank;
-  return record;
-}
-
-ErrorInfo info_of(const ErrorRecord& record) {
-  ErrorInfo info;
-  info.kind = record.kind;
-  info.rank = record.rank;
-  info.host = record.host;
-  info.file = record.file;
-  info.offset = record.offset;
-  info.length = record.length;
-  info.call = record.call;
-  info.error_number = record.error_number;
-  info.message = record.message;
-  info.expected_hex = record.expected_hex;
-  info.found_hex = record.found_hex;
-  info.blame = record.blame;
-  info.count = record.count;
-  info.remedy = record.remedy;
-  return info;
-}
-
-/// The first errors of each kind in full, by rank; the last of them counts those left out. Errors of storage come
-/// first: they are why there is no sample.
-std::vector<ErrorRecord> condense(std::vector<ErrorRecord> errors) {
-  const auto position = [](const ErrorRecord& error) {
-    return std::pair(std::strcmp(error.kind, "io") != 0, error.rank);
-  };
-  std::stable_sort(errors.begin(), errors.end(),
-                   [&](const ErrorRecord& a, const ErrorRecord& b) { return position(a) < position(b); });
-  std::vector<ErrorRecord> shown;
-  std::size_t of_kind = 0;
-  for (const ErrorRecord& error : errors) {
-    if (!shown.empty() && std::strcmp(shown.back().kind, error.kind) != 0) of_kind = 0;
-    if (of_kind++ < errors_shown) shown.push_back(error);
-    else shown.back().count += error.count;
-  }
-  return shown;
-}
+constexpr double nobody = 1e300;  ///< a minimum over no ranks
 
 /// Minima over ranks; maxima travel negated, so that one reduction serves all.
 struct Bounds {
@@ -134,6 +53,9 @@ struct Sums {
     working_ranks,
     deadline_requests,
     deadline_bytes,
+    read_calls,
+    write_calls,
+    uncounted_ranks,
     fields
   };
   std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
@@ -242,6 +164,9 @@ class Report {
     v[Sums::error_records] = part_.errors.size() + mismatches_.size();
     v[Sums::deadline_requests] = part_.deadline.requests;
     v[Sums::deadline_bytes] = part_.deadline.bytes;
+    v[Sums::read_calls] = part_.calls ? part_.calls->read : 0;
+    v[Sums::write_calls] = part_.calls ? part_.calls->write : 0;
+    v[Sums::uncounted_ranks] = part_.calls ? 0 : 1;
     if (examiner_ != nullptr) {
       v[Sums::checked] = examiner_->checked_bytes();
       v[Sums::wrong] = examiner_->wrong_bytes();
@@ -281,6 +206,7 @@ class Report {
     row.io_s = static_cast<double>(tally_.latency_ns.sum()) * 1e-9;
     row.user_s = part_.usage.user_s;
     row.system_s = part_.usage.system_s;
+    if (part_.calls) row.calls = *part_.calls, row.has_calls = 1;
     row.node = context_.nodes.mine;
     if (examiner_ != nullptr) row.digest = examiner_->digest(), row.has_digest = 1;
     std::vector<RankRow> rows(rank_ == 0 ? task_.test->clients : 0);
@@ -335,6 +261,7 @@ class Report {
     sample.system_s = reals_.value[RealSums::system];
     sample.voluntary_switches = sum[Sums::voluntary];
     sample.involuntary_switches = sum[Sums::involuntary];
+    if (sum[Sums::uncounted_ranks] == 0) sample.calls = {sum[Sums::read_calls], sum[Sums::write_calls]};
     std::copy(sum.begin() + Sums::fields, sum.end(), sample.latency_counts.begin());
     sample.latency_sum_ns = sum[Sums::latency_ns];
     sample.latency_minimum_ns = latency_bounds_[0];
@@ -379,23 +306,6 @@ class Report {
 };
 
 }  // namespace
-
-ErrorRecord describe_error(const IoError& error, int rank, const std::string& host) {
-  ErrorRecord record{};
-  const IoError::What& what = error.details();
-  copy_text(record.kind, "io");
-  copy_text(record.call, what.call);
-  copy_text(record.host, host);
-  copy_text(record.file, what.file);
-  copy_text(record.message, error.what());
-  copy_text(record.remedy, error.remedy());
-  record.offset = what.offset;
-  record.length = what.length;
-  record.count = 1;
-  record.rank = rank;
-  record.error_number = what.error_number;
-  return record;
-}
 
 PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const Seat& seat, RankPart& part,
                           const Tally& tally, const Milestones& milestones, const Examiner* examiner,

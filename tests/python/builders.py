@@ -27,7 +27,11 @@ OPERATION_FACTOR = {"write": 0.7, "rewrite": 0.8, "read": 1.0, "reread": 1.9, "r
 
 @dataclass
 class CaseSpec:
-    """One case of a synthetic plan; with `wrong_data` the check of what it reads fails."""
+    """One case of a synthetic plan; with `wrong_data` the check of what it reads fails.
+
+    Attributes:
+        calls_per_request: File system calls of one kind for each request; None: the kernel did not count.
+    """
 
     interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
     pattern: Json = field(
@@ -38,6 +42,7 @@ class CaseSpec:
     common: Json = field(default_factory=dict)
     name: str = ""
     wrong_data: bool = False
+    calls_per_request: float | None = 1
 
     def plan(self, number: int, repetitions: int) -> Json:
         common = {
@@ -251,6 +256,7 @@ class RunBuilder:
             system_s=elapsed * 0.4 * case.clients,
             voluntary_switches=12,
             involuntary_switches=3,
+            **self.calls(case, operation, total // case.transfer),
             **self.latencies(case, rate, total // case.transfer),
             rank_rate_mib_s=self.rank_rates(case, rate),
             deadline=self.deadline(deadline, rate, total) if deadline else None,
@@ -261,6 +267,16 @@ class RunBuilder:
         )
         if wrong:
             self.emit_mismatch(number, repetition, operation)
+
+    def calls(self, case: CaseSpec, operation: str, requests: int) -> Json:
+        """Calls in the direction of the operation; of read-modify-write in both."""
+        if case.calls_per_request is None:
+            return {"read_calls": None, "write_calls": None}
+        calls = round(requests * case.calls_per_request)
+        return {
+            "read_calls": 0 if operation in ("prefill", "write", "rewrite") else calls,
+            "write_calls": 0 if operation in ("read", "reread") else calls,
+        }
 
     def emit_mismatch(self, number: int, repetition: int, operation: str) -> None:
         self.emit(

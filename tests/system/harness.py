@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from strider.engine import Engine
 
@@ -76,8 +76,23 @@ def read_events(path: Path) -> list[Json]:
     return [json.loads(line) for line in lines if line.endswith("\n") and line.strip()]
 
 
-class EngineJob:
-    """A run of the engine that is under way; as a context manager, so that nothing outlives the test."""
+class Job:
+    """A process that is under way; as a context manager, so that nothing it started outlives the test."""
+
+    process: subprocess.Popen[str]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pid in descendants(self.process.pid):
+            kill(pid, 9)
+        self.process.kill()
+        self.process.wait()
+
+
+class EngineJob(Job):
+    """A run of the engine that is under way."""
 
     def __init__(self, engine: Engine, document: Json, work: Path, wrap: Iterable[str] = ()) -> None:
         self.work = work
@@ -105,15 +120,6 @@ class EngineJob:
             text=True,
             start_new_session=True,
         )
-
-    def __enter__(self) -> "EngineJob":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for pid in descendants(self.process.pid):
-            kill(pid, 9)
-        self.process.kill()
-        self.process.wait()
 
     def finish(self) -> EngineRun:
         """Waits for the end."""

@@ -11,6 +11,7 @@ import pytest
 
 from harness import (
     EngineJob,
+    Job,
     Json,
     case,
     command_of,
@@ -148,7 +149,7 @@ repetitions = 1000
 """
 
 
-class StriderJob:
+class StriderJob(Job):
     """`strider run` of a suite that takes for ever."""
 
     def __init__(self, tmp_path: Path, suite_keys: str = "") -> None:
@@ -165,15 +166,6 @@ class StriderJob:
             text=True,
             start_new_session=True,
         )
-
-    def __enter__(self) -> "StriderJob":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for pid in descendants(self.process.pid):
-            kill(pid, 9)
-        self.process.kill()
-        self.process.wait()
 
     def wait_for_second_case(self) -> list[int]:
         """The processes of the ranks, once the first case is measured and the second under way."""

@@ -33,4 +33,6 @@ def test_a_file_that_one_rank_cannot_open_ends_the_phase(
     assert (error["kind"], error["rank"]) == ("io", 1)
     assert error["file"].endswith("case1.1")
     # What stands in the way cannot be removed either, and that is said, too.
-    assert [e["file"][-7:] for e in done.of("error", operation="remove")] == ["case1.1"]
+    (left,) = done.of("error", operation="remove")
+    assert (left["file"][-7:], left["rank"], left["call"], left["count"]) == ("case1.1", 1, "remove", 1)
+    assert left["host"] == error["host"] != ""

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from strider.report import pivot
+from strider.report import calls, pivot
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference, reference_of
 from strider.report.reservations import reservations
 from strider.report.wording import constants_line, digest_line, notes, problems, verification_line
-from strider.statistics import OperationSummary, compare_digests, summarize
+from strider.statistics import CallSummary, OperationSummary, compare_digests, summarize
 from strider.statistics.summary import LatencySummary
 from strider.store.model import Run
 from strider.units import MB, MIB, format_bytes
@@ -27,9 +27,14 @@ if TYPE_CHECKING:
 
 MAXIMUM_ROWS = 60
 #: Columns that may go where the terminal is narrow, first to go first.
-_OPTIONAL = ("first done", "maximum", "minimum", "p50", "p99")
+_OPTIONAL = ("first done", "maximum", "minimum", "p50", "p99", "requests")
 #: Columns of text that may take several lines, and their width.
 _FOLDING = {"pattern": 28, "notes": 26}
+_CALL_COLUMNS: dict[str, Any] = {
+    "requests": ("requests", "right", calls.count_cell("requests")),
+    "read calls": ("read\ncalls", "right", calls.count_cell("read_calls")),
+    "write calls": ("write\ncalls", "right", calls.count_cell("write_calls")),
+}
 
 
 def render(run: Run, console: Console) -> None:
@@ -99,6 +104,7 @@ def _as_row(run_id: str, summary: OperationSummary, reference: Reference | None)
         "rate_first_done_median_mib_s": summary.first_done.median if summary.first_done else None,
         "published_mb_s": reference.figure_mb_s(case, summary.operation) if reference else None,
         **{f"latency_{name}": getattr(latency, name, None) for name in LatencySummary.__dataclass_fields__},
+        **{name: getattr(summary.calls, name, None) for name in CallSummary.__dataclass_fields__},
         "verify_checked_bytes": verify.checked_bytes if verify else None,
         "verify_wrong_bytes": verify.wrong_bytes if verify else None,
         "sync_share": times.sync_share if times else None,
@@ -199,6 +205,7 @@ def _columns(
         ),
         "p50": (f"p50\n{unit.name}", "right", lambda s: unit.format(s.latency.p50_s if s.latency else None)),
         "p99": (f"p99\n{unit.name}", "right", lambda s: unit.format(s.latency.p99_s if s.latency else None)),
+        **(_CALL_COLUMNS if calls.differ(summaries) else {}),
         "notes": ("notes", "left", lambda s: "; ".join(notes(s))),
     }
     if not any(notes(summary) for summary in summaries):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from strider.report import calls
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference
@@ -33,7 +34,7 @@ class HtmlTable:
 def result_tables(
     summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
 ) -> list[HtmlTable]:
-    """The tables of some summaries: rates, latencies, where the time went, and the deadline if any.
+    """The tables of some summaries: rates, calls, latencies, where the time went, and the deadline if any.
 
     Where there are published figures for some of them, these stand beside the rates.
     """
@@ -41,7 +42,7 @@ def result_tables(
     caption, rates = _rates(ordered)
     contents = [
         (caption, _with_reference(rates, ordered, reference)),
-        *(make(ordered) for make in (_latencies, _times, _deadlines)),
+        *(make(ordered) for make in (_calls, _latencies, _times, _deadlines)),
     ]
     tables = [_table(caption, columns, ordered, facets) for caption, columns in contents]
     return [table for table in tables if any(set(row[table.labels :]) - {NOTHING, ""} for row in table.rows)]
@@ -164,6 +165,19 @@ def _latencies(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[s
         ("max", unit.name): of_latency("maximum_s"),
     }
     return "Latency of requests, over all ranks and repetitions", columns
+
+
+def _calls(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
+    unit = time_unit([summary.times.elapsed_s for summary in summaries if summary.times])
+    columns: dict[tuple[str, str], Cell] = {
+        ("elapsed", unit.name): lambda s: unit.format(s.times.elapsed_s if s.times else None),
+        ("requests", ""): calls.count_cell("requests"),
+        ("read calls", ""): calls.count_cell("read_calls"),
+        ("write calls", ""): calls.count_cell("write_calls"),
+        ("calls per request", ""): calls.per_request,
+    }
+    shown = columns if calls.differ(summaries) else {}
+    return "Requests and file system calls, mean of a repetition", shown
 
 
 def _times(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:

@@ -2,9 +2,10 @@
 
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
-from strider.statistics.summary import OperationSummary, summarize
+from strider.statistics.summary import CallSummary, OperationSummary, summarize
 
 __all__ = [
+    "CallSummary",
     "DigestComparison",
     "Distribution",
     "Interval",

@@ -75,6 +75,18 @@ class DeadlineSummary:
 
 
 @dataclass(frozen=True)
+class CallSummary:
+    """What became of the requests of a repetition: means over repetitions, summed over the ranks.
+
+    Calls are read-like and write-like system calls as the kernel counts them.
+    """
+
+    requests: float
+    read_calls: float
+    write_calls: float
+
+
+@dataclass(frozen=True)
 class VerifySummary:
     """What the check of read data found, summed over all repetitions, void ones and warm-ups included."""
 
@@ -95,6 +107,7 @@ class OperationSummary:
         total_rate_mib_s: Total work ÷ total time over the repetitions: what one gets who does all of them in
             a row. Slow repetitions weigh more in it than in `rate.mean`.
         first_done: Rate until the first rank had finished, MiB/s.
+        calls: None where the kernel did not count them.
     """
 
     case: Case
@@ -108,6 +121,7 @@ class OperationSummary:
     times: TimeSummary | None
     ranks: RankSummary | None
     deadline: DeadlineSummary | None
+    calls: CallSummary | None
     verify: VerifySummary | None
     errors: Sequence[ErrorRow]
 
@@ -158,6 +172,7 @@ def _summarize_operation(
         times=_times(counted),
         ranks=_ranks(counted),
         deadline=_deadline(counted),
+        calls=_calls(counted),
         verify=_verify(samples),
         errors=errors,
     )
@@ -237,6 +252,21 @@ def _deadline(samples: Sequence[Sample]) -> DeadlineSummary | None:
         wear_out_s=sum(one.wear_out_s for one in reached) / len(reached),
         requests_per_rank_min=min(one.requests_per_rank_min for one in reached),
         requests_per_rank_max=max(one.requests_per_rank_max for one in reached),
+    )
+
+
+def _calls(samples: Sequence[Sample]) -> CallSummary | None:
+    counted = [
+        (sample, sample.read_calls, sample.write_calls)
+        for sample in samples
+        if sample.read_calls is not None and sample.write_calls is not None
+    ]
+    if not counted:
+        return None
+    return CallSummary(
+        requests=sum(sample.requests for sample, _, _ in counted) / len(counted),
+        read_calls=sum(reads for _, reads, _ in counted) / len(counted),
+        write_calls=sum(writes for _, _, writes in counted) / len(counted),
     )
 
 

@@ -194,6 +194,8 @@ class Sample(Record):
     """One executed phase: one operation of one case in one repetition.
 
     Attributes:
+        read_calls: Read-like system calls of all ranks while they transferred; None where the kernel did not
+            count, or the run is older than the count. `write_calls` likewise.
         facts: What the interface says of its open file, such as hints; in a case's first repetition.
     """
 
@@ -223,6 +225,8 @@ class Sample(Record):
     system_s: Real = math.nan
     voluntary_switches: int | None = None
     involuntary_switches: int | None = None
+    read_calls: int | None = None
+    write_calls: int | None = None
     latency: Latency | None = None
     histogram: Histogram | None = None
     rank_rate_mib_s: RankRates | None = None
@@ -261,6 +265,8 @@ class RankRow(Record):
     io_s: Real = math.nan
     user_s: Real = math.nan
     system_s: Real = math.nan
+    read_calls: int | None = None
+    write_calls: int | None = None
     digest: str | None = None
 
 

@@ -71,6 +71,8 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         **dict.fromkeys(_PHASE_TIMES, "DOUBLE"),
         "voluntary_switches": "BIGINT",
         "involuntary_switches": "BIGINT",
+        "read_calls": "BIGINT",
+        "write_calls": "BIGINT",
         "latency": _struct(_LATENCY),
         "histogram": "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])",
         "rank_rate_mib_s": _struct(_RANK_RATE),
@@ -94,6 +96,8 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "io_s": "DOUBLE",
         "user_s": "DOUBLE",
         "system_s": "DOUBLE",
+        "read_calls": "BIGINT",
+        "write_calls": "BIGINT",
         "digest": "VARCHAR",
     },
     "errors": {

@@ -90,6 +90,10 @@ TEST_F(ListOf, NamesTheLineOfAMistake) {
   EXPECT_EQ(mistake("# nothing\n"), ":1: has no lines");
 }
 
+TEST_F(ListOf, AParquetFileIsToldFromBadText) {
+  EXPECT_EQ(mistake(std::string("PAR1\x15\x04\0\x00PAR1", 12)), ":1: is a Parquet file");
+}
+
 TEST_F(ListOf, AFileThatIsNotThereIsNamed) {
   Settings settings;
   settings.set("file", folder_.file("missing.csv"));

@@ -90,6 +90,15 @@ def test_two_repetitions_show_their_extremes_and_say_so(tmp_path: Path) -> None:
     assert "minimum and maximum (fewer than 3 repetitions)" in page.text("figcaption")
 
 
+def test_calls_have_a_table_where_they_differ_from_the_requests(tmp_path: Path) -> None:
+    caption = "Requests and file system calls, mean of a repetition"
+    collective = CaseSpec(interface={"name": "mpiio"}, calls_per_request=0.25)
+    page = page_of(tmp_path, run_of(tmp_path / "run", [CaseSpec(), collective]))
+    assert caption in page.text("caption")
+    assert {"0.250", "1.00"} <= set(page.text("td").split())
+    assert caption not in page_of(tmp_path, run_of(tmp_path / "plain", [CaseSpec()])).text("caption")
+
+
 def test_interface_null_is_not_drawn_beside_real_ones(tmp_path: Path) -> None:
     page = page_of(tmp_path, run_of(tmp_path / "run", sweep(interfaces=("posix", "null"))))
     assert "Interface null moves no bytes" in page.text()

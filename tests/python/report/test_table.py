@@ -124,3 +124,44 @@ def test_rows_for_programs_are_plain_json_with_units(tmp_path: Path) -> None:
     assert write["rate_deviation_mib_s"] is None, "one repetition has no spread"
     assert write["latency_p99_s"] > 0
     assert (read["n"], read["voided"], read["errors"], read["rate_mean_mib_s"]) == (0, 1, 1, None)
+
+
+def methods(multiple: float | None, collective: float | None) -> list[CaseSpec]:
+    return [
+        CaseSpec(interface={"name": "posix"}, calls_per_request=multiple),
+        CaseSpec(interface={"name": "mpiio", "access": "collective"}, calls_per_request=collective),
+    ]
+
+
+def test_calls_stand_beside_requests_where_they_differ(tmp_path: Path) -> None:
+    lines = rendered(run_of(tmp_path, methods(2048, 0.25)), 120).splitlines()
+    assert lines[0].split()[-2:] == ["read", "write"]
+    assert lines[1].split()[-3:] == ["requests", "calls", "calls"]
+    counts = [
+        tuple(line.split()[-3:]) for line in lines if line.startswith(("posix", "mpiio")) and "%" in line
+    ]
+    write_first = [("128", "0", "262144"), ("128", "0", "32")]
+    assert counts == [*write_first, ("128", "262144", "0"), ("128", "32", "0")]
+
+
+@pytest.mark.parametrize("per_request", [1, 1.005, None])
+def test_calls_that_are_the_requests_are_not_told(tmp_path: Path, per_request: float | None) -> None:
+    operations = ("write", "read", "read-modify-write")
+    cases = [
+        CaseSpec(operations=operations, calls_per_request=per_request),
+        CaseSpec(operations=operations, interface={"name": "null"}, calls_per_request=0),
+    ]
+    assert "calls" not in rendered(run_of(tmp_path, cases), 140)
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_narrow_terminal_keeps_the_calls(tmp_path: Path, width: int) -> None:
+    text = rendered(run_of(tmp_path, methods(2048, 0.25)), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "262144" in text
+
+
+def test_rows_for_programs_have_the_calls(tmp_path: Path) -> None:
+    write, read = as_rows(run_of(tmp_path, [CaseSpec(calls_per_request=2)]))
+    assert (write["requests"], write["read_calls"], write["write_calls"]) == (128, 0, 256)
+    assert (read["requests"], read["read_calls"], read["write_calls"]) == (128, 256, 0)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from builders import MIB, CaseSpec, RunBuilder, sweep
-from strider.statistics import compare_digests, summarize
+from strider.statistics import CallSummary, compare_digests, summarize
 from strider.store import Run, load
 
 
@@ -108,3 +109,24 @@ def test_different_amounts_cannot_be_compared(tmp_path: Path) -> None:
     cut = [s.model_copy(update={"bytes": 1}) if s.case == 2 else s for s in run.samples]
     (comparison,) = compare_digests(run.model_copy(update={"samples": cut}))
     assert comparison.verdict == "not comparable"
+
+
+def test_calls_are_means_over_repetitions(tmp_path: Path) -> None:
+    write, read = summarize(run_of(tmp_path, CaseSpec(calls_per_request=0.25)))
+    assert write.calls == CallSummary(requests=128, read_calls=0, write_calls=32)
+    assert read.calls == CallSummary(requests=128, read_calls=32, write_calls=0)
+
+
+def test_where_the_kernel_did_not_count_there_are_no_calls(tmp_path: Path) -> None:
+    assert all(
+        summary.calls is None for summary in summarize(run_of(tmp_path, CaseSpec(calls_per_request=None)))
+    )
+
+
+def test_runs_from_before_calls_were_counted_have_none(tmp_path: Path) -> None:
+    directory = RunBuilder([CaseSpec()]).write(tmp_path / "run")
+    events = directory / "events.jsonl"
+    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    older = [{key: value for key, value in event.items() if "_calls" not in key} for event in lines]
+    events.write_text("".join(json.dumps(event) + "\n" for event in older))
+    assert all(summary.calls is None for summary in summarize(load(directory)))

@@ -73,6 +73,20 @@ def test_nested_values_are_flat_columns_with_units(run_dir: Path) -> None:
     assert sum(count for _, count in row["histogram_buckets"]) == row["latency_count"]
 
 
+def test_calls_are_columns_and_null_where_nobody_counted(tmp_path: Path) -> None:
+    cases = [CaseSpec(calls_per_request=2048), CaseSpec(calls_per_request=None)]
+    directory = RunBuilder(cases, repetitions=1).write(tmp_path / RUN)
+    question = 'SELECT requests, read_calls, write_calls FROM samples ORDER BY "case", operation'
+    counted = [
+        {"requests": 128, "read_calls": 128 * 2048, "write_calls": 0},
+        {"requests": 128, "read_calls": 0, "write_calls": 128 * 2048},
+    ]
+    nobody = {"requests": 128, "read_calls": None, "write_calls": None}
+    assert query([directory], question) == [*counted, nobody, nobody]
+    derive(directory)
+    assert query([directory], question) == [*counted, nobody, nobody]
+
+
 def test_errors_without_a_case_are_kept(run_dir: Path) -> None:
     with (run_dir / "events.jsonl").open("a") as events:
         events.write('{"event":"error","time_s":9,"kind":"stall","message":"rank 3 is silent"}\n')

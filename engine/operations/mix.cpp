@@ -1,0 +1,63 @@
+#include "operations/mix.hpp"
+
+#include <algorithm>
+
+#include "core/random.hpp"
+
+namespace strider {
+
+Mix::Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, const Population& population,
+         Visitor& visitor, const Timer& timer)
+    : parts_(parts),
+      random_(seed),
+      owner_(owner),
+      oldest_(population.first_file),
+      next_(population.first_file + population.files),
+      least_(std::max<std::uint64_t>(1, population.files / 2)),
+      most_(population.files + (population.files + 1) / 2),
+      visitor_(visitor),
+      timer_(timer) {
+  for (const MixPart& part : parts_) {
+    tallies_.push_back({part.operation, 0, {}});
+    total_weight_ += part.weight;
+  }
+  // What keeps the population steady may be done although no weight asks for it.
+  for (const Operation operation : {Operation::create, Operation::unlink})
+    if (index_of(operation) == tallies_.size()) tallies_.push_back({operation, 0, {}});
+}
+
+std::size_t Mix::index_of(Operation operation) {
+  const auto found = std::find_if(tallies_.begin(), tallies_.end(),
+                                  [&](const MixTally& tally) { return tally.operation == operation; });
+  return static_cast<std::size_t>(found - tallies_.begin());
+}
+
+std::size_t Mix::draw() {
+  random_ += 0x9e3779b97f4a7c15ULL;
+  constexpr double two_to_64 = 18446744073709551616.0;
+  double left = static_cast<double>(mix64(random_)) / two_to_64 * total_weight_;
+  std::size_t part = 0;
+  while (part + 1 < parts_.size() && left >= parts_[part].weight) left -= parts_[part++].weight;
+  const Operation drawn = parts_[part].operation;
+  if (drawn == Operation::create && living() >= most_) return index_of(Operation::unlink);
+  if (drawn == Operation::unlink && living() <= least_) return index_of(Operation::create);
+  return part;
+}
+
+Item Mix::pick(Operation operation) {
+  if (operation == Operation::create) return {owner_, next_};
+  if (operation == Operation::unlink) return {owner_, oldest_};
+  return {owner_, oldest_ + below(mix64(random_ ^ 0x5bf03635ULL), living())};
+}
+
+std::uint64_t Mix::step() {
+  MixTally& tally = tallies_[draw()];
+  const std::uint64_t ticks = visitor_.visit(tally.operation, pick(tally.operation));
+  if (tally.operation == Operation::create) ++next_;
+  if (tally.operation == Operation::unlink) ++oldest_;
+  tally.latency_ns.record(timer_.to_ns(ticks));
+  ++tally.requests;
+  return ticks;
+}
+
+}  // namespace strider

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "measure/histogram.hpp"
+#include "operations/visit.hpp"
+#include "operations/visit_loop.hpp"
+#include "plan/case.hpp"
+
+namespace strider {
+
+/// What one operation of a mix came to.
+struct MixTally {
+  Operation operation = Operation::stat;
+  std::uint64_t requests = 0;
+  Histogram latency_ns;
+};
+
+/// Draws operations by weight and executes them on the rank's own files. These are numbered on: create makes the next
+/// one, unlink removes the oldest, so the living ones are a range of numbers. Their number stays between half and one and
+/// a half of what it was at first: a draw that would leave this is put off, and its opposite done.
+class Mix {
+ public:
+  Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, const Population& population,
+      Visitor& visitor, const Timer& timer);
+
+  /// Executes a request; its ticks.
+  std::uint64_t step();
+
+  const std::vector<MixTally>& tallies() const { return tallies_; }
+  std::uint64_t oldest() const { return oldest_; }
+  std::uint64_t living() const { return next_ - oldest_; }
+
+ private:
+  std::size_t draw();
+  std::size_t index_of(Operation operation);
+  Item pick(Operation operation);
+
+  const std::vector<MixPart>& parts_;
+  std::vector<MixTally> tallies_;
+  double total_weight_ = 0;
+  std::uint64_t random_;
+  std::uint32_t owner_;
+  std::uint64_t oldest_, next_;
+  std::uint64_t least_, most_;
+  Visitor& visitor_;
+  const Timer& timer_;
+};
+
+}  // namespace strider

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+
+#include "plan/operation.hpp"
+#include "trees/paths.hpp"
+#include "trees/tree.hpp"
+
+namespace strider {
+
+/// What a rank knows of the items that all ranks have in their trees at a time. Files are those of visits 0 … files - 1.
+struct Population {
+  Things present;
+  std::uint64_t files = 0;        ///< of each rank
+  std::uint64_t directories = 0;  ///< of each rank, as items
+  std::uint64_t first_file = 0;   ///< number of the rank's oldest file: more than 0 only after a mix
+  bool mixed = false;             ///< each rank has its own number of files from here on
+  bool whole = true;              ///< no phase was cut short: entries of directories can be counted
+  bool renamed_files = false, renamed_directories = false;
+  bool renamed_when_linked = false;  ///< symbolic links were made when files had their other name
+  std::uint64_t file_bytes = 0;      ///< size of each file
+  std::uint64_t written_bytes = 0;   ///< as much of each holds what was written last
+  std::uint64_t generation = 0;      ///< of what was written last
+
+  ItemName file_name() const { return renamed_files ? ItemName::renamed_file : ItemName::file; }
+  ItemName directory_name() const { return renamed_directories ? ItemName::renamed_directory : ItemName::directory; }
+
+  /// How it is when `operation` has been completed, by every rank for the first `completed` visits.
+  void complete(Operation operation, const Tree& tree, std::uint64_t completed, bool cut);
+};
+
+/// What truncate and expand make of a file's size.
+std::uint64_t size_after(Operation operation, std::uint64_t bytes);
+
+}  // namespace strider

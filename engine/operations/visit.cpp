@@ -1,0 +1,301 @@
+#include "operations/visit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/random.hpp"
+
+namespace strider {
+namespace {
+
+constexpr std::string_view attribute_value = "strider";
+
+/// The name by which an operation finds what it visits.
+ItemName name_for(Operation operation, const Population& population) {
+  switch (operation) {
+    case Operation::create:
+    case Operation::mknod: return ItemName::file;
+    case Operation::link: return ItemName::hard_link;
+    case Operation::symlink:
+    case Operation::readlink: return ItemName::symbolic_link;
+    case Operation::mkdir: return ItemName::directory;
+    case Operation::stat_directory:
+    case Operation::chdir:
+    case Operation::rename_directory:
+    case Operation::rmdir: return population.directory_name();
+    default: return population.file_name();
+  }
+}
+
+ItemName renamed(ItemName name) {
+  switch (name) {
+    case ItemName::file: return ItemName::renamed_file;
+    case ItemName::renamed_file: return ItemName::file;
+    case ItemName::directory: return ItemName::renamed_directory;
+    default: return ItemName::directory;
+  }
+}
+
+class CountEntries final : public EntryVisitor {
+ public:
+  void entry(const char*) override { ++count; }
+  std::uint64_t count = 0;
+};
+
+/// Asks for the state of each entry as well.
+class StatEntries final : public EntryVisitor {
+ public:
+  StatEntries(Directory& directory, const char* path) : directory_(directory) {
+    path_.append(path);
+    path_.append('/');
+    way_ = path_.size();
+  }
+  void entry(const char* name) override {
+    path_.cut(way_);
+    path_.append(name);
+    directory_.state(path_.c_str());
+    ++count;
+  }
+  std::uint64_t count = 0;
+
+ private:
+  Directory& directory_;
+  PathText path_;
+  std::size_t way_ = 0;
+};
+
+}  // namespace
+
+Visitor::Visitor(const VisitWork& work, const Timer& timer, Tally& tally, Watch& watch, Findings& findings)
+    : work_(work),
+      visits_(entry_of(work.operation).metadata.visits),
+      timer_(timer),
+      tally_(tally),
+      loop_(timer, tally, watch),
+      findings_(findings),
+      directory_(*work.directory),
+      population_(*work.population),
+      paths_(*work.tree, work.top),
+      others_(*work.tree, work.top) {}
+
+Item Visitor::item_of(std::uint64_t visit) const {
+  std::array<std::uint64_t, 1> number{};
+  work_.order->fill(visit, number);
+  return {work_.place.rank, population_.first_file + number[0]};
+}
+
+/// Paths first: what they cost is no latency of storage.
+void Visitor::name(Operation operation, Item item) {
+  item_ = item;
+  const ItemName name = name_for(operation, population_);
+  path_ = paths_.item(name, item);
+  switch (operation) {
+    case Operation::rename:
+    case Operation::rename_directory: other_ = others_.item(renamed(name), item); break;
+    case Operation::link: other_ = others_.item(population_.file_name(), item); break;
+    case Operation::symlink: name_target(population_.file_name()); break;
+    case Operation::readlink:
+      name_target(population_.renamed_when_linked ? ItemName::renamed_file : ItemName::file);
+      break;
+    default: break;
+  }
+}
+
+/// A link leads to a file beside it.
+void Visitor::name_target(ItemName name) {
+  target_.cut(0);
+  Paths::append_name(*work_.tree, name, item_, target_);
+}
+
+void Visitor::generate() {
+  if (!work_.contents) return;
+  const std::uint64_t begin = timer_.now();
+  FileData::Identity identity = *work_.contents;
+  identity.file = hash_numbers(work_.tree_number, item_.owner, item_.number);
+  FileData(identity).fill(work_.memory.first(work_.tree->file_bytes()), 0);
+  tally_.prepare_ticks += timer_.now() - begin;
+}
+
+void Visitor::create() {
+  const Directory::Handle file = directory_.open(path_, OpenMode::create);
+  try {
+    if (const std::uint64_t bytes = work_.tree->file_bytes(); bytes > 0) {
+      directory_.write(file, work_.memory.first(bytes), path_);
+      if (work_.sync == SyncPolicy::each) directory_.sync(file, path_);
+      moved_bytes_ = bytes;
+    }
+  } catch (...) {
+    directory_.close(file, path_);
+    throw;
+  }
+  directory_.close(file, path_);
+}
+
+void Visitor::rewrite() {
+  const Directory::Handle file = directory_.open(path_, OpenMode::write);
+  try {
+    directory_.write(file, work_.memory.first(work_.tree->file_bytes()), path_);
+    if (work_.sync == SyncPolicy::each) directory_.sync(file, path_);
+    moved_bytes_ = work_.tree->file_bytes();
+  } catch (...) {
+    directory_.close(file, path_);
+    throw;
+  }
+  directory_.close(file, path_);
+}
+
+void Visitor::read_back() {
+  const Directory::Handle file = directory_.open(path_, OpenMode::read);
+  try {
+    moved_bytes_ = directory_.read(file, work_.memory.first(work_.tree->file_bytes()), path_);
+  } catch (...) {
+    directory_.close(file, path_);
+    throw;
+  }
+  directory_.close(file, path_);
+}
+
+/// Exactly what is timed.
+void Visitor::call(Operation operation) {
+  switch (operation) {
+    case Operation::make_tree:
+    case Operation::mkdir: return directory_.make_directory(path_);
+    case Operation::create: return create();
+    case Operation::mknod: return directory_.make_node(path_);
+    case Operation::open: return work_.open_files->push_back(directory_.open(path_, OpenMode::read));
+    case Operation::lseek: offset_ = directory_.seek_end((*work_.open_files)[loop_.next()], path_); return;
+    case Operation::close: return directory_.close((*work_.open_files)[loop_.next()], path_);
+    case Operation::open_close: return directory_.close(directory_.open(path_, OpenMode::read), path_);
+    case Operation::stat:
+    case Operation::stat_directory: state_ = directory_.state(path_); return;
+    case Operation::access: return directory_.access(path_);
+    case Operation::chmod: return directory_.set_mode(path_, item_.number % 2 == 0 ? 0640 : 0600);
+    case Operation::utime: return directory_.set_times(path_);
+    case Operation::truncate:
+    case Operation::expand: return directory_.truncate(path_, size_after(operation, population_.file_bytes));
+    case Operation::small_write: return rewrite();
+    case Operation::small_read: return read_back();
+    case Operation::setxattr: return directory_.set_attribute(path_, attribute_value);
+    case Operation::getxattr: text_ = directory_.get_attribute(path_, text_buffer_); return;
+    case Operation::rename:
+    case Operation::rename_directory: return directory_.rename(path_, other_);
+    case Operation::link: return directory_.link(other_, path_);
+    case Operation::symlink: return directory_.make_symbolic_link(target_.c_str(), path_);
+    case Operation::readlink: text_ = directory_.read_symbolic_link(path_, text_buffer_); return;
+    case Operation::unlink: return directory_.unlink(path_);
+    case Operation::chdir: return directory_.change_directory(path_);
+    case Operation::remove_tree:
+    case Operation::rmdir: return directory_.remove_directory(path_);
+    case Operation::readdir: {
+      CountEntries count;
+      directory_.list(path_, count);
+      entries_ = count.count;
+      return;
+    }
+    case Operation::readdir_stat: {
+      StatEntries count(directory_, path_);
+      directory_.list(path_, count);
+      entries_ = count.count;
+      return;
+    }
+    default: return;
+  }
+}
+
+void Visitor::expect(bool right, const char* what, std::uint64_t found, std::uint64_t expected) {
+  if (right) return;
+  findings_.add({path_, std::string(what) + " is " + std::to_string(found) + " instead of " + std::to_string(expected)});
+}
+
+void Visitor::check_state(ItemType type) {
+  if (state_.type != type)
+    return findings_.add({path_, type == ItemType::file ? "this is no file" : "this is no directory"});
+  if (type == ItemType::directory) return;
+  expect(state_.size_bytes == population_.file_bytes, "the size", state_.size_bytes, population_.file_bytes);
+  const std::uint64_t links = population_.present.has(Thing::hard_links) ? 2 : 1;
+  expect(population_.mixed || state_.links == links, "the number of links", state_.links, links);
+}
+
+void Visitor::check_contents() {
+  const std::uint64_t wanted = std::min(population_.file_bytes, work_.tree->file_bytes());
+  expect(moved_bytes_ == wanted, "what can be read", moved_bytes_, wanted);
+  if (!work_.contents || moved_bytes_ != wanted) return;
+  const std::uint64_t begin = timer_.now();
+  FileData::Identity identity = *work_.contents;
+  identity.file = hash_numbers(work_.tree_number, item_.owner, item_.number);
+  const auto wrong =
+      FileData(identity).first_mismatch(work_.memory.first(std::min(wanted, population_.written_bytes)), 0);
+  if (wrong) findings_.add({path_, "the contents are wrong from byte " + std::to_string(*wrong) + " on"});
+  // What is in memory must not pass for the next file's contents.
+  for (std::uint64_t i = 0; i < wanted; i += 512) work_.memory[i] ^= std::byte{0xff};
+  tally_.prepare_ticks += timer_.now() - begin;
+}
+
+void Visitor::check_link() {
+  if (text_ != target_.view())
+    findings_.add({path_, "the link leads to \"" + std::string(text_) + "\" instead of \"" + std::string(target_.view()) + "\""});
+}
+
+void Visitor::check_entries(std::uint64_t directory) {
+  if (!population_.whole || population_.mixed) return;
+  const Things& present = population_.present;
+  const std::uint64_t kinds = (present.has(Thing::files) ? 1U : 0U) + (present.has(Thing::directories) ? 1U : 0U) +
+                              (present.has(Thing::hard_links) ? 1U : 0U) +
+                              (present.has(Thing::symbolic_links) ? 1U : 0U);
+  const std::uint64_t wanted =
+      work_.tree->subdirectories(directory) + kinds * work_.tree->items_in(directory) * work_.place.ranks;
+  expect(entries_ == wanted, "the number of entries", entries_, wanted);
+}
+
+void Visitor::check(Operation operation) {
+  switch (operation) {
+    case Operation::stat: return check_state(ItemType::file);
+    case Operation::stat_directory: return check_state(ItemType::directory);
+    case Operation::small_read: return check_contents();
+    case Operation::readlink: return check_link();
+    case Operation::lseek:
+      return expect(offset_ == population_.file_bytes, "the end of the file", offset_, population_.file_bytes);
+    case Operation::getxattr:
+      if (text_ != attribute_value) findings_.add({path_, "the attribute has another value"});
+      return;
+    default: return;
+  }
+}
+
+std::uint64_t Visitor::visit(Operation operation, Item item) {
+  name(operation, item);
+  moved_bytes_ = 0;
+  if (operation == Operation::create || operation == Operation::small_write) generate();
+  const std::uint64_t begin = timer_.now();
+  call(operation);
+  const std::uint64_t end = timer_.now();
+  if (work_.checks == VisitWork::Checks::yes) check(operation);
+  tally_.bytes += moved_bytes_;
+  return end - begin;
+}
+
+std::uint64_t Visitor::visit_directory(Operation operation, std::uint64_t directory) {
+  path_ = paths_.directory(directory);
+  const std::uint64_t begin = timer_.now();
+  call(operation);
+  const std::uint64_t end = timer_.now();
+  if (work_.checks == VisitWork::Checks::yes &&
+      (operation == Operation::readdir || operation == Operation::readdir_stat))
+    check_entries(directory);
+  return end - begin;
+}
+
+std::uint64_t Visitor::visit_number(std::uint64_t visit_number) {
+  if (visits_ != Visits::tree) return visit(work_.operation, item_of(visit_number));
+  const std::uint64_t mine = dealt_directories(work_.place, work_.tree->directories());
+  const bool backward = work_.operation == Operation::remove_tree;  // a directory goes before its parent
+  return visit_directory(work_.operation,
+                         dealt_directory(work_.place, backward ? mine - 1 - visit_number : visit_number));
+}
+
+Stop Visitor::run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace) {
+  return loop_.run(last, deadline_ticks, pace, [this](std::uint64_t number) { return visit_number(number); });
+}
+
+}  // namespace strider

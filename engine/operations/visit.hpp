@@ -1,0 +1,90 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "interfaces/directory.hpp"
+#include "operations/findings.hpp"
+#include "operations/pace.hpp"
+#include "operations/population.hpp"
+#include "operations/transfer.hpp"
+#include "operations/visit_loop.hpp"
+#include "patterns/order.hpp"
+#include "verify/data.hpp"
+
+namespace strider {
+
+/// What a rank does in a phase of metadata: one operation on each of the items it visits.
+struct VisitWork {
+  Operation operation = Operation::stat;
+  const Tree* tree = nullptr;
+  Directory* directory = nullptr;
+  std::string top;  ///< the tree's own directory
+  Place place;      ///< of the rank whose items are visited, among those who share its tree
+  std::uint64_t tree_number = 0;
+  const Order* order = nullptr;
+  const Population* population = nullptr;
+  SyncPolicy sync = SyncPolicy::none;
+  std::span<std::byte> memory;                            ///< at least the size of a file
+  std::optional<FileData::Identity> contents;             ///< of what is written or read; `file` is set for each
+  std::vector<Directory::Handle>* open_files = nullptr;   ///< what open keeps open
+  enum class Checks { yes, no } checks = Checks::yes;     ///< no: the interface stores nothing
+};
+
+/// Executes operations of metadata on items, one after the other. No allocation, no lock, no formatting in its loop.
+class Visitor {
+ public:
+  Visitor(const VisitWork& work, const Timer& timer, Tally& tally, Watch& watch, Findings& findings);
+
+  /// Visits number 0 … `last` - 1, from where the last call left off. `deadline_ticks`: 0 for none. Throws IoError.
+  Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace);
+
+  /// One operation on one item; returns its ticks. For mixes.
+  std::uint64_t visit(Operation operation, Item item);
+  /// One directory of the tree.
+  std::uint64_t visit_directory(Operation operation, std::uint64_t directory);
+
+ private:
+  void name(Operation operation, Item item);
+  void name_target(ItemName name);
+  void call(Operation operation);
+  void check(Operation operation);
+  void create();
+  void rewrite();
+  void read_back();
+  void generate();
+  void check_contents();
+  void check_state(ItemType type);
+  void check_link();
+  void check_entries(std::uint64_t directory);
+  void expect(bool right, const char* what, std::uint64_t found, std::uint64_t expected);
+  Item item_of(std::uint64_t visit) const;
+  std::uint64_t visit_number(std::uint64_t visit);
+
+  const VisitWork& work_;
+  Visits visits_;
+  const Timer& timer_;
+  Tally& tally_;
+  VisitLoop loop_;
+  Findings& findings_;
+  Directory& directory_;
+  const Population& population_;
+  Paths paths_, others_;
+  Item item_;
+  const char* path_ = "";
+  const char* other_ = "";
+  ItemState state_;
+  std::uint64_t moved_bytes_ = 0;  ///< by the visit at hand
+  std::uint64_t offset_ = 0;
+  std::uint64_t entries_ = 0;
+  std::string_view text_;
+  std::array<char, PathText::capacity> text_buffer_{};
+  PathText target_;
+};
+
+}  // namespace strider

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+
+#include "core/clock.hpp"
+#include "operations/pace.hpp"
+#include "operations/transfer.hpp"
+
+namespace strider {
+
+/// Executes visits one after the other until they are done, the deadline has come or the watch ends them.
+class VisitLoop {
+ public:
+  VisitLoop(const Timer& timer, Tally& tally, Watch& watch) : timer_(timer), tally_(tally), watch_(watch) {}
+  std::uint64_t next() const { return next_; }
+
+  /// Up to visit `last` - 1. `visit(n)` returns its ticks. `deadline_ticks`: 0 for none.
+  template <typename Visit>
+  Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace, const Visit& visit) {
+    const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
+    std::uint64_t next_look = timer_.now() + interval;
+    while (next_ < last) {
+      std::uint64_t now = 0;
+      if (!pace.limited() || wait_until(pace.next_ns(), watch_interval_ns)) [[likely]] {
+        pace.issued();
+        tally_.latency_ns.record(timer_.to_ns(visit(next_)));
+        ++tally_.requests;
+        ++next_;
+        now = timer_.now();
+        if (now < next_look && (deadline_ticks == 0 || now < deadline_ticks)) [[likely]]
+          continue;
+      } else {
+        now = timer_.now();
+      }
+      if (!watch_.go_on(tally_)) return Stop::ended;
+      if (deadline_ticks != 0 && now >= deadline_ticks) return next_ < last ? Stop::deadline : Stop::finished;
+      next_look = now + interval;
+    }
+    return Stop::finished;
+  }
+
+ private:
+  static constexpr std::uint64_t watch_interval_ns = 2'000'000;
+  const Timer& timer_;
+  Tally& tally_;
+  Watch& watch_;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace strider

@@ -1,0 +1,109 @@
+#include "runner/error_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace strider {
+namespace {
+
+constexpr std::size_t errors_shown = 16;  ///< of each kind, in full; the rest are counted
+
+template <std::size_t N>
+void copy_text(char (&to)[N], const std::string& from) {
+  std::strncpy(to, from.c_str(), N - 1);
+  to[N - 1] = '\0';
+}
+
+std::string hex(const Mismatch& mismatch, const std::array<std::byte, Mismatch::shown_bytes>& bytes) {
+  std::string text;
+  constexpr char digits[] = "0123456789abcdef";
+  for (std::uint32_t i = 0; i < mismatch.shown; ++i) {
+    const auto value = std::to_integer<unsigned>(bytes[i]);
+    text += digits[value >> 4];
+    text += digits[value & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+ErrorRecord describe_error(const IoError& error, int rank, const std::string& host) {
+  ErrorRecord record{};
+  const IoError::What& what = error.details();
+  copy_text(record.kind, "io");
+  copy_text(record.call, what.call);
+  copy_text(record.host, host);
+  copy_text(record.file, what.file);
+  copy_text(record.message, error.what());
+  copy_text(record.remedy, error.remedy());
+  record.offset = what.offset;
+  record.length = what.length;
+  record.count = 1;
+  record.rank = rank;
+  record.error_number = what.error_number;
+  return record;
+}
+
+ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::string& host, const std::string& file) {
+  ErrorRecord record{};
+  std::string message = "read " + std::to_string(mismatch.wrong_bytes) + " wrong bytes: ";
+  switch (mismatch.blame) {
+    case Blame::zero: message += "zeros where data was written"; break;
+    case Blame::stale: message += "older data of the same place"; break;
+    case Blame::torn: message += "partly older data of the same place"; break;
+    case Blame::misplaced: message += "data that belongs to offset " + std::to_string(mismatch.origin_offset); break;
+    case Blame::foreign: message += "data that was not written there by this run"; break;
+  }
+  copy_text(record.kind, "verify");
+  copy_text(record.host, host);
+  copy_text(record.file, file);
+  copy_text(record.message, message);
+  copy_text(record.expected_hex, hex(mismatch, mismatch.expected));
+  copy_text(record.found_hex, hex(mismatch, mismatch.found));
+  copy_text(record.blame, std::string(name_of(mismatch.blame)));
+  copy_text(record.remedy, "do not trust this storage or its caches before the cause is found");
+  record.offset = mismatch.file_offset;
+  record.length = mismatch.wrong_bytes;
+  record.count = 1;
+  record.rank = rank;
+  return record;
+}
+
+ErrorInfo info_of(const ErrorRecord& record) {
+  ErrorInfo info;
+  info.kind = record.kind;
+  info.rank = record.rank;
+  info.host = record.host;
+  info.file = record.file;
+  info.offset = record.offset;
+  info.length = record.length;
+  info.call = record.call;
+  info.error_number = record.error_number;
+  info.message = record.message;
+  info.expected_hex = record.expected_hex;
+  info.found_hex = record.found_hex;
+  info.blame = record.blame;
+  info.count = record.count;
+  info.remedy = record.remedy;
+  return info;
+}
+
+std::vector<ErrorRecord> condense(std::vector<ErrorRecord> errors) {
+  const auto position = [](const ErrorRecord& error) {
+    return std::pair(std::strcmp(error.kind, "io") != 0, error.rank);
+  };
+  std::stable_sort(errors.begin(), errors.end(),
+                   [&](const ErrorRecord& a, const ErrorRecord& b) { return position(a) < position(b); });
+  std::vector<ErrorRecord> shown;
+  std::size_t of_kind = 0;
+  for (const ErrorRecord& error : errors) {
+    if (!shown.empty() && std::strcmp(shown.back().kind, error.kind) != 0) of_kind = 0;
+    if (of_kind++ < errors_shown) shown.push_back(error);
+    else shown.back().count += error.count;
+  }
+  return shown;
+}
+
+}  // namespace strider

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "events/events.hpp"
+#include "verify/examiner.hpp"
+
+namespace strider {
+
+/// An error on its way to rank 0; fixed size, so that it travels as bytes.
+struct ErrorRecord {
+  char kind[8], call[32], host[64], file[512], message[256], remedy[256];
+  char expected_hex[40], found_hex[40], blame[16];
+  std::uint64_t offset, length, count;
+  std::int32_t rank, error_number;
+};
+
+ErrorRecord describe_error(const IoError& error, int rank, const std::string& host);
+ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::string& host, const std::string& file);
+/// What the event stream says of it.
+ErrorInfo info_of(const ErrorRecord& record);
+/// The first errors of each kind in full, by rank; the last of them counts those left out. Errors of storage come
+/// first: they are why there is no sample.
+std::vector<ErrorRecord> condense(std::vector<ErrorRecord> errors);
+
+}  // namespace strider
