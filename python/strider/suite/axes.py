@@ -1,7 +1,7 @@
 """A `[[case]]` table becomes axes: for each key the values that are crossed, checked one by one."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from strider.engine import Json, Parameter
 from strider.suite.changes import selection
@@ -63,18 +63,36 @@ class AxesReader:
     vocabulary: Vocabulary
     mistakes: Mistakes
 
-    def read_defaults(self, table: dict[str, Json], workload: Workload, shared: bool) -> list[Axis]:
-        """Axes of the case keys in `[suite]`, which are defaults for all cases of a kind.
+    def read_defaults(
+        self, table: dict[str, Json], workloads: Sequence[Workload]
+    ) -> dict[ShapeKey, list[Axis]]:
+        """Axes of the case keys in `[suite]`, which are defaults for all cases, by kind of case.
+
+        In a suite with cases of both kinds, a value goes to those that can have it: an operation to the cases
+        of its kind, for instance.
 
         Args:
             table: The `[suite]`.
-            workload: Which kind of cases.
-            shared: Whether the suite has cases of the other kind too: each takes the operations of its kind.
+            workloads: The kinds of cases that the suite has.
         """
+        found: dict[ShapeKey, list[Axis]] = {workload.key: [] for workload in workloads}
+        for key, typed in table.items():
+            # Wrong is what is wrong for all.
+            trial = replace(self, mistakes=Mistakes())
+            axes = [(w, trial._default(key, typed, w, shared=len(workloads) > 1)) for w in workloads]
+            if not any(axis for _, axis in axes):
+                self.mistakes.found.update(trial.mistakes.found)
+            for workload, axis in axes:
+                found[workload.key] += [axis] if axis else []
+        return found
+
+    def _default(self, key: str, typed: Json, workload: Workload, shared: bool) -> Axis | None:
+        parameter = workload.common.get(key)
+        if parameter is None:
+            return None
         names = names_for(workload, self.vocabulary, "any" if shared else "own")
-        parameters = ((key, workload.common.get(key)) for key in table)
-        axes = [self._axis(key, p, table[key], ("suite", key), names) for key, p in parameters if p]
-        return [kept for axis in axes if axis and (kept := _only_of(workload, axis))]
+        axis = self._axis(key, parameter, typed, ("suite", key), names)
+        return _only_of(workload, axis) if axis else None
 
     def read_case(
         self, index: int, table: dict[str, Json], defaults: dict[ShapeKey, list[Axis]]

@@ -99,19 +99,14 @@ def _defaults(
 ) -> dict[ShapeKey, list[Axis]]:
     """The case keys in `[suite]` as axes, for each kind of case that the suite has."""
     table = document.data.get("suite", {})
-    used = {
-        workload.key: workload
-        for _, case in document.cases()
-        if (workload := selection(case, vocabulary).workload)
-    }
+    selected = [selection(case, vocabulary).workload for _, case in document.cases()]
+    used = [workload for workload in vocabulary.workloads if workload in selected]
     for key in table:
         owners = [workload for workload in vocabulary.workloads if key in workload.common]
-        if owners and not any(workload.key in used for workload in owners):
+        if owners and not any(workload in used for workload in owners):
             message = f'"{key}" applies to cases of {owners[0].noun}, and the suite has none'
             mistakes.add(document.key(("suite", key)), message)
-    return {
-        key: reader.read_defaults(table, workload, shared=len(used) > 1) for key, workload in used.items()
-    }
+    return reader.read_defaults(table, used)
 
 
 def _check_tables(document: Document, mistakes: Mistakes) -> None:
