@@ -39,6 +39,8 @@ struct PhaseName {
 struct Progress {
   std::uint64_t bytes_done = 0;
   std::uint64_t bytes_total = 0;
+  std::uint64_t requests_done = 0;
+  std::uint64_t requests_total = 0;
   double elapsed_s = 0;
   std::uint32_t observed_ranks = 0;
   std::uint64_t done_phases = 0;
@@ -50,8 +52,27 @@ struct RankExtreme {
   int rank = 0;
 };
 
+/// What rates count: MiB of data, requests of metadata.
+enum class Unit { bytes, requests };
+constexpr double amount_of(Unit unit, std::uint64_t bytes, std::uint64_t requests) {
+  return unit == Unit::bytes ? static_cast<double>(bytes) / 1048576.0 : static_cast<double>(requests);
+}
+
+struct LatencyCounts {
+  std::array<std::uint64_t, Histogram::size> counts{};
+  std::uint64_t sum_ns = 0, minimum_ns = 0, maximum_ns = 0;
+};
+
+/// One operation of a mix.
+struct SamplePart {
+  std::string_view operation;
+  std::uint64_t requests = 0;
+  LatencyCounts latency;
+};
+
 /// What a phase gave, over all its ranks; the fields are those of docs/formats.md, section 3.
 struct Sample {
+  Unit unit = Unit::bytes;
   bool measured = true;
   bool valid = true;
   std::uint32_t clients = 0;
@@ -62,14 +83,14 @@ struct Sample {
   double start_s = 0;
   double elapsed_s = 0;
   double first_done_s = 0;
-  double first_done_bytes = 0;
+  double first_done_amount = 0;  ///< bytes or requests
   double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0;
   double user_s = 0, system_s = 0;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
   std::optional<CallCount> calls;  ///< nothing unless all ranks could count
-  std::array<std::uint64_t, Histogram::size> latency_counts{};
-  std::uint64_t latency_sum_ns = 0, latency_minimum_ns = 0, latency_maximum_ns = 0;
-  double rank_rate_mean_mib_s = 0;
+  LatencyCounts latency;
+  std::vector<SamplePart> parts;  ///< of a mix
+  double rank_rate_mean = 0;      ///< MiB or requests per second
   RankExtreme rank_rate_lowest, rank_rate_highest;
   struct Deadline {
     double deadline_s = 0;

@@ -45,32 +45,52 @@ Json begin(const char* event, double time_s, const PhaseName& name) {
 
 double rate_mib_s(double bytes, double seconds) { return seconds > 0 ? bytes / 1048576.0 / seconds : 0; }
 
-Json latency_of(const Sample& sample) {
+Json latency_of(const LatencyCounts& latency) {
   std::uint64_t count = 0;
-  for (const std::uint64_t n : sample.latency_counts) count += n;
+  for (const std::uint64_t n : latency.counts) count += n;
   if (count == 0) return nullptr;
   // A percentile is the middle of its bucket, but never outside what was seen.
   const auto percentile = [&](double share) {
-    const double value = quantile_of(sample.latency_counts, count, share);
-    return std::clamp(value, static_cast<double>(sample.latency_minimum_ns),
-                      static_cast<double>(sample.latency_maximum_ns)) *
+    const double value = quantile_of(latency.counts, count, share);
+    return std::clamp(value, static_cast<double>(latency.minimum_ns),
+                      static_cast<double>(latency.maximum_ns)) *
            1e-9;
   };
   return {{"count", count},
-          {"min_s", static_cast<double>(sample.latency_minimum_ns) * 1e-9},
-          {"mean_s", static_cast<double>(sample.latency_sum_ns) / static_cast<double>(count) * 1e-9},
+          {"min_s", static_cast<double>(latency.minimum_ns) * 1e-9},
+          {"mean_s", static_cast<double>(latency.sum_ns) / static_cast<double>(count) * 1e-9},
           {"p50_s", percentile(0.5)},
           {"p90_s", percentile(0.9)},
           {"p99_s", percentile(0.99)},
           {"p999_s", percentile(0.999)},
-          {"max_s", static_cast<double>(sample.latency_maximum_ns) * 1e-9}};
+          {"max_s", static_cast<double>(latency.maximum_ns) * 1e-9}};
 }
 
-Json histogram_of(const Sample& sample) {
+Json histogram_of(const LatencyCounts& latency) {
   Json buckets = Json::array();
-  for (std::size_t i = 0; i < sample.latency_counts.size(); ++i)
-    if (sample.latency_counts[i] != 0) buckets.push_back({i, sample.latency_counts[i]});
+  for (std::size_t i = 0; i < latency.counts.size(); ++i)
+    if (latency.counts[i] != 0) buckets.push_back({i, latency.counts[i]});
   return {{"scheme", "loglinear-7"}, {"unit", "ns"}, {"buckets", buckets}};
+}
+
+Json parts_of(const Sample& sample) {
+  Json parts = Json::array();
+  for (const SamplePart& part : sample.parts)
+    parts.push_back({{"operation", part.operation},
+                     {"requests", part.requests},
+                     {"latency", latency_of(part.latency)},
+                     {"histogram", histogram_of(part.latency)}});
+  return parts;
+}
+
+double per_second(double amount, double elapsed_s) { return elapsed_s > 0 ? amount / elapsed_s : 0; }
+
+Json rank_rates_of(const Sample& sample) {
+  return {{"min", sample.rank_rate_lowest.value},
+          {"min_rank", sample.rank_rate_lowest.rank},
+          {"mean", sample.rank_rate_mean},
+          {"max", sample.rank_rate_highest.value},
+          {"max_rank", sample.rank_rate_highest.rank}};
 }
 
 Json deadline_of(const std::optional<Sample::Deadline>& deadline) {
@@ -152,6 +172,8 @@ void EventStream::progress(const PhaseName& name, const Progress& progress) {
   Json json = begin("progress", time_s(), name);
   json.update({{"bytes_done", progress.bytes_done},
                {"bytes_total", progress.bytes_total},
+               {"requests_done", progress.requests_done},
+               {"requests_total", progress.requests_total},
                {"elapsed_s", progress.elapsed_s},
                {"observed_ranks", progress.observed_ranks},
                {"done_phases", progress.done_phases},
@@ -161,6 +183,7 @@ void EventStream::progress(const PhaseName& name, const Progress& progress) {
 
 void EventStream::sample(const PhaseName& name, const Sample& sample) {
   if (descriptor_ < 0) return;
+  const bool data = sample.unit == Unit::bytes;
   Json json = begin("sample", time_s(), name);
   json.update({{"measured", sample.measured},
                {"valid", sample.valid},
@@ -173,8 +196,10 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"elapsed_s", sample.elapsed_s},
                {"rate_mib_s", rate_mib_s(static_cast<double>(sample.bytes), sample.elapsed_s)},
                {"first_done_s", sample.first_done_s},
-               {"rate_first_done_mib_s", rate_mib_s(sample.first_done_bytes, sample.first_done_s)},
-               {"requests_s", sample.elapsed_s > 0 ? static_cast<double>(sample.requests) / sample.elapsed_s : 0},
+               {"rate_first_done_mib_s", data ? Json(rate_mib_s(sample.first_done_amount, sample.first_done_s)) : Json(nullptr)},
+               {"rate_first_done_requests_s",
+                data ? Json(nullptr) : Json(per_second(sample.first_done_amount, sample.first_done_s))},
+               {"requests_s", per_second(static_cast<double>(sample.requests), sample.elapsed_s)},
                {"open_s", sample.open_s},
                {"transfer_s", sample.transfer_s},
                {"sync_s", sample.sync_s},
@@ -186,14 +211,11 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"involuntary_switches", sample.involuntary_switches},
                {"read_calls", sample.calls ? Json(sample.calls->read) : Json(nullptr)},
                {"write_calls", sample.calls ? Json(sample.calls->write) : Json(nullptr)},
-               {"latency", latency_of(sample)},
-               {"histogram", histogram_of(sample)},
-               {"rank_rate_mib_s",
-                {{"min", sample.rank_rate_lowest.value},
-                 {"min_rank", sample.rank_rate_lowest.rank},
-                 {"mean", sample.rank_rate_mean_mib_s},
-                 {"max", sample.rank_rate_highest.value},
-                 {"max_rank", sample.rank_rate_highest.rank}}},
+               {"latency", latency_of(sample.latency)},
+               {"histogram", histogram_of(sample.latency)},
+               {"parts", parts_of(sample)},
+               {"rank_rate_mib_s", data ? rank_rates_of(sample) : Json(nullptr)},
+               {"rank_rate_requests_s", data ? Json(nullptr) : rank_rates_of(sample)},
                {"deadline", deadline_of(sample.deadline)},
                {"verify", verification_of(sample.verification)},
                {"digest", sample.digest ? Json(hex16(*sample.digest)) : Json(nullptr)},

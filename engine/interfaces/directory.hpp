@@ -8,8 +8,8 @@
 
 namespace strider {
 
-/// Calls of metadata that an interface may offer; the bits of `Calls`.
-enum class Call : unsigned {
+/// MetadataCalls of metadata that an interface may offer; the bits of `MetadataCalls`.
+enum class MetadataCall : unsigned {
   make_directory,
   remove_directory,
   change_directory,
@@ -30,18 +30,18 @@ enum class Call : unsigned {
 };
 
 /// A set of calls.
-class Calls {
+class MetadataCalls {
  public:
-  constexpr Calls() = default;
-  constexpr Calls(std::initializer_list<Call> calls) {
-    for (const Call call : calls) bits_ |= 1U << static_cast<unsigned>(call);
+  constexpr MetadataCalls() = default;
+  constexpr MetadataCalls(std::initializer_list<MetadataCall> calls) {
+    for (const MetadataCall call : calls) bits_ |= 1U << static_cast<unsigned>(call);
   }
-  static constexpr Calls all() {
-    Calls every;
+  static constexpr MetadataCalls all() {
+    MetadataCalls every;
     every.bits_ = ~0U;
     return every;
   }
-  constexpr bool contains(Calls others) const { return (bits_ & others.bits_) == others.bits_; }
+  constexpr bool contains(MetadataCalls others) const { return (bits_ & others.bits_) == others.bits_; }
   constexpr bool empty() const { return bits_ == 0; }
 
  private:

@@ -82,7 +82,7 @@ class Interface {
 struct Capabilities {
   bool storage;     ///< bytes reach storage: files need space and can be checked afterwards
   bool collective;  ///< has collective transfers
-  Calls metadata = {};  ///< what its Directory offers
+  MetadataCalls metadata = {};  ///< what its Directory offers
 };
 
 /// An interface's description of itself.

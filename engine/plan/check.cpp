@@ -64,6 +64,15 @@ void check_mix(const Case& test, const Complain& complain) {
   if (std::count(operations.begin(), operations.end(), Operation::mix) == 0) return;
   if (test.mix.empty())
     complain("mix", "the operation mix needs to know what to draw from", "mix = { stat = 60, create = 20, unlink = 20 }");
+  bool as_created = true;  // whether files are as large as those that a mix creates
+  for (const Operation operation : operations) {
+    if (operation == Operation::truncate || operation == Operation::expand || operation == Operation::mknod)
+      as_created = false;
+    if (operation == Operation::create) as_created = true;
+    if (operation == Operation::mix && !as_created)
+      complain("operations", "a mix needs files as create makes them, of one size",
+               "put mix before truncate, expand and mknod");
+  }
   if (test.order != OrderKind::forward)
     complain("order", "a mix visits files at random, and a rank's oldest file is its first one", "order = \"forward\"");
 }

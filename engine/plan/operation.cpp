@@ -7,7 +7,7 @@ namespace strider {
 namespace {
 
 using M = MetadataOperation;
-constexpr M items_of(Visits visits, Calls calls) {
+constexpr M items_of(Visits visits, MetadataCalls calls) {
   M operation;
   operation.visits = visits;
   operation.calls = calls;
@@ -53,10 +53,10 @@ constexpr M own(M operation) {
   return operation;
 }
 
-constexpr M files(Calls calls) { return items_of(Visits::files, calls); }
-constexpr M directories(Calls calls) { return items_of(Visits::directories, calls); }
-constexpr M tree(Calls calls) { return items_of(Visits::tree, calls); }
-constexpr M new_files(Calls calls) {
+constexpr M files(MetadataCalls calls) { return items_of(Visits::files, calls); }
+constexpr M directories(MetadataCalls calls) { return items_of(Visits::directories, calls); }
+constexpr M tree(MetadataCalls calls) { return items_of(Visits::tree, calls); }
+constexpr M new_files(MetadataCalls calls) {
   return avoiding(making(files(calls), Thing::files, {Thing::tree}), {Thing::hard_links, Thing::open_files});
 }
 
@@ -68,73 +68,73 @@ constexpr OperationEntry operations[] = {
     {Operation::read_modify_write, "read-modify-write", "both", "Each request: read it, change it, write it back."},
 
     {Operation::make_tree, "make-tree", "metadata", "Make the directories of the tree.",
-     making(tree({Call::make_directory}), Thing::tree, {})},
+     making(tree({MetadataCall::make_directory}), Thing::tree, {})},
     {Operation::create, "create", "metadata",
      "Create a file that does not exist, write file_size bytes into it, and close it.",
-     mixable(new_files({Call::open}))},
-    {Operation::mknod, "mknod", "metadata", "Make an empty file without opening it.", new_files({Call::make_node})},
+     mixable(new_files({MetadataCall::open}))},
+    {Operation::mknod, "mknod", "metadata", "Make an empty file without opening it.", new_files({MetadataCall::make_node})},
     {Operation::open, "open", "metadata", "Open a file for reading and keep it open; at most open_files of each rank.",
      changing([] {
-       M operation = files({Call::open});
+       M operation = files({MetadataCall::open});
        operation.makes = {Thing::open_files};
        operation.avoids = {Thing::open_files};
        return operation;
      }())},
     {Operation::lseek, "lseek", "metadata", "Go to the end of a file that is open.",
-     needing(files({Call::open, Call::seek}), Thing::open_files)},
+     needing(files({MetadataCall::open, MetadataCall::seek}), Thing::open_files)},
     {Operation::close, "close", "metadata", "Close a file that is open.",
-     removing(needing(files({Call::open}), Thing::open_files), {Thing::open_files})},
+     removing(needing(files({MetadataCall::open}), Thing::open_files), {Thing::open_files})},
     {Operation::open_close, "open-close", "metadata", "Open a file for reading and close it.",
-     mixable(files({Call::open}))},
+     mixable(files({MetadataCall::open}))},
     {Operation::stat, "stat", "metadata", "Ask for a file's state; its kind, size and links are checked.",
-     mixable(files({Call::state}))},
-    {Operation::access, "access", "metadata", "Ask whether a file may be read.", mixable(files({Call::access}))},
-    {Operation::chmod, "chmod", "metadata", "Set a file's mode.", mixable(files({Call::set_mode}))},
-    {Operation::utime, "utime", "metadata", "Set a file's times to now.", mixable(files({Call::set_times}))},
+     mixable(files({MetadataCall::state}))},
+    {Operation::access, "access", "metadata", "Ask whether a file may be read.", mixable(files({MetadataCall::access}))},
+    {Operation::chmod, "chmod", "metadata", "Set a file's mode.", mixable(files({MetadataCall::set_mode}))},
+    {Operation::utime, "utime", "metadata", "Set a file's times to now.", mixable(files({MetadataCall::set_times}))},
     {Operation::truncate, "truncate", "metadata", "Cut a file to half of its size.",
-     with_contents(changing(files({Call::truncate})))},
+     with_contents(changing(files({MetadataCall::truncate})))},
     {Operation::expand, "expand", "metadata", "Make a file twice as large by truncate; 4 KiB if it was empty.",
-     changing(files({Call::truncate}))},
+     changing(files({MetadataCall::truncate}))},
     {Operation::small_write, "small-write", "metadata", "Open a file, write file_size bytes, close it.",
-     mixable(with_contents(changing(files({Call::open}))))},
+     mixable(with_contents(changing(files({MetadataCall::open}))))},
     {Operation::small_read, "small-read", "metadata",
      "Open a file, read file_size bytes, close it; the length is checked, and the contents with verify = \"full\".",
-     mixable(with_contents(files({Call::open})))},
+     mixable(with_contents(files({MetadataCall::open})))},
     {Operation::setxattr, "setxattr", "metadata", "Set an extended attribute of a file.",
      mixable(changing([] {
-       M operation = files({Call::attributes});
+       M operation = files({MetadataCall::attributes});
        operation.makes = {Thing::attributes};
        return operation;
      }()))},
     {Operation::getxattr, "getxattr", "metadata", "Get an extended attribute of a file; its value is checked.",
-     needing(files({Call::attributes}), Thing::attributes)},
+     needing(files({MetadataCall::attributes}), Thing::attributes)},
     {Operation::rename, "rename", "metadata",
      "Give a file another name in its directory; the next rename gives the first one back.",
-     changing(files({Call::rename}))},
+     changing(files({MetadataCall::rename}))},
     {Operation::link, "link", "metadata", "Make a hard link to a file.",
-     making(files({Call::link}), Thing::hard_links, {Thing::tree, Thing::files})},
+     making(files({MetadataCall::link}), Thing::hard_links, {Thing::tree, Thing::files})},
     {Operation::symlink, "symlink", "metadata", "Make a symbolic link to a file.",
-     making(files({Call::symbolic_link}), Thing::symbolic_links, {Thing::tree, Thing::files})},
+     making(files({MetadataCall::symbolic_link}), Thing::symbolic_links, {Thing::tree, Thing::files})},
     {Operation::readlink, "readlink", "metadata", "Read a symbolic link; its target is checked.",
-     needing(files({Call::symbolic_link}), Thing::symbolic_links)},
+     needing(files({MetadataCall::symbolic_link}), Thing::symbolic_links)},
     {Operation::unlink, "unlink", "metadata", "Remove a file.",
-     mixable(avoiding(removing(files({Call::unlink}), {Thing::files, Thing::attributes}), {Thing::open_files}))},
+     mixable(avoiding(removing(files({MetadataCall::unlink}), {Thing::files, Thing::attributes}), {Thing::open_files}))},
     {Operation::mkdir, "mkdir", "metadata", "Make a directory as an item.",
-     making(directories({Call::make_directory}), Thing::directories, {Thing::tree})},
+     making(directories({MetadataCall::make_directory}), Thing::directories, {Thing::tree})},
     {Operation::stat_directory, "stat-directory", "metadata",
-     "Ask for a directory's state; its kind is checked.", directories({Call::state})},
+     "Ask for a directory's state; its kind is checked.", directories({MetadataCall::state})},
     {Operation::chdir, "chdir", "metadata", "Make a directory the process's own.",
-     directories({Call::change_directory})},
+     directories({MetadataCall::change_directory})},
     {Operation::rename_directory, "rename-directory", "metadata",
-     "Give a directory another name; the next rename gives the first one back.", changing(directories({Call::rename}))},
+     "Give a directory another name; the next rename gives the first one back.", changing(directories({MetadataCall::rename}))},
     {Operation::rmdir, "rmdir", "metadata", "Remove a directory that is an item.",
-     removing(directories({Call::remove_directory}), {Thing::directories})},
+     removing(directories({MetadataCall::remove_directory}), {Thing::directories})},
     {Operation::readdir, "readdir", "metadata",
-     "Read all entries of a directory of the tree; their number is checked.", tree({Call::list})},
+     "Read all entries of a directory of the tree; their number is checked.", tree({MetadataCall::list})},
     {Operation::readdir_stat, "readdir-stat", "metadata",
-     "Read all entries of a directory of the tree and ask for the state of each.", tree({Call::list, Call::state})},
+     "Read all entries of a directory of the tree and ask for the state of each.", tree({MetadataCall::list, MetadataCall::state})},
     {Operation::remove_tree, "remove-tree", "metadata", "Remove the directories of the tree.",
-     own(avoiding(removing(tree({Call::remove_directory}), {Thing::tree}),
+     own(avoiding(removing(tree({MetadataCall::remove_directory}), {Thing::tree}),
                   {Thing::files, Thing::directories, Thing::hard_links, Thing::symbolic_links, Thing::open_files}))},
     {Operation::mix, "mix", "metadata", "Draw each request from the weights of mix.",
      own(avoiding(removing(files({}), {Thing::attributes}),

@@ -82,7 +82,7 @@ enum class Visits { nothing, files, directories, tree };
 /// What a phase of metadata does to a tree.
 struct MetadataOperation {
   Visits visits = Visits::nothing;
-  Calls calls = {};    ///< that the interface must offer
+  MetadataCalls calls = {};    ///< that the interface must offer
   Things needs = {};   ///< must be there before
   Things avoids = {};  ///< must not be there before
   Things makes = {};

@@ -1,37 +1,12 @@
 #include "runner/case_runner.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <new>
 
-#include "runner/error_record.hpp"
-#include "runner/interrupt.hpp"
 #include "runner/slices.hpp"
+#include "runner/turn.hpp"
 
 namespace strider {
 namespace {
-
-/// Generations a repetition may write: one for each of its phases, and the prepared one.
-constexpr std::uint64_t generations_per_repetition = 64;
-
-/// Page-aligned memory, as direct I/O wants it, present before the clock starts.
-class Buffer {
- public:
-  explicit Buffer(std::uint64_t bytes) : bytes_(std::max<std::uint64_t>(bytes, 1)) {
-    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory_ == MAP_FAILED) throw std::bad_alloc();
-  }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { ::munmap(memory_, bytes_); }
-  std::span<std::byte> get() const { return {static_cast<std::byte*>(memory_), bytes_}; }
-
- private:
-  std::uint64_t bytes_;
-  void* memory_;
-};
 
 std::uint64_t total_bytes(const Pattern& pattern, const Seating& seating, std::uint32_t clients, Operation operation) {
   std::uint64_t bytes = 0;
@@ -40,10 +15,12 @@ std::uint64_t total_bytes(const Pattern& pattern, const Seating& seating, std::u
   return bytes;
 }
 
-std::uint32_t rank_in(MPI_Comm communicator) {
-  int rank = 0;
-  MPI_Comm_rank(communicator, &rank);
-  return static_cast<std::uint32_t>(rank);
+std::uint64_t total_requests(const Pattern& pattern, const Seating& seating, std::uint32_t clients,
+                             Operation operation) {
+  std::uint64_t requests = 0;
+  for (std::uint32_t rank = 0; rank < clients; ++rank)
+    requests += pattern.requests(seating.seat(rank).place, role_of(operation));
+  return requests;
 }
 
 class TurnRunner {
@@ -100,11 +77,12 @@ class TurnRunner {
   }
 
   void step(Operation operation, const Pattern& pattern, TurnOutcome& outcome, std::uint64_t phase = 0) {
-    PhaseTask task;
+    TransferTask task;
     task.test = &test_;
     task.communicator = communicator_;
     task.operation = operation;
     task.name = name_of_phase(std::string(name_of(operation)));
+    if (operation == Operation::prefill) task.purpose = PhaseTask::Purpose::preparation;
     task.pattern = &pattern;
     task.interface = interface_.get();
     task.seating = &seating_;
@@ -114,7 +92,9 @@ class TurnRunner {
     task.expected_generation = generation_;
     task.written_generation = operation == Operation::prefill ? generation_ : generation_ + 1;
     task.nodes = context_.nodes.count_of_first(test_.clients);
+    task.files = seating_.files();
     task.total_bytes = total_bytes(pattern, seating_, test_.clients, operation);
+    task.total_requests = total_requests(pattern, seating_, test_.clients, operation);
     task.done_phases = schedule_.done_phases() + phase;
     task.planned_phases = schedule_.planned_phases();
     const PhaseOutcome result = run_phase(context_, task);
@@ -124,7 +104,7 @@ class TurnRunner {
     outcome.failed = outcome.failed || result.failed;
     outcome.interrupted = outcome.interrupted || result.interrupted;
     if (rank_ == 0 && operation != Operation::prefill && result.valid)
-      outcome.rates[task.name.operation] = result.rate_mib_s;
+      outcome.rates[task.name.operation] = result.rate;
   }
 
   /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear
@@ -132,27 +112,13 @@ class TurnRunner {
   void remove_files(TurnOutcome& outcome) {
     if (!test_.interface->capabilities.storage) return;
     const Seat seat = seating_.seat(rank_);
-    struct {
-      int error_number, rank;
-    } worst{0, static_cast<int>(rank_)};
-    const std::string path = context_.directory + "/" + file_name(test_.number, seat.file);
+    std::optional<IoError> error;
     try {
-      if (seat.place.rank == 0) interface_->remove(path);
-    } catch (const IoError& error) {
-      worst.error_number = error.details().error_number != 0 ? error.details().error_number : EIO;
+      if (seat.place.rank == 0) interface_->remove(context_.directory + "/" + file_name(test_.number, seat.file));
+    } catch (const IoError& refused) {
+      error = refused;
     }
-    MPI_Request request;
-    MPI_Iallreduce(MPI_IN_PLACE, &worst, 1, MPI_2INT, MPI_MAXLOC, communicator_, &request);
-    wait(request, {.stall_timeout_s = context_.stall_timeout_s});
-    if (worst.error_number == 0) return;
-    outcome.failed = true;
-    if (rank_ != 0) return;
-    const Seat theirs = seating_.seat(static_cast<std::uint32_t>(worst.rank));
-    const IoError error(
-        {"remove", context_.directory + "/" + file_name(test_.number, theirs.file), 0, 0, worst.error_number});
-    const ErrorRecord record =
-        describe_error(error, worst.rank, context_.nodes.host_of(static_cast<std::uint32_t>(worst.rank)));
-    context_.events->error(name_of_phase("remove"), info_of(record));
+    if (share_error(context_, communicator_, name_of_phase("remove"), error)) outcome.failed = true;
   }
 
   RunContext& context_;
@@ -175,6 +141,7 @@ class TurnRunner {
 
 TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
                      const Schedule& schedule) {
+  if (test.tree != nullptr) return run_tree_turn(context, test, repetition, communicator, schedule);
   return TurnRunner(context, test, repetition, communicator, schedule).run();
 }
 

@@ -10,7 +10,7 @@ namespace strider {
 struct TurnOutcome {
   bool failed = false;
   bool interrupted = false;
-  std::map<std::string, double> rates;  ///< MiB/s by operation, on rank 0
+  std::map<std::string, double> rates;  ///< MiB/s or requests/s by operation, on rank 0
 };
 
 /// Executes one repetition of a case on the ranks of `communicator`: prepares files if needed, runs the phases in
@@ -18,5 +18,9 @@ struct TurnOutcome {
 /// InputError where the pattern does not fit the nodes it got.
 TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
                      const Schedule& schedule);
+
+/// The same for a case of metadata.
+TurnOutcome run_tree_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                          const Schedule& schedule);
 
 }  // namespace strider

@@ -71,6 +71,19 @@ ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::str
   return record;
 }
 
+ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const std::string& host,
+                             const std::string& directory) {
+  ErrorRecord record{};
+  copy_text(record.kind, "verify");
+  copy_text(record.host, host);
+  copy_text(record.file, directory + "/" + finding.file);
+  copy_text(record.message, finding.message);
+  copy_text(record.remedy, "see that nobody else works in this folder; else this file system tells wrong metadata");
+  record.count = 1;
+  record.rank = rank;
+  return record;
+}
+
 ErrorInfo info_of(const ErrorRecord& record) {
   ErrorInfo info;
   info.kind = record.kind;

@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "events/events.hpp"
+#include "operations/findings.hpp"
 #include "verify/examiner.hpp"
 
 namespace strider {
@@ -19,6 +20,9 @@ struct ErrorRecord {
 
 ErrorRecord describe_error(const IoError& error, int rank, const std::string& host);
 ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::string& host, const std::string& file);
+/// `directory`: what the finding's path is relative to.
+ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const std::string& host,
+                             const std::string& directory);
 /// What the event stream says of it.
 ErrorInfo info_of(const ErrorRecord& record);
 /// The first errors of each kind in full, by rank; the last of them counts those left out. Errors of storage come

@@ -11,6 +11,8 @@
 #include "core/clock.hpp"
 #include "events/events.hpp"
 #include "measure/call_counter.hpp"
+#include "interfaces/directory.hpp"
+#include "operations/population.hpp"
 #include "operations/transfer.hpp"
 #include "plan/case.hpp"
 #include "plan/seating.hpp"
@@ -41,30 +43,52 @@ struct PhaseTask {
   MPI_Comm communicator = MPI_COMM_NULL;
   Operation operation = Operation::write;
   PhaseName name;
-  const Pattern* pattern = nullptr;
-  Interface* interface = nullptr;
+  enum class Purpose { measurement, preparation } purpose = Purpose::measurement;
+  Unit unit = Unit::bytes;  ///< in which progress and rates are told
   const Seating* seating = nullptr;
   OrderKind order = OrderKind::forward;
   std::span<std::byte> memory;
+  std::uint32_t nodes = 1;           ///< on which the ranks run
+  std::uint64_t files = 0;           ///< of all ranks
+  std::uint64_t total_bytes = 0;     ///< of all ranks
+  std::uint64_t total_requests = 0;  ///< of all ranks
+  std::uint64_t done_phases = 0, planned_phases = 0;
+};
+
+/// A phase that moves the bytes of a pattern.
+struct TransferTask : PhaseTask {
+  const Pattern* pattern = nullptr;
+  Interface* interface = nullptr;
   std::uint64_t request_limit = ~std::uint64_t{0};  ///< what earlier phases have written
   std::uint64_t expected_generation = 0;
   std::uint64_t written_generation = 0;
-  std::uint32_t nodes = 1;        ///< on which the ranks run
-  std::uint64_t total_bytes = 0;  ///< of all ranks
-  std::uint64_t done_phases = 0, planned_phases = 0;
+};
+
+/// A phase of metadata.
+struct VisitTask : PhaseTask {
+  const Tree* tree = nullptr;
+  Directory* directory = nullptr;
+  const Population* population = nullptr;
+  std::vector<Directory::Handle>* open_files = nullptr;
+  std::uint64_t generation = 0;  ///< of the contents that are written or read
 };
 
 struct PhaseOutcome {
   bool failed = false;       ///< of any rank
   bool interrupted = false;  ///< of any rank
   bool valid = true;         ///< on rank 0: no check failed
-  double rate_mib_s = 0;     ///< on rank 0
-  /// Requests that every rank which had as many has completed.
-  std::uint64_t completed_requests = ~std::uint64_t{0};
+  double rate = 0;           ///< on rank 0: MiB or requests per second, after the task's unit
+  /// Requests that every rank which had as many has completed; `all` where no rank had to leave one out.
+  static constexpr std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t completed_requests = all;
+  std::uint64_t my_requests = 0;  ///< that this rank has completed
+  /// This rank's files after a mix: the number of the oldest, and how many there are.
+  std::uint64_t oldest_file = 0, living_files = 0;
 };
 
 /// Executes a phase together with the other ranks of the communicator and, on its rank 0, reports it. Failures of
 /// storage end the phase on all ranks and are reported, not thrown. A stall ends the run.
-PhaseOutcome run_phase(RunContext& context, const PhaseTask& task);
+PhaseOutcome run_phase(RunContext& context, const TransferTask& task);
+PhaseOutcome run_phase(RunContext& context, const VisitTask& task);
 
 }  // namespace strider

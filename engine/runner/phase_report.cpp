@@ -62,39 +62,38 @@ struct Sums {
 };
 
 struct RealSums {
-  enum Field { user, system, rate, first_done_bytes, fields };
+  enum Field { user, system, rate, first_done, fields };
   std::array<double, fields> value{};
 };
 
 class Report {
  public:
-  Report(RunContext& context, const PhaseTask& task, int rank, const Seat& seat, RankPart& part, const Tally& tally,
-         const Milestones& milestones, const Examiner* examiner, const WaitOptions& waiting)
+  Report(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
+         const Milestones& milestones, const WaitOptions& waiting)
       : context_(context),
         task_(task),
         rank_(rank),
-        seat_(seat),
         part_(part),
         tally_(tally),
         milestones_(milestones),
-        examiner_(examiner),
         waiting_(waiting) {}
 
   PhaseOutcome make() {
-    collect_mismatches();
     reduce_bounds();
     reduce_sums();
+    reduce_parts();
     const std::vector<RankRow> rows = gather_rows();
     const std::vector<ErrorRecord> errors = gather_errors();
     PhaseOutcome outcome;
     outcome.failed = bounds_.max(Bounds::neg_failed) > 0;
     outcome.interrupted = bounds_.max(Bounds::neg_interrupted) > 0;
-    if (task_.test->deadline_s > 0 && task_.operation != Operation::prefill)
-      outcome.completed_requests = static_cast<std::uint64_t>(std::min(1.8e19, bounds_.value[Bounds::capped_requests]));
+    outcome.my_requests = tally_.requests;
+    if (bounds_.value[Bounds::capped_requests] < nobody)
+      outcome.completed_requests = static_cast<std::uint64_t>(bounds_.value[Bounds::capped_requests]);
     if (rank_ != 0) return outcome;
     if (!outcome.failed && !outcome.interrupted) {
       const Sample sample = sample_of();
-      outcome.rate_mib_s = static_cast<double>(sample.bytes) / 1048576.0 / sample.elapsed_s;
+      outcome.rate = amount_of(sample.unit, sample.bytes, sample.requests) / sample.elapsed_s;
       outcome.valid = sample.valid;
       context_.events->sample(task_.name, sample);
       for (std::size_t r = 0; r < rows.size(); ++r)
@@ -106,15 +105,8 @@ class Report {
 
  private:
   /// Whether this rank has anything to do in the phase; one that has not says nothing about rates.
-  bool works() const { return task_.pattern->requests(seat_.place, role_of(task_.operation)) > 0; }
-
-  void collect_mismatches() {
-    if (examiner_ == nullptr || examiner_->mismatches() == 0) return;
-    const std::string file = context_.directory + "/" + file_name(task_.test->number, seat_.file);
-    for (const Mismatch& mismatch : examiner_->first_mismatches())
-      mismatches_.push_back(describe_mismatch(mismatch, rank_, context_.nodes.host, file));
-    mismatches_.back().count += examiner_->mismatches() - mismatches_.size();
-  }
+  bool works() const { return part_.had_requests > 0; }
+  bool measures() const { return task_.purpose == PhaseTask::Purpose::measurement; }
 
   /// A time of this node's clock in seconds since the run's start on rank 0's clock.
   double since_origin_s(std::uint64_t ns) const {
@@ -141,8 +133,8 @@ class Report {
     v[Bounds::requests_min] = works() ? static_cast<double>(part_.deadline.requests) : nobody;
     v[Bounds::neg_requests_max] = -static_cast<double>(part_.deadline.requests);
     // A rank that did all it had does not limit the others.
-    const std::uint64_t had = task_.pattern->requests(seat_.place, role_of(task_.operation));
-    v[Bounds::capped_requests] = tally_.requests < had ? static_cast<double>(tally_.requests) : 1.8e19;
+    v[Bounds::capped_requests] =
+        tally_.requests < part_.had_requests ? static_cast<double>(tally_.requests) : nobody;
     MPI_Request request;
     MPI_Iallreduce(MPI_IN_PLACE, v.data(), Bounds::fields, MPI_DOUBLE, MPI_MIN, task_.communicator, &request);
     wait(request, waiting_);
@@ -161,18 +153,18 @@ class Report {
     v[Sums::involuntary] = part_.usage.involuntary_switches;
     v[Sums::latency_ns] = tally_.latency_ns.sum();
     v[Sums::failed_ranks] = part_.errors.empty() ? 0 : 1;
-    v[Sums::error_records] = part_.errors.size() + mismatches_.size();
+    v[Sums::error_records] = part_.errors.size() + part_.findings.size();
     v[Sums::deadline_requests] = part_.deadline.requests;
     v[Sums::deadline_bytes] = part_.deadline.bytes;
     v[Sums::read_calls] = part_.calls ? part_.calls->read : 0;
     v[Sums::write_calls] = part_.calls ? part_.calls->write : 0;
     v[Sums::uncounted_ranks] = part_.calls ? 0 : 1;
-    if (examiner_ != nullptr) {
-      v[Sums::checked] = examiner_->checked_bytes();
-      v[Sums::wrong] = examiner_->wrong_bytes();
-      v[Sums::mismatches] = examiner_->mismatches();
-      v[Sums::digest] = hash_numbers(examiner_->digest(), rank_);
+    if (part_.verification) {
+      v[Sums::checked] = part_.verification->checked_bytes;
+      v[Sums::wrong] = part_.verification->wrong_bytes;
+      v[Sums::mismatches] = part_.verification->mismatches;
     }
+    if (part_.digest) v[Sums::digest] = hash_numbers(*part_.digest, rank_);
     std::copy(tally_.latency_ns.counts().begin(), tally_.latency_ns.counts().end(), v.begin() + Sums::fields);
 
     if (bounds_.value[Bounds::end] >= nobody) bounds_.value[Bounds::end] = bounds_.max(Bounds::neg_end);
@@ -180,8 +172,8 @@ class Report {
     const std::uint64_t first_end_ns =
         part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (end_s_ - bounds_.value[Bounds::end]) * 1e9));
     const double elapsed_s = static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9;
-    const double rate = elapsed_s > 0 ? static_cast<double>(tally_.bytes) / 1048576.0 / elapsed_s : 0;
-    reals_.value = {part_.usage.user_s, part_.usage.system_s, rate, milestones_.bytes_at(first_end_ns)};
+    const double rate = elapsed_s > 0 ? amount_of(task_.unit, tally_.bytes, tally_.requests) / elapsed_s : 0;
+    reals_.value = {part_.usage.user_s, part_.usage.system_s, rate, milestones_.amount_at(first_end_ns)};
     lowest_ = {works() ? rate : nobody, rank_};
     highest_ = {works() ? rate : -1, rank_};
     v[Sums::working_ranks] = works() ? 1 : 0;
@@ -196,6 +188,28 @@ class Report {
     for (MPI_Request& request : requests) wait(request, waiting_);
   }
 
+  /// What each operation of a mix came to, one after the other: a mix has a few.
+  void reduce_parts() {
+    for (const MixTally& part : part_.parts) {
+      std::vector<std::uint64_t> sum(part.latency_ns.counts().begin(), part.latency_ns.counts().end());
+      sum.push_back(part.latency_ns.sum());
+      sum.push_back(part.requests);
+      std::array<std::uint64_t, 2> bounds{part.latency_ns.minimum(), ~part.latency_ns.maximum()};
+      std::array<MPI_Request, 2> requests;
+      reduce(sum.data(), static_cast<int>(sum.size()), MPI_UINT64_T, MPI_SUM, requests[0]);
+      reduce(bounds.data(), 2, MPI_UINT64_T, MPI_MIN, requests[1]);
+      for (MPI_Request& request : requests) wait(request, waiting_);
+      if (rank_ != 0 || sum.back() == 0) continue;
+      SamplePart& whole = parts_.emplace_back();
+      whole.operation = name_of(part.operation);
+      whole.requests = sum.back();
+      std::copy_n(sum.begin(), Histogram::size, whole.latency.counts.begin());
+      whole.latency.sum_ns = sum[Histogram::size];
+      whole.latency.minimum_ns = bounds[0];
+      whole.latency.maximum_ns = ~bounds[1];
+    }
+  }
+
   std::vector<RankRow> gather_rows() const {
     RankRow row{};
     row.bytes = tally_.bytes;
@@ -208,7 +222,7 @@ class Report {
     row.system_s = part_.usage.system_s;
     if (part_.calls) row.calls = *part_.calls, row.has_calls = 1;
     row.node = context_.nodes.mine;
-    if (examiner_ != nullptr) row.digest = examiner_->digest(), row.has_digest = 1;
+    if (part_.digest) row.digest = *part_.digest, row.has_digest = 1;
     std::vector<RankRow> rows(rank_ == 0 ? task_.test->clients : 0);
     MPI_Request request;
     MPI_Igather(&row, sizeof row, MPI_BYTE, rows.data(), sizeof row, MPI_BYTE, 0, task_.communicator, &request);
@@ -219,7 +233,7 @@ class Report {
   /// On rank 0: the errors of all ranks, the first ones in full.
   std::vector<ErrorRecord> gather_errors() {
     std::vector<ErrorRecord> mine = part_.errors;
-    mine.insert(mine.end(), mismatches_.begin(), mismatches_.end());
+    mine.insert(mine.end(), part_.findings.begin(), part_.findings.end());
     if (rank_ != 0) {
       for (const ErrorRecord& record : mine) {
         MPI_Request request;
@@ -241,17 +255,18 @@ class Report {
   Sample sample_of() const {
     const auto& sum = sums_.value;
     Sample sample;
-    sample.measured = task_.operation != Operation::prefill;
+    sample.measured = measures();
+    sample.unit = task_.unit;
     sample.valid = sum[Sums::mismatches] == 0;
     sample.clients = task_.test->clients;
     sample.nodes = task_.nodes;
-    sample.files = task_.seating->files();
+    sample.files = task_.files;
     sample.bytes = sum[Sums::bytes];
     sample.requests = sum[Sums::requests];
     sample.start_s = bounds_.value[Bounds::begin];
     sample.elapsed_s = bounds_.max(Bounds::neg_end) - sample.start_s;
     sample.first_done_s = bounds_.value[Bounds::end] - sample.start_s;
-    sample.first_done_bytes = reals_.value[RealSums::first_done_bytes];
+    sample.first_done_amount = reals_.value[RealSums::first_done];
     sample.open_s = bounds_.max(Bounds::neg_open);
     sample.transfer_s = bounds_.max(Bounds::neg_transfer);
     sample.sync_s = bounds_.max(Bounds::neg_sync);
@@ -262,20 +277,20 @@ class Report {
     sample.voluntary_switches = sum[Sums::voluntary];
     sample.involuntary_switches = sum[Sums::involuntary];
     if (sum[Sums::uncounted_ranks] == 0) sample.calls = {sum[Sums::read_calls], sum[Sums::write_calls]};
-    std::copy(sum.begin() + Sums::fields, sum.end(), sample.latency_counts.begin());
-    sample.latency_sum_ns = sum[Sums::latency_ns];
-    sample.latency_minimum_ns = latency_bounds_[0];
-    sample.latency_maximum_ns = ~latency_bounds_[1];
+    std::copy(sum.begin() + Sums::fields, sum.end(), sample.latency.counts.begin());
+    sample.latency.sum_ns = sum[Sums::latency_ns];
+    sample.latency.minimum_ns = latency_bounds_[0];
+    sample.latency.maximum_ns = ~latency_bounds_[1];
+    sample.parts = parts_;
     if (sum[Sums::working_ranks] > 0) {
-      sample.rank_rate_mean_mib_s = reals_.value[RealSums::rate] / static_cast<double>(sum[Sums::working_ranks]);
+      sample.rank_rate_mean = reals_.value[RealSums::rate] / static_cast<double>(sum[Sums::working_ranks]);
       sample.rank_rate_lowest = lowest_;
       sample.rank_rate_highest = highest_;
     }
     sample.facts = part_.facts;
-    if (examiner_ != nullptr) {
+    if (part_.verification)
       sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
-      sample.digest = sum[Sums::digest];
-    }
+    if (part_.digest) sample.digest = sum[Sums::digest];
     if (task_.test->deadline_s > 0 && sample.measured)
       sample.deadline = {task_.test->deadline_s,
                          sum[Sums::deadline_requests],
@@ -290,27 +305,24 @@ class Report {
   RunContext& context_;
   const PhaseTask& task_;
   int rank_;
-  const Seat& seat_;
-  RankPart& part_;
+  const RankPart& part_;
   const Tally& tally_;
   const Milestones& milestones_;
-  const Examiner* examiner_;
   WaitOptions waiting_;
-  std::vector<ErrorRecord> mismatches_;
   Bounds bounds_;
   Sums sums_;
   RealSums reals_;
   RankExtreme lowest_, highest_;
+  std::vector<SamplePart> parts_;  ///< on rank 0
   std::array<std::uint64_t, 2> latency_bounds_{};
   double begin_s_ = 0, end_s_ = 0;
 };
 
 }  // namespace
 
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const Seat& seat, RankPart& part,
-                          const Tally& tally, const Milestones& milestones, const Examiner* examiner,
-                          const WaitOptions& waiting) {
-  return Report(context, task, rank, seat, part, tally, milestones, examiner, waiting).make();
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
+                          const Milestones& milestones, const WaitOptions& waiting) {
+  return Report(context, task, rank, part, tally, milestones, waiting).make();
 }
 
 }  // namespace strider

@@ -6,6 +6,7 @@
 #include "measure/call_counter.hpp"
 #include "measure/milestones.hpp"
 #include "measure/usage.hpp"
+#include "operations/mix.hpp"
 #include "runner/error_record.hpp"
 #include "runner/phase.hpp"
 #include "runner/waiting.hpp"
@@ -23,13 +24,17 @@ struct RankPart {
     std::uint64_t requests = 0, bytes = 0;
     double elapsed_s = 0, wear_out_s = 0;
   } deadline;
-  std::vector<ErrorRecord> errors;
+  std::uint64_t had_requests = 0;     ///< that there were for this rank; one with none says nothing about rates
+  std::vector<ErrorRecord> errors;    ///< of storage: they fail the phase
+  std::vector<ErrorRecord> findings;  ///< what was found wrong: they make the sample invalid
+  std::optional<Sample::Verification> verification;
+  std::optional<std::uint64_t> digest;
+  std::vector<MixTally> parts;  ///< of a mix, alike on all ranks
   Facts facts;
 };
 
 /// Brings the ranks' parts together by reductions and, on rank 0, writes the sample, rank and error events.
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const Seat& seat, RankPart& part,
-                          const Tally& tally, const Milestones& milestones, const Examiner* examiner,
-                          const WaitOptions& waiting);
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
+                          const Milestones& milestones, const WaitOptions& waiting);
 
 }  // namespace strider

@@ -94,7 +94,7 @@ struct Command {
 };
 
 /// Phases of a turn, prepared files included, are numbered from turn * this.
-constexpr std::uint64_t phases_per_turn = 64;
+constexpr std::uint64_t phases_per_turn = 512;
 
 class Runner {
  public:

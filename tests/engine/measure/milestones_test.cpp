@@ -15,29 +15,29 @@ TEST(Milestones, AreInterpolatedBetweenTheirPoints) {
   milestones.add(110 * ms, 1000);
   milestones.add(120 * ms, 3000);
   milestones.finish(140 * ms, 4000);
-  EXPECT_EQ(milestones.bytes_at(100 * ms), 0);
-  EXPECT_EQ(milestones.bytes_at(105 * ms), 500);
-  EXPECT_EQ(milestones.bytes_at(110 * ms), 1000);
-  EXPECT_EQ(milestones.bytes_at(115 * ms), 2000);
-  EXPECT_EQ(milestones.bytes_at(130 * ms), 3500);
+  EXPECT_EQ(milestones.amount_at(100 * ms), 0);
+  EXPECT_EQ(milestones.amount_at(105 * ms), 500);
+  EXPECT_EQ(milestones.amount_at(110 * ms), 1000);
+  EXPECT_EQ(milestones.amount_at(115 * ms), 2000);
+  EXPECT_EQ(milestones.amount_at(130 * ms), 3500);
 }
 
 TEST(Milestones, BeforeTheBeginningNothingWasDoneAndAfterTheEndAll) {
   Milestones milestones;
   milestones.begin(100 * ms);
   milestones.finish(200 * ms, 50);
-  EXPECT_EQ(milestones.bytes_at(0), 0);
-  EXPECT_EQ(milestones.bytes_at(99 * ms), 0);
-  EXPECT_EQ(milestones.bytes_at(200 * ms), 50);
-  EXPECT_EQ(milestones.bytes_at(~std::uint64_t{0}), 50);
+  EXPECT_EQ(milestones.amount_at(0), 0);
+  EXPECT_EQ(milestones.amount_at(99 * ms), 0);
+  EXPECT_EQ(milestones.amount_at(200 * ms), 50);
+  EXPECT_EQ(milestones.amount_at(~std::uint64_t{0}), 50);
 }
 
 TEST(Milestones, APhaseThatMovesNothingHasNone) {
   Milestones milestones;
   milestones.begin(100);
   milestones.finish(100, 0);
-  EXPECT_EQ(milestones.bytes_at(100), 0);
-  EXPECT_EQ(milestones.bytes_at(200), 0);
+  EXPECT_EQ(milestones.amount_at(100), 0);
+  EXPECT_EQ(milestones.amount_at(200), 0);
 }
 
 TEST(Milestones, BeginAgainForEachPhase) {
@@ -47,8 +47,8 @@ TEST(Milestones, BeginAgainForEachPhase) {
   milestones.finish(1000 * ms, 1000);
   milestones.begin(5000 * ms);
   milestones.finish(5002 * ms, 8);
-  EXPECT_EQ(milestones.bytes_at(500 * ms), 0);
-  EXPECT_EQ(milestones.bytes_at(5001 * ms), 4);
+  EXPECT_EQ(milestones.amount_at(500 * ms), 0);
+  EXPECT_EQ(milestones.amount_at(5001 * ms), 4);
 }
 
 /// Progress that is far from even: bytes grow with the square of time.
@@ -64,10 +64,10 @@ TEST(Milestones, OfALongPhaseAreOffByAtMostTheirSpacing) {
   for (std::uint64_t time = 0; time <= end; time += end / 1000) {
     const auto low = static_cast<double>(squared(time > spacing ? time - spacing : 0));
     const auto high = static_cast<double>(squared(std::min(end, time + spacing)));
-    ASSERT_GE(milestones.bytes_at(time), low) << time / ms << " ms";
-    ASSERT_LE(milestones.bytes_at(time), high) << time / ms << " ms";
+    ASSERT_GE(milestones.amount_at(time), low) << time / ms << " ms";
+    ASSERT_LE(milestones.amount_at(time), high) << time / ms << " ms";
   }
-  EXPECT_EQ(milestones.bytes_at(end), static_cast<double>(squared(end)));
+  EXPECT_EQ(milestones.amount_at(end), static_cast<double>(squared(end)));
 }
 
 TEST(Milestones, TheEndIsKeptHoweverManyPointsThereAre) {
@@ -76,7 +76,7 @@ TEST(Milestones, TheEndIsKeptHoweverManyPointsThereAre) {
     milestones.begin(0);
     for (std::uint64_t i = 1; i <= points; ++i) milestones.add(i * ms, i);
     milestones.finish((points + 1) * ms, points + 1);
-    ASSERT_EQ(milestones.bytes_at((points + 1) * ms), static_cast<double>(points + 1)) << points;
+    ASSERT_EQ(milestones.amount_at((points + 1) * ms), static_cast<double>(points + 1)) << points;
   }
 }
 

@@ -1,0 +1,147 @@
+#include "runner/phase_worker.hpp"
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "measure/usage.hpp"
+#include "runner/interrupt.hpp"
+
+namespace strider {
+namespace {
+
+constexpr double progress_interval_s = 0.5;
+
+}  // namespace
+
+PhaseWorker::PhaseWorker(RunContext& context, const PhaseTask& task)
+    : context_(context),
+      task_(task),
+      test_(*task.test),
+      rank_([&] {
+        int rank = 0;
+        MPI_Comm_rank(task.communicator, &rank);
+        return rank;
+      }()),
+      alarm_(task.communicator, context.next_phase++) {}
+
+bool PhaseWorker::limited() const {
+  return test_.deadline_s > 0 && task_.purpose == PhaseTask::Purpose::measurement;
+}
+
+bool PhaseWorker::go_on(const Tally& tally) {
+  const std::uint64_t now = monotonic_ns();
+  milestones_.add(now, amount(tally));
+  if (now >= next_progress_ns_) report_progress(tally);
+  if (interrupted()) {
+    interrupted_ = true;
+    alarm_.raise();
+  }
+  return !alarm_.raised();
+}
+
+void PhaseWorker::look() {
+  alarm_.raised();
+  if (monotonic_ns() >= next_progress_ns_) report_progress(*tally_);
+}
+
+void PhaseWorker::report_progress(const Tally& tally) {
+  const std::uint64_t now = monotonic_ns();
+  next_progress_ns_ = now + static_cast<std::uint64_t>(progress_interval_s * 1e9);
+  if (rank_ != 0 || begin_ns_ == 0) return;
+  // Rank 0 knows only itself: the others are taken to be as far.
+  const auto mine = static_cast<double>(part_.had_requests);
+  const double share = mine > 0 ? std::min(1.0, static_cast<double>(tally.requests) / mine) : 0;
+  const auto of_all = [share](std::uint64_t total) {
+    return static_cast<std::uint64_t>(share * static_cast<double>(total));
+  };
+  context_.events->progress(task_.name, {.bytes_done = of_all(task_.total_bytes),
+                                         .bytes_total = task_.total_bytes,
+                                         .requests_done = of_all(task_.total_requests),
+                                         .requests_total = task_.total_requests,
+                                         .elapsed_s = seconds_between(begin_ns_, now),
+                                         .observed_ranks = 1,
+                                         .done_phases = task_.done_phases,
+                                         .planned_phases = task_.planned_phases});
+}
+
+Agreement::Wish PhaseWorker::agree(Wish mine) {
+  int wish = static_cast<int>(mine);
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, &wish, 1, MPI_INT, MPI_MAX, agreeing(), &request);
+  wait(request, waiting());
+  return static_cast<Wish>(wish);
+}
+
+void PhaseWorker::note_error(const IoError& error) {
+  part_.errors.push_back(describe_error(error, rank_, context_.nodes.host));
+  alarm_.raise();
+}
+
+void PhaseWorker::settle() const {
+  const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(test_.settle_s * 1e9);
+  while (monotonic_ns() < end && !interrupted())
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(std::min<std::uint64_t>(50, (end - monotonic_ns()) / 1'000'000 + 1)));
+}
+
+std::uint64_t PhaseWorker::deadline_ticks() const {
+  if (!limited()) return 0;
+  return context_.timer.now() + context_.timer.from_ns(static_cast<std::uint64_t>(test_.deadline_s * 1e9));
+}
+
+std::optional<std::uint64_t> PhaseWorker::most_requests() {
+  std::array<std::uint64_t, 2> most{tally_->requests, ending() ? 1U : 0U};
+  MPI_Request request;
+  const std::uint64_t begin = monotonic_ns();
+  MPI_Iallreduce(MPI_IN_PLACE, most.data(), 2, MPI_UINT64_T, MPI_MAX, task_.communicator, &request);
+  wait(request, waiting());
+  waited_ns_ = monotonic_ns() - begin;
+  return most[1] != 0 ? std::nullopt : std::optional(most[0]);
+}
+
+void PhaseWorker::wear_out(std::uint64_t requests, WearOut wanted) {
+  const std::uint64_t at_deadline_ns = monotonic_ns();
+  part_.deadline = {tally_->requests, tally_->bytes, seconds_between(begin_ns_, at_deadline_ns), 0};
+  const std::optional<std::uint64_t> most = most_requests();
+  if (!most || wanted == WearOut::no) return;
+  if (tally_->requests >= std::min(requests, *most)) return;
+  waited_ns_ = 0;  // there is more to do: the waiting was part of it
+  const std::uint64_t begin = monotonic_ns();
+  guarded([&] { catch_up(std::min(requests, *most)); });
+  part_.deadline.wear_out_s = seconds_between(begin, monotonic_ns());
+}
+
+PhaseOutcome PhaseWorker::run() {
+  settle();
+  MPI_Request request;
+  MPI_Ibarrier(task_.communicator, &request);
+  wait(request, waiting());
+  context_.timer.recalibrate();
+  const Usage before = Usage::now();
+  begin_ns_ = monotonic_ns();
+  next_progress_ns_ = begin_ns_ + static_cast<std::uint64_t>(progress_interval_s * 1e9);
+  milestones_.begin(begin_ns_);
+  execute();
+  // A rank that had nothing left to do when the others came to their deadline was done then.
+  const std::uint64_t end_ns = monotonic_ns() - waited_ns_;
+  milestones_.finish(end_ns, amount(*tally_));
+  part_.usage = Usage::now() - before;
+  part_.begin_ns = begin_ns_;
+  part_.end_ns = end_ns;
+  part_.prepare_s = static_cast<double>(context_.timer.to_ns(tally_->prepare_ticks)) * 1e-9;
+  part_.interrupted = interrupted_ || interrupted();
+  complete(part_);
+  return report_phase(context_, task_, rank_, part_, *tally_, milestones_, waiting());
+}
+
+PhaseOutcome run_worker(RunContext& context, PhaseWorker& worker) {
+  try {
+    return worker.run();
+  } catch (const StallError& error) {
+    context.stalled(error);  // does not return
+    std::abort();
+  }
+}
+
+}  // namespace strider

@@ -1,0 +1,83 @@
+#pragma once
+#include <memory>
+
+#include "measure/milestones.hpp"
+#include "runner/alarm.hpp"
+#include "runner/phase.hpp"
+#include "runner/phase_report.hpp"
+#include "runner/waiting.hpp"
+
+namespace strider {
+
+/// A rank at work in a phase, whatever it works on: begins with the others, watches for bad news, reports.
+class PhaseWorker : public Watch, public Agreement, public Attention {
+ public:
+  PhaseWorker(RunContext& context, const PhaseTask& task);
+  PhaseOutcome run();
+
+ protected:
+  /// What the phase is about.
+  virtual void execute() = 0;
+  /// Goes on from where the deadline had stopped this rank, up to request `last`.
+  virtual void catch_up(std::uint64_t last) = 0;
+  /// What only the one who executed it knows; called before the report.
+  virtual void complete(RankPart&) {}
+
+  bool go_on(const Tally& tally) override;
+  Wish agree(Wish mine) override;
+  void look() override;
+
+  void note_error(const IoError& error);
+  template <typename Step>
+  void guarded(const Step& step) {
+    try {
+      step();
+    } catch (const IoError& error) {
+      note_error(error);
+    } catch (const std::bad_alloc&) {
+      note_error(IoError({"allocate", "", 0, 0, ENOMEM}));
+    }
+  }
+  /// At the deadline: the most requests that any rank has done; nothing if the phase has to end. Every rank of the
+  /// case takes part, also one that could do nothing.
+  std::optional<std::uint64_t> most_requests();
+  /// What was done at the deadline; then, if wanted, every rank completes as many requests as the fastest.
+  void wear_out(std::uint64_t requests, WearOut wanted);
+  /// In timer ticks from now; 0 where the phase has none.
+  std::uint64_t deadline_ticks() const;
+
+  virtual bool limited() const;
+  bool failed() const { return !part_.errors.empty(); }
+  bool ending() { return failed() || alarm_.raised(); }
+  WaitOptions waiting() { return {.stall_timeout_s = context_.stall_timeout_s, .attention = this}; }
+  /// For agree().
+  virtual MPI_Comm agreeing() const { return task_.communicator; }
+
+  RunContext& context_;
+  const PhaseTask& task_;
+  const Case& test_;
+  int rank_ = 0;
+  Alarm alarm_;
+  std::unique_ptr<Tally> tally_ = std::make_unique<Tally>();
+  RankPart part_;
+  std::uint64_t waited_ns_ = 0;  ///< for the others at a deadline, when done oneself
+  std::uint64_t begin_ns_ = 0;
+
+ private:
+  void settle() const;
+  void report_progress(const Tally& tally);
+  std::uint64_t amount(const Tally& tally) const { return task_.unit == Unit::bytes ? tally.bytes : tally.requests; }
+
+  Milestones milestones_;
+  bool interrupted_ = false;
+  std::uint64_t next_progress_ns_ = 0;
+};
+
+inline double seconds_between(std::uint64_t begin_ns, std::uint64_t end_ns) {
+  return static_cast<double>(end_ns - begin_ns) * 1e-9;
+}
+
+/// Executes a phase; a stall ends the run.
+PhaseOutcome run_worker(RunContext& context, PhaseWorker& worker);
+
+}  // namespace strider

@@ -1,0 +1,192 @@
+#include <array>
+
+#include "core/random.hpp"
+#include "interfaces/mpi_group.hpp"
+#include "runner/phase_worker.hpp"
+
+namespace strider {
+namespace {
+
+/// The ranks that open this rank's file, for interfaces built on MPI.
+class FileGroup {
+ public:
+  FileGroup(const PhaseTask& task, Cooperation cooperation, const Seat& seat) {
+    if (cooperation == Cooperation::independent || task.test->sharing.kind == SharingKind::per_rank) return;
+    group_.communicator = task.communicator;
+    if (task.test->sharing.kind == SharingKind::shared) return;
+    MPI_Comm_split(task.communicator, static_cast<int>(seat.file), static_cast<int>(seat.place.rank),
+                   &group_.communicator);
+    owned_ = true;
+  }
+  FileGroup(const FileGroup&) = delete;
+  FileGroup& operator=(const FileGroup&) = delete;
+  ~FileGroup() {
+    if (owned_) MPI_Comm_free(&group_.communicator);
+  }
+  const Group& get() const { return group_; }
+
+ private:
+  Group group_;
+  bool owned_ = false;
+};
+
+/// A rank that opens a file, transfers, syncs and closes it.
+class TransferWorker final : public PhaseWorker {
+ public:
+  TransferWorker(RunContext& context, const TransferTask& task);
+
+ private:
+  void execute() override;
+  void catch_up(std::uint64_t last) override { transfer_->run(last, 0); }
+  void complete(RankPart& part) override;
+  MPI_Comm agreeing() const override { return group_.get().communicator; }
+
+  void open_file();
+  void transfer();
+  void finish_file();
+  std::optional<CallCount> calls_so_far() const;
+  bool reads_back() const { return task_.operation == Operation::read || task_.operation == Operation::reread; }
+
+  const TransferTask& task_;
+  std::uint32_t acts_as_ = 0;
+  Seat seat_;
+  std::uint64_t requests_ = 0, rounds_ = 0;
+  Order order_;
+  RequestShape shape_;
+  Cooperation cooperation_;
+  FileGroup group_;
+  FileData written_;
+  FileData::Identity expected_;
+  std::optional<Examiner> examiner_;
+  std::unique_ptr<File> file_;
+  std::optional<Transfer> transfer_;
+};
+
+FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat,
+                               std::uint64_t generation) {
+  return {context.data_seed, task.test->workload, seat.file, generation};
+}
+
+TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
+    : PhaseWorker(context, task),
+      task_(task),
+      acts_as_(reads_back() ? readback_rank(test_, static_cast<std::uint32_t>(rank_), task.name.repetition)
+                            : static_cast<std::uint32_t>(rank_)),
+      seat_(task.seating->seat(acts_as_)),
+      requests_(std::min(task.pattern->requests(seat_.place, role_of(task.operation)), task.request_limit)),
+      order_(task.order, task.pattern->requests(seat_.place, role_of(task.operation)),
+             hash_numbers(test_.seed, acts_as_)),
+      shape_{task.pattern->contiguous(), task.pattern->file_shift(seat_.place) > 0},
+      cooperation_(task.interface->cooperation(shape_)),
+      group_(task, cooperation_, seat_),
+      written_(identity_of(context, task, seat_, task.written_generation)),
+      expected_(identity_of(context, task, seat_, task.expected_generation)) {
+  for (std::uint32_t r = 0; cooperation_ == Cooperation::collective && r < seat_.place.ranks; ++r)
+    rounds_ = std::max(rounds_, task.pattern->requests({r, seat_.place.ranks}, role_of(task.operation)));
+  rounds_ = std::min(rounds_, task.request_limit);
+  part_.had_requests = requests_;
+  if (test_.verify == Verify::full && reads(task.operation))
+    examiner_.emplace(expected_, task.seating->files(), task.pattern->file_size(seat_.place.ranks));
+}
+
+void TransferWorker::open_file() {
+  const Access access = task_.operation == Operation::read_modify_write ? Access::read_write
+                        : writes(task_.operation)                       ? Access::write
+                                                                        : Access::read;
+  const bool creates = task_.operation == Operation::write || task_.operation == Operation::prefill;
+  std::vector<Extent> first(shape_.regular ? task_.pattern->extents(seat_.place, 0) : 0);
+  if (shape_.regular) task_.pattern->fill_request(seat_.place, 0, first);
+  const std::uint64_t begin = monotonic_ns();
+  file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_.number, seat_.file),
+                                 .access = access,
+                                 .creation = creates ? Creation::create : Creation::existing,
+                                 .file_size = task_.pattern->file_size(seat_.place.ranks),
+                                 .place = seat_.place,
+                                 .group = &group_.get(),
+                                 .shape = shape_,
+                                 .regular = {first, task_.pattern->file_shift(seat_.place)}});
+  part_.open_s = seconds_between(begin, monotonic_ns());
+  if (rank_ == 0 && task_.name.repetition == 0) part_.facts = file_->facts();
+}
+
+void TransferWorker::transfer() {
+  Work work;
+  work.operation = task_.operation;
+  work.pattern = task_.pattern;
+  work.order = &order_;
+  work.place = seat_.place;
+  work.sync = test_.sync;
+  work.memory = task_.memory;
+  work.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
+  work.examiner = examiner_ ? &*examiner_ : nullptr;
+
+  const std::uint64_t deadline = deadline_ticks();
+  transfer_.emplace(work, *file_, context_.timer, *tally_, *this);
+  guarded([&] {
+    if (cooperation_ == Cooperation::collective) transfer_->run_collective(requests_, rounds_, deadline, *this);
+    else transfer_->run(requests_, deadline);
+  });
+  if (limited()) wear_out(requests_, cooperation_ == Cooperation::collective ? WearOut::no : test_.wear_out);
+  transfer_.reset();
+}
+
+/// But for those that tell of progress.
+std::optional<CallCount> TransferWorker::calls_so_far() const {
+  std::optional<CallCount> made = context_.calls.now();
+  if (made) made->write -= context_.events->write_calls();
+  return made;
+}
+
+void TransferWorker::finish_file() {
+  const bool wanted = writes(task_.operation) && test_.sync == SyncPolicy::end;
+  bool ended = ending();
+  if (cooperation_ != Cooperation::independent) ended = agree(ended ? Wish::end : Wish::go_on) == Wish::end;
+  if (wanted && !ended)
+    guarded([&] {
+      const std::uint64_t begin = monotonic_ns();
+      file_->sync();
+      part_.sync_s = seconds_between(begin, monotonic_ns());
+    });
+  guarded([&] {
+    const std::uint64_t begin = monotonic_ns();
+    file_->close();
+    part_.close_s = seconds_between(begin, monotonic_ns());
+  });
+}
+
+void TransferWorker::execute() {
+  guarded([&] { open_file(); });
+  if (cooperation_ != Cooperation::independent && agree(failed() ? Wish::end : Wish::go_on) == Wish::end) file_.reset();
+  if (file_ == nullptr) {
+    if (limited()) most_requests();
+    return;
+  }
+  const std::optional<CallCount> calls_before = calls_so_far();
+  const std::uint64_t begin = monotonic_ns();
+  transfer();
+  part_.transfer_s = seconds_between(begin, monotonic_ns() - waited_ns_);
+  const std::optional<CallCount> calls_after = calls_so_far();
+  if (calls_before && calls_after) part_.calls = *calls_after - *calls_before;
+  finish_file();
+}
+
+void TransferWorker::complete(RankPart& part) {
+  if (!examiner_) return;
+  part.verification = {examiner_->checked_bytes(), examiner_->wrong_bytes(), examiner_->mismatches()};
+  part.digest = examiner_->digest();
+  if (examiner_->mismatches() == 0) return;
+  const std::string file = context_.directory + "/" + file_name(test_.number, seat_.file);
+  for (const Mismatch& mismatch : examiner_->first_mismatches())
+    part.findings.push_back(describe_mismatch(mismatch, rank_, context_.nodes.host, file));
+  part.findings.back().count += examiner_->mismatches() - part.findings.size();
+}
+
+}  // namespace
+
+PhaseOutcome run_phase(RunContext& context, const TransferTask& task) {
+  context.current = task.name;
+  TransferWorker worker(context, task);
+  return run_worker(context, worker);
+}
+
+}  // namespace strider

@@ -1,0 +1,183 @@
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "operations/population.hpp"
+#include "plan/plan.hpp"
+#include "plan/steps.hpp"
+#include "runner/case_runner.hpp"
+#include "runner/sweeper.hpp"
+#include "runner/turn.hpp"
+
+namespace strider {
+namespace {
+
+/// A repetition of a case of metadata.
+class TreeTurn {
+ public:
+  TreeTurn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+           const Schedule& schedule)
+      : context_(context),
+        test_(test),
+        repetition_(repetition),
+        communicator_(communicator),
+        schedule_(schedule),
+        rank_(rank_in(communicator)),
+        tree_(make_tree_of(test)),
+        interface_(test.interface->make(test.interface_settings)),
+        seating_(test.sharing, test.clients, nodes()),
+        buffer_(tree_->file_bytes()),
+        generation_(repetition * generations_per_repetition) {
+    FileData({context.data_seed, test.workload, rank_, repetition}).fill(buffer_.get(), 0);
+    open_files_.reserve(std::min(tree_->items(), test.open_files));
+  }
+
+  TurnOutcome run() {
+    if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
+    TurnOutcome outcome;
+    std::optional<IoError> error = attempt([&] { directory_ = interface_->open_directory(context_.directory); });
+    outcome.failed = share_error(context_, communicator_, name_of_phase("open"), error);
+    if (outcome.failed) return outcome;
+    sweeper_.emplace(*tree_, *directory_, seating_, test_, rank_);
+    for (const Step& step : steps_of(test_.operations)) {
+      if (outcome.failed || outcome.interrupted) break;
+      if (step.kind == Step::Kind::sweep) sweep(step.swept, outcome);
+      else execute(step, outcome);
+    }
+    sweep(made_, outcome);
+    return outcome;
+  }
+
+ private:
+  std::vector<std::uint32_t> nodes() {
+    if (test_.sharing.kind == SharingKind::per_node) return nodes_of(communicator_, context_.nodes);
+    return {};
+  }
+  PhaseName name_of_phase(std::string operation) const {
+    return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
+  }
+  template <typename Action>
+  static std::optional<IoError> attempt(const Action& action) {
+    try {
+      action();
+    } catch (const IoError& error) {
+      return error;
+    }
+    return {};
+  }
+
+  VisitTask task_of(const Step& step) {
+    const bool measured = step.kind == Step::Kind::measured;
+    VisitTask task;
+    task.test = &test_;
+    task.communicator = communicator_;
+    task.operation = step.operation;
+    task.name = name_of_phase(measured ? std::string(name_of(step.operation)) : "prefill");
+    task.purpose = measured ? PhaseTask::Purpose::measurement : PhaseTask::Purpose::preparation;
+    task.unit = Unit::requests;
+    task.seating = &seating_;
+    task.order = test_.order;
+    task.memory = buffer_.get();
+    task.nodes = context_.nodes.count_of_first(test_.clients);
+    task.files = tree_->items() * test_.clients;
+    for (std::uint32_t rank = 0; rank < test_.clients; ++rank)
+      task.total_requests += visits_of(test_, *tree_, step.operation, seating_.seat(rank).place);
+    task.done_phases = schedule_.done_phases() + done_phases_;
+    task.planned_phases = schedule_.planned_phases();
+    task.tree = tree_.get();
+    task.directory = directory_.get();
+    task.population = &population_;
+    task.open_files = &open_files_;
+    const bool writes_contents = step.operation == Operation::create || step.operation == Operation::small_write;
+    task.generation = writes_contents ? population_.generation + 1 : population_.generation;
+    return task;
+  }
+
+  void execute(const Step& step, TurnOutcome& outcome) {
+    if (population_.generation == 0) population_.generation = generation_;
+    const VisitTask task = task_of(step);
+    made_.add(entry_of(step.operation).metadata.makes);
+    const PhaseOutcome result = run_phase(context_, task);
+    keep_account(task, result);
+    outcome.failed = outcome.failed || result.failed;
+    outcome.interrupted = outcome.interrupted || result.interrupted;
+    if (step.kind != Step::Kind::measured) return;
+    ++done_phases_;
+    if (rank_ == 0 && result.valid) outcome.rates[task.name.operation] = result.rate;
+    // What a removal did not come to before its deadline is removed now.
+    const Things removed = entry_of(step.operation).metadata.removes;
+    if (!outcome.failed && result.completed_requests != PhaseOutcome::all && !removed.empty() &&
+        step.operation != Operation::mix)
+      sweep(removed, outcome);
+  }
+
+  void keep_account(const VisitTask& task, const PhaseOutcome& result) {
+    sweeper_->note(task.operation, result);
+    if (task.operation == Operation::close)
+      open_files_.erase(open_files_.begin(), open_files_.begin() + static_cast<std::ptrdiff_t>(result.my_requests));
+    const bool cut = result.completed_requests != PhaseOutcome::all;
+    if (result.failed || result.interrupted) return;
+    population_.generation = task.generation;
+    population_.complete(task.operation, *tree_, result.completed_requests, cut);
+    if (!cut && task.operation != Operation::mix) made_.remove(entry_of(task.operation).metadata.removes);
+    if (task.operation != Operation::mix) return;
+    population_.mixed = true;
+    population_.first_file = result.oldest_file;
+    population_.files = result.living_files;
+  }
+
+  /// Removes things, unmeasured; what cannot be removed fails the case, since the next repetition would meet it.
+  void sweep(Things things, TurnOutcome& outcome) {
+    std::optional<IoError> error;
+    if (things.has(Thing::open_files)) error = attempt([&] { close_files(); });
+    if (const auto other = attempt([&] { sweeper_->remove_items(things); })) error = other;
+    if (share_error(context_, communicator_, name_of_phase("remove"), error)) outcome.failed = true;
+    if (things.has(Thing::tree)) remove_tree(outcome);
+    population_.present.remove(things);
+    made_.remove(things);
+  }
+
+  /// A level at a time: ranks that share a tree have removed what is below before they remove what is above.
+  void remove_tree(TurnOutcome& outcome) {
+    for (unsigned level = tree_->levels(); level-- > 0;) {
+      const auto error = attempt([&] { sweeper_->remove_level(level); });
+      if (!share_error(context_, communicator_, name_of_phase("remove"), error)) continue;
+      outcome.failed = true;
+      return;
+    }
+  }
+
+  void close_files() {
+    while (!open_files_.empty()) {
+      const Directory::Handle file = open_files_.back();
+      open_files_.pop_back();
+      directory_->close(file, "");
+    }
+  }
+
+  RunContext& context_;
+  const Case& test_;
+  std::uint64_t repetition_;
+  MPI_Comm communicator_;
+  const Schedule& schedule_;
+  std::uint32_t rank_;
+  std::unique_ptr<Tree> tree_;
+  std::unique_ptr<Interface> interface_;
+  Seating seating_;
+  Buffer buffer_;
+  std::uint64_t generation_;
+  std::unique_ptr<Directory> directory_;
+  std::vector<Directory::Handle> open_files_;
+  Population population_;
+  Things made_;  ///< what may be there, as far as this turn made it
+  std::optional<Sweeper> sweeper_;
+  std::uint64_t done_phases_ = 0;
+};
+
+}  // namespace
+
+TurnOutcome run_tree_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                          const Schedule& schedule) {
+  return TreeTurn(context, test, repetition, communicator, schedule).run();
+}
+
+}  // namespace strider
