@@ -79,9 +79,16 @@ def read_events(path: Path) -> list[Json]:
 class EngineJob:
     """A run of the engine that is under way; as a context manager, so that nothing outlives the test."""
 
-    def __init__(self, engine: Engine, document: Json, work: Path, wrap: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        document: Json,
+        work: Path,
+        wrap: Iterable[str] = (),
+        directory: Path | None = None,
+    ) -> None:
         self.work = work
-        self.directory = work / "target"
+        self.directory = directory or work / "target"
         self.directory.mkdir(exist_ok=True)
         self.events_file = work / "events.jsonl"
         plan_file = work / "plan.json"
@@ -125,9 +132,11 @@ class EngineJob:
         return [pid for pid in descendants(self.process.pid) if command_of(pid) == "strider-engine"]
 
 
-def run_engine(engine: Engine, document: Json, work: Path, wrap: Iterable[str] = ()) -> EngineRun:
-    """Runs a plan to its end."""
-    with EngineJob(engine, document, work, wrap) as job:
+def run_engine(
+    engine: Engine, document: Json, work: Path, wrap: Iterable[str] = (), directory: Path | None = None
+) -> EngineRun:
+    """Runs a plan to its end, in a folder of `work` or in another directory."""
+    with EngineJob(engine, document, work, wrap, directory) as job:
         return job.finish()
 
 

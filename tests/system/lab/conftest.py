@@ -1,0 +1,15 @@
+"""Real parallel file systems: each is started when the first test asks for it, and taken down at the end."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from labs import running
+from strider.lab import Record
+
+
+@pytest.fixture(scope="session")
+def gluster() -> Iterator[Record]:
+    """GlusterFS: endpoints `distributed`, `sharded` and `dispersed`."""
+    with running("gluster") as record:
+        yield record
