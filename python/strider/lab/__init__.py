@@ -11,6 +11,7 @@ from strider.lab.gluster import GLUSTER
 from strider.lab.lifecycle import down, folder_of, state_of, up
 from strider.lab.record import Endpoint, Record, read
 from strider.lab.system import FileSystem, install
+from strider.lab.xrootd import XROOTD
 
 __all__ = [
     "SYSTEMS",
@@ -26,7 +27,7 @@ __all__ = [
     "up",
 ]
 
-SYSTEMS = {system.name: system for system in (GLUSTER,)}
+SYSTEMS = {system.name: system for system in (GLUSTER, XROOTD)}
 """The file systems of the lab, by name."""
 
 

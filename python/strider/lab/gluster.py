@@ -121,6 +121,7 @@ GLUSTER = FileSystem(
         "glusterd": "glusterfs-server",
         "glusterfs": "glusterfs-client",
         "gluster": "glusterfs-cli",
+        "ip": "iproute2",
         "ss": "iproute2",
     },
     mounting=True,

@@ -13,3 +13,10 @@ def gluster() -> Iterator[Record]:
     """GlusterFS: endpoints `distributed`, `sharded` and `dispersed`."""
     with running("gluster") as record:
         yield record
+
+
+@pytest.fixture(scope="session")
+def xrootd() -> Iterator[Record]:
+    """XRootD: endpoint `data`."""
+    with running("xrootd") as record:
+        yield record
