@@ -7,8 +7,10 @@ ends it all.
 """
 
 from strider.errors import StriderError
+from strider.lab.ganesha import GANESHA
 from strider.lab.gluster import GLUSTER
 from strider.lab.lifecycle import down, folder_of, state_of, up
+from strider.lab.moosefs import MOOSEFS
 from strider.lab.record import Endpoint, Record, read
 from strider.lab.system import FileSystem, install
 from strider.lab.xrootd import XROOTD
@@ -27,7 +29,7 @@ __all__ = [
     "up",
 ]
 
-SYSTEMS = {system.name: system for system in (GLUSTER, XROOTD)}
+SYSTEMS = {system.name: system for system in (GLUSTER, GANESHA, MOOSEFS, XROOTD)}
 """The file systems of the lab, by name."""
 
 

@@ -20,3 +20,17 @@ def xrootd() -> Iterator[Record]:
     """XRootD: endpoint `data`."""
     with running("xrootd") as record:
         yield record
+
+
+@pytest.fixture(scope="session")
+def ganesha() -> Iterator[Record]:
+    """NFS-Ganesha: endpoint `data`, not mounted."""
+    with running("ganesha") as record:
+        yield record
+
+
+@pytest.fixture(scope="session")
+def moosefs() -> Iterator[Record]:
+    """MooseFS: endpoint `data`."""
+    with running("moosefs") as record:
+        yield record
