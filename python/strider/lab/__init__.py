@@ -7,6 +7,7 @@ ends it all.
 """
 
 from strider.errors import StriderError
+from strider.lab.cephfs import CEPHFS
 from strider.lab.ganesha import GANESHA
 from strider.lab.gluster import GLUSTER
 from strider.lab.lifecycle import down, folder_of, state_of, up
@@ -29,7 +30,7 @@ __all__ = [
     "up",
 ]
 
-SYSTEMS = {system.name: system for system in (GLUSTER, GANESHA, MOOSEFS, XROOTD)}
+SYSTEMS = {system.name: system for system in (CEPHFS, GLUSTER, GANESHA, MOOSEFS, XROOTD)}
 """The file systems of the lab, by name."""
 
 

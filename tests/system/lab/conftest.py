@@ -34,3 +34,10 @@ def moosefs() -> Iterator[Record]:
     """MooseFS: endpoint `data`."""
     with running("moosefs") as record:
         yield record
+
+
+@pytest.fixture(scope="session")
+def cephfs() -> Iterator[Record]:
+    """CephFS: endpoint `cephfs`."""
+    with running("cephfs") as record:
+        yield record
