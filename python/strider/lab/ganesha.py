@@ -15,8 +15,8 @@ def start(site: Site) -> list[Endpoint]:
     """Starts the server on free ports of the loopback device, exporting a folder of the lab."""
     data = site.make("data")
     port, mount_port = free_ports(2)
-    # The server registers version 3 at the port mapper, or ends. Nobody else needs one, clients being told the
-    # ports; and Debian's listens on every address. So it gets a network without any, and the socket remains.
+    # The server registers version 3 at the port mapper, or ends. Nobody else needs one, as clients are told
+    # the ports; and Debian's listens on every address. So it gets a network without any: its socket remains.
     own = site.cover("/run")
     site.daemon("rpcbind", [*own, "rpcbind", "-f"], network="none")
     socket = site.folder / "cover/run/rpcbind.sock"

@@ -7,6 +7,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -35,7 +36,7 @@ def folder_of(system: FileSystem, at: Path | None) -> Path:
     Raises:
         StriderError: No lab can be in this folder.
     """
-    folder = (at or Path(tempfile.gettempdir()) / "strider-lab").resolve() / system.name
+    folder = (at or _default_parent()).resolve() / system.name
     if not PLAIN.fullmatch(str(folder)):
         raise StriderError(
             f"{folder}: servers need a name of letters, digits and ./_+- only; choose another (--at)"
@@ -72,7 +73,10 @@ def up(system: FileSystem, folder: Path, say: Callable[[str], None]) -> Record:
         site.record.write(folder)
     except BaseException:
         say("taking down what was started")
-        down(folder, say)
+        try:
+            down(folder, say)
+        except StriderError as error:
+            say(error.message)  # the first error is the one to end with
         raise
     return site.record
 
@@ -98,6 +102,9 @@ def down(folder: Path, say: Callable[[str], None]) -> None:
         raise StriderError(f"cannot unmount {', '.join(map(str, left))}", ExitCode.CANNOT_RUN)
     if folder.exists():
         _remove(folder)
+    if folder.parent == _default_parent().resolve():
+        with suppress(OSError):  # it does not exist, or holds another lab
+            folder.parent.rmdir()
 
 
 def state_of(folder: Path) -> State:
@@ -113,6 +120,10 @@ def state_of(folder: Path) -> State:
         and set(points) <= set(mounts.below(folder))
     )
     return "up" if is_whole else "incomplete"
+
+
+def _default_parent() -> Path:
+    return Path(tempfile.gettempdir()) / "strider-lab"
 
 
 def _check_machine(system: FileSystem) -> None:

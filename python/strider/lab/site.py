@@ -25,7 +25,7 @@ COMMAND_LIMIT_S = 60.0
 WAIT_LIMIT_S = 60.0
 POLL_S = 0.05
 TAIL_LINES = 8
-"""Lines of a log that an error shows."""
+"""Lines of each log that an error shows."""
 
 
 class Site:
@@ -159,7 +159,7 @@ class Site:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise _failure(f"{' '.join(words)}: no end after {limit_s:.0f} s", "") from error
+            raise _failure(f"{' '.join(words)}: no end after {limit_s:.0f} s") from error
         except OSError as error:
             raise StriderError(f"cannot start {command[0]}: {error.strerror}", ExitCode.CANNOT_RUN) from error
 
@@ -183,8 +183,8 @@ class Site:
                 if process.poll() is not None:
                     raise _failure(f"{name} ended with exit code {process.returncode}", _read(self.log(name)))
             if time.monotonic() > end:
-                logs = "\n".join(f"{name}: {_read(self.log(name))}" for name in self._daemons)
-                raise _failure(f"waited {limit_s:.0f} s in vain for {what}", logs)
+                logs = [_read(self.log(name)) for name in self._daemons]
+                raise _failure(f"waited {limit_s:.0f} s in vain for {what}", *logs)
             time.sleep(POLL_S)
 
     def wait_for_port(self, what: str, port: int) -> None:
@@ -212,9 +212,9 @@ def free_ports(count: int) -> list[int]:
         return [each.getsockname()[1] for each in sockets]
 
 
-def _failure(what: str, said: str) -> StriderError:
-    tail = [f"  {line}" for line in said.strip().splitlines()[-TAIL_LINES:]]
-    return StriderError("\n".join([what, *tail]), ExitCode.CANNOT_RUN)
+def _failure(what: str, *logs: str) -> StriderError:
+    tails = [f"  {line}" for log in logs for line in log.strip().splitlines()[-TAIL_LINES:]]
+    return StriderError("\n".join([what, *tails]), ExitCode.CANNOT_RUN)
 
 
 def _read(log: Path) -> str:
