@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 from harness import Json, case, plan, run_engine, strider_command
 from strider import lab
 from strider.engine import Engine
-from strider.lab import Endpoint, Record
+from strider.lab import Endpoint, FileSystem, Record
 
 METHODS: dict[str, Json] = {
     "posix multiple": {"interface": "posix"},
@@ -28,14 +28,20 @@ PATTERNS: list[Json] = [
 ]
 
 
-@contextmanager
-def running(name: str) -> Iterator[Record]:
-    """A file system of the lab, up until the end; skips where it cannot be started."""
+def system_or_skip(name: str) -> FileSystem:
+    """A file system of the lab, if it can be started here."""
     system = lab.find(name)
     if obstacle := system.obstacle():
         pytest.skip(f"machine: {name}: {obstacle}")
     if missing := system.missing_packages():
         pytest.skip(f"needs {name} (Debian packages {' '.join(missing)})")
+    return system
+
+
+@contextmanager
+def running(name: str) -> Iterator[Record]:
+    """A file system of the lab, up until the end; skips where it cannot be started."""
+    system_or_skip(name)
     # Not a folder of pytest's: those are closed to the users that some servers run as.
     parent = Path(tempfile.mkdtemp(prefix="strider-"))
     parent.chmod(0o755)
@@ -67,7 +73,7 @@ def _taken_down(name: str, parent: Path) -> Iterator[None]:
 
 
 def check_mount(
-    engine: Engine, work: Path, endpoint: Endpoint, pattern: Json, methods: list[str] | None = None
+    engine: Engine, work: Path, endpoint: Endpoint, pattern: Json, wrap: Iterable[str] = ()
 ) -> None:
     """Two ranks write a file by every method and read what the other wrote: it is right, nothing stays.
 
@@ -76,7 +82,7 @@ def check_mount(
         work: A folder for plan and events.
         endpoint: The mounted file system.
         pattern: The access pattern.
-        methods: Some of METHODS; None for all.
+        wrap: Words to put before the command.
     """
     mount = endpoint.mount
     assert mount is not None
@@ -87,16 +93,15 @@ def check_mount(
         "readback": "shift",
         "operations": ["write", "read", "rewrite", "reread"],
     }
-    wanted = methods or list(METHODS)
-    document = plan([case(**pattern, **METHODS[method], **keys) for method in wanted])
+    document = plan([case(**pattern, **method, **keys) for method in METHODS.values()])
     try:
-        done = run_engine(engine, document, work, directory=directory)
+        done = run_engine(engine, document, work, wrap, directory)
 
         assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
         assert not done.of("error")
         for operation in ("read", "reread"):
             samples = done.of("sample", operation=operation)
-            assert len(samples) == len(wanted)
+            assert len(samples) == len(METHODS)
             assert len({sample["digest"] for sample in samples}) == 1
         assert not list(directory.iterdir())
     finally:
