@@ -3,6 +3,8 @@
 import shlex
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,13 +81,12 @@ def up(
     system = labs.find(name)
     folder = labs.folder_of(system, at)
     say = _say_nothing if quiet else _say
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)  # like Ctrl-C: what was started is taken down again
     missing = system.missing_packages()
     if install and missing:
         say(f"installing {' '.join(missing)}")
         labs.install(missing)
-    record = labs.up(system, folder, say)
+    with _signals_interrupt():
+        record = labs.up(system, folder, say)
     _print_json(record.model_dump(mode="json")) if json else _print_use(record, folder)
 
 
@@ -113,6 +114,18 @@ def status(name: NameArgument, at: AtOption = None, json: JsonOption = False) ->
             _print_use(record, folder)
     if state != "up":
         raise typer.Exit(int(ExitCode.CANNOT_RUN))
+
+
+@contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """Makes other signals that end programs like Ctrl-C: what was started is taken down again."""
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _print_use(record: "Record", folder: Path) -> None:

@@ -119,7 +119,7 @@ mds data = {folder}/mds
 CEPHFS = FileSystem(
     name="cephfs",
     doc="CephFS: four object stores in memory, monitor, manager, metadata server; FUSE and libcephfs.",
-    programs={
+    needs={
         "ceph-mon": "ceph-mon",
         "monmaptool": "ceph-base",
         "ceph-mgr": "ceph-mgr",

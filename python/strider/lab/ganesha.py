@@ -69,7 +69,12 @@ LOG {{ Default_Log_Level = WARN; }}
 GANESHA = FileSystem(
     name="ganesha",
     doc="NFS-Ganesha: an NFS server in user space, versions 3 and 4; libnfs, no mount.",
-    programs={"ganesha.nfsd": "nfs-ganesha", "rpcbind": "rpcbind", "ss": "iproute2"},
+    needs={
+        "ganesha.nfsd": "nfs-ganesha",
+        "/usr/lib/*/ganesha/libfsalvfs.so": "nfs-ganesha-vfs",
+        "rpcbind": "rpcbind",
+        "ss": "iproute2",
+    },
     mounting=False,
     start=start,
 )

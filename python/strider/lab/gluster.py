@@ -117,7 +117,7 @@ def _start_volume(site: Site, manager: list[str], volume: Volume) -> Endpoint:
 GLUSTER = FileSystem(
     name="gluster",
     doc="GlusterFS: a distributed, a sharded and a dispersed volume, 11 bricks; FUSE and libgfapi.",
-    programs={
+    needs={
         "glusterd": "glusterfs-server",
         "glusterfs": "glusterfs-client",
         "gluster": "glusterfs-cli",

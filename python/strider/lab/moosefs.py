@@ -85,7 +85,7 @@ def _configure(site: Site, name: str, settings: dict[str, object]) -> str:
 MOOSEFS = FileSystem(
     name="moosefs",
     doc="MooseFS: a master and four chunk servers; FUSE and libmfsio.",
-    programs={
+    needs={
         "mfsmaster": "moosefs-master",
         "mfschunkserver": "moosefs-chunkserver",
         "mfsmount": "moosefs-client",

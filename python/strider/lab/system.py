@@ -27,24 +27,20 @@ class FileSystem:
     Attributes:
         name: As on the command line.
         doc: What is started, in one sentence.
-        programs: The programs that it needs, each with the Debian package that has it.
+        needs: Programs, and files by patterns such as /usr/lib/*/x.so, each with its Debian package.
         mounting: Whether it is mounted by FUSE.
         start: Starts it in a site and says what there is to use.
     """
 
     name: str
     doc: str
-    programs: dict[str, str]
+    needs: dict[str, str]
     mounting: bool
     start: Callable[[Site], list[Endpoint]]
 
     def missing_packages(self) -> list[str]:
-        """Debian packages of the programs that are not there."""
-        path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_PROGRAM_FOLDERS])
-        lacking = (
-            package for program, package in self.programs.items() if not shutil.which(program, path=path)
-        )
-        return list(dict.fromkeys(lacking))
+        """Debian packages of the programs and files that are not there."""
+        return list(dict.fromkeys(package for need, package in self.needs.items() if not _is_there(need)))
 
     def obstacle(self) -> str:
         """Why this machine cannot run it, whatever is installed; empty if it can."""
@@ -55,6 +51,13 @@ class FileSystem:
         if self.mounting and not os.access(FUSE, os.R_OK | os.W_OK):
             return f"FUSE is not available: {FUSE} cannot be opened"
         return ""
+
+
+def _is_there(need: str) -> bool:
+    if need.startswith("/"):
+        return any(Path("/").glob(need[1:]))
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_PROGRAM_FOLDERS])
+    return shutil.which(need, path=path) is not None
 
 
 def _may_mount() -> bool:

@@ -43,7 +43,7 @@ def start(site: Site) -> list[Endpoint]:
 XROOTD = FileSystem(
     name="xrootd",
     doc="XRootD: one data server; FUSE (xrootdfs) and XrdCl.",
-    programs={"xrootd": "xrootd-server", "xrootdfs": "xrootd-fuse", "ip": "iproute2", "ss": "iproute2"},
+    needs={"xrootd": "xrootd-server", "xrootdfs": "xrootd-fuse", "ip": "iproute2", "ss": "iproute2"},
     mounting=True,
     start=start,
 )

@@ -31,8 +31,8 @@ def start_dying(site: Site) -> list[Endpoint]:
     return []
 
 
-def system(start: object = start_sleeper, **programs: str) -> FileSystem:
-    return FileSystem(name="fake", doc="Sleeps.", programs=programs, mounting=False, start=start)  # type: ignore[arg-type]
+def system(start: object = start_sleeper, **needs: str) -> FileSystem:
+    return FileSystem(name="fake", doc="Sleeps.", needs=needs, mounting=False, start=start)  # type: ignore[arg-type]
 
 
 @pytest.fixture(autouse=True)
@@ -141,10 +141,12 @@ def test_down_where_nothing_is_does_nothing(folder: Path) -> None:
 
 
 def test_missing_packages_come_with_the_command_that_installs_them(folder: Path) -> None:
-    needs = system(**{"sh": "dash", "no-such-program": "no-such-package"})
-    assert needs.missing_packages() == ["no-such-package"]
-    with pytest.raises(StriderError, match="apt-get install --no-install-recommends no-such-package\n"):
-        up(needs, folder, print)
+    here = {"sh": "dash", "/usr/lib*/*": "libc6"}
+    lacking = system(**here, **{"no-such-program": "no-such-package", "/usr/no/*/such.so": "no-such-library"})
+    assert lacking.missing_packages() == ["no-such-package", "no-such-library"]
+    command = "apt-get install --no-install-recommends no-such-package no-such-library\n"
+    with pytest.raises(StriderError, match=command):
+        up(lacking, folder, print)
     assert not folder.exists()
 
 
