@@ -50,13 +50,16 @@ def running(name: str) -> Iterator[Record]:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         yield Record.model_validate_json(done.stdout)
-    parent.rmdir()  # which fails if anything was left in it
 
 
 @contextmanager
 def _taken_down(name: str, parent: Path) -> Iterator[None]:
-    """Takes a lab down at the end, even if that is the end of this process: its pipe closes."""
-    words = ["sh", "-c", 'cat; exec "$@"', "keeper", *strider_command("lab", "down", name, "--at", parent)]
+    """Takes a lab down at the end, even if that is the end of this process: its pipe closes.
+
+    Fails if anything is left in the folder.
+    """
+    script = 'cat; "$@" && rmdir "$0"'
+    words = ["sh", "-c", script, str(parent), *strider_command("lab", "down", name, "--at", parent)]
     keeper = subprocess.Popen(
         words,
         stdin=subprocess.PIPE,
