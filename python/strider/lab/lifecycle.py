@@ -65,8 +65,8 @@ def up(system: FileSystem, folder: Path, say: Callable[[str], None]) -> Record:
         remedy = f"strider lab down {system.name} --at {shlex.quote(str(folder.parent))} removes it"
         raise StriderError(f"{folder} holds a lab that is {state}: {remedy}", ExitCode.CANNOT_RUN)
     _make(folder)
+    site = Site(folder, system.name, say)
     try:
-        site = Site(folder, system.name, say)
         site.record.endpoints = system.start(site)
         site.note_children()
         site.record.state = "up"
@@ -149,8 +149,9 @@ def _make(folder: Path) -> None:
         status = folder.parent.stat()
     except OSError as error:
         raise StriderError(f"cannot make {folder}: {error.strerror}", ExitCode.CANNOT_RUN) from error
-    writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
-    if writable or folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+    others_own = status.st_uid not in (0, os.geteuid()) or folder.stat().st_uid != os.geteuid()
+    others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+    if others_own or others_write or folder.is_symlink():
         raise StriderError(f"{folder}: others can change what is there; choose another folder (--at)")
 
 

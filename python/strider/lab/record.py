@@ -72,11 +72,28 @@ class Record(BaseModel):
     enter: list[str] = []
     endpoints: list[Endpoint] = []
 
+    def create(self, folder: Path) -> None:
+        """Writes the first record of a folder.
+
+        Raises:
+            StriderError: There is one: another start has come first.
+        """
+        new = self._write_new(folder)
+        try:
+            (folder / FILE).hardlink_to(new)
+        except FileExistsError:
+            raise StriderError(f"{folder}: another start is under way there", ExitCode.CANNOT_RUN) from None
+        finally:
+            new.unlink()
+
     def write(self, folder: Path) -> None:
         """Replaces the record in a folder; a reader sees the old one or the new one."""
-        new = folder / f"{FILE}.new"
+        self._write_new(folder).replace(folder / FILE)
+
+    def _write_new(self, folder: Path) -> Path:
+        new = folder / f"{FILE}.{self.mark}"
         new.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        new.replace(folder / FILE)
+        return new
 
 
 def boot_id() -> str:
@@ -93,7 +110,8 @@ def read(folder: Path) -> Record | None:
     try:
         text = (folder / FILE).read_text(encoding="utf-8")
     except FileNotFoundError:
-        if folder.is_dir() and any(folder.iterdir()):
+        # A crash may have come before the first record got its name.
+        if folder.is_dir() and not all(path.name.startswith(FILE) for path in folder.iterdir()):
             raise StriderError(
                 f"{folder} holds files, but no lab of Strider: choose another folder (--at)"
             ) from None

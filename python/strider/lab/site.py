@@ -41,7 +41,7 @@ class Site:
         self.folder = folder
         self.say = say
         self.record = Record(system=system, mark=secrets.token_hex(16), boot=boot_id())
-        self.record.write(folder)
+        self.record.create(folder)
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
         self.make("log")
 

@@ -133,6 +133,31 @@ def test_a_folder_with_other_files_is_not_touched(folder: Path) -> None:
     assert (folder / "thesis.tex").read_text(encoding="utf-8") == "precious"
 
 
+def test_of_two_starts_at_the_same_time_one_goes_on(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    first = Site(folder, "fake", print)
+    with pytest.raises(StriderError, match="another start is under way there"):
+        Site(folder, "fake", print)
+    record = read(folder)
+    assert record is not None
+    assert record.mark == first.record.mark
+
+
+def test_a_crash_before_the_first_record_is_no_lab(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / f"{FILE}.0123").write_text("half of a rec", encoding="utf-8")
+    assert state_of(folder) == "down"
+    down(folder, print)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_a_place_where_others_may_write_is_refused(folder: Path, mode: int) -> None:
+    folder.parent.chmod(mode)
+    with pytest.raises(StriderError, match="others can change what is there"):
+        up(system(), folder, print)
+
+
 def test_down_where_nothing_is_does_nothing(folder: Path) -> None:
     down(folder, print)
     folder.mkdir(parents=True)
