@@ -197,7 +197,8 @@ class TestFigures:
     def test_on_a_logarithmic_axis_it_ends_with_the_axis(self) -> None:
         bars = [Bar("stat", "", 1000.0, 0.0, 9000.0, "1 000", ""), bar("lseek", "", 1e6)]
         figure = rate_by_operation.figure(bars, styles([""]), (1000.0, 1.1e6))
-        assert figure["data"]["values"][0]["low"] == 100.0
+        (values,) = figure["datasets"].values()
+        assert values[0]["low"] == 100.0
 
     def test_bars_of_several_cases_are_named_one_by_one(self) -> None:
         bars = [bar("create", case, 1000.0) for case in ("shared", "per-rank")]
