@@ -209,7 +209,7 @@ class TestFigures:
     def test_a_line_goes_from_the_fastest_request_to_the_slowest(self) -> None:
         latencies = LatencyDistribution({10: 900, 100: 99, 120: 1})
         line = Line("stat", latencies, styles(["stat"])["stat"])
-        data = latency_percentiles.figure([line])["data"]["values"]
+        (data,) = latency_percentiles.figure([line])["datasets"].values()
         assert (data[0]["nines"], data[-1]["nines"]) == (0.0, pytest.approx(3.0))
         assert data[0]["latency"] == pytest.approx(10e-9)
         assert data[-1]["latency"] == pytest.approx(100e-9, rel=0.01)
