@@ -47,7 +47,7 @@ def fio_rate(folder: Path, operation: str) -> float:
         "directory": ":".join(map(str, own)),
         "numjobs": CLIENTS,
         "nrfiles": FILES[operation],
-        "filesize": 1,
+        "filesize": 4096,
         "openfiles": 1,
         "file_service_type": "sequential",
         "fallocate": "none",
