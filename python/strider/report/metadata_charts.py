@@ -35,7 +35,7 @@ def rate_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[C
     bars = [bar for _, bar in summaries_and_bars]
     if len(bars) < 2:
         return []
-    ends = min(bar.low for bar in bars if bar.low > 0), max(bar.high for bar in bars)
+    ends = min(bar.mean for bar in bars), max(bar.high for bar in bars)
     caption = whiskers_caption([whiskers_of(one.rate)[0] for one, _ in summaries_and_bars if one.rate])
     charts = []
     for position, some in enumerate(_portions(bars)):
@@ -76,8 +76,7 @@ def _bar(summary: OperationSummary, case: str) -> Bar | None:
     spread = f", {kind} {format_operations(low)}–{format_operations(high)}" if high > low else ""
     where = f"{summary.operation}, {case}" if case else summary.operation
     label = f"{where}: mean {text} op/s{spread} (n = {rate.n})"
-    # A logarithmic axis has no 0.
-    return Bar(summary.operation, case, rate.mean, max(low, rate.mean / 100), high, text, label)
+    return Bar(summary.operation, case, rate.mean, low, high, text, label)
 
 
 def _operations(bars: Sequence[Bar]) -> list[str]:

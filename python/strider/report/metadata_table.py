@@ -39,12 +39,30 @@ def render(summaries: Sequence[OperationSummary], facets: Facets, console: Conso
     if len(lines) > MAXIMUM_ROWS:
         _render_condensed(summaries, facets, console)
         return
-    labels, numbers = label_columns(summaries, facets), number_columns(summaries)
+    print_rows(lines, label_columns(summaries, facets), number_columns(summaries), _OPTIONAL, console)
+
+
+def print_rows(
+    lines: Sequence[Row],
+    labels: Sequence[Column],
+    numbers: Sequence[Column],
+    optional: Sequence[str],
+    console: Console,
+) -> None:
+    """Prints rows as a table, with as many columns as the console takes.
+
+    Args:
+        lines: The rows.
+        labels: Columns that name a row.
+        numbers: Columns that may go, if they are optional.
+        optional: Names of columns in the order in which they go, with the unit where two have one name.
+        console: Where to print.
+    """
     table = _table(lines, labels, numbers)
-    for optional in _OPTIONAL:
+    for name in optional:
         if natural_width(table, console) <= console.width:
             break
-        numbers = [column for column in numbers if optional not in (column.name, _key(column))]
+        numbers = [column for column in numbers if name not in (column.name, _key(column))]
         table = _table(lines, labels, numbers)
     console.print(table)
 
@@ -62,7 +80,7 @@ def _table(lines: Sequence[Row], labels: Sequence[Column], numbers: Sequence[Col
         text = column in labels or column.name == "notes"
         table.add_column(
             f"{_short(column.name)}\n{column.unit}" if column.unit else column.name,
-            justify="right" if not text or column.name == "clients" else "left",
+            justify="right" if not text or column.name in ("clients", "transfer") else "left",
             no_wrap=column.name not in _FOLDING,
             max_width=_FOLDING.get(column.name),
         )

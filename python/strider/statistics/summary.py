@@ -204,7 +204,7 @@ def _summarize_operation(
         first_done=describe([quantities.first_done(sample) for sample in counted]),
         latency=_latency(counted, histogram),
         histogram=histogram,
-        parts=_parts(counted),
+        parts=_parts(case, counted),
         times=_times(counted),
         ranks=_ranks([quantities.ranks(sample) for sample in counted]),
         deadline=_deadline(counted, quantities),
@@ -279,13 +279,14 @@ def _latency(
     )
 
 
-def _parts(samples: Sequence[Sample]) -> list[PartSummary]:
-    """The operations of a mix, in the order in which the first sample has them."""
-    by_operation: defaultdict[str, list[tuple[Sample, Part]]] = defaultdict(list)
+def _parts(case: Case, samples: Sequence[Sample]) -> list[PartSummary]:
+    """The operations of a mix, in the order of the plan."""
+    planned = case.common_parameters().get("mix") or {}
+    by_operation: dict[str, list[tuple[Sample, Part]]] = {operation: [] for operation in planned}
     for sample in samples:
         for part in sample.parts:
-            by_operation[part.operation].append((sample, part))
-    return [_part(operation, own, samples) for operation, own in by_operation.items()]
+            by_operation.setdefault(part.operation, []).append((sample, part))
+    return [_part(operation, own, samples) for operation, own in by_operation.items() if own]
 
 
 def _part(operation: str, own: Sequence[tuple[Sample, Part]], samples: Sequence[Sample]) -> PartSummary:

@@ -81,6 +81,8 @@ def show(typed: Json) -> str:
         return f'"{typed}"'
     if isinstance(typed, list):
         return "[" + ", ".join(map(show, typed)) + "]"
+    if typed == {}:
+        return "{}"
     if isinstance(typed, dict):
         return "{ " + ", ".join(f"{key} = {show(value)}" for key, value in typed.items()) + " }"
     return str(typed)

@@ -60,6 +60,16 @@ def test_the_operations_of_a_mix_are_told_apart(tmp_path: Path) -> None:
     assert stat.latency.minimum_s < stat.latency.p50_s < stat.latency.p99_s <= stat.latency.maximum_s
 
 
+def test_the_operations_of_a_mix_are_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    run = load(MetadataBuilder([TreeSpec(operations=("mix",), mix=MIX)]).write(tmp_path / "run"))
+    sorted_by_name = [
+        sample.model_copy(update={"parts": sorted(sample.parts, key=lambda part: part.operation)})
+        for sample in run.samples
+    ]
+    (mix,) = summarize(run.model_copy(update={"samples": sorted_by_name}))
+    assert [part.operation for part in mix.parts] == list(MIX)
+
+
 def test_only_a_mix_has_parts(tmp_path: Path) -> None:
     assert not any(summary.parts for summary in summaries_of(tmp_path, trees()))
 

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     import altair as alt
 
 WIDTH, HEIGHT = 400, 240
+#: Where half of the requests are slower.
+_HALF = math.log10(2)
 #: Points of a line for each factor of ten in the share of slower requests.
 _POINTS_PER_DECADE = 12
 #: Beyond, the axis would show single requests alone.
 _MOST_DECADES = 6
 
 _PERCENT_LABEL = (
-    "datum.value == 0 ? '0' : datum.value == 1 ? '90 %' : datum.value == 2 ? '99 %' "
-    ": '99.' + replace(format(pow(10, datum.value - 2) - 1, 'd'), ',', '') + ' %'"
+    "datum.value == 0 ? '0' : datum.value < 1 ? '50 %' : datum.value == 1 ? '90 %' "
+    ": datum.value == 2 ? '99 %' : '99.' + replace(format(pow(10, datum.value - 2) - 1, 'd'), ',', '') + ' %'"
 )
 _TIME_LABEL = (
     "datum.value < 1e-6 ? format(datum.value * 1e9, '~r') + ' ns' "
@@ -52,14 +54,21 @@ def figure(lines: Sequence[Line]) -> dict[str, Any]:
     import altair as alt
 
     names = [line.name for line in lines]
-    legend = alt.Legend(title=None, orient="top", columns=3, symbolStrokeWidth=2, symbolType="stroke")
-    base = alt.Chart(alt.InlineData(values=[point for line in lines for point in _points(line)])).encode(
+    legend = alt.Legend(
+        title=None, orient="top", columns=3, symbolStrokeWidth=2, symbolType="stroke", symbolSize=600
+    )
+    points = [point for line in lines for point in _points(line)]
+    base = alt.Chart(alt.InlineData(values=points)).encode(
         x=_percentile_axis(max(line.latencies.count for line in lines)),
         y=alt.Y(
             "latency:Q",
             title="latency",
             scale=alt.Scale(type="log", nice=False, padding=8),
-            axis=alt.Axis(labelExpr=_TIME_LABEL, tickCount=6),
+            axis=alt.Axis(
+                labelExpr=_TIME_LABEL,
+                values=_ticks([point["latency"] for point in points]),
+                titlePadding=16,
+            ),
         ),
         color=alt.Color(
             "name:N",
@@ -84,8 +93,15 @@ def _percentile_axis(count: int) -> alt.X:
         "nines:Q",
         title="share of requests that are not slower",
         scale=alt.Scale(domain=[0, decades], nice=False),
-        axis=alt.Axis(values=list(range(decades + 1)), labelExpr=_PERCENT_LABEL, grid=True),
+        axis=alt.Axis(values=[0, _HALF, *range(1, decades + 1)], labelExpr=_PERCENT_LABEL, grid=True),
     )
+
+
+def _ticks(latencies_s: Sequence[float]) -> list[float]:
+    """Powers of ten, and 2 and 5 times these where they are few."""
+    low, high = math.log10(min(latencies_s)), math.log10(max(latencies_s))
+    steps = (1.0, 2.0, 5.0) if high - low < 2.5 else (1.0,)
+    return [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
 
 
 def _points(line: Line) -> list[dict[str, Any]]:

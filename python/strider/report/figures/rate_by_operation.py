@@ -42,7 +42,7 @@ def figure(bars: Sequence[Bar], look: Mapping[str, SeriesStyle], ends: tuple[flo
     Args:
         bars: In the order in which they are drawn.
         look: Style of each case.
-        ends: Lowest and highest rate of all charts that are to be compared.
+        ends: Lowest mean and highest whisker of all charts that are to be compared.
 
     Returns:
         A Vega-Lite specification.
@@ -58,7 +58,9 @@ def figure(bars: Sequence[Bar], look: Mapping[str, SeriesStyle], ends: tuple[flo
     )
     layers = alt.layer(*_layers(base, cases, look, ends))
     marks = layers.properties(width=WIDTH, height=alt.Step(BAR_STEP))
-    data = alt.InlineData(values=[{**vars(bar), "start": _start(ends)} for bar in bars])
+    start = _start(ends)
+    # A logarithmic axis has no 0: there a whisker that reaches it ends where the axis does.
+    data = alt.InlineData(values=[{**vars(bar), "low": max(bar.low, start), "start": start} for bar in bars])
     if not grouped:
         return {**marks.properties(data=data).to_dict(), "config": config()}
     header = alt.Header(
