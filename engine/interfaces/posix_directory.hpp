@@ -16,8 +16,8 @@
 
 namespace strider {
 
-/// Metadata by the operating system's calls, relative to a descriptor of the directory. The calls that know no descriptor
-/// (truncate, chdir, extended attributes) get the whole path.
+/// Metadata by the operating system's calls, relative to a descriptor of the directory. The calls that know no
+/// descriptor (truncate, chdir, extended attributes) get the whole path.
 class PosixDirectory final : public Directory {
  public:
   explicit PosixDirectory(const std::string& path)
@@ -47,7 +47,7 @@ class PosixDirectory final : public Directory {
 
   void make_node(const char* path) override { check(::mknodat(at(), path, S_IFREG | 0600, 0), "mknodat", path); }
   Handle open(const char* path, OpenMode mode) override {
-    const int flags = mode == OpenMode::create ? O_CREAT | O_EXCL | O_WRONLY
+    const int flags = mode == OpenMode::create  ? O_CREAT | O_EXCL | O_WRONLY
                       : mode == OpenMode::write ? O_WRONLY
                                                 : O_RDONLY;
     return check(::openat(at(), path, flags | O_CLOEXEC | O_NOFOLLOW, 0600), "openat", path);
@@ -92,9 +92,7 @@ class PosixDirectory final : public Directory {
   void truncate(const char* path, std::uint64_t bytes) override {
     check(::truncate(whole(path), static_cast<off_t>(bytes)), "truncate", path);
   }
-  void rename(const char* from, const char* to) override {
-    check(::renameat(at(), from, at(), to), "renameat", from);
-  }
+  void rename(const char* from, const char* to) override { check(::renameat(at(), from, at(), to), "renameat", from); }
   void link(const char* from, const char* to) override { check(::linkat(at(), from, at(), to, 0), "linkat", to); }
   void make_symbolic_link(const char* target, const char* path) override {
     check(::symlinkat(target, at(), path), "symlinkat", path);

@@ -8,7 +8,8 @@
 
 namespace strider {
 
-/// What a rank knows of the items that all ranks have in their trees at a time. Files are those of visits 0 … files - 1.
+/// What a rank knows of the items that all ranks have in their trees at a time. Files are those of visits 0 … files
+/// - 1.
 struct Population {
   Things present;
   std::uint64_t files = 0;        ///< of each rank

@@ -206,7 +206,8 @@ void Visitor::call(Operation operation) {
 
 void Visitor::expect(bool right, const char* what, std::uint64_t found, std::uint64_t expected) {
   if (right) return;
-  findings_.add({path_, std::string(what) + " is " + std::to_string(found) + " instead of " + std::to_string(expected)});
+  findings_.add(
+      {path_, std::string(what) + " is " + std::to_string(found) + " instead of " + std::to_string(expected)});
 }
 
 void Visitor::check_state(ItemType type) {
@@ -235,7 +236,8 @@ void Visitor::check_contents() {
 
 void Visitor::check_link() {
   if (text_ != target_.view())
-    findings_.add({path_, "the link leads to \"" + std::string(text_) + "\" instead of \"" + std::string(target_.view()) + "\""});
+    findings_.add(
+        {path_, "the link leads to \"" + std::string(text_) + "\" instead of \"" + std::string(target_.view()) + "\""});
 }
 
 void Visitor::check_entries(std::uint64_t directory) {

@@ -28,8 +28,7 @@ void check_ranks(const Pattern& pattern, const Seating& seating) {
   }
 }
 
-using Complain =
-    std::function<void(const std::string& key, const std::string& message, const std::string& remedy)>;
+using Complain = std::function<void(const std::string& key, const std::string& message, const std::string& remedy)>;
 
 /// What is checked of every case.
 void check_ranks_and_files(const Case& test, const Complain& complain) {
@@ -39,8 +38,7 @@ void check_ranks_and_files(const Case& test, const Complain& complain) {
     complain("shift", "a shift by a multiple of clients lets every rank read its own data",
              "a shift from 1 to clients - 1");
   if (test.verify == Verify::full && !test.interface->capabilities.storage)
-    complain("verify",
-             "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
+    complain("verify", "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
              "verify = \"off\"");
 }
 
@@ -63,7 +61,8 @@ void check_mix(const Case& test, const Complain& complain) {
   const auto& operations = test.operations;
   if (std::count(operations.begin(), operations.end(), Operation::mix) == 0) return;
   if (test.mix.empty())
-    complain("mix", "the operation mix needs to know what to draw from", "mix = { stat = 60, create = 20, unlink = 20 }");
+    complain("mix", "the operation mix needs to know what to draw from",
+             "mix = { stat = 60, create = 20, unlink = 20 }");
   bool as_created = true;  // whether files are as large as those that a mix creates
   for (const Operation operation : operations) {
     if (operation == Operation::truncate || operation == Operation::expand || operation == Operation::mknod)

@@ -155,10 +155,14 @@ void print_description(std::ostream& out) {
                      {"formula", entry->formula},
                      {"source", entry->source},
                      {"parameters", describe(entry->parameters)}});
-  const Json description = {{"format", "strider-description"},       {"version", 1},
-                            {"engine", STRIDER_VERSION},             {"patterns", patterns},
-                            {"interfaces", interfaces},              {"operations", operations},
-                            {"case", describe(case_parameters())},   {"trees", trees},
+  const Json description = {{"format", "strider-description"},
+                            {"version", 1},
+                            {"engine", STRIDER_VERSION},
+                            {"patterns", patterns},
+                            {"interfaces", interfaces},
+                            {"operations", operations},
+                            {"case", describe(case_parameters())},
+                            {"trees", trees},
                             {"tree_case", describe(tree_case_parameters())}};
   out << description.dump(2) << '\n';
 }

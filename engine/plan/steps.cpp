@@ -12,9 +12,9 @@ struct Maker {
   Operation operation;
 };
 constexpr std::array makers{
-    Maker{Thing::tree, Operation::make_tree},         Maker{Thing::files, Operation::create},
-    Maker{Thing::directories, Operation::mkdir},      Maker{Thing::symbolic_links, Operation::symlink},
-    Maker{Thing::attributes, Operation::setxattr},    Maker{Thing::open_files, Operation::open},
+    Maker{Thing::tree, Operation::make_tree},      Maker{Thing::files, Operation::create},
+    Maker{Thing::directories, Operation::mkdir},   Maker{Thing::symbolic_links, Operation::symlink},
+    Maker{Thing::attributes, Operation::setxattr}, Maker{Thing::open_files, Operation::open},
 };
 
 void apply(const MetadataOperation& operation, Things& present) {

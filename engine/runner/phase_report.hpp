@@ -34,7 +34,7 @@ struct RankPart {
 };
 
 /// Brings the ranks' parts together by reductions and, on rank 0, writes the sample, rank and error events.
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
-                          const Milestones& milestones, const WaitOptions& waiting);
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
+                          const Tally& tally, const Milestones& milestones, const WaitOptions& waiting);
 
 }  // namespace strider

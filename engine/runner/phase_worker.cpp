@@ -25,9 +25,7 @@ PhaseWorker::PhaseWorker(RunContext& context, const PhaseTask& task)
       }()),
       alarm_(task.communicator, context.next_phase++) {}
 
-bool PhaseWorker::limited() const {
-  return test_.deadline_s > 0 && task_.purpose == PhaseTask::Purpose::measurement;
-}
+bool PhaseWorker::limited() const { return test_.deadline_s > 0 && task_.purpose == PhaseTask::Purpose::measurement; }
 
 bool PhaseWorker::go_on(const Tally& tally) {
   const std::uint64_t now = monotonic_ns();

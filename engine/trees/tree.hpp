@@ -71,12 +71,9 @@ const TreeEntry* find_tree(std::string_view name);
 inline constexpr Parameter name_length_parameter{
     "name_length", Kind::count, "0", "Characters of an item's name at least; short names are filled up.", 0, 255};
 inline constexpr Parameter file_size_parameter{
-    "file_size",
-    Kind::bytes,
-    "0",
-    "What create and small-write write into each file, in one call, and small-read reads.",
-    0,
-    1 << 30};
+    "file_size", Kind::bytes,
+    "0",         "What create and small-write write into each file, in one call, and small-read reads.",
+    0,           1 << 30};
 
 /// The directories of a tree that a rank deals with where the ranks share it out: number k of them.
 constexpr std::uint64_t dealt_directory(Place place, std::uint64_t k) { return place.rank + k * place.ranks; }
