@@ -54,8 +54,9 @@ class Visitor {
   void name_target(ItemName name);
   void call(Operation operation);
   void check(Operation operation);
-  void create();
-  void rewrite();
+  template <typename Action>
+  void with_file(OpenMode mode, const Action& action);
+  void write_into(OpenMode mode);
   void read_back();
   void generate();
   void check_contents();

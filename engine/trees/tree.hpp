@@ -32,9 +32,6 @@ class Tree {
   /// The directory of an item; numbers from `items()` on begin again with the first one's.
   virtual std::uint64_t directory_of(std::uint64_t item) const = 0;
 
-  /// Throws InputError where names would be longer than a path may be, or numbers than 63 bits.
-  virtual void check(std::uint32_t ranks) const = 0;
-
   std::uint64_t name_length() const { return name_length_; }  ///< characters of an item's name at least
   std::uint64_t file_bytes() const { return file_bytes_; }    ///< what is written into each file
 
