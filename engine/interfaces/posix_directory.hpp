@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ namespace strider {
 class PosixDirectory final : public Directory {
  public:
   explicit PosixDirectory(const std::string& path)
-      : top_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path), whole_(path + '/') {}
+      : top_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path),
+        whole_(std::filesystem::absolute(path).string() + '/'),
+        way_(whole_.size()) {}
   ~PosixDirectory() override {
     if (home_ >= 0) ::close(home_);
   }
@@ -123,7 +126,7 @@ class PosixDirectory final : public Directory {
   }
   [[noreturn]] void fail(const char* call, const char* path) const { throw_errno(call, top_.path() + '/' + path); }
   const char* whole(const char* path) {
-    whole_.resize(top_.path().size() + 1);
+    whole_.resize(way_);
     whole_ += path;
     return whole_.c_str();
   }
@@ -137,7 +140,8 @@ class PosixDirectory final : public Directory {
   }
 
   Descriptor top_;
-  std::string whole_;
+  std::string whole_;  ///< does not depend on where the process is; up to `way_` the directory's own path
+  std::size_t way_;
   int home_ = -1;  ///< where the process was before its first change_directory
   alignas(dirent64) std::array<char, 65536> entries_;
 };
