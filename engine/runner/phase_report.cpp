@@ -289,7 +289,7 @@ class Report {
     sample.facts = part_.facts;
     if (part_.verification) sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
     if (part_.digest) sample.digest = sum[Sums::digest];
-    if (task_.test->deadline_s > 0 && sample.measured)
+    if (part_.limited)
       sample.deadline = {task_.test->deadline_s,
                          sum[Sums::deadline_requests],
                          sum[Sums::deadline_bytes],

@@ -20,6 +20,7 @@ struct RankPart {
   Usage usage;
   std::optional<CallCount> calls;  ///< of the transfer
   bool interrupted = false;
+  bool limited = false;  ///< by a deadline
   struct AtDeadline {
     std::uint64_t requests = 0, bytes = 0;
     double elapsed_s = 0, wear_out_s = 0;
