@@ -6,9 +6,21 @@
 
 namespace strider {
 
+void Population::remove(Things things) {
+  present.remove(things);
+  if (things.has(Thing::files)) {
+    files = first_file = 0;
+    mixed = renamed_files = false;
+  }
+  if (things.has(Thing::directories)) {
+    directories = 0;
+    renamed_directories = false;
+  }
+}
+
 void Population::complete(Operation operation, const Tree& tree, std::uint64_t completed, bool cut) {
   const MetadataOperation& metadata = entry_of(operation).metadata;
-  present.remove(metadata.removes);
+  remove(metadata.removes);
   present.add(metadata.makes);
   const bool changes = metadata.population == MetadataOperation::Population::changes;
   whole = whole && !(cut && changes);
@@ -17,18 +29,13 @@ void Population::complete(Operation operation, const Tree& tree, std::uint64_t c
     case Operation::create:
     case Operation::mknod:
       files = tree.items();
-      first_file = 0;
-      mixed = renamed_files = false;
       written_bytes = file_bytes;
       break;
     case Operation::small_write: written_bytes = tree.file_bytes(); break;
     case Operation::truncate: written_bytes = std::min(written_bytes, file_bytes); break;
     case Operation::rename: renamed_files = !renamed_files; break;
     case Operation::symlink: renamed_when_linked = renamed_files; break;
-    case Operation::mkdir:
-      directories = tree.items();
-      renamed_directories = false;
-      break;
+    case Operation::mkdir: directories = tree.items(); break;
     case Operation::rename_directory: renamed_directories = !renamed_directories; break;
     default: break;
   }

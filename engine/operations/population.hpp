@@ -26,6 +26,8 @@ struct Population {
   ItemName file_name() const { return renamed_files ? ItemName::renamed_file : ItemName::file; }
   ItemName directory_name() const { return renamed_directories ? ItemName::renamed_directory : ItemName::directory; }
 
+  /// How it is without these things: new ones are numbered and named from the beginning.
+  void remove(Things things);
   /// How it is when `operation` has been completed, by every rank for the first `completed` visits.
   void complete(Operation operation, const Tree& tree, std::uint64_t completed, bool cut);
 };

@@ -15,9 +15,6 @@ constexpr std::string_view attribute_value = "strider";
 /// The name by which an operation finds what it visits, or that it gives.
 ItemName name_for(Operation operation, const Population& population) {
   switch (operation) {
-    // A mix adds to the files there are; else there are none.
-    case Operation::create: return population.present.has(Thing::files) ? population.file_name() : ItemName::file;
-    case Operation::mknod: return ItemName::file;
     case Operation::link: return ItemName::hard_link;
     case Operation::symlink:
     case Operation::readlink: return ItemName::symbolic_link;

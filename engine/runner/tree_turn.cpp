@@ -138,7 +138,7 @@ class TreeTurn {
     if (const auto other = attempt([&] { sweeper_->remove_items(things); })) error = other;
     if (share_error(context_, communicator_, name_of_phase("remove"), error)) outcome.failed = true;
     if (things.has(Thing::tree)) remove_tree(outcome);
-    population_.present.remove(things);
+    population_.remove(things);
     made_.remove(things);
   }
 

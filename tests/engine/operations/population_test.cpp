@@ -59,11 +59,12 @@ TEST_F(PopulationTest, GivesTheFirstNameBackWithEverySecondRename) {
   complete(Operation::rename);
   EXPECT_EQ(population.file_name(), ItemName::file);
   complete(Operation::rename);
-  complete(Operation::create);
-  EXPECT_EQ(population.file_name(), ItemName::file) << "new files";
+  complete(Operation::unlink);
+  EXPECT_EQ(population.file_name(), ItemName::file) << "so that new ones have their first name";
+  complete(Operation::mkdir);
   complete(Operation::rename_directory);
   EXPECT_EQ(population.directory_name(), ItemName::renamed_directory);
-  complete(Operation::mkdir);
+  complete(Operation::rmdir);
   EXPECT_EQ(population.directory_name(), ItemName::directory);
 }
 
@@ -74,6 +75,8 @@ TEST_F(PopulationTest, RemembersByWhichNameLinksWereMade) {
   complete(Operation::rename);
   EXPECT_TRUE(population.renamed_when_linked);
   EXPECT_EQ(population.file_name(), ItemName::file);
+  complete(Operation::unlink);
+  EXPECT_TRUE(population.renamed_when_linked) << "links outlive their files";
   complete(Operation::symlink);
   EXPECT_FALSE(population.renamed_when_linked);
 }
@@ -119,17 +122,33 @@ TEST_F(PopulationTest, OpeningAndClosingChangesNoFile) {
   EXPECT_FALSE(population.present.has(Thing::open_files));
 }
 
-TEST_F(PopulationTest, BeginsAnewWithNewFilesAfterAMix) {
-  complete(Operation::create);
-  complete(Operation::mix);
+/// As a mix leaves it.
+void mix(Population& population) {
   population.mixed = true;
   population.first_file = 123;
   population.files = 11;
-  complete(Operation::unlink);
+}
+
+TEST_F(PopulationTest, NumbersNewFilesFromTheBeginningOnceThoseOfAMixAreGone) {
+  for (const bool swept : {false, true}) {
+    complete(Operation::create);
+    mix(population);
+    if (swept) population.remove({Thing::files});
+    else complete(Operation::unlink);
+    EXPECT_FALSE(population.mixed);
+    EXPECT_EQ(population.first_file, 0U) << "already when the next ones are created";
+    complete(Operation::create);
+    EXPECT_EQ(population.files, 10U);
+  }
+}
+
+TEST_F(PopulationTest, KeepsTheFilesOfAMixWhereOtherThingsAreRemoved) {
   complete(Operation::create);
-  EXPECT_FALSE(population.mixed);
-  EXPECT_EQ(population.first_file, 0U);
-  EXPECT_EQ(population.files, 10U);
+  mix(population);
+  population.remove({Thing::directories, Thing::attributes, Thing::hard_links});
+  EXPECT_TRUE(population.mixed);
+  EXPECT_EQ(population.first_file, 123U);
+  EXPECT_EQ(population.files, 11U);
 }
 
 }  // namespace
