@@ -26,7 +26,17 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "plan": {"core", "patterns", "trees", "interfaces"},
     "events": {"core", "interfaces", "measure", "verify", "plan"},
     "operations": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan"},
-    "runner": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan", "events", "operations"},
+    "runner": {
+        "core",
+        "patterns",
+        "trees",
+        "interfaces",
+        "measure",
+        "verify",
+        "plan",
+        "events",
+        "operations",
+    },
 }
 """The one-way street within engine/: the folders that a folder may include besides itself."""
 

@@ -11,7 +11,21 @@
 namespace strider {
 
 /// Kinds of parameter values; docs/formats.md says how each is written in plans and suites.
-enum class Kind { bytes, count, seconds, flag, choice, text, map, sharing, operations, repetitions, numbers, levels, weights };
+enum class Kind {
+  bytes,
+  count,
+  seconds,
+  flag,
+  choice,
+  text,
+  map,
+  sharing,
+  operations,
+  repetitions,
+  numbers,
+  levels,
+  weights
+};
 
 std::string_view name_of(Kind kind);
 
@@ -32,8 +46,8 @@ struct Parameter {
 using TextMap = std::map<std::string, std::string>;
 using Numbers = std::vector<std::uint64_t>;
 using Weights = std::map<std::string, double>;
-using Value =
-    std::variant<std::monostate, bool, std::uint64_t, double, std::string, TextMap, std::vector<std::string>, Numbers, Weights>;
+using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, TextMap, std::vector<std::string>,
+                           Numbers, Weights>;
 
 /// Parameter values by name, already checked against their descriptions.
 class Settings {

@@ -52,9 +52,7 @@ Json latency_of(const LatencyCounts& latency) {
   // A percentile is the middle of its bucket, but never outside what was seen.
   const auto percentile = [&](double share) {
     const double value = quantile_of(latency.counts, count, share);
-    return std::clamp(value, static_cast<double>(latency.minimum_ns),
-                      static_cast<double>(latency.maximum_ns)) *
-           1e-9;
+    return std::clamp(value, static_cast<double>(latency.minimum_ns), static_cast<double>(latency.maximum_ns)) * 1e-9;
   };
   return {{"count", count},
           {"min_s", static_cast<double>(latency.minimum_ns) * 1e-9},
@@ -196,7 +194,8 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"elapsed_s", sample.elapsed_s},
                {"rate_mib_s", rate_mib_s(static_cast<double>(sample.bytes), sample.elapsed_s)},
                {"first_done_s", sample.first_done_s},
-               {"rate_first_done_mib_s", data ? Json(rate_mib_s(sample.first_done_amount, sample.first_done_s)) : Json(nullptr)},
+               {"rate_first_done_mib_s",
+                data ? Json(rate_mib_s(sample.first_done_amount, sample.first_done_s)) : Json(nullptr)},
                {"rate_first_done_requests_s",
                 data ? Json(nullptr) : Json(per_second(sample.first_done_amount, sample.first_done_s))},
                {"requests_s", per_second(static_cast<double>(sample.requests), sample.elapsed_s)},

@@ -8,7 +8,7 @@
 
 namespace strider {
 
-/// MetadataCalls of metadata that an interface may offer; the bits of `MetadataCalls`.
+/// Calls of metadata that an interface may offer; the bits of `MetadataCalls`.
 enum class MetadataCall : unsigned {
   make_directory,
   remove_directory,
@@ -70,6 +70,7 @@ class Directory {
  public:
   /// An open file: whatever the interface makes of it.
   using Handle = std::intptr_t;
+  static constexpr Handle closed = -1;  ///< none that an interface gives
 
   virtual ~Directory() = default;
   virtual void make_directory(const char* path) { missing("make_directory", path); }

@@ -80,8 +80,8 @@ class Interface {
 };
 
 struct Capabilities {
-  bool storage;     ///< bytes reach storage: files need space and can be checked afterwards
-  bool collective;  ///< has collective transfers
+  bool storage;                 ///< bytes reach storage: files need space and can be checked afterwards
+  bool collective;              ///< has collective transfers
   MetadataCalls metadata = {};  ///< what its Directory offers
 };
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,14 @@
 
 namespace strider {
 
-/// Metadata by the operating system's calls, relative to a descriptor of the directory. The calls that know no descriptor
-/// (truncate, chdir, extended attributes) get the whole path.
+/// Metadata by the operating system's calls, relative to a descriptor of the directory. The calls that know no
+/// descriptor (truncate, chdir, extended attributes) get the whole path.
 class PosixDirectory final : public Directory {
  public:
   explicit PosixDirectory(const std::string& path)
-      : top_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path), whole_(path + '/') {}
+      : top_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path),
+        whole_(std::filesystem::absolute(path).string() + '/'),
+        way_(whole_.size()) {}
   ~PosixDirectory() override {
     if (home_ >= 0) ::close(home_);
   }
@@ -47,7 +50,7 @@ class PosixDirectory final : public Directory {
 
   void make_node(const char* path) override { check(::mknodat(at(), path, S_IFREG | 0600, 0), "mknodat", path); }
   Handle open(const char* path, OpenMode mode) override {
-    const int flags = mode == OpenMode::create ? O_CREAT | O_EXCL | O_WRONLY
+    const int flags = mode == OpenMode::create  ? O_CREAT | O_EXCL | O_WRONLY
                       : mode == OpenMode::write ? O_WRONLY
                                                 : O_RDONLY;
     return check(::openat(at(), path, flags | O_CLOEXEC | O_NOFOLLOW, 0600), "openat", path);
@@ -92,9 +95,7 @@ class PosixDirectory final : public Directory {
   void truncate(const char* path, std::uint64_t bytes) override {
     check(::truncate(whole(path), static_cast<off_t>(bytes)), "truncate", path);
   }
-  void rename(const char* from, const char* to) override {
-    check(::renameat(at(), from, at(), to), "renameat", from);
-  }
+  void rename(const char* from, const char* to) override { check(::renameat(at(), from, at(), to), "renameat", from); }
   void link(const char* from, const char* to) override { check(::linkat(at(), from, at(), to, 0), "linkat", to); }
   void make_symbolic_link(const char* target, const char* path) override {
     check(::symlinkat(target, at(), path), "symlinkat", path);
@@ -125,7 +126,7 @@ class PosixDirectory final : public Directory {
   }
   [[noreturn]] void fail(const char* call, const char* path) const { throw_errno(call, top_.path() + '/' + path); }
   const char* whole(const char* path) {
-    whole_.resize(top_.path().size() + 1);
+    whole_.resize(way_);
     whole_ += path;
     return whole_.c_str();
   }
@@ -139,7 +140,8 @@ class PosixDirectory final : public Directory {
   }
 
   Descriptor top_;
-  std::string whole_;
+  std::string whole_;  ///< does not depend on where the process is; up to `way_` the directory's own path
+  std::size_t way_;
   int home_ = -1;  ///< where the process was before its first change_directory
   alignas(dirent64) std::array<char, 65536> entries_;
 };

@@ -17,8 +17,8 @@ struct MixTally {
 };
 
 /// Draws operations by weight and executes them on the rank's own files. These are numbered on: create makes the next
-/// one, unlink removes the oldest, so the living ones are a range of numbers. Their number stays between half and one and
-/// a half of what it was at first: a draw that would leave this is put off, and its opposite done.
+/// one, unlink removes the oldest, so the living ones are a range of numbers. Their number stays between half and one
+/// and a half of what it was at first: a draw that would leave this is put off, and its opposite done.
 class Mix {
  public:
   Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, const Population& population,

@@ -13,7 +13,9 @@ class Pace {
 
   bool limited() const { return interval_ns_ > 0; }
   /// When the next request may be issued, on the monotonic clock.
-  std::uint64_t next_ns() const { return static_cast<std::uint64_t>(begin_ns_ + interval_ns_ * static_cast<double>(issued_)); }
+  std::uint64_t next_ns() const {
+    return static_cast<std::uint64_t>(begin_ns_ + interval_ns_ * static_cast<double>(issued_));
+  }
   void issued() { ++issued_; }
 
  private:
@@ -22,8 +24,8 @@ class Pace {
   std::uint64_t issued_ = 0;
 };
 
-/// Sleeps until shortly before a time of the monotonic clock, at most `most_ns`, and spins through the rest. Whether the
-/// time has come.
+/// Sleeps until shortly before a time of the monotonic clock, at most `most_ns`, and spins through the rest. Whether
+/// the time has come.
 bool wait_until(std::uint64_t time_ns, std::uint64_t most_ns);
 
 }  // namespace strider

@@ -8,14 +8,15 @@
 
 namespace strider {
 
-/// What a rank knows of the items that all ranks have in their trees at a time. Files are those of visits 0 … files - 1.
+/// What a rank knows of the items that all ranks have in their trees at a time. Files are those of visits 0 … files
+/// - 1.
 struct Population {
   Things present;
   std::uint64_t files = 0;        ///< of each rank
   std::uint64_t directories = 0;  ///< of each rank, as items
   std::uint64_t first_file = 0;   ///< number of the rank's oldest file: more than 0 only after a mix
   bool mixed = false;             ///< each rank has its own number of files from here on
-  bool whole = true;              ///< no phase was cut short: entries of directories can be counted
+  bool whole = true;              ///< no phase that changes items was cut short: these are all there are
   bool renamed_files = false, renamed_directories = false;
   bool renamed_when_linked = false;  ///< symbolic links were made when files had their other name
   std::uint64_t file_bytes = 0;      ///< size of each file
@@ -25,11 +26,10 @@ struct Population {
   ItemName file_name() const { return renamed_files ? ItemName::renamed_file : ItemName::file; }
   ItemName directory_name() const { return renamed_directories ? ItemName::renamed_directory : ItemName::directory; }
 
+  /// How it is without these things: new ones are numbered and named from the beginning.
+  void remove(Things things);
   /// How it is when `operation` has been completed, by every rank for the first `completed` visits.
   void complete(Operation operation, const Tree& tree, std::uint64_t completed, bool cut);
 };
-
-/// What truncate and expand make of a file's size.
-std::uint64_t size_after(Operation operation, std::uint64_t bytes);
 
 }  // namespace strider

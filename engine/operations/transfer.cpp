@@ -129,7 +129,8 @@ Stop Transfer::run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const
 Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
   if (work_.operation == Operation::read_modify_write)
     return run_steps(last, deadline_ticks, [this](const Item& item) { return change_one(item); });
-  if (reads(work_.operation)) return run_steps(last, deadline_ticks, [this](const Item& item) { return read_one(item); });
+  if (reads(work_.operation))
+    return run_steps(last, deadline_ticks, [this](const Item& item) { return read_one(item); });
   return run_steps(last, deadline_ticks, [this](const Item& item) { return write_one(item); });
 }
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <utility>
 
 #include "core/random.hpp"
+#include "plan/steps.hpp"
 
 namespace strider {
 namespace {
@@ -14,9 +15,6 @@ constexpr std::string_view attribute_value = "strider";
 /// The name by which an operation finds what it visits, or that it gives.
 ItemName name_for(Operation operation, const Population& population) {
   switch (operation) {
-    // A mix adds to the files there are; else there are none.
-    case Operation::create: return population.present.has(Thing::files) ? population.file_name() : ItemName::file;
-    case Operation::mknod: return ItemName::file;
     case Operation::link: return ItemName::hard_link;
     case Operation::symlink:
     case Operation::readlink: return ItemName::symbolic_link;
@@ -118,43 +116,36 @@ void Visitor::generate() {
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-void Visitor::create() {
-  const Directory::Handle file = directory_.open(path_, OpenMode::create);
+/// Opens, acts, closes, also after an error.
+template <typename Action>
+void Visitor::with_file(OpenMode mode, const Action& action) {
+  const Directory::Handle file = directory_.open(path_, mode);
   try {
-    if (const std::uint64_t bytes = work_.tree->file_bytes(); bytes > 0) {
-      directory_.write(file, work_.memory.first(bytes), path_);
-      if (work_.sync == SyncPolicy::each) directory_.sync(file, path_);
-      moved_bytes_ = bytes;
+    action(file);
+  } catch (const IoError&) {
+    try {
+      directory_.close(file, path_);
+    } catch (const IoError&) {  // what came first says more
     }
-  } catch (...) {
-    directory_.close(file, path_);
     throw;
   }
   directory_.close(file, path_);
 }
 
-void Visitor::rewrite() {
-  const Directory::Handle file = directory_.open(path_, OpenMode::write);
-  try {
-    directory_.write(file, work_.memory.first(work_.tree->file_bytes()), path_);
+void Visitor::write_into(OpenMode mode) {
+  const std::uint64_t bytes = work_.tree->file_bytes();
+  with_file(mode, [&](Directory::Handle file) {
+    if (bytes == 0) return;
+    directory_.write(file, work_.memory.first(bytes), path_);
     if (work_.sync == SyncPolicy::each) directory_.sync(file, path_);
-    moved_bytes_ = work_.tree->file_bytes();
-  } catch (...) {
-    directory_.close(file, path_);
-    throw;
-  }
-  directory_.close(file, path_);
+    moved_bytes_ = bytes;
+  });
 }
 
 void Visitor::read_back() {
-  const Directory::Handle file = directory_.open(path_, OpenMode::read);
-  try {
+  with_file(OpenMode::read, [&](Directory::Handle file) {
     moved_bytes_ = directory_.read(file, work_.memory.first(work_.tree->file_bytes()), path_);
-  } catch (...) {
-    directory_.close(file, path_);
-    throw;
-  }
-  directory_.close(file, path_);
+  });
 }
 
 /// Exactly what is timed.
@@ -162,11 +153,12 @@ void Visitor::call(Operation operation) {
   switch (operation) {
     case Operation::make_tree:
     case Operation::mkdir: return directory_.make_directory(path_);
-    case Operation::create: return create();
+    case Operation::create: return write_into(OpenMode::create);
     case Operation::mknod: return directory_.make_node(path_);
     case Operation::open: return work_.open_files->push_back(directory_.open(path_, OpenMode::read));
     case Operation::lseek: offset_ = directory_.seek_end((*work_.open_files)[loop_.next()], path_); return;
-    case Operation::close: return directory_.close((*work_.open_files)[loop_.next()], path_);
+    case Operation::close:
+      return directory_.close(std::exchange((*work_.open_files)[loop_.next()], Directory::closed), path_);
     case Operation::open_close: return directory_.close(directory_.open(path_, OpenMode::read), path_);
     case Operation::stat:
     case Operation::stat_directory: state_ = directory_.state(path_); return;
@@ -174,8 +166,8 @@ void Visitor::call(Operation operation) {
     case Operation::chmod: return directory_.set_mode(path_, item_.number % 2 == 0 ? 0640 : 0600);
     case Operation::utime: return directory_.set_times(path_);
     case Operation::truncate:
-    case Operation::expand: return directory_.truncate(path_, size_after(operation, population_.file_bytes));
-    case Operation::small_write: return rewrite();
+    case Operation::expand: return directory_.truncate(path_, size_after(operation, population_.file_bytes, 0));
+    case Operation::small_write: return write_into(OpenMode::write);
     case Operation::small_read: return read_back();
     case Operation::setxattr: return directory_.set_attribute(path_, attribute_value);
     case Operation::getxattr: text_ = directory_.get_attribute(path_, text_buffer_); return;
@@ -206,7 +198,8 @@ void Visitor::call(Operation operation) {
 
 void Visitor::expect(bool right, const char* what, std::uint64_t found, std::uint64_t expected) {
   if (right) return;
-  findings_.add({path_, std::string(what) + " is " + std::to_string(found) + " instead of " + std::to_string(expected)});
+  findings_.add(
+      {path_, std::string(what) + " is " + std::to_string(found) + " instead of " + std::to_string(expected)});
 }
 
 void Visitor::check_state(ItemType type) {
@@ -235,7 +228,8 @@ void Visitor::check_contents() {
 
 void Visitor::check_link() {
   if (text_ != target_.view())
-    findings_.add({path_, "the link leads to \"" + std::string(text_) + "\" instead of \"" + std::string(target_.view()) + "\""});
+    findings_.add(
+        {path_, "the link leads to \"" + std::string(text_) + "\" instead of \"" + std::string(target_.view()) + "\""});
 }
 
 void Visitor::check_entries(std::uint64_t directory) {

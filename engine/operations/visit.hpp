@@ -30,10 +30,10 @@ struct VisitWork {
   const Order* order = nullptr;
   const Population* population = nullptr;
   SyncPolicy sync = SyncPolicy::none;
-  std::span<std::byte> memory;                            ///< at least the size of a file
-  std::optional<FileData::Identity> contents;             ///< of what is written or read; `file` is set for each
-  std::vector<Directory::Handle>* open_files = nullptr;   ///< what open keeps open
-  enum class Checks { yes, no } checks = Checks::yes;     ///< no: the interface stores nothing
+  std::span<std::byte> memory;                           ///< at least the size of a file
+  std::optional<FileData::Identity> contents;            ///< of what is written or read; `file` is set for each
+  std::vector<Directory::Handle>* open_files = nullptr;  ///< what open keeps open
+  enum class Checks { yes, no } checks = Checks::yes;    ///< no: the interface stores nothing
 };
 
 /// Executes operations of metadata on items, one after the other. No allocation, no lock, no formatting in its loop.
@@ -54,8 +54,9 @@ class Visitor {
   void name_target(ItemName name);
   void call(Operation operation);
   void check(Operation operation);
-  void create();
-  void rewrite();
+  template <typename Action>
+  void with_file(OpenMode mode, const Action& action);
+  void write_into(OpenMode mode);
   void read_back();
   void generate();
   void check_contents();

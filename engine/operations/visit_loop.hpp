@@ -32,7 +32,9 @@ class VisitLoop {
         now = timer_.now();
       }
       if (!watch_.go_on(tally_)) return Stop::ended;
-      if (deadline_ticks != 0 && now >= deadline_ticks) return next_ < last ? Stop::deadline : Stop::finished;
+      // One request at least, so that there is a rate, also where a rank's first turn comes after the deadline.
+      if (deadline_ticks != 0 && now >= deadline_ticks && next_ > 0)
+        return next_ < last ? Stop::deadline : Stop::finished;
       next_look = now + interval;
     }
     return Stop::finished;

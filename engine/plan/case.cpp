@@ -8,17 +8,23 @@ constexpr Parameter repetitions{
     "repetitions", Kind::repetitions, "3",
     "How often the case is measured: a number, or { min, max, until = \"5%\" }: until the 95 % interval of the mean "
     "rate is at most that much to each side."};
-constexpr Parameter warmup{
-    "warmup", Kind::count, "0", "Repetitions run before the measured ones and marked as such.", 0, 1000};
-constexpr Parameter order{"order",  Kind::choice, "\"forward\"", "Sequence in which a rank visits its requests.",
-                          no_limit, no_limit,     "forward|backward|random"};
+constexpr Parameter warmup{"warmup", Kind::count, "0", "Repetitions run before the measured ones and marked as such.",
+                           0,        1000};
+constexpr Parameter order{"order",
+                          Kind::choice,
+                          "\"forward\"",
+                          "Sequence in which a rank visits its requests.",
+                          no_limit,
+                          no_limit,
+                          "forward|backward|random"};
 constexpr Parameter shift{
-    "shift", Kind::count, "1",
-    "Ranks by which readback = \"shift\" moves; the ranks of a node or more to pass by its cache.", 0, 1e6};
+    "shift", Kind::count,
+    "1",     "Ranks by which readback = \"shift\" moves; the ranks of a node or more to pass by its cache.",
+    0,       1e6};
 constexpr Parameter deadline{
     "deadline", Kind::seconds, "0", "Stop issuing requests after this time (stonewall); 0: never.", 0, 1e7};
-constexpr Parameter wear_out{
-    "wear_out", Kind::flag, "true", "After the deadline every rank completes as many requests as the fastest had."};
+constexpr Parameter wear_out{"wear_out", Kind::flag, "true",
+                             "After the deadline every rank completes as many requests as the fastest had."};
 constexpr Parameter settle{"settle", Kind::seconds, "0", "Idle time before each phase.", 0, 86400};
 constexpr Parameter seed{"seed", Kind::count, "1", "Fixes every random choice of pattern and order."};
 
@@ -68,8 +74,8 @@ constexpr Parameter tree_parameters[] = {
     shift,
     {"sync", Kind::choice, "\"none\"", "\"each\": what create and small-write write is forced to stable storage.",
      no_limit, no_limit, "none|each"},
-    {"verify", Kind::choice, "\"off\"",
-     "\"full\": files hold data that identifies itself, and small-read checks it.", no_limit, no_limit, "off|full"},
+    {"verify", Kind::choice, "\"off\"", "\"full\": files hold data that identifies itself, and small-read checks it.",
+     no_limit, no_limit, "off|full"},
     deadline,
     wear_out,
     settle,

@@ -62,8 +62,8 @@ struct Case {
   double settle_s = 0;
   std::uint64_t seed = 1;
   std::vector<MixPart> mix;
-  std::uint64_t mix_operations = 0;  ///< of each rank; 0: as many as it has files
-  std::uint64_t open_files = 0;      ///< that each rank keeps open at most
+  std::uint64_t mix_operations = 0;    ///< of each rank; 0: as many as it has files
+  std::uint64_t open_files = 0;        ///< that each rank keeps open at most
   std::uint64_t rate_limit_per_s = 0;  ///< requests of all ranks together; 0: none
   /// Hash of everything that fixes the data in the files: the same for cases that differ only in their interface.
   std::uint64_t workload = 0;

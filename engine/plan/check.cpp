@@ -28,8 +28,7 @@ void check_ranks(const Pattern& pattern, const Seating& seating) {
   }
 }
 
-using Complain =
-    std::function<void(const std::string& key, const std::string& message, const std::string& remedy)>;
+using Complain = std::function<void(const std::string& key, const std::string& message, const std::string& remedy)>;
 
 /// What is checked of every case.
 void check_ranks_and_files(const Case& test, const Complain& complain) {
@@ -39,8 +38,7 @@ void check_ranks_and_files(const Case& test, const Complain& complain) {
     complain("shift", "a shift by a multiple of clients lets every rank read its own data",
              "a shift from 1 to clients - 1");
   if (test.verify == Verify::full && !test.interface->capabilities.storage)
-    complain("verify",
-             "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
+    complain("verify", "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
              "verify = \"off\"");
 }
 
@@ -60,46 +58,62 @@ void check_calls(const Case& test, const Complain& complain) {
 }
 
 void check_mix(const Case& test, const Complain& complain) {
-  const auto& operations = test.operations;
-  if (std::count(operations.begin(), operations.end(), Operation::mix) == 0) return;
+  if (std::count(test.operations.begin(), test.operations.end(), Operation::mix) == 0) return;
   if (test.mix.empty())
-    complain("mix", "the operation mix needs to know what to draw from", "mix = { stat = 60, create = 20, unlink = 20 }");
-  bool as_created = true;  // whether files are as large as those that a mix creates
-  for (const Operation operation : operations) {
-    if (operation == Operation::truncate || operation == Operation::expand || operation == Operation::mknod)
-      as_created = false;
-    if (operation == Operation::create) as_created = true;
-    if (operation == Operation::mix && !as_created)
-      complain("operations", "a mix needs files as create makes them, of one size",
-               "put mix before truncate, expand and mknod");
-  }
+    complain("mix", "the operation mix needs to know what to draw from",
+             "mix = { stat = 60, create = 20, unlink = 20 }");
   if (test.order != OrderKind::forward)
     complain("order", "a mix visits files at random, and a rank's oldest file is its first one", "order = \"forward\"");
 }
 
-/// Operations on a file's bytes need files that have some.
-void check_contents(const Case& test, const Tree& tree, const Complain& complain) {
-  if (tree.file_bytes() > 0) return;
-  const auto needs_some = [](Operation operation) {
-    return entry_of(operation).metadata.contents == MetadataOperation::Contents::some;
+/// What an operation lacks that works on files of so many bytes; empty if nothing.
+std::string lack_of_contents(Operation operation, std::uint64_t bytes, const Tree& tree) {
+  if (entry_of(operation).metadata.contents == MetadataOperation::Contents::any) return "";
+  if (operation == Operation::truncate) return bytes > 0 ? "" : "files with contents";
+  if (tree.file_bytes() == 0) return "a file_size";
+  return bytes > 0 || operation == Operation::small_write ? "" : "files with contents: small-write or create before it";
+}
+
+/// Operations on a file's bytes need some, a mix needs files of one size, and no file is larger than files can be.
+void check_sizes(const Case& test, const Tree& tree, const Complain& complain) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 50;
+  const auto fulfilled = [&](Operation operation, std::uint64_t bytes) {
+    const std::string lack = lack_of_contents(operation, bytes, tree);
+    if (!lack.empty()) complain("file_size", std::string(name_of(operation)) + " needs " + lack, "file_size = 4096");
+    return lack.empty();
   };
-  for (const Operation operation : test.operations) {
-    if (operation == Operation::expand) return;  // from here on they have
-    if (needs_some(operation))
-      complain("file_size", std::string(name_of(operation)) + " needs files with contents", "file_size = 4096");
+  std::uint64_t bytes = 0;
+  for (const Step& step : steps_of(test.operations)) {
+    if (step.kind == Step::Kind::sweep) continue;
+    if (!fulfilled(step.operation, bytes)) return;
+    if (step.operation == Operation::mix && bytes != tree.file_bytes())
+      return complain("operations", "a mix needs files as create makes them, of one size",
+                      "put mix before truncate, expand and mknod");
+    bytes = size_after(step.operation, bytes, tree.file_bytes());
+    if (bytes > most_bytes)
+      return complain("operations", "files would grow beyond 1 PiB", "fewer times expand, or a smaller file_size");
   }
   for (const MixPart& part : test.mix)
-    if (needs_some(part.operation))
-      complain("file_size", std::string(name_of(part.operation)) + " needs files with contents", "file_size = 4096");
+    if (!fulfilled(part.operation, tree.file_bytes())) return;
+}
+
+/// Numbers that the rest of the program need not fear.
+void check_totals(const Case& test, const Tree& tree, const Complain& complain) {
+  constexpr double most_files = 1e15, most_bytes = 1e18;
+  const double files = static_cast<double>(tree.items()) * test.clients;
+  if (files > most_files) return complain("items", "a case has at most 10^15 files", "fewer items, or a smaller tree");
+  if (files * static_cast<double>(tree.file_bytes()) > most_bytes)
+    complain("file_size", "the files of a case hold at most 10^18 bytes", "a smaller file_size, or fewer items");
 }
 
 void check_tree_case(const Case& test, const Complain& complain) {
   const auto tree = make_tree_of(test);
-  tree->check(test.clients);
+  test.interface->make(test.interface_settings);  // its settings must go together
   check_ranks_and_files(test, complain);
   check_calls(test, complain);
   check_mix(test, complain);
-  check_contents(test, *tree, complain);
+  check_sizes(test, *tree, complain);
+  check_totals(test, *tree, complain);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -88,13 +89,20 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
   const auto tree = make_tree_of(test);
   const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
   Things made;
-  for (const Step& step : steps_of(test.operations))
-    if (step.kind != Step::Kind::sweep) made.add(entry_of(step.operation).metadata.makes);
+  std::uint64_t size = 0, largest = tree->file_bytes();
+  for (const Step& step : steps_of(test.operations)) {
+    if (step.kind == Step::Kind::sweep) continue;
+    made.add(entry_of(step.operation).metadata.makes);
+    size = size_after(step.operation, size, tree->file_bytes());
+    largest = std::max(largest, size);
+  }
   const std::uint64_t stored = test.interface->capabilities.storage ? 1 : 0;
   const std::uint64_t of_a_kind = stored * tree->items() * test.clients;
   const std::uint64_t directories = stored * tree->directories() * seating.files();
-  // A mix may grow its population by half.
-  const std::uint64_t files = made.has(Thing::files) ? of_a_kind + (test.mix.empty() ? 0 : of_a_kind / 2) : 0;
+  // A mix may grow each rank's files by half.
+  const bool mixes = std::count(test.operations.begin(), test.operations.end(), Operation::mix) > 0;
+  const std::uint64_t more = mixes ? stored * ((tree->items() + 1) / 2) * test.clients : 0;
+  const std::uint64_t files = made.has(Thing::files) ? of_a_kind + more : 0;
   const std::uint64_t items = files + (made.has(Thing::directories) ? of_a_kind : 0);
   const std::uint64_t links = made.has(Thing::symbolic_links) ? of_a_kind : 0;
   return {{"case", test.number},
@@ -102,7 +110,7 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
           {"directories", directories},
           {"inodes", directories + items + links},
           {"space_bytes", files * tree->file_bytes()},
-          {"largest_file_bytes", tree->file_bytes()},
+          {"largest_file_bytes", largest},
           {"request_bytes", tree->file_bytes()},
           {"memory_bytes", tree->file_bytes()},
           {"phases", phases_of(test, *tree, seating)}};
@@ -155,10 +163,14 @@ void print_description(std::ostream& out) {
                      {"formula", entry->formula},
                      {"source", entry->source},
                      {"parameters", describe(entry->parameters)}});
-  const Json description = {{"format", "strider-description"},       {"version", 1},
-                            {"engine", STRIDER_VERSION},             {"patterns", patterns},
-                            {"interfaces", interfaces},              {"operations", operations},
-                            {"case", describe(case_parameters())},   {"trees", trees},
+  const Json description = {{"format", "strider-description"},
+                            {"version", 1},
+                            {"engine", STRIDER_VERSION},
+                            {"patterns", patterns},
+                            {"interfaces", interfaces},
+                            {"operations", operations},
+                            {"case", describe(case_parameters())},
+                            {"trees", trees},
                             {"tree_case", describe(tree_case_parameters())}};
   out << description.dump(2) << '\n';
 }

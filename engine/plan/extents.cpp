@@ -32,6 +32,13 @@ void check_rank(const Case& test, std::uint32_t rank) {
                      "ranks are numbered from 0 to " + std::to_string(test.clients - 1));
 }
 
+/// What an operation visits, as it is called before anything is renamed.
+ItemName name_for(Operation operation) {
+  if (operation == Operation::link) return ItemName::hard_link;
+  if (operation == Operation::symlink || operation == Operation::readlink) return ItemName::symbolic_link;
+  return entry_of(operation).metadata.visits == Visits::directories ? ItemName::directory : ItemName::file;
+}
+
 }  // namespace
 
 void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out) {
@@ -40,6 +47,8 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
     throw InputError("case", "case " + std::to_string(test.number) + " moves data", "ask for its extents");
   const Operation operation = find_operation(test, query.operation);
   check_rank(test, query.rank);
+  if (operation == Operation::mix)
+    throw InputError("operation", "a mix draws its items while it runs", "another operation of the case");
   const MetadataOperation& metadata = entry_of(operation).metadata;
   const bool own = metadata.owner == MetadataOperation::Owner::own;
   const auto tree = make_tree_of(test);
@@ -47,15 +56,14 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
   const std::uint32_t acts_as = own ? query.rank : readback_rank(test, query.rank, test.warmup);
   const Seat seat = seating.seat(acts_as);
   const Order order = order_of(test, acts_as, tree->items());
-  const ItemName what = metadata.visits == Visits::directories ? ItemName::directory : ItemName::file;
   Paths paths(*tree, file_name(test.number, seat.file));
   out << "request,path\n";
-  const std::uint64_t last = std::min(visits_of(test, *tree, operation, seat.place), query.limit);
+  const std::uint64_t all = visits_of(test, *tree, operation, seat.place), last = std::min(all, query.limit);
   for (std::uint64_t visit = 0; visit < last; ++visit) {
-    std::array<std::uint64_t, 1> number{visit};
-    if (metadata.visits != Visits::tree && operation != Operation::mix) order.fill(visit, number);
-    const char* path = metadata.visits == Visits::tree ? paths.directory(dealt_directory(seat.place, visit))
-                                                       : paths.item(what, {seat.place.rank, number[0]});
+    std::array<std::uint64_t, 1> number{operation == Operation::remove_tree ? all - 1 - visit : visit};
+    if (metadata.visits != Visits::tree) order.fill(visit, number);
+    const char* path = metadata.visits == Visits::tree ? paths.directory(dealt_directory(seat.place, number[0]))
+                                                       : paths.item(name_for(operation), {seat.place.rank, number[0]});
     out << number[0] << ',' << path << '\n';
   }
 }

@@ -56,8 +56,11 @@ constexpr M own(M operation) {
 constexpr M files(MetadataCalls calls) { return items_of(Visits::files, calls); }
 constexpr M directories(MetadataCalls calls) { return items_of(Visits::directories, calls); }
 constexpr M tree(MetadataCalls calls) { return items_of(Visits::tree, calls); }
+constexpr Things in_files{Thing::hard_links, Thing::symbolic_links, Thing::open_files};
+constexpr Things in_trees{Thing::files, Thing::directories, Thing::hard_links, Thing::symbolic_links,
+                          Thing::open_files};
 constexpr M new_files(MetadataCalls calls) {
-  return avoiding(making(files(calls), Thing::files, {Thing::tree}), {Thing::hard_links, Thing::open_files});
+  return avoiding(making(files(calls), Thing::files, {Thing::tree}), in_files);
 }
 
 constexpr OperationEntry operations[] = {
@@ -68,27 +71,33 @@ constexpr OperationEntry operations[] = {
     {Operation::read_modify_write, "read-modify-write", "both", "Each request: read it, change it, write it back."},
 
     {Operation::make_tree, "make-tree", "metadata", "Make the directories of the tree.",
-     making(tree({MetadataCall::make_directory}), Thing::tree, {})},
+     avoiding(making(tree({MetadataCall::make_directory}), Thing::tree, {}), in_trees)},
     {Operation::create, "create", "metadata",
      "Create a file that does not exist, write file_size bytes into it, and close it.",
      mixable(new_files({MetadataCall::open}))},
-    {Operation::mknod, "mknod", "metadata", "Make an empty file without opening it.", new_files({MetadataCall::make_node})},
+    {Operation::mknod, "mknod", "metadata", "Make an empty file without opening it.",
+     new_files({MetadataCall::make_node})},
     {Operation::open, "open", "metadata", "Open a file for reading and keep it open; at most open_files of each rank.",
-     changing([] {
+     [] {
        M operation = files({MetadataCall::open});
        operation.makes = {Thing::open_files};
        operation.avoids = {Thing::open_files};
        return operation;
-     }())},
+     }()},
     {Operation::lseek, "lseek", "metadata", "Go to the end of a file that is open.",
      needing(files({MetadataCall::open, MetadataCall::seek}), Thing::open_files)},
     {Operation::close, "close", "metadata", "Close a file that is open.",
-     removing(needing(files({MetadataCall::open}), Thing::open_files), {Thing::open_files})},
+     [] {
+       M operation = needing(files({MetadataCall::open}), Thing::open_files);
+       operation.removes = {Thing::open_files};
+       return operation;
+     }()},
     {Operation::open_close, "open-close", "metadata", "Open a file for reading and close it.",
      mixable(files({MetadataCall::open}))},
     {Operation::stat, "stat", "metadata", "Ask for a file's state; its kind, size and links are checked.",
      mixable(files({MetadataCall::state}))},
-    {Operation::access, "access", "metadata", "Ask whether a file may be read.", mixable(files({MetadataCall::access}))},
+    {Operation::access, "access", "metadata", "Ask whether a file may be read.",
+     mixable(files({MetadataCall::access}))},
     {Operation::chmod, "chmod", "metadata", "Set a file's mode.", mixable(files({MetadataCall::set_mode}))},
     {Operation::utime, "utime", "metadata", "Set a file's times to now.", mixable(files({MetadataCall::set_times}))},
     {Operation::truncate, "truncate", "metadata", "Cut a file to half of its size.",
@@ -100,8 +109,7 @@ constexpr OperationEntry operations[] = {
     {Operation::small_read, "small-read", "metadata",
      "Open a file, read file_size bytes, close it; the length is checked, and the contents with verify = \"full\".",
      mixable(with_contents(files({MetadataCall::open})))},
-    {Operation::setxattr, "setxattr", "metadata", "Set an extended attribute of a file.",
-     mixable(changing([] {
+    {Operation::setxattr, "setxattr", "metadata", "Set an extended attribute of a file.", mixable(changing([] {
        M operation = files({MetadataCall::attributes});
        operation.makes = {Thing::attributes};
        return operation;
@@ -118,27 +126,28 @@ constexpr OperationEntry operations[] = {
     {Operation::readlink, "readlink", "metadata", "Read a symbolic link; its target is checked.",
      needing(files({MetadataCall::symbolic_link}), Thing::symbolic_links)},
     {Operation::unlink, "unlink", "metadata", "Remove a file.",
-     mixable(avoiding(removing(files({MetadataCall::unlink}), {Thing::files, Thing::attributes}), {Thing::open_files}))},
+     mixable(
+         avoiding(removing(files({MetadataCall::unlink}), {Thing::files, Thing::attributes}), {Thing::open_files}))},
     {Operation::mkdir, "mkdir", "metadata", "Make a directory as an item.",
      making(directories({MetadataCall::make_directory}), Thing::directories, {Thing::tree})},
-    {Operation::stat_directory, "stat-directory", "metadata",
-     "Ask for a directory's state; its kind is checked.", directories({MetadataCall::state})},
+    {Operation::stat_directory, "stat-directory", "metadata", "Ask for a directory's state; its kind is checked.",
+     directories({MetadataCall::state})},
     {Operation::chdir, "chdir", "metadata", "Make a directory the process's own.",
      directories({MetadataCall::change_directory})},
     {Operation::rename_directory, "rename-directory", "metadata",
-     "Give a directory another name; the next rename gives the first one back.", changing(directories({MetadataCall::rename}))},
+     "Give a directory another name; the next rename gives the first one back.",
+     changing(directories({MetadataCall::rename}))},
     {Operation::rmdir, "rmdir", "metadata", "Remove a directory that is an item.",
      removing(directories({MetadataCall::remove_directory}), {Thing::directories})},
-    {Operation::readdir, "readdir", "metadata",
-     "Read all entries of a directory of the tree; their number is checked.", tree({MetadataCall::list})},
+    {Operation::readdir, "readdir", "metadata", "Read all entries of a directory of the tree; their number is checked.",
+     tree({MetadataCall::list})},
     {Operation::readdir_stat, "readdir-stat", "metadata",
-     "Read all entries of a directory of the tree and ask for the state of each.", tree({MetadataCall::list, MetadataCall::state})},
+     "Read all entries of a directory of the tree and ask for the state of each.",
+     tree({MetadataCall::list, MetadataCall::state})},
     {Operation::remove_tree, "remove-tree", "metadata", "Remove the directories of the tree.",
-     own(avoiding(removing(tree({MetadataCall::remove_directory}), {Thing::tree}),
-                  {Thing::files, Thing::directories, Thing::hard_links, Thing::symbolic_links, Thing::open_files}))},
+     own(avoiding(removing(tree({MetadataCall::remove_directory}), {Thing::tree}), in_trees))},
     {Operation::mix, "mix", "metadata", "Draw each request from the weights of mix.",
-     own(avoiding(removing(files({}), {Thing::attributes}),
-                  {Thing::hard_links, Thing::symbolic_links, Thing::open_files}))},
+     own(avoiding(removing(files({MetadataCall::open, MetadataCall::unlink}), {Thing::attributes}), in_files))},
 };
 
 }  // namespace

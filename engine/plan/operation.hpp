@@ -82,9 +82,9 @@ enum class Visits { nothing, files, directories, tree };
 /// What a phase of metadata does to a tree.
 struct MetadataOperation {
   Visits visits = Visits::nothing;
-  MetadataCalls calls = {};    ///< that the interface must offer
-  Things needs = {};   ///< must be there before
-  Things avoids = {};  ///< must not be there before
+  MetadataCalls calls = {};  ///< that the interface must offer
+  Things needs = {};         ///< must be there before
+  Things avoids = {};        ///< must not be there before
   Things makes = {};
   Things removes = {};
   enum class Population { same, changes } population = Population::same;  ///< whether items differ afterwards

@@ -162,7 +162,8 @@ const OperationEntry& operation_of(const std::string& name, Subject subject, con
   if (entry == nullptr) wrong(key, "unknown operation \"" + name + "\"");
   if (is_metadata(entry->operation) == (subject == Subject::metadata)) return *entry;
   if (subject == Subject::metadata)
-    wrong(key, name + " moves the bytes of a pattern, and this case has a tree", "small-write, small-read, or a pattern");
+    wrong(key, name + " moves the bytes of a pattern, and this case has a tree",
+          "small-write, small-read, or a pattern");
   wrong(key, name + " works on a tree, and this case has a pattern", "tree = \"balanced\" in the place of pattern");
 }
 

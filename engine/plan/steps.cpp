@@ -12,37 +12,55 @@ struct Maker {
   Operation operation;
 };
 constexpr std::array makers{
-    Maker{Thing::tree, Operation::make_tree},         Maker{Thing::files, Operation::create},
-    Maker{Thing::directories, Operation::mkdir},      Maker{Thing::symbolic_links, Operation::symlink},
-    Maker{Thing::attributes, Operation::setxattr},    Maker{Thing::open_files, Operation::open},
+    Maker{Thing::tree, Operation::make_tree},      Maker{Thing::files, Operation::create},
+    Maker{Thing::directories, Operation::mkdir},   Maker{Thing::symbolic_links, Operation::symlink},
+    Maker{Thing::attributes, Operation::setxattr}, Maker{Thing::open_files, Operation::open},
 };
 
-void apply(const MetadataOperation& operation, Things& present) {
-  present.remove(operation.removes);
-  present.add(operation.makes);
-}
+/// Follows what is there from step to step.
+class Walk {
+ public:
+  void take(Operation operation, Step::Kind kind) {
+    const MetadataOperation& metadata = entry_of(operation).metadata;
+    sweep(operation, present_.both(metadata.avoids));
+    for (const Maker& maker : makers)
+      if (metadata.needs.has(maker.thing) && !present_.has(maker.thing)) take(maker.operation, Step::Kind::preparation);
+    steps.push_back({kind, operation, {}});
+    present_.remove(metadata.removes);
+    present_.add(metadata.makes);
+  }
+
+  std::vector<Step> steps;
+
+ private:
+  void sweep(Operation before, Things things) {
+    if (things.empty()) return;
+    if (things.has(Thing::files)) things.add(present_.both({Thing::attributes}));  // they go with their files
+    steps.push_back({Step::Kind::sweep, before, things});
+    present_.remove(things);
+  }
+
+  Things present_;
+};
 
 }  // namespace
 
 std::vector<Step> steps_of(const std::vector<Operation>& operations) {
-  std::vector<Step> steps;
-  Things present;
-  for (const Operation operation : operations) {
-    const MetadataOperation& metadata = entry_of(operation).metadata;
-    const Things swept = present.both(metadata.avoids);
-    if (!swept.empty()) {
-      steps.push_back({Step::Kind::sweep, operation, swept});
-      present.remove(swept);
-    }
-    for (const Maker& maker : makers) {
-      if (!metadata.needs.has(maker.thing) || present.has(maker.thing)) continue;
-      steps.push_back({Step::Kind::preparation, maker.operation, {}});
-      apply(entry_of(maker.operation).metadata, present);
-    }
-    steps.push_back({Step::Kind::measured, operation, {}});
-    apply(metadata, present);
+  Walk walk;
+  for (const Operation operation : operations) walk.take(operation, Step::Kind::measured);
+  return walk.steps;
+}
+
+std::uint64_t size_after(Operation operation, std::uint64_t bytes, std::uint64_t created_bytes) {
+  constexpr std::uint64_t first_size = 4096;
+  switch (operation) {
+    case Operation::create: return created_bytes;
+    case Operation::mknod: return 0;
+    case Operation::small_write: return std::max(bytes, created_bytes);
+    case Operation::truncate: return bytes / 2;
+    case Operation::expand: return bytes == 0 ? first_size : 2 * bytes;
+    default: return bytes;
   }
-  return steps;
 }
 
 std::uint64_t visits_of(const Case& test, const Tree& tree, Operation operation, Place place) {

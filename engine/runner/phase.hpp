@@ -10,8 +10,8 @@
 
 #include "core/clock.hpp"
 #include "events/events.hpp"
-#include "measure/call_counter.hpp"
 #include "interfaces/directory.hpp"
+#include "measure/call_counter.hpp"
 #include "operations/population.hpp"
 #include "operations/transfer.hpp"
 #include "plan/case.hpp"

@@ -143,8 +143,7 @@ class Report {
     v[Bounds::requests_min] = works() ? static_cast<double>(part_.deadline.requests) : nobody;
     v[Bounds::neg_requests_max] = -static_cast<double>(part_.deadline.requests);
     // A rank that did all it had does not limit the others.
-    v[Bounds::capped_requests] =
-        tally_.requests < part_.had_requests ? static_cast<double>(tally_.requests) : nobody;
+    v[Bounds::capped_requests] = tally_.requests < part_.had_requests ? static_cast<double>(tally_.requests) : nobody;
     MPI_Request request;
     MPI_Iallreduce(MPI_IN_PLACE, v.data(), Bounds::fields, MPI_DOUBLE, MPI_MIN, task_.communicator, &request);
     wait(request, waiting_);
@@ -298,10 +297,9 @@ class Report {
       sample.rank_rate_highest = highest_;
     }
     sample.facts = part_.facts;
-    if (part_.verification)
-      sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
+    if (part_.verification) sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
     if (part_.digest) sample.digest = sum[Sums::digest];
-    if (task_.test->deadline_s > 0 && sample.measured)
+    if (part_.limited)
       sample.deadline = {task_.test->deadline_s,
                          sum[Sums::deadline_requests],
                          sum[Sums::deadline_bytes],
@@ -330,8 +328,8 @@ class Report {
 
 }  // namespace
 
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
-                          const Milestones& milestones, const WaitOptions& waiting) {
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
+                          const Tally& tally, const Milestones& milestones, const WaitOptions& waiting) {
   return Report(context, task, rank, part, tally, milestones, waiting).make();
 }
 

@@ -20,6 +20,7 @@ struct RankPart {
   Usage usage;
   std::optional<CallCount> calls;  ///< of the transfer
   bool interrupted = false;
+  bool limited = false;  ///< by a deadline
   struct AtDeadline {
     std::uint64_t requests = 0, bytes = 0;
     double elapsed_s = 0, wear_out_s = 0;
@@ -34,7 +35,7 @@ struct RankPart {
 };
 
 /// Brings the ranks' parts together by reductions and, on rank 0, writes the sample, rank and error events.
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
-                          const Milestones& milestones, const WaitOptions& waiting);
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
+                          const Tally& tally, const Milestones& milestones, const WaitOptions& waiting);
 
 }  // namespace strider

@@ -25,9 +25,7 @@ PhaseWorker::PhaseWorker(RunContext& context, const PhaseTask& task)
       }()),
       alarm_(task.communicator, context.next_phase++) {}
 
-bool PhaseWorker::limited() const {
-  return test_.deadline_s > 0 && task_.purpose == PhaseTask::Purpose::measurement;
-}
+bool PhaseWorker::limited() const { return test_.deadline_s > 0 && task_.purpose == PhaseTask::Purpose::measurement; }
 
 bool PhaseWorker::go_on(const Tally& tally) {
   const std::uint64_t now = monotonic_ns();
@@ -130,6 +128,7 @@ PhaseOutcome PhaseWorker::run() {
   part_.begin_ns = begin_ns_;
   part_.end_ns = end_ns;
   part_.prepare_s = static_cast<double>(context_.timer.to_ns(tally_->prepare_ticks)) * 1e-9;
+  part_.limited = limited();
   part_.interrupted = interrupted_ || interrupted();
   complete(part_);
   return report_phase(context_, task_, rank_, part_, *tally_, milestones_, waiting());

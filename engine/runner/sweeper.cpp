@@ -31,9 +31,15 @@ void Sweeper::note(Operation operation, const PhaseOutcome& result) {
   const Range made{0, std::min(result.my_requests + 1, tree_.items()), false};
   switch (operation) {
     case Operation::create:
-    case Operation::mknod: files_ = made; break;
+    case Operation::mknod:
+      files_ = made;
+      files_had_other_name_ = false;  // there were none before
+      break;
     case Operation::mix: files_ = {result.oldest_file, result.oldest_file + result.living_files + 1, true}; break;
-    case Operation::mkdir: directories_ = made; break;
+    case Operation::mkdir:
+      directories_ = made;
+      directories_had_other_name_ = false;
+      break;
     case Operation::link: hard_links_ = files_; break;
     case Operation::symlink: symbolic_links_ = files_; break;
     case Operation::rename: files_had_other_name_ = true; break;
@@ -42,26 +48,36 @@ void Sweeper::note(Operation operation, const PhaseOutcome& result) {
   }
 }
 
-void Sweeper::remove(ItemName name, const Range& range, bool is_directory) {
+template <typename Action>
+void Sweeper::each(ItemName name, const Range& range, const Action& action) {
   for (std::uint64_t visit = range.first; visit < range.end; ++visit) {
     std::array<std::uint64_t, 1> number{visit};
     if (!range.numbers) order_.fill(visit, number);
     const char* path = paths_.item(name, {seat_.place.rank, number[0]});
-    unless_gone([&] { is_directory ? directory_.remove_directory(path) : directory_.unlink(path); });
+    unless_gone([&] { action(path); });
   }
 }
 
+void Sweeper::remove_files(const Range& range) {
+  const auto unlink = [this](const char* path) { directory_.unlink(path); };
+  each(ItemName::file, range, unlink);
+  if (files_had_other_name_) each(ItemName::renamed_file, range, unlink);
+}
+
+void Sweeper::remove_directories(const Range& range) {
+  const auto remove = [this](const char* path) { directory_.remove_directory(path); };
+  each(ItemName::directory, range, remove);
+  if (directories_had_other_name_) each(ItemName::renamed_directory, range, remove);
+}
+
+void Sweeper::remove_files_from(std::uint64_t first) { remove_files({first, files_.end, files_.numbers}); }
+
 void Sweeper::remove_items(Things things) {
-  if (things.has(Thing::hard_links)) remove(ItemName::hard_link, hard_links_, false);
-  if (things.has(Thing::symbolic_links)) remove(ItemName::symbolic_link, symbolic_links_, false);
-  if (things.has(Thing::files)) {
-    remove(ItemName::file, files_, false);
-    if (files_had_other_name_) remove(ItemName::renamed_file, files_, false);
-  }
-  if (things.has(Thing::directories)) {
-    remove(ItemName::directory, directories_, true);
-    if (directories_had_other_name_) remove(ItemName::renamed_directory, directories_, true);
-  }
+  const auto unlink = [this](const char* path) { directory_.unlink(path); };
+  if (things.has(Thing::hard_links)) each(ItemName::hard_link, hard_links_, unlink);
+  if (things.has(Thing::symbolic_links)) each(ItemName::symbolic_link, symbolic_links_, unlink);
+  if (things.has(Thing::files)) remove_files(files_);
+  if (things.has(Thing::directories)) remove_directories(directories_);
 }
 
 void Sweeper::remove_level(unsigned level) {

@@ -18,6 +18,8 @@ class Sweeper {
   void note(Operation operation, const PhaseOutcome& result);
   /// Removes items of these things that are this rank's own.
   void remove_items(Things things);
+  /// Removes this rank's own files from a number on; only where items are visited forward.
+  void remove_files_from(std::uint64_t first);
   /// Removes this rank's share of the directories of a level, which must be empty.
   void remove_level(unsigned level);
 
@@ -27,7 +29,11 @@ class Sweeper {
     std::uint64_t first = 0, end = 0;
     bool numbers = false;
   };
-  void remove(ItemName name, const Range& range, bool is_directory);
+  void remove_files(const Range& range);
+  void remove_directories(const Range& range);
+  /// `action` on the path of each item by that name; one that is gone is no error.
+  template <typename Action>
+  void each(ItemName name, const Range& range, const Action& action);
 
   const Tree& tree_;
   Directory& directory_;

@@ -94,6 +94,9 @@ class TreeTurn {
 
   void execute(const Step& step, TurnOutcome& outcome) {
     if (population_.generation == 0) population_.generation = generation_;
+    // A mix numbers its files on from here: what not every rank came to before a deadline must not be in its way.
+    if (step.operation == Operation::mix && !population_.whole) remove_surplus(outcome);
+    if (outcome.failed) return;
     const VisitTask task = task_of(step);
     made_.add(entry_of(step.operation).metadata.makes);
     const PhaseOutcome result = run_phase(context_, task);
@@ -103,21 +106,25 @@ class TreeTurn {
     if (step.kind != Step::Kind::measured) return;
     ++done_phases_;
     if (rank_ == 0 && result.valid) outcome.rates[task.name.operation] = result.rate;
-    // What a removal did not come to, for its own deadline or that of an earlier phase, is removed now.
+    // What a removal did not come to before its deadline, or an earlier phase before its own, is removed now.
     const Things removed = entry_of(step.operation).metadata.removes;
-    if (!outcome.failed && !population_.whole && !removed.empty() && step.operation != Operation::mix)
+    if (!outcome.failed && !is_gone(result) && !removed.empty() && step.operation != Operation::mix)
       sweep(removed, outcome);
+  }
+
+  /// Whether a phase that removes things has removed all there were.
+  bool is_gone(const PhaseOutcome& result) const {
+    return result.completed_requests == PhaseOutcome::all && population_.whole;
   }
 
   void keep_account(const VisitTask& task, const PhaseOutcome& result) {
     sweeper_->note(task.operation, result);
-    if (task.operation == Operation::close)
-      open_files_.erase(open_files_.begin(), open_files_.begin() + static_cast<std::ptrdiff_t>(result.my_requests));
+    std::erase(open_files_, Directory::closed);
     const bool cut = result.completed_requests != PhaseOutcome::all;
     if (result.failed || result.interrupted) return;
     population_.generation = task.generation;
     population_.complete(task.operation, *tree_, result.completed_requests, cut);
-    if (population_.whole && task.operation != Operation::mix) made_.remove(entry_of(task.operation).metadata.removes);
+    if (is_gone(result) && task.operation != Operation::mix) made_.remove(entry_of(task.operation).metadata.removes);
     if (task.operation != Operation::mix) return;
     population_.mixed = true;
     population_.first_file = result.oldest_file;
@@ -131,8 +138,14 @@ class TreeTurn {
     if (const auto other = attempt([&] { sweeper_->remove_items(things); })) error = other;
     if (share_error(context_, communicator_, name_of_phase("remove"), error)) outcome.failed = true;
     if (things.has(Thing::tree)) remove_tree(outcome);
-    population_.present.remove(things);
+    population_.remove(things);
     made_.remove(things);
+  }
+
+  void remove_surplus(TurnOutcome& outcome) {
+    const std::uint64_t next = population_.first_file + population_.files;
+    const auto error = attempt([&] { sweeper_->remove_files_from(next); });
+    if (share_error(context_, communicator_, name_of_phase("remove"), error)) outcome.failed = true;
   }
 
   /// A level at a time: ranks that share a tree have removed what is below before they remove what is above.
@@ -145,12 +158,13 @@ class TreeTurn {
     }
   }
 
+  /// All of them, also after an error.
   void close_files() {
-    while (!open_files_.empty()) {
-      const Directory::Handle file = open_files_.back();
-      open_files_.pop_back();
-      directory_->close(file, "");
-    }
+    std::optional<IoError> error;
+    for (const Directory::Handle file : open_files_)
+      if (const auto other = attempt([&] { directory_->close(file, ""); })) error = other;
+    open_files_.clear();
+    if (error) throw IoError(*error);
   }
 
   RunContext& context_;

@@ -26,7 +26,6 @@ class Buffer {
 std::uint32_t rank_in(MPI_Comm communicator);
 
 /// Tells all ranks of the communicator whether one of them has an error; rank 0 reports one of these errors.
-bool share_error(RunContext& context, MPI_Comm communicator, const PhaseName& name,
-                 const std::optional<IoError>& mine);
+bool share_error(RunContext& context, MPI_Comm communicator, const PhaseName& name, const std::optional<IoError>& mine);
 
 }  // namespace strider

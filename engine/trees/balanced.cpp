@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint64_t most_levels = 64;
 constexpr std::uint64_t most_directories = std::uint64_t{1} << 40;
+constexpr std::uint64_t longest_step = 22, top_and_item = 304;  // "/b" and a number; "case", a file, a name of 255
+static_assert(most_levels * longest_step + top_and_item < PathText::capacity, "no path of a tree is too long");
 
 /// First directories of levels 0, 1, …, and the number of all behind them.
 std::vector<std::uint64_t> level_starts(std::uint64_t depth, std::uint64_t fanout) {
@@ -18,7 +20,7 @@ std::vector<std::uint64_t> level_starts(std::uint64_t depth, std::uint64_t fanou
   std::vector<std::uint64_t> starts{0, 1};
   std::uint64_t width = 1;
   for (std::uint64_t level = 1; level <= depth; ++level) {
-    if (width > most_directories / fanout || starts.back() > most_directories)
+    if (width > (most_directories - starts.back()) / fanout)
       throw InputError("depth", "the tree would have more than 2^40 directories", "a smaller depth or fanout");
     width *= fanout;
     starts.push_back(starts.back() + width);
@@ -61,12 +63,6 @@ class Balanced final : public Tree {
       path.append("/b");
       path.append_number(children[--steps]);
     }
-  }
-
-  void check(std::uint32_t) const override {
-    constexpr std::uint64_t step = 22, top_and_item = 300;  // "/b" and a number; the rest at most
-    if ((levels() - 1) * step + top_and_item < PathText::capacity) return;
-    throw InputError("depth", "paths of this tree could be longer than 4095 characters", "a smaller depth");
   }
 
  private:

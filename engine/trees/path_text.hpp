@@ -45,7 +45,7 @@ class PathText {
 
  private:
   void make_room(std::size_t more) const {
-    if (size_ + more >= capacity) throw std::length_error("a path of this tree is longer than 4095 characters");
+    if (more >= capacity - size_) throw std::length_error("a path of this tree is longer than 4095 characters");
   }
   std::array<char, capacity> text_{};
   std::size_t size_ = 0;

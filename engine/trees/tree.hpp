@@ -32,9 +32,6 @@ class Tree {
   /// The directory of an item; numbers from `items()` on begin again with the first one's.
   virtual std::uint64_t directory_of(std::uint64_t item) const = 0;
 
-  /// Throws InputError where names would be longer than a path may be, or numbers than 63 bits.
-  virtual void check(std::uint32_t ranks) const = 0;
-
   std::uint64_t name_length() const { return name_length_; }  ///< characters of an item's name at least
   std::uint64_t file_bytes() const { return file_bytes_; }    ///< what is written into each file
 
@@ -71,12 +68,9 @@ const TreeEntry* find_tree(std::string_view name);
 inline constexpr Parameter name_length_parameter{
     "name_length", Kind::count, "0", "Characters of an item's name at least; short names are filled up.", 0, 255};
 inline constexpr Parameter file_size_parameter{
-    "file_size",
-    Kind::bytes,
-    "0",
-    "What create and small-write write into each file, in one call, and small-read reads.",
-    0,
-    1 << 30};
+    "file_size", Kind::bytes,
+    "0",         "What create and small-write write into each file, in one call, and small-read reads.",
+    0,           1 << 30};
 
 /// The directories of a tree that a rank deals with where the ranks share it out: number k of them.
 constexpr std::uint64_t dealt_directory(Place place, std::uint64_t k) { return place.rank + k * place.ranks; }

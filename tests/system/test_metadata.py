@@ -251,3 +251,15 @@ def test_another_number_of_entries_is_told_with_the_directory(
     # The directory falls to the first rank, in whose place the second one works.
     assert (error["kind"], error["rank"]) == ("verify", 1)
     assert f"the number of entries is {found} instead of 20" in error["message"]
+
+
+def test_a_rank_without_requests_has_no_say_in_the_least_latency(
+    engine: Engine, memory_folder: Path
+) -> None:
+    # One directory for two ranks: one of them has nothing to make or to read.
+    case = tree_case(["make-tree", "create", "readdir"], clients=2, readback="shift", tree_items=20)
+    done = run_engine(engine, plan([case]), memory_folder)
+    assert done.returncode == 0, done.stderr
+    for sample in done.of("sample"):
+        latency = sample["latency"]
+        assert 0 < latency["min_s"] <= latency["p50_s"] <= latency["max_s"] < sample["elapsed_s"]

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <ostream>
 
 #include "interfaces/folder.hpp"
 #include "interfaces/interface.hpp"
 #include "interfaces/mpi_group.hpp"
+#include "interfaces/variants.hpp"
 #include "mpi_session.hpp"
 #include "verify/data.hpp"
 
@@ -21,45 +21,6 @@ extern const InterfaceEntry template_entry;
 namespace {
 
 constexpr std::uint64_t block = 4096;  ///< a multiple of what any of them asks for
-
-/// An interface with certain parameter values.
-struct Variant {
-  const InterfaceEntry* entry;
-  std::string name;
-  Settings settings;
-};
-void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
-
-/// The value that a parameter's JSON default stands for.
-Value default_of(const Parameter& parameter) {
-  const std::string json(parameter.default_json);
-  switch (parameter.kind) {
-    case Kind::flag: return json == "true";
-    case Kind::text:
-    case Kind::choice: return json.substr(1, json.size() - 2);
-    case Kind::map: return TextMap{};
-    case Kind::seconds: return json == "null" ? Value{} : std::stod(json);
-    default: return json == "null" ? Value{} : std::uint64_t{std::stoull(json)};
-  }
-}
-
-std::vector<Variant> variants_of(const InterfaceEntry& entry) {
-  Settings defaults;
-  for (const Parameter& parameter : entry.parameters) defaults.set(std::string(parameter.name), default_of(parameter));
-  std::vector<Variant> variants{{&entry, std::string(entry.name), defaults}};
-  const auto add = [&](const Parameter& parameter, const std::string& name, Value value) {
-    variants.push_back({&entry, std::string(entry.name) + "_" + name, defaults});
-    variants.back().settings.set(std::string(parameter.name), std::move(value));
-  };
-  for (const Parameter& parameter : entry.parameters) {
-    const std::string name(parameter.name);
-    if (parameter.kind == Kind::flag) add(parameter, name, parameter.default_json == "false");
-    for (const std::string_view choice : split_choices(parameter.choices))
-      if (defaults.text(name) != choice) add(parameter, name + "_" + std::string(choice), std::string(choice));
-    if (parameter.kind == Kind::bytes && parameter.minimum == 0) add(parameter, "no_" + name, std::uint64_t{0});
-  }
-  return variants;
-}
 
 std::vector<Variant> all_variants() {
   std::vector<Variant> all = variants_of(template_entry);

@@ -22,6 +22,13 @@ inline std::string case_text(const std::string& more = "",
   return R"("interface": {)" + interface + R"(}, "pattern": {)" + pattern + "}" + (more.empty() ? "" : ", " + more);
 }
 
+/// The same for a case of metadata.
+inline std::string tree_text(const std::string& more = "", const std::string& tree = R"("items": 10)",
+                             const std::string& interface = R"("name": "posix")") {
+  return R"("interface": {)" + interface + R"(}, "tree": {"name": "balanced", )" + tree + "}" +
+         (more.empty() ? "" : ", " + more);
+}
+
 /// The plan, which must be without errors.
 inline Plan good_plan(const std::vector<std::string>& cases, const std::string& header = "") {
   std::vector<PlanError> errors;

@@ -1,0 +1,95 @@
+#pragma once
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interfaces/folder.hpp"
+#include "interfaces/posix_directory.hpp"
+#include "operations/visit.hpp"
+#include "operations/work.hpp"
+#include "plan/steps.hpp"
+#include "trees/trees.hpp"
+
+namespace strider {
+
+/// A rank in a real folder that executes operations on the items of a tree, one operation after the other.
+class Tour {
+ public:
+  explicit Tour(const Shape& shape, Place place = {}, OrderKind kind = OrderKind::forward)
+      : tree(balanced(shape)), order(kind, tree->items(), 1), memory(shape.file_size) {
+    test.open_files = 5;
+    work = {.tree = tree.get(),
+            .directory = &directory,
+            .top = "top",
+            .place = place,
+            .order = &order,
+            .population = &population,
+            .memory = memory,
+            .open_files = &open_files};
+  }
+
+  /// Executes an operation on all that it visits, and has it in the books; what it found wrong, in words.
+  std::vector<std::string> run(Operation operation) {
+    visit(operation);
+    population.complete(operation, *tree, tree->items(), false);
+    return wrong();
+  }
+  /// Without the books.
+  void visit(Operation operation) {
+    work.operation = operation;
+    tally = {};
+    findings = {};
+    Pace pace(0, 0, 1, 0);
+    Visitor(work, timer, tally, watch, findings).run(visits(operation), 0, pace);
+  }
+  std::uint64_t visits(Operation operation) const {
+    if (operation == Operation::lseek || operation == Operation::close) return open_files.size();
+    return visits_of(test, *tree, operation, work.place);
+  }
+  std::vector<std::string> wrong() const {
+    std::vector<std::string> words;
+    for (const Findings::Finding& finding : findings.first()) words.push_back(finding.file + ": " + finding.message);
+    return words;
+  }
+  std::string path(const std::string& below) const { return folder.file("top" + below); }
+  bool exists(const std::string& below) const {
+    return std::filesystem::exists(std::filesystem::symlink_status(path(below)));
+  }
+  struct stat state(const std::string& below) const {
+    struct stat found{};
+    if (::lstat(path(below).c_str(), &found) != 0) ADD_FAILURE() << below << " is not there";
+    return found;
+  }
+  std::string contents(const std::string& below) const {
+    std::ifstream file(path(below), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void write(const std::string& below, const std::string& text) const {
+    std::ofstream(path(below), std::ios::binary) << text;
+  }
+
+  const Folder folder;
+  PosixDirectory directory{folder.file("")};
+  std::unique_ptr<Tree> tree;
+  Order order;
+  std::vector<std::byte> memory;
+  std::vector<Directory::Handle> open_files;
+  Population population;
+  Case test;
+  VisitWork work;
+  Timer timer;
+  Tally tally;
+  PatientWatch watch;
+  Findings findings;
+};
+
+/// Descriptors that this process has open.
+inline auto open_descriptors() {
+  const std::filesystem::directory_iterator descriptors("/proc/self/fd");
+  return std::distance(begin(descriptors), end(descriptors));
+}
+
+}  // namespace strider

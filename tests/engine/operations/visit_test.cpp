@@ -1,0 +1,571 @@
+// What each operation of metadata does in a real directory: docs/metadata.md, section Operations.
+#include "operations/visit.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/xattr.h>
+
+#include <csignal>
+#include <set>
+
+#include "operations/tour.hpp"
+
+namespace strider {
+namespace {
+
+using Names = std::set<std::string>;
+using Words = std::vector<std::string>;
+const Words nothing;
+constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
+
+/// Two directories, each with two files and two directories as items; files of 6 bytes.
+class Visiting : public testing::Test {
+ protected:
+  Visiting() {
+    for (std::size_t i = 0; i < tour.memory.size(); ++i) tour.memory[i] = static_cast<std::byte>("strider"[i]);
+    tour.run(Operation::make_tree);
+  }
+  /// Everything in the tree, by its path below the top.
+  Names names() const {
+    Names all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(tour.path("")))
+      all.insert(entry.path().string().substr(tour.path("").size()));
+    return all;
+  }
+  void expect_unchanged(Operation operation) {
+    const Names before = names();
+    EXPECT_EQ(tour.run(operation), nothing);
+    EXPECT_EQ(names(), before);
+  }
+
+  Tour tour{{.items = 2, .depth = 1, .fanout = 1, .file_size = 6}};
+  const Names files{"/f0.0", "/f0.1", "/b0/f0.2", "/b0/f0.3"}, tree{"/b0"};
+};
+Names operator+(Names one, const Names& other) {
+  one.insert(other.begin(), other.end());
+  return one;
+}
+
+TEST_F(Visiting, MakeTreeMakesTheDirectories) {
+  EXPECT_EQ(names(), tree);
+  EXPECT_EQ(tour.state("/b0").st_mode, static_cast<mode_t>(S_IFDIR | 0700));
+  EXPECT_EQ(tour.tally.requests, 2U) << "the top is one of them";
+}
+
+TEST_F(Visiting, CreateMakesFilesAndWritesIntoThem) {
+  EXPECT_EQ(tour.run(Operation::create), nothing);
+  EXPECT_EQ(names(), tree + files);
+  for (const std::string& name : files) {
+    EXPECT_EQ(tour.contents(name), "stride");
+    EXPECT_EQ(tour.state(name).st_mode, static_cast<mode_t>(S_IFREG | 0600));
+  }
+  EXPECT_EQ(tour.tally.requests, 4U);
+  EXPECT_EQ(tour.tally.bytes, 24U);
+}
+
+TEST_F(Visiting, CreateTakesNoFileThatIsThere) {
+  tour.write("/b0/f0.2", "mine");
+  try {
+    tour.visit(Operation::create);
+    FAIL() << "the file was taken";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.details().error_number, EEXIST);
+    EXPECT_EQ(error.details().call, "openat");
+    EXPECT_NE(error.details().file.find("top/b0/f0.2"), std::string::npos);
+  }
+  EXPECT_EQ(tour.contents("/b0/f0.2"), "mine");
+  EXPECT_EQ(tour.tally.requests, 2U) << "what was done before";
+}
+
+TEST_F(Visiting, MknodMakesEmptyFiles) {
+  tour.run(Operation::mknod);
+  EXPECT_EQ(names(), tree + files);
+  EXPECT_EQ(tour.state("/f0.0").st_mode, static_cast<mode_t>(S_IFREG | 0600));
+  EXPECT_EQ(tour.state("/f0.0").st_size, 0);
+  EXPECT_EQ(tour.run(Operation::stat), nothing);
+}
+
+TEST_F(Visiting, OpenKeepsFilesOpenUntilClose) {
+  const auto before = open_descriptors();
+  tour.test.open_files = 3;
+  tour.run(Operation::create);
+  tour.run(Operation::open);
+  EXPECT_EQ(tour.open_files.size(), 3U);
+  EXPECT_EQ(open_descriptors(), before + 3);
+  expect_unchanged(Operation::lseek);
+  for (const Directory::Handle file : tour.open_files)
+    EXPECT_EQ(::lseek(static_cast<int>(file), 0, SEEK_CUR), 6) << "lseek went to the end";
+  expect_unchanged(Operation::close);
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(tour.open_files, std::vector<Directory::Handle>(3, Directory::closed));
+}
+
+TEST_F(Visiting, StatAccessAndOpenCloseChangeNothing) {
+  tour.run(Operation::create);
+  const auto before = open_descriptors();
+  for (const Operation operation : {Operation::stat, Operation::access, Operation::open_close, Operation::small_read})
+    expect_unchanged(operation);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(Visiting, ChmodSetsTwoModesInTurns) {
+  tour.run(Operation::create);
+  tour.run(Operation::chmod);
+  EXPECT_EQ(tour.state("/f0.0").st_mode & 0777, 0640U);
+  EXPECT_EQ(tour.state("/f0.1").st_mode & 0777, 0600U);
+}
+
+TEST_F(Visiting, UtimeSetsTheTimesToNow) {
+  tour.run(Operation::create);
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const std::string& name : files) std::filesystem::last_write_time(tour.path(name), old);
+  tour.run(Operation::utime);
+  for (const std::string& name : files)
+    EXPECT_GT(std::filesystem::last_write_time(tour.path(name)), old + std::chrono::minutes(30));
+}
+
+TEST_F(Visiting, TruncateHalvesAndExpandDoubles) {
+  tour.run(Operation::create);
+  tour.run(Operation::truncate);
+  EXPECT_EQ(tour.contents("/f0.0"), "str");
+  EXPECT_EQ(tour.run(Operation::stat), nothing);
+  tour.run(Operation::expand);
+  EXPECT_EQ(tour.contents("/b0/f0.3"), std::string("str\0\0\0", 6));
+  EXPECT_EQ(tour.run(Operation::stat), nothing);
+}
+
+TEST_F(Visiting, ExpandMakesEmptyFilesFourKibibytesLarge) {
+  tour.run(Operation::mknod);
+  tour.run(Operation::expand);
+  EXPECT_EQ(tour.state("/f0.1").st_size, 4096);
+}
+
+TEST_F(Visiting, SmallWriteWritesTheBeginningOfAFileThatStays) {
+  tour.run(Operation::create);
+  tour.run(Operation::expand);
+  const ino_t before = tour.state("/f0.0").st_ino;
+  tour.memory.assign(6, std::byte{'w'});
+  EXPECT_EQ(tour.run(Operation::small_write), nothing);
+  EXPECT_EQ(tour.contents("/f0.0"), std::string("wwwwww\0\0\0\0\0\0", 12));
+  EXPECT_EQ(tour.state("/f0.0").st_ino, before);
+  EXPECT_EQ(tour.tally.bytes, 24U);
+  EXPECT_EQ(tour.run(Operation::stat), nothing);
+}
+
+TEST_F(Visiting, SmallReadReadsWhatIsThere) {
+  tour.run(Operation::create);
+  tour.memory.assign(6, std::byte{0});
+  EXPECT_EQ(tour.run(Operation::small_read), nothing);
+  EXPECT_EQ(tour.tally.bytes, 24U);
+  EXPECT_EQ(std::memcmp(tour.memory.data(), "stride", 6), 0);
+  tour.run(Operation::truncate);
+  EXPECT_EQ(tour.run(Operation::small_read), nothing) << "a file that is shorter is read as far as it goes";
+  EXPECT_EQ(tour.tally.bytes, 12U);
+}
+
+TEST_F(Visiting, SetxattrSetsWhatGetxattrGets) {
+  tour.run(Operation::create);
+  if (::setxattr(tour.path("/f0.0").c_str(), "user.probe", "x", 1, 0) != 0)
+    GTEST_SKIP() << "the file system of " << testing::TempDir() << " has no extended attributes";
+  tour.run(Operation::setxattr);
+  char value[16];
+  EXPECT_EQ(::getxattr(tour.path("/b0/f0.2").c_str(), "user.strider", value, sizeof value), 7);
+  expect_unchanged(Operation::getxattr);
+  ASSERT_EQ(::setxattr(tour.path("/b0/f0.2").c_str(), "user.strider", "other", 5, 0), 0);
+  EXPECT_EQ(tour.run(Operation::getxattr), (Words{"top/b0/f0.2: the attribute has another value"}));
+  ASSERT_EQ(::removexattr(tour.path("/f0.0").c_str(), "user.strider"), 0);
+  EXPECT_THROW(tour.visit(Operation::getxattr), IoError);
+}
+
+TEST_F(Visiting, RenameGivesAnotherNameAndTheNextOneTheFirstBack) {
+  tour.run(Operation::create);
+  const ino_t before = tour.state("/f0.0").st_ino;
+  tour.run(Operation::rename);
+  EXPECT_EQ(names(), tree + Names({"/r0.0", "/r0.1", "/b0/r0.2", "/b0/r0.3"}));
+  EXPECT_EQ(tour.state("/r0.0").st_ino, before);
+  tour.run(Operation::rename);
+  EXPECT_EQ(names(), tree + files);
+}
+
+TEST_F(Visiting, AllOthersFollowARename) {
+  tour.run(Operation::create);
+  tour.run(Operation::rename);
+  for (const Operation operation :
+       {Operation::stat, Operation::access, Operation::chmod, Operation::utime, Operation::open_close,
+        Operation::small_write, Operation::small_read, Operation::truncate, Operation::expand, Operation::open,
+        Operation::lseek, Operation::close, Operation::link, Operation::symlink, Operation::readlink,
+        Operation::readdir, Operation::readdir_stat, Operation::unlink})
+    EXPECT_EQ(tour.run(operation), nothing) << name_of(operation);
+}
+
+TEST_F(Visiting, LinkMakesASecondName) {
+  tour.run(Operation::create);
+  tour.run(Operation::link);
+  EXPECT_EQ(names(), tree + files + Names({"/l0.0", "/l0.1", "/b0/l0.2", "/b0/l0.3"}));
+  EXPECT_EQ(tour.state("/l0.0").st_ino, tour.state("/f0.0").st_ino);
+  EXPECT_EQ(tour.run(Operation::stat), nothing) << "two links are right now";
+}
+
+TEST_F(Visiting, SymlinkLeadsToTheFileBesideIt) {
+  tour.run(Operation::create);
+  tour.run(Operation::symlink);
+  EXPECT_EQ(names(), tree + files + Names({"/s0.0", "/s0.1", "/b0/s0.2", "/b0/s0.3"}));
+  EXPECT_EQ(std::filesystem::read_symlink(tour.path("/b0/s0.2")), "f0.2");
+  EXPECT_EQ(tour.contents("/b0/s0.2"), "stride");
+  expect_unchanged(Operation::readlink);
+  tour.run(Operation::rename);
+  expect_unchanged(Operation::readlink);  // it leads to the name by which it was made
+}
+
+TEST_F(Visiting, UnlinkRemovesTheFilesAndNothingElse) {
+  tour.run(Operation::create);
+  tour.run(Operation::link);
+  tour.run(Operation::mkdir);
+  tour.run(Operation::unlink);
+  EXPECT_EQ(names(),
+            tree + Names({"/l0.0", "/l0.1", "/b0/l0.2", "/b0/l0.3", "/d0.0", "/d0.1", "/b0/d0.2", "/b0/d0.3"}));
+  EXPECT_EQ(tour.run(Operation::readdir), nothing);
+}
+
+TEST_F(Visiting, DirectoriesAsItemsComeChangeTheirNameAndGo) {
+  const Names directories{"/d0.0", "/d0.1", "/b0/d0.2", "/b0/d0.3"};
+  EXPECT_EQ(tour.run(Operation::mkdir), nothing);
+  EXPECT_EQ(names(), tree + directories);
+  EXPECT_EQ(tour.state("/d0.0").st_mode, static_cast<mode_t>(S_IFDIR | 0700));
+  expect_unchanged(Operation::stat_directory);
+  tour.run(Operation::rename_directory);
+  EXPECT_EQ(names(), tree + Names({"/e0.0", "/e0.1", "/b0/e0.2", "/b0/e0.3"}));
+  expect_unchanged(Operation::stat_directory);
+  tour.run(Operation::rename_directory);
+  EXPECT_EQ(names(), tree + directories);
+  tour.run(Operation::rmdir);
+  EXPECT_EQ(names(), tree);
+}
+
+TEST_F(Visiting, ChdirGoesIntoEachAndBackAtTheEnd) {
+  const auto home = std::filesystem::current_path();
+  tour.run(Operation::mkdir);
+  const auto before = open_descriptors();
+  tour.visit(Operation::chdir);
+  EXPECT_EQ(std::filesystem::current_path(), std::filesystem::canonical(tour.path("/b0/d0.3"))) << "the last one";
+  tour.visit(Operation::chdir);
+  tour.directory.go_back();
+  EXPECT_EQ(std::filesystem::current_path(), home);
+  EXPECT_EQ(open_descriptors(), before + 1) << "the way back, once";
+}
+
+TEST_F(Visiting, RemoveTreeRemovesEachDirectoryAfterThoseInIt) {
+  tour.run(Operation::remove_tree);
+  EXPECT_TRUE(tour.folder.content().empty());
+}
+
+TEST_F(Visiting, ReaddirCountsAllEntriesOfEachDirectory) {
+  for (const Operation made : {Operation::create, Operation::mkdir, Operation::link, Operation::symlink}) {
+    tour.run(made);
+    expect_unchanged(Operation::readdir);
+    EXPECT_EQ(tour.tally.requests, 2U) << "one for each directory of the tree";
+    expect_unchanged(Operation::readdir_stat);
+  }
+}
+
+// What is found wrong.
+
+TEST_F(Visiting, StatFindsAnotherSizeKindOrNumberOfLinks) {
+  tour.run(Operation::create);
+  tour.write("/f0.0", "stride!");
+  std::filesystem::create_hard_link(tour.path("/b0/f0.2"), tour.path("/another"));
+  std::filesystem::remove(tour.path("/b0/f0.3"));
+  std::filesystem::create_directory(tour.path("/b0/f0.3"));
+  EXPECT_EQ(tour.run(Operation::stat),
+            (Words{"top/f0.0: the size is 7 instead of 6", "top/b0/f0.2: the number of links is 2 instead of 1",
+                   "top/b0/f0.3: this is no file"}));
+}
+
+TEST_F(Visiting, StatFollowsNoLink) {
+  tour.run(Operation::create);
+  std::filesystem::rename(tour.path("/f0.0"), tour.path("/away"));
+  std::filesystem::create_symlink("away", tour.path("/f0.0"));
+  EXPECT_EQ(tour.run(Operation::stat), (Words{"top/f0.0: this is no file"}));
+}
+
+TEST_F(Visiting, StatDirectoryFindsAFile) {
+  tour.run(Operation::mkdir);
+  std::filesystem::remove(tour.path("/d0.1"));
+  tour.write("/d0.1", "");
+  EXPECT_EQ(tour.run(Operation::stat_directory), (Words{"top/d0.1: this is no directory"}));
+}
+
+TEST_F(Visiting, ReaddirFindsWhatIsMissingAndWhatWasAdded) {
+  tour.run(Operation::create);
+  std::filesystem::remove(tour.path("/f0.1"));
+  tour.write("/b0/stranger", "");
+  const Words wrong{"top: the number of entries is 2 instead of 3", "top/b0: the number of entries is 3 instead of 2"};
+  EXPECT_EQ(tour.run(Operation::readdir), wrong);
+  EXPECT_EQ(tour.run(Operation::readdir_stat), wrong);
+}
+
+TEST_F(Visiting, ReaddirExpectsNoNumberOfEntriesAfterAPhaseThatWasCutShort) {
+  tour.visit(Operation::create);
+  tour.population.complete(Operation::create, *tour.tree, 3, true);
+  EXPECT_EQ(tour.run(Operation::readdir), nothing);
+}
+
+TEST_F(Visiting, ReadlinkFindsAnotherTarget) {
+  tour.run(Operation::create);
+  tour.run(Operation::symlink);
+  std::filesystem::remove(tour.path("/s0.1"));
+  std::filesystem::create_symlink("f0.0", tour.path("/s0.1"));
+  EXPECT_EQ(tour.run(Operation::readlink), (Words{"top/s0.1: the link leads to \"f0.0\" instead of \"f0.1\""}));
+}
+
+TEST_F(Visiting, LseekFindsAnotherEnd) {
+  tour.run(Operation::create);
+  tour.run(Operation::open);
+  tour.write("/f0.1", "str");
+  EXPECT_EQ(tour.run(Operation::lseek), (Words{"top/f0.1: the end of the file is 3 instead of 6"}));
+  tour.run(Operation::close);
+}
+
+TEST_F(Visiting, SmallReadFindsAShorterFile) {
+  tour.run(Operation::create);
+  tour.write("/f0.1", "str");
+  EXPECT_EQ(tour.run(Operation::small_read), (Words{"top/f0.1: what can be read is 3 instead of 6"}));
+}
+
+TEST_F(Visiting, AnInterfaceThatStoresNothingHasNothingToFind) {
+  tour.run(Operation::create);
+  tour.write("/f0.0", "stride!");
+  tour.work.checks = VisitWork::Checks::no;
+  EXPECT_EQ(tour.run(Operation::stat), nothing);
+}
+
+TEST_F(Visiting, AFileThatIsMissingIsAnErrorThatNamesIt) {
+  tour.run(Operation::create);
+  tour.run(Operation::setxattr);
+  tour.run(Operation::symlink);
+  std::filesystem::remove(tour.path("/f0.1"));
+  std::filesystem::remove(tour.path("/s0.1"));
+  for (const Operation operation :
+       {Operation::stat, Operation::access, Operation::chmod, Operation::utime, Operation::truncate, Operation::expand,
+        Operation::open_close, Operation::small_write, Operation::small_read, Operation::setxattr, Operation::getxattr,
+        Operation::rename, Operation::link, Operation::readlink, Operation::open}) {
+    try {
+      tour.visit(operation);
+      ADD_FAILURE() << name_of(operation) << " missed nothing";
+    } catch (const IoError& error) {
+      EXPECT_EQ(error.details().error_number, ENOENT) << name_of(operation);
+      EXPECT_NE(error.details().file.find("0.1"), std::string::npos) << error.details().file;
+      EXPECT_NE(error.details().call, "");
+    }
+    if (operation == Operation::rename) tour.directory.rename("top/r0.0", "top/f0.0");
+    if (operation == Operation::link) tour.directory.unlink("top/l0.0");
+  }
+  for (const Directory::Handle file : tour.open_files) tour.directory.close(file, "");
+}
+
+// Contents that identify themselves.
+
+class Verifying : public testing::Test {
+ protected:
+  Verifying() {
+    tour.work.contents = FileData::Identity{1, 2, 0, 3};
+    tour.run(Operation::make_tree);
+    tour.run(Operation::create);
+  }
+  Tour tour{{.items = 3, .depth = 0, .file_size = 2000}};
+};
+
+TEST_F(Verifying, EachFileHoldsDataOfItsOwn) {
+  const std::string first = tour.contents("/f0.0");
+  EXPECT_EQ(first.size(), 2000U);
+  EXPECT_NE(first, tour.contents("/f0.1"));
+  EXPECT_EQ(tour.run(Operation::small_read), nothing);
+  EXPECT_GT(tour.tally.prepare_ticks, 0U);
+}
+
+TEST_F(Verifying, FindsWhatWasChangedAndWhere) {
+  std::string text = tour.contents("/f0.1");
+  text[1234] = static_cast<char>(text[1234] ^ 1);
+  tour.write("/f0.1", text);
+  EXPECT_EQ(tour.run(Operation::small_read), (Words{"top/f0.1: the contents are wrong from byte 1234 on"}));
+}
+
+TEST_F(Verifying, FindsTheContentsOfAnotherFile) {
+  tour.write("/f0.1", tour.contents("/f0.0"));
+  EXPECT_EQ(tour.run(Operation::small_read), (Words{"top/f0.1: the contents are wrong from byte 0 on"}));
+}
+
+TEST_F(Verifying, FindsWhatWasWrittenEarlier) {
+  tour.work.contents->generation = 4;
+  EXPECT_EQ(tour.run(Operation::small_read).size(), 3U) << "nothing was written again";
+  tour.run(Operation::small_write);
+  EXPECT_EQ(tour.run(Operation::small_read), nothing);
+}
+
+TEST_F(Verifying, KnowsWhatTruncateAndExpandLeftOfThem) {
+  tour.run(Operation::truncate);
+  EXPECT_EQ(tour.run(Operation::small_read), nothing);
+  tour.run(Operation::expand);
+  EXPECT_EQ(tour.run(Operation::small_read), nothing) << "zeros behind what was written";
+  std::string text = tour.contents("/f0.2");
+  text[999] = static_cast<char>(text[999] ^ 1);
+  tour.write("/f0.2", text);
+  EXPECT_EQ(tour.run(Operation::small_read), (Words{"top/f0.2: the contents are wrong from byte 999 on"}));
+}
+
+TEST_F(Verifying, WhatIsInMemoryDoesNotPassForWhatIsRead) {
+  class Lazy final : public Directory {
+   public:
+    Handle open(const char*, OpenMode) override { return 1; }
+    std::uint64_t read(Handle, std::span<std::byte> to, const char*) override { return to.size(); }
+    void close(Handle, const char*) override {}
+  } lazy;
+  EXPECT_EQ(tour.run(Operation::small_read), nothing);
+  tour.work.directory = &lazy;
+  EXPECT_EQ(tour.run(Operation::small_read).size(), 3U);
+}
+
+// Whose items, in which order, until when.
+
+/// The paths that stat visits: each has another size than is expected.
+Words visited(Tour& tour) {
+  tour.run(Operation::make_tree);
+  tour.run(Operation::mknod);
+  tour.population.file_bytes = 1;
+  return tour.run(Operation::stat);
+}
+
+TEST(Visits, GoToTheItemsOfTheRankWhosePlaceIsTaken) {
+  Tour tour({.items = 2}, {3, 5});
+  tour.work.place = {0, 1};
+  tour.run(Operation::make_tree);
+  tour.work.place = {3, 5};
+  tour.run(Operation::mknod);
+  EXPECT_TRUE(tour.exists("/f3.0"));
+  EXPECT_TRUE(tour.exists("/f3.1"));
+}
+
+TEST(Visits, FollowTheOrder) {
+  Tour forward({.items = 3}), backward({.items = 3}, {}, OrderKind::backward);
+  const auto wrong = [](const char* path) { return std::string(path) + ": the size is 0 instead of 1"; };
+  EXPECT_EQ(visited(forward), (Words{wrong("top/f0.0"), wrong("top/f0.1"), wrong("top/f0.2")}));
+  EXPECT_EQ(visited(backward), (Words{wrong("top/f0.2"), wrong("top/f0.1"), wrong("top/f0.0")}));
+}
+
+TEST(Visits, KeepTheFirstFindingsInWordsAndCountTheRest) {
+  Tour tour({.items = 9});
+  EXPECT_EQ(visited(tour).size(), Findings::kept);
+  EXPECT_EQ(tour.findings.count(), 9U);
+}
+
+TEST(Visits, StopAtADeadlineAndGoOnFromThere) {
+  Tour tour({.items = 5});
+  tour.run(Operation::make_tree);
+  tour.work.operation = Operation::create;
+  Pace pace(0, 0, 1, 0);
+  Visitor visitor(tour.work, tour.timer, tour.tally = {}, tour.watch, tour.findings);
+  EXPECT_EQ(visitor.run(5, long_ago, pace), Stop::deadline);
+  EXPECT_TRUE(tour.exists("/f0.0"));
+  EXPECT_FALSE(tour.exists("/f0.1"));
+  EXPECT_EQ(visitor.run(3, 0, pace), Stop::finished);
+  EXPECT_TRUE(tour.exists("/f0.2"));
+  EXPECT_FALSE(tour.exists("/f0.3"));
+  EXPECT_EQ(tour.tally.requests, 3U);
+}
+
+// Errors leave nothing open.
+
+/// A limit of this process while it lives.
+class Limit {
+ public:
+  Limit(int resource, rlim_t value) : resource_(resource) {
+    ::getrlimit(static_cast<__rlimit_resource>(resource_), &before_);
+    const rlimit limited{value, before_.rlim_max};
+    ::setrlimit(static_cast<__rlimit_resource>(resource_), &limited);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+  ~Limit() {
+    ::setrlimit(static_cast<__rlimit_resource>(resource_), &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  int resource_;
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST(Errors, AFileThatCannotBeWrittenIsClosed) {
+  Tour tour({.items = 2, .file_size = 8192});
+  tour.run(Operation::make_tree);
+  const auto before = open_descriptors();
+  const Limit limit(RLIMIT_FSIZE, 5000);
+  try {
+    tour.visit(Operation::create);
+    FAIL() << "the write was not refused";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.details().call, "write");
+    EXPECT_EQ(error.details().error_number, EFBIG);
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(Errors, WhereNoMoreFilesCanBeOpenedThoseThatAreOpenAreKnown) {
+  Tour tour({.items = 100});
+  tour.test.open_files = 100;
+  tour.run(Operation::make_tree);
+  tour.run(Operation::create);
+  const auto before = open_descriptors();
+  {
+    const Limit limit(RLIMIT_NOFILE, static_cast<rlim_t>(before) + 20);
+    try {
+      tour.visit(Operation::open);
+      FAIL() << "there was no limit";
+    } catch (const IoError& error) {
+      EXPECT_EQ(error.details().error_number, EMFILE);
+      EXPECT_NE(error.remedy(), "");
+    }
+  }
+  EXPECT_GT(tour.open_files.size(), 0U);
+  EXPECT_LT(tour.open_files.size(), 100U);
+  EXPECT_EQ(open_descriptors(), before + static_cast<std::ptrdiff_t>(tour.open_files.size()));
+  tour.run(Operation::close);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(Errors, ACloseThatFailsIsNotDoneTwice) {
+  Tour tour({.items = 3});
+  tour.run(Operation::make_tree);
+  tour.run(Operation::create);
+  tour.run(Operation::open);
+  ::close(static_cast<int>(tour.open_files[1]));
+  EXPECT_THROW(tour.visit(Operation::close), IoError);
+  EXPECT_EQ(tour.open_files[0], Directory::closed);
+  EXPECT_EQ(tour.open_files[1], Directory::closed);
+  EXPECT_NE(tour.open_files[2], Directory::closed);
+  tour.directory.close(tour.open_files[2], "");
+}
+
+TEST(Errors, WhatCameFirstIsToldWhereClosingFailsAsWell) {
+  class Full final : public Directory {
+   public:
+    Handle open(const char*, OpenMode) override { return 1; }
+    void write(Handle, std::span<const std::byte>, const char* path) override {
+      throw IoError({"write", path, 0, 0, ENOSPC});
+    }
+    void close(Handle, const char* path) override { throw IoError({"close", path, 0, 0, EIO}); }
+  } full;
+  Tour tour({.items = 1, .file_size = 1});
+  tour.work.directory = &full;
+  try {
+    tour.visit(Operation::create);
+    FAIL() << "no error";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.details().error_number, ENOSPC);
+  }
+}
+
+}  // namespace
+}  // namespace strider
