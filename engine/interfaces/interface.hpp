@@ -99,9 +99,10 @@ std::unique_ptr<Interface> make_interface(const Settings& settings) {
   return std::make_unique<I>(settings);
 }
 
-/// All interfaces, in the order of the build list.
+/// The interfaces that are part of the program, in the order of the build list; others are modules (modules.hpp).
 std::span<const InterfaceEntry* const> all_interfaces();
-/// Null where there is none of that name.
+/// Of the program or of a module. Null where there is none of that name; throws InputError where a module cannot be
+/// loaded.
 const InterfaceEntry* find_interface(std::string_view name);
 
 }  // namespace strider
