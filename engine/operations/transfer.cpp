@@ -22,8 +22,7 @@ std::size_t Transfer::fetch(std::uint64_t first, std::uint64_t last) {
   if (contiguous_) {
     work_.pattern->fill(work_.place, numbers, std::span(list_).first(count));
   } else {
-    list_size_ = work_.pattern->extents(work_.place, numbers[0]);
-    work_.pattern->fill_request(work_.place, numbers[0], std::span(list_).first(list_size_));
+    list_size_ = work_.pattern->fill_request(work_.place, numbers[0], list_);
   }
   return count;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "core/extent.hpp"
 #include "patterns/pattern.hpp"
@@ -54,13 +55,13 @@ class Box {
     return alignment;
   }
 
-  /// Writes all extents of a box whose first piece lies at the given offsets; returns the end of what it wrote.
-  Extent* fill(std::uint64_t file_offset, std::uint64_t memory_offset, Extent* out) const {
+  /// Writes all extents of a box whose first piece lies at the given offsets; how many.
+  std::size_t fill(std::uint64_t file_offset, std::uint64_t memory_offset, std::span<Extent> out) const {
     if (loops_ == 0) {
-      *out = {file_offset, memory_offset, piece_};
-      return out + 1;
+      out.front() = {file_offset, memory_offset, piece_};
+      return 1;
     }
-    return fill_loop(loops_ - 1, file_offset, memory_offset, out);
+    return static_cast<std::size_t>(fill_loop(loops_ - 1, file_offset, memory_offset, out.data()) - out.data());
   }
 
  private:

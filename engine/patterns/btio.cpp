@@ -14,7 +14,7 @@ constexpr std::uint64_t ghosts = 2;  ///< points around a cell in memory, on eac
 
 /// The q whose square is `ranks`, or 0.
 std::uint64_t root_of(std::uint64_t ranks) {
-  const auto q = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(ranks))));
+  const auto q = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(ranks)) + 0.5);
   return q * q == ranks ? q : 0;
 }
 
@@ -106,14 +106,12 @@ class Btio final : public ListPattern {
     checked_extents(q * cells.largest[1] * cells.largest[2], "grid");
   }
 
-  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
+  std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
     const Cells cells(*this, place);
-    if (unit_ == Unit::cell) {
-      cells.fill(request % cells.q, request / cells.q * dump_bytes_, out.data());
-      return;
-    }
-    Extent* next = out.data();
-    for (std::uint64_t c = 0; c < cells.q; ++c) next = cells.fill(c, request * dump_bytes_, next);
+    if (unit_ == Unit::cell) return cells.fill(request % cells.q, request / cells.q * dump_bytes_, out);
+    std::size_t filled = 0;
+    for (std::uint64_t c = 0; c < cells.q; ++c) filled += cells.fill(c, request * dump_bytes_, out.subspan(filled));
+    return filled;
   }
 
  private:
@@ -138,8 +136,8 @@ class Btio final : public ListPattern {
     std::uint64_t memory_row() const { return (largest[0] + 2 * ghosts) * point_bytes; }
     std::uint64_t memory_plane() const { return (largest[1] + 2 * ghosts) * memory_row(); }
 
-    /// Writes the extents of cell c of the dump that begins at `dump`; returns the end of what it wrote.
-    Extent* fill(std::uint64_t c, std::uint64_t dump, Extent* out) const {
+    /// Writes the extents of cell c of the dump that begins at `dump`; how many.
+    std::size_t fill(std::uint64_t c, std::uint64_t dump, std::span<Extent> out) const {
       const auto [x, y, z] = parts(c);
       const std::uint64_t file_row = grid[0] * point_bytes, file_plane = grid[1] * file_row;
       Box box(x.length * point_bytes);

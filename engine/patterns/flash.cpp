@@ -13,10 +13,15 @@ class Flash final : public ListPattern {
         cells_(settings.number("cells")),
         guard_cells_(settings.number("guard_cells")),
         variables_(settings.number("variables")),
-        element_(settings.number("element")) {
+        element_(settings.number("element")),
+        box_(element_) {
     side_ = checked_sum(cells_, checked_product(guard_cells_, 2, "guard_cells"), "guard_cells");
     std::uint64_t memory = checked_product(checked_product(element_, variables_, "variables"), blocks_, "blocks");
     for (int dimension = 0; dimension < 3; ++dimension) memory = checked_product(memory, side_, "cells");
+    box_.repeat(cells_, element_, cell_bytes());
+    box_.repeat(cells_, cells_ * element_, side_ * cell_bytes());
+    box_.repeat(cells_, cells_ * cells_ * element_, side_ * side_ * cell_bytes());
+    box_.repeat(blocks_, cells_ * cells_ * cells_ * element_, side_ * side_ * side_ * cell_bytes());
     checked_extents(most_extents({}), "cells");
   }
   std::uint64_t requests(Place, Direction) const override { return variables_; }
@@ -24,9 +29,9 @@ class Flash final : public ListPattern {
   std::uint64_t request_bytes(std::uint32_t) const override { return variable_bytes(); }
   std::uint64_t file_size(std::uint32_t ranks) const override { return variables_ * variable_bytes() * ranks; }
   std::uint64_t alignment(std::uint32_t) const override {
-    return common_alignment({box().alignment(), memory_start(), variables_ > 1 ? element_ : 0, variable_bytes()});
+    return common_alignment({box_.alignment(), memory_start(), variables_ > 1 ? element_ : 0, variable_bytes()});
   }
-  std::uint64_t extents(Place, std::uint64_t) const override { return box().extents(); }
+  std::uint64_t extents(Place, std::uint64_t) const override { return box_.extents(); }
   std::uint64_t most_extents(Place place) const override { return extents(place, 0); }
   std::uint64_t memory_bytes(Place) const override { return blocks_ * side_ * side_ * side_ * cell_bytes(); }
   std::uint64_t file_shift(Place place) const override { return variable_bytes() * place.ranks; }
@@ -35,9 +40,8 @@ class Flash final : public ListPattern {
     checked_product(checked_product(variable_bytes(), variables_, "variables"), ranks, "blocks");
   }
 
-  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
-    box().fill((request * place.ranks + place.rank) * variable_bytes(), memory_start() + request * element_,
-               out.data());
+  std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
+    return box_.fill((request * place.ranks + place.rank) * variable_bytes(), memory_start() + request * element_, out);
   }
 
  private:
@@ -45,18 +49,10 @@ class Flash final : public ListPattern {
   std::uint64_t variable_bytes() const { return blocks_ * cells_ * cells_ * cells_ * element_; }
   /// Where the first cell within the guard cells begins.
   std::uint64_t memory_start() const { return guard_cells_ * (1 + side_ * (1 + side_)) * cell_bytes(); }
-  /// One variable of all cells of a rank, without the guard cells.
-  Box box() const {
-    Box box(element_);
-    box.repeat(cells_, element_, cell_bytes());
-    box.repeat(cells_, cells_ * element_, side_ * cell_bytes());
-    box.repeat(cells_, cells_ * cells_ * element_, side_ * side_ * cell_bytes());
-    box.repeat(blocks_, cells_ * cells_ * cells_ * element_, side_ * side_ * side_ * cell_bytes());
-    return box;
-  }
 
   std::uint64_t blocks_, cells_, guard_cells_, variables_, element_;
   std::uint64_t side_ = 0;  ///< of a block in memory, in cells
+  Box box_;                 ///< one variable of all cells of a rank, without the guard cells
 };
 
 constexpr Parameter parameters[] = {

@@ -158,9 +158,11 @@ class List final : public ListPattern {
                        "choose at least " + std::to_string(shares_.size()) + " clients");
   }
 
-  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
-    const Extent* first = extents_.data() + starts_[share(place).first_request + request];
-    std::copy_n(first, extents(place, request), out.begin());
+  std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
+    const std::size_t number = share(place).first_request + request;
+    const auto listed = std::span(extents_).subspan(starts_[number], starts_[number + 1] - starts_[number]);
+    std::copy(listed.begin(), listed.end(), out.begin());
+    return listed.size();
   }
 
  private:

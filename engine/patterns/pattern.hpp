@@ -37,9 +37,10 @@ class Pattern {
   /// Extents of a request, and of the request of that rank that has most.
   virtual std::uint64_t extents(Place, std::uint64_t /*request*/) const { return 1; }
   virtual std::uint64_t most_extents(Place) const { return 1; }
-  /// All extents of one request, in increasing file offset; `out` has room for `extents(place, request)`.
-  virtual void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const {
+  /// All extents of one request, in increasing file offset; `out` has room for `extents(place, request)`. How many.
+  virtual std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const {
     fill(place, {&request, 1}, out.first(1));
+    return 1;
   }
   /// Bytes of memory that the extents of the rank's requests reach over: its buffer, with gaps and halo.
   virtual std::uint64_t memory_bytes(Place place) const { return request_bytes(place.ranks); }
@@ -61,7 +62,7 @@ class ListPattern : public Pattern {
   }
   std::uint64_t extents(Place place, std::uint64_t request) const override = 0;
   std::uint64_t most_extents(Place place) const override = 0;
-  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override = 0;
+  std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override = 0;
   std::uint64_t memory_bytes(Place place) const override = 0;
 };
 

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/error.hpp"
 #include "patterns/box.hpp"
@@ -9,16 +11,19 @@
 namespace strider {
 namespace {
 
+using Grid = std::array<std::uint64_t, Box::most_loops>;  ///< ranks in each dimension; those that are not there: 1
+
 /// `ranks` divided among the dimensions as evenly as its factors allow, larger parts first.
-Numbers balanced_grid(std::uint64_t ranks, std::size_t dimensions) {
-  Numbers factors;
-  for (std::uint64_t factor = 2; factor * factor <= ranks; ++factor)
-    for (; ranks % factor == 0; ranks /= factor) factors.push_back(factor);
-  if (ranks > 1) factors.push_back(ranks);
-  Numbers grid(dimensions, 1);
-  for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor)
-    *std::min_element(grid.begin(), grid.end()) *= *factor;
-  std::sort(grid.rbegin(), grid.rend());
+Grid balanced_grid(std::uint32_t ranks, std::size_t dimensions) {
+  std::array<std::uint32_t, 31> factors{};  // more than 31 make more than 32 bits
+  std::size_t found = 0;
+  for (std::uint32_t factor = 2; factor <= ranks / factor; ++factor)
+    for (; ranks % factor == 0; ranks /= factor) factors[found++] = factor;
+  if (ranks > 1) factors[found++] = ranks;
+  Grid grid;
+  grid.fill(1);
+  while (found > 0) *std::min_element(grid.begin(), grid.begin() + dimensions) *= factors[--found];
+  std::sort(grid.begin(), grid.end(), std::greater<>());
   return grid;
 }
 
@@ -29,12 +34,10 @@ class Subarray final : public ListPattern {
         element_(settings.number("element")),
         halo_(settings.number("halo")),
         count_(settings.number("count")) {
-    if (settings.has("grid")) grid_ = settings.numbers("grid");
     if (dims_.size() > Box::most_loops)
       throw InputError("dims", "an array has at most " + std::to_string(Box::most_loops) + " dimensions",
                        "leave out dimensions");
-    if (!grid_.empty() && grid_.size() != dims_.size())
-      throw InputError("grid", "grid has not as many numbers as dims", "one number of ranks for each dimension");
+    if (settings.has("grid")) take_grid(settings.numbers("grid"));
     if (settings.text("memory") == "packed" && halo_ > 0)
       throw InputError("halo", "packed memory has no halo", "halo = 0, or memory = \"in-place\"");
     array_bytes_ = checked_product(element_, 1, "element");
@@ -49,12 +52,12 @@ class Subarray final : public ListPattern {
           checked_product(largest_memory, checked_sum(points, checked_product(halo_, 2, "halo"), "halo"), "halo");
   }
   std::uint64_t requests(Place, Direction) const override { return count_; }
-  std::uint64_t bytes(Place place, Direction) const override { return count_ * Block(*this, place).bytes(element_); }
+  std::uint64_t bytes(Place place, Direction) const override { return count_ * block_bytes(place, 0); }
   /// Rank 0 has the longest part of every dimension.
-  std::uint64_t request_bytes(std::uint32_t ranks) const override { return Block(*this, {0, ranks}).bytes(element_); }
+  std::uint64_t request_bytes(std::uint32_t ranks) const override { return block_bytes({0, ranks}, 0); }
   std::uint64_t file_size(std::uint32_t) const override { return count_ * array_bytes_; }
   std::uint64_t alignment(std::uint32_t ranks) const override {
-    const Numbers grid = grid_of(ranks);
+    const Grid grid = grid_of(ranks);
     std::uint64_t alignment = common_alignment({halo_ * element_}), stride = element_;
     for (std::size_t d = dims_.size(); d-- > 0; stride *= dims_[d])
       alignment = common_alignment({alignment, Part::unit(dims_[d], grid[d]) * stride});
@@ -62,17 +65,13 @@ class Subarray final : public ListPattern {
   }
   std::uint64_t extents(Place place, std::uint64_t) const override { return Cut(*this, place).box.extents(); }
   std::uint64_t most_extents(Place place) const override { return extents(place, 0); }
-  std::uint64_t memory_bytes(Place place) const override {
-    std::uint64_t bytes = element_;
-    for (const Part& part : Block(*this, place).parts) bytes *= part.length + 2 * halo_;
-    return bytes;
-  }
+  std::uint64_t memory_bytes(Place place) const override { return block_bytes(place, halo_); }
   std::uint64_t file_shift(Place) const override { return array_bytes_; }
 
   void check(std::uint32_t ranks) const override {
-    const Numbers grid = grid_of(ranks);
+    const Grid grid = grid_of(ranks);
     std::uint64_t places = 1;
-    for (std::size_t d = 0; d < grid.size(); ++d) {
+    for (std::size_t d = 0; d < dims_.size(); ++d) {
       if (grid[d] == 0) throw InputError("grid", "a number of grid is 0", "every number must be at least 1");
       if (grid[d] > dims_[d])
         throw InputError(
@@ -88,51 +87,54 @@ class Subarray final : public ListPattern {
     checked_extents(extents({0, ranks}, 0), "dims");
   }
 
-  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
+  std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
     const Cut cut(*this, place);
-    cut.box.fill(request * array_bytes_ + cut.file_start, cut.memory_start, out.data());
+    return cut.box.fill(request * array_bytes_ + cut.file_start, cut.memory_start, out);
   }
 
  private:
-  /// A rank's part of each dimension; ranks are numbered along the last dimension first.
-  struct Block {
-    Block(const Subarray& array, Place place) {
-      const Numbers grid = array.grid_of(place.ranks);
-      std::uint64_t rest = place.rank, above = 1;
-      for (const std::uint64_t ranks : grid) above *= ranks;
-      for (std::size_t d = 0; d < grid.size(); ++d) {
-        above /= grid[d];
-        parts.emplace_back(array.dims_[d], grid[d], rest / above);
-        rest %= above;
-      }
-    }
-    std::uint64_t bytes(std::uint64_t element) const {
-      for (const Part& part : parts) element *= part.length;
-      return element;
-    }
-    std::vector<Part> parts;
-  };
-  /// The block as the box that it is in the file and in memory.
+  void take_grid(const Numbers& numbers) {
+    if (numbers.size() != dims_.size())
+      throw InputError("grid", "grid has not as many numbers as dims", "one number of ranks for each dimension");
+    grid_.emplace();
+    grid_->fill(1);
+    std::copy(numbers.begin(), numbers.end(), grid_->begin());
+  }
+  Grid grid_of(std::uint32_t ranks) const { return grid_ ? *grid_ : balanced_grid(ranks, dims_.size()); }
+
+  /// Calls `use` with the rank's part of each dimension, beginning with the last one, along which ranks are numbered
+  /// first.
+  template <typename Use>
+  void for_each_part(Place place, const Use& use) const {
+    const Grid grid = grid_of(place.ranks);
+    std::uint64_t rest = place.rank;
+    for (std::size_t d = dims_.size(); d-- > 0; rest /= grid[d]) use(dims_[d], Part(dims_[d], grid[d], rest % grid[d]));
+  }
+  std::uint64_t block_bytes(Place place, std::uint64_t halo) const {
+    std::uint64_t bytes = element_;
+    for_each_part(place, [&](std::uint64_t, const Part& part) { bytes *= part.length + 2 * halo; });
+    return bytes;
+  }
+
+  /// A rank's block as the box that it is in the file and in memory.
   struct Cut {
     Cut(const Subarray& array, Place place) : box(array.element_) {
-      const Block block(array, place);
       std::uint64_t file_stride = array.element_, memory_stride = array.element_;
-      for (std::size_t d = block.parts.size(); d-- > 0;) {
-        const Part& part = block.parts[d];
+      array.for_each_part(place, [&](std::uint64_t points, const Part& part) {
         box.repeat(part.length, file_stride, memory_stride);
         file_start += part.start * file_stride;
         memory_start += array.halo_ * memory_stride;
-        file_stride *= array.dims_[d];
+        file_stride *= points;
         memory_stride *= part.length + 2 * array.halo_;
-      }
+      });
     }
     Box box;
     std::uint64_t file_start = 0;
     std::uint64_t memory_start = 0;
   };
-  Numbers grid_of(std::uint32_t ranks) const { return grid_.empty() ? balanced_grid(ranks, dims_.size()) : grid_; }
 
-  Numbers dims_, grid_;
+  Numbers dims_;
+  std::optional<Grid> grid_;  ///< absent: as even as possible
   std::uint64_t element_, halo_, count_;
   std::uint64_t array_bytes_ = 0;
 };

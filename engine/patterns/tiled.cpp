@@ -53,11 +53,11 @@ class Tiled final : public ListPattern {
     checked_product(checked_product(row, lines, "tile_y"), count_, "count");
   }
 
-  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
+  std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
     const Frame frame(*this, place.ranks);
     const std::uint64_t x = place.rank % frame.tiles_x * (tile_x_ - overlap_x_);
     const std::uint64_t y = place.rank / frame.tiles_x * (tile_y_ - overlap_y_);
-    box(frame).fill(request * frame.bytes + y * frame.row_bytes + x * element_, 0, out.data());
+    return box(frame).fill(request * frame.bytes + y * frame.row_bytes + x * element_, 0, out);
   }
 
  private:

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "core/error.hpp"
@@ -35,15 +36,32 @@ class Dealer {
   /// Calls `use` with the two runs of this rank in a group.
   template <typename Use>
   void deal(std::uint64_t group, const Use& use) const {
-    std::uint64_t slot = turn_ + below(mix64(turns_ + group), place_.ranks);
-    if (slot >= place_.ranks) slot -= place_.ranks;
+    deal(group, slot(group), use);
+  }
+  /// The same for groups 0 to groups - 1. Two loops are quicker than one.
+  template <typename Use>
+  void deal_all(std::uint64_t groups, const Use& use) const {
+    std::array<std::uint64_t, 128> slots{};
+    for (std::uint64_t first = 0; first < groups; first += slots.size()) {
+      const auto some = std::span(slots).first(std::min<std::uint64_t>(slots.size(), groups - first));
+      for (std::size_t i = 0; i < some.size(); ++i) some[i] = slot(first + i);
+      for (std::size_t i = 0; i < some.size(); ++i) deal(first + i, some[i], use);
+    }
+  }
+
+ private:
+  /// Which slot of a group's halves is this rank's.
+  std::uint64_t slot(std::uint64_t group) const {
+    const std::uint64_t slot = turn_ + below(mix64(turns_ + group), place_.ranks);
+    return slot >= place_.ranks ? slot - place_.ranks : slot;
+  }
+  template <typename Use>
+  void deal(std::uint64_t group, std::uint64_t slot, const Use& use) const {
     const std::uint64_t begin = cut(group, slot), end = cut(group, slot + 1);
     const std::uint64_t first = group * group_vertices();
     use(Run{first + begin, end - begin});
     use(Run{first + first_half_ + slot * pair_ - begin, pair_ - (end - begin)});
   }
-
- private:
   /// Where the run of slot `slot` begins in the first half of a group.
   std::uint64_t cut(std::uint64_t group, std::uint64_t slot) const {
     const std::uint64_t even = slot * pair_ / 2;
@@ -96,7 +114,7 @@ class UnstructuredMesh final : public ListPattern {
     checked_extents(rounded_up(vertices_, group) * (whole_vertices() ? 2 : run_ + 1), "vertices");
   }
 
-  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
+  std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
     const std::uint64_t start = request * record_bytes();
     const std::uint64_t length = std::min(record_bytes(), vertex_bytes() - start);
     const std::uint64_t vertex = vertex_bytes();
@@ -107,12 +125,13 @@ class UnstructuredMesh final : public ListPattern {
         *next++ = {run.first * vertex, memory, run.count * vertex};
         memory += run.count * vertex;
       });
-      return;
+      return static_cast<std::size_t>(next - out.data());
     }
     for_each_run(place, [&](Run run) {
       for (std::uint64_t i = 0; i < run.count; ++i, memory += length)
         *next++ = {(run.first + i) * vertex + start, memory, length};
     });
+    return static_cast<std::size_t>(next - out.data());
   }
 
  private:
@@ -131,7 +150,7 @@ class UnstructuredMesh final : public ListPattern {
   template <typename Use>
   void for_each_run(Place place, const Use& use) const {
     const Dealer dealer(place, run_, seed_);
-    for (std::uint64_t group = 0; group < whole_groups(place); ++group) dealer.deal(group, use);
+    dealer.deal_all(whole_groups(place), use);
     deal_last(dealer, place, use);
   }
   std::uint64_t vertices_of(Place place) const {

@@ -43,11 +43,11 @@ class Vector final : public ListPattern {
     checked_product(pieces, layout.period, "piece");
   }
 
-  void fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
+  std::size_t fill_request(Place place, std::uint64_t request, std::span<Extent> out) const override {
     const Layout layout(*this, place.ranks);
     const std::uint64_t group = place.rank / layout.group_ranks, in_group = place.rank % layout.group_ranks;
     const std::uint64_t start = request * layout.round(pieces_) + group * pieces_ * layout.period + in_group * piece_;
-    box(layout).fill(start, 0, out.data());
+    return box(layout).fill(start, 0, out);
   }
 
  private:

@@ -82,9 +82,8 @@ void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& ou
   for (std::uint64_t visit = 0; visit < last; ++visit) {
     std::array<std::uint64_t, 1> request{};
     order.fill(visit, request);
-    const std::uint64_t count = pattern->extents(seat.place, request[0]);
-    pattern->fill_request(seat.place, request[0], std::span(extents).first(count));
-    for (std::uint64_t i = 0; i < count; ++i)
+    const std::size_t count = pattern->fill_request(seat.place, request[0], extents);
+    for (std::size_t i = 0; i < count; ++i)
       out << request[0] << ',' << i << ',' << extents[i].file_offset << ',' << extents[i].memory_offset << ','
           << extents[i].length << '\n';
   }

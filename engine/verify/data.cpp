@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/random.hpp"
+#include "verify/vectors.hpp"
 
 namespace strider {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::uint64_t inverse(std::uint64_t odd) {
 }
 static_assert(step * inverse(step) == 1 && factor * inverse(factor) == 1);
 
-constexpr std::uint64_t scramble(std::uint64_t x) {
+[[gnu::always_inline]] constexpr std::uint64_t scramble(std::uint64_t x) {
   x ^= x >> 32;
   x *= factor;
   return x ^ (x >> 29);
@@ -34,42 +35,40 @@ constexpr std::uint64_t unscramble(std::uint64_t x) {
 }
 static_assert(unscramble(scramble(0x0123456789abcdefULL)) == 0x0123456789abcdefULL);
 
-std::uint64_t load(const std::byte* from) {
+[[gnu::always_inline]] inline std::uint64_t load(const std::byte* from) {
   std::uint64_t value = 0;
   std::memcpy(&value, from, sizeof value);
   return value;
 }
 
-}  // namespace
-
-FileData::FileData(const Identity& identity)
-    : key_(hash_numbers(identity.data_seed, identity.workload, identity.file, identity.generation)) {}
-
-std::uint64_t FileData::word(std::uint64_t index) const { return scramble(key_ + index * step); }
-
-std::byte FileData::at(std::uint64_t file_offset) const {
-  return static_cast<std::byte>(word(file_offset / 8) >> (8 * (file_offset % 8)));
+/// The word of index i, and the byte at an offset, of the data that has this key.
+[[gnu::always_inline]] inline std::uint64_t word_of(std::uint64_t key, std::uint64_t i) {
+  return scramble(key + i * step);
+}
+[[gnu::always_inline]] inline std::byte byte_of(std::uint64_t key, std::uint64_t file_offset) {
+  return static_cast<std::byte>(word_of(key, file_offset / 8) >> (8 * (file_offset % 8)));
 }
 
-std::uint64_t FileData::offset_of(std::uint64_t word) const { return (unscramble(word) - key_) * inverse(step) * 8; }
-
-void FileData::fill(std::span<std::byte> memory, std::uint64_t file_offset) const {
+[[gnu::always_inline]] inline void fill_memory(std::uint64_t key, std::span<std::byte> memory,
+                                               std::uint64_t file_offset) {
   std::size_t i = 0;
-  while (i < memory.size() && (file_offset + i) % 8 != 0) memory[i] = at(file_offset + i), ++i;
-  std::uint64_t counter = key_ + (file_offset + i) / 8 * step;
-  for (; i + 8 <= memory.size(); i += 8, counter += step) {
-    const std::uint64_t value = scramble(counter);
-    std::memcpy(memory.data() + i, &value, sizeof value);
+  while (i < memory.size() && (file_offset + i) % 8 != 0) memory[i] = byte_of(key, file_offset + i), ++i;
+  const std::uint64_t first_word = (file_offset + i) / 8;
+  const std::size_t words = (memory.size() - i) / 8;
+  for (std::size_t w = 0; w < words; ++w) {
+    const std::uint64_t value = word_of(key, first_word + w);
+    std::memcpy(memory.data() + i + 8 * w, &value, sizeof value);
   }
-  for (; i < memory.size(); ++i) memory[i] = at(file_offset + i);
+  for (i += 8 * words; i < memory.size(); ++i) memory[i] = byte_of(key, file_offset + i);
 }
 
-std::optional<std::uint64_t> FileData::first_mismatch(std::span<const std::byte> memory,
-                                                      std::uint64_t file_offset) const {
+/// Position of the first byte that is not what the data has there; the size of `memory` if there is none.
+[[gnu::always_inline]] inline std::size_t compare_memory(std::uint64_t key, std::span<const std::byte> memory,
+                                                         std::uint64_t file_offset) {
   std::size_t i = 0;
   for (; i < memory.size() && (file_offset + i) % 8 != 0; ++i)
-    if (memory[i] != at(file_offset + i)) return i;
-  std::uint64_t counter = key_ + (file_offset + i) / 8 * step;
+    if (memory[i] != byte_of(key, file_offset + i)) return i;
+  std::uint64_t counter = key + (file_offset + i) / 8 * step;
   constexpr std::size_t words_at_once = 64;  // one branch for many words keeps the comparison in vector registers
   for (; i + 8 * words_at_once <= memory.size(); i += 8 * words_at_once) {
     std::uint64_t difference = 0;
@@ -80,12 +79,12 @@ std::optional<std::uint64_t> FileData::first_mismatch(std::span<const std::byte>
   }
   for (; i + 8 <= memory.size(); i += 8, counter += step)
     if (load(memory.data() + i) != scramble(counter)) break;
-  for (; i < memory.size(); ++i)
-    if (memory[i] != at(file_offset + i)) return i;
-  return std::nullopt;
+  while (i < memory.size() && memory[i] == byte_of(key, file_offset + i)) ++i;
+  return i;
 }
 
-std::uint64_t digest(std::span<const std::byte> memory, std::uint64_t file_offset) {
+/// The sum in the definition of the digest.
+[[gnu::always_inline]] inline std::uint64_t sum_of_words(std::span<const std::byte> memory) {
   std::uint64_t sum = 0, counter = 0;
   std::size_t i = 0;
   for (; i + 8 <= memory.size(); i += 8) sum += scramble(load(memory.data() + i) + (counter += step));
@@ -94,7 +93,30 @@ std::uint64_t digest(std::span<const std::byte> memory, std::uint64_t file_offse
     std::memcpy(&rest, memory.data() + i, memory.size() - i);
     sum += scramble(rest + (counter += step));
   }
-  return hash_numbers(sum, file_offset, memory.size());
+  return sum;
+}
+
+}  // namespace
+
+FileData::FileData(const Identity& identity)
+    : key_(hash_numbers(identity.data_seed, identity.workload, identity.file, identity.generation)) {}
+
+std::byte FileData::at(std::uint64_t file_offset) const { return byte_of(key_, file_offset); }
+
+std::uint64_t FileData::offset_of(std::uint64_t word) const { return (unscramble(word) - key_) * inverse(step) * 8; }
+
+void FileData::fill(std::span<std::byte> memory, std::uint64_t file_offset) const {
+  with_widest_vectors<fill_memory>(key_, memory, file_offset);
+}
+
+std::optional<std::uint64_t> FileData::first_mismatch(std::span<const std::byte> memory,
+                                                      std::uint64_t file_offset) const {
+  const std::size_t position = with_widest_vectors<compare_memory>(key_, memory, file_offset);
+  return position < memory.size() ? std::optional<std::uint64_t>(position) : std::nullopt;
+}
+
+std::uint64_t digest(std::span<const std::byte> memory, std::uint64_t file_offset) {
+  return hash_numbers(with_widest_vectors<sum_of_words>(memory), file_offset, memory.size());
 }
 
 }  // namespace strider

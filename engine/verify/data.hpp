@@ -26,7 +26,6 @@ class FileData {
   std::uint64_t offset_of(std::uint64_t word) const;
 
  private:
-  std::uint64_t word(std::uint64_t index) const;
   std::uint64_t key_;
 };
 

@@ -31,7 +31,7 @@ using Extents = std::vector<Extent>;
 
 Extents extents_of(const Pattern& pattern, Place place, std::uint64_t request) {
   Extents extents(pattern.extents(place, request));
-  pattern.fill_request(place, request, extents);
+  EXPECT_EQ(pattern.fill_request(place, request, extents), extents.size());
   return extents;
 }
 
