@@ -147,7 +147,7 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
           {"space_bytes", space},
           {"largest_file_bytes", largest},
           {"request_bytes", pattern->request_bytes(seating.ranks_of(0))},
-          {"memory_bytes", pattern->memory_bytes(seating.seat(0).place)},
+          {"memory_bytes", pattern->memory_bytes(seating.seat(0).place) * test.depth},
           {"phases", phases_of(test, *pattern, seating)}};
 }
 
