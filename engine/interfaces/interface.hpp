@@ -67,6 +67,8 @@ class QueuedFile : public File {
   /// Hands over a request. Its extents and memory stay as they are until complete() names its slot, a number below the
   /// depth.
   virtual void submit(Direction direction, const Request& request, std::uint32_t slot) = 0;
+  /// Sends what was handed over, where that was not done at once.
+  virtual void send() {}
   /// Sends what was handed over and waits until a request is done; puts the slots of all that are into `slots`, and
   /// returns how many. Throws IoError where one failed; the others are waited for by close() or the destructor.
   virtual std::size_t complete(std::span<std::uint32_t> slots) = 0;
@@ -107,6 +109,8 @@ struct InterfaceEntry {
   Capabilities capabilities;
   std::span<const Parameter> parameters;
   std::unique_ptr<Interface> (*make)(const Settings& settings);
+  /// Why it cannot be used on this machine; empty where it can. Null: it always can.
+  std::string (*problem)() = nullptr;
 };
 
 template <typename I>

@@ -38,7 +38,8 @@ LoadedModule load_module(const Module& module) {
   if (version == nullptr || entry == nullptr) return {nullptr, last_problem()};
   if (std::string_view(version()) != STRIDER_VERSION)
     return {nullptr, "the module is of version " + std::string(version()) + ", the engine of " + STRIDER_VERSION};
-  return {entry(), ""};
+  std::string problem = entry()->problem != nullptr ? entry()->problem() : "";
+  return {problem.empty() ? entry() : nullptr, problem};
 }
 
 }  // namespace strider

@@ -45,7 +45,9 @@ void QueuedTransfer::issue() {
   file_.submit(direction_, {extents, memory_of(number).data(), slot.number}, number);
   free_.pop_back();
   ++next_;
-  if (work_.think_ns > 0) contents_.think();
+  if (work_.think_ns == 0) return;
+  file_.send();
+  contents_.think();
 }
 
 /// Waits for at least one request; the time at which those that are done were seen.
