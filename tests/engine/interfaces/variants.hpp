@@ -1,0 +1,27 @@
+#pragma once
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "interfaces/interface.hpp"
+
+namespace strider {
+
+/// An interface with certain parameter values.
+struct Variant {
+  const InterfaceEntry* entry;
+  std::string name;
+  Settings settings;
+};
+inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+/// Every interface that stores bytes, of the program, of a module, and the template: with its defaults, with each flag
+/// and choice of its own, and with each flag beside direct I/O.
+std::vector<Variant> all_variants();
+/// Those that keep several requests in flight.
+std::vector<Variant> queued_variants();
+
+/// Whether the file system of `path` does what the variant asks for: direct I/O, fallocate, polling are not for all.
+bool can_store(Interface& interface, const std::string& path);
+
+}  // namespace strider
