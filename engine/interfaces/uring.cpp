@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t direct_alignment = 512;
 constexpr std::uint32_t most_entries = 32768;  ///< of a submission queue (IORING_MAX_ENTRIES)
+constexpr std::uint32_t entries_for_lists = 1024;
 constexpr std::size_t largest_entry = std::size_t{1} << 30;  ///< bytes; an entry counts them in 32 bits
 constexpr std::uint64_t largest_fixed_buffer = std::uint64_t{1} << 30;
 
@@ -27,6 +28,7 @@ struct Options {
   bool fixed_files = false;
   bool fixed_buffers = false;
   std::uint64_t batch = 0;
+  std::uint64_t wait = 1;
 };
 
 struct FlagName {
@@ -89,6 +91,12 @@ class Ring {
   io_uring_params parameters_{};
 };
 
+/// A request of several extents takes several entries, which ought to go to the kernel together.
+std::uint32_t entries_for(const OpenRequest& request) {
+  const std::uint32_t least = request.shape.contiguous ? request.depth : std::max(request.depth, entries_for_lists);
+  return std::min(least, most_entries);
+}
+
 int access_flags(Access access) {
   if (access == Access::read) return O_RDONLY;
   return access == Access::write ? O_WRONLY : O_RDWR;
@@ -104,10 +112,11 @@ class UringFile final : public QueuedFile {
                          (request.creation == Creation::create ? O_CREAT : 0),
                      0600),
               request.path),
-        ring_(std::min(request.depth, most_entries), options.ring_flags),
+        ring_(entries_for(request), options.ring_flags),
         memory_(request.memory),
         slot_bytes_(request.memory.size() / request.depth),
         batch_(options.batch == 0 ? request.depth : options.batch),
+        wait_(options.wait),
         slots_(request.depth) {
     finished_.reserve(request.depth);
     if (options.fixed_files) register_file();
@@ -143,14 +152,14 @@ class UringFile final : public QueuedFile {
     queued_ = 0;
     while (true) {
       resume();
-      const unsigned wanted = finished_.empty() && in_flight_ > 0 ? 1 : 0;
+      const unsigned wanted = missing();
       if (wanted > 0 || ::io_uring_sq_ready(ring_.get()) > 0) {
         const int sent = ::io_uring_submit_and_wait(ring_.get(), wanted);
         if (sent < 0) accept_or_throw(-sent);
       }
       collect();
       if (failure_) throw IoError(*std::exchange(failure_, std::nullopt));
-      if (finished_.empty()) continue;
+      if (missing() > 0 || !unmoved_.empty()) continue;
       const std::size_t count = std::min(slots.size(), finished_.size());
       std::copy_n(finished_.end() - static_cast<std::ptrdiff_t>(count), count, slots.begin());
       finished_.resize(finished_.size() - count);
@@ -330,6 +339,12 @@ class UringFile final : public QueuedFile {
     unmoved_.clear();
   }
 
+  /// Completions to wait for. Those of requests with several parts are more, which is found out by asking again.
+  unsigned missing() const {
+    if (finished_.size() >= wait_) return 0;
+    return static_cast<unsigned>(std::min<std::uint64_t>(wait_ - finished_.size(), in_flight_));
+  }
+
   void move(Direction direction, const Request& request) {
     submit(direction, request, 0);
     std::array<std::uint32_t, 1> done{};
@@ -359,6 +374,7 @@ class UringFile final : public QueuedFile {
   std::span<std::byte> memory_;
   std::uint64_t slot_bytes_;
   std::uint64_t batch_;  ///< requests that go to the kernel together
+  std::uint64_t wait_;   ///< requests that are waited for together
   std::vector<Slot> slots_;
   bool fixed_file_ = false, fixed_buffers_ = false;
   std::uint64_t queued_ = 0;                 ///< requests since the kernel was last called
@@ -378,6 +394,7 @@ Options options_of(const Settings& settings) {
   options.fixed_files = settings.flag("fixed_files");
   options.fixed_buffers = settings.flag("fixed_buffers");
   options.batch = settings.number("batch");
+  options.wait = settings.number("wait");
   return options;
 }
 
@@ -421,6 +438,9 @@ constexpr Parameter parameters[] = {
      "Requests that one call (io_uring_enter) hands to the kernel; 0: as many as there are when there is nothing to do "
      "but wait.",
      0, most_entries},
+    {"wait", Kind::count, "1",
+     "Requests that are waited for before the next are issued; as many as the depth: one batch after the other.", 1,
+     most_entries},
     {"fixed_files", Kind::flag, "false", "Register the file with the ring, so that requests need not look it up."},
     {"fixed_buffers", Kind::flag, "false", "Register the requests' memory with the ring, so that it is pinned once."},
     {"polled", Kind::flag, "false",

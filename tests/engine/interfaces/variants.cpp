@@ -55,7 +55,7 @@ std::vector<Variant> variants_of(const InterfaceEntry& entry) {
     for (const std::string_view choice : split_choices(parameter.choices))
       if (defaults.text(name) != choice) add(parameter, name + "_" + std::string(choice), std::string(choice));
     if (parameter.kind == Kind::bytes && parameter.minimum == 0) add(parameter, "no_" + name, std::uint64_t{0});
-    if (name == "batch") add(parameter, name, std::uint64_t{3});
+    if (name == "batch" || name == "wait") add(parameter, name, std::uint64_t{3});
   }
   std::erase_if(variants, [](const Variant& variant) { return !makes_sense(variant); });
   return variants;
