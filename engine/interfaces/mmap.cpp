@@ -89,7 +89,8 @@ class MappedFile final : public File {
     }
     if (bytes_ == 0) return;
     const int protection = PROT_READ | (writes ? PROT_WRITE : 0);
-    void* address = ::mmap(nullptr, bytes_, protection, MAP_SHARED | (options.populate ? MAP_POPULATE : 0), file_.get(), 0);
+    void* address =
+        ::mmap(nullptr, bytes_, protection, MAP_SHARED | (options.populate ? MAP_POPULATE : 0), file_.get(), 0);
     if (address == MAP_FAILED) throw_errno("mmap", file_.path(), 0, bytes_);
     mapping_ = static_cast<std::byte*>(address);
     if (options.advice == MADV_NORMAL || ::madvise(mapping_, bytes_, options.advice) == 0) return;
@@ -142,7 +143,8 @@ class MappedFile final : public File {
     if (end <= bytes_) [[likely]]
       return;
     const std::uint64_t begin = std::max(extent.file_offset, bytes_);
-    throw IoError({call, file_.path(), begin, end - begin, 0}, "the mapping ends here, as the file did when it was opened");
+    throw IoError({call, file_.path(), begin, end - begin, 0},
+                  "the mapping ends here, as the file did when it was opened");
   }
 
   /// The signal does not say why: the file is shorter by now, or no page of it can be read or given.
@@ -154,7 +156,8 @@ class MappedFile final : public File {
     IoError::What reason = what;
     reason.error_number = EIO;
     // What it is that cannot be written, a reservation of the same place tells.
-    if (direction == Direction::write && ::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), 1) != 0 &&
+    if (direction == Direction::write &&
+        ::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), 1) != 0 &&
         (errno == ENOSPC || errno == EDQUOT))
       reason.error_number = errno;
     return IoError(reason);

@@ -106,9 +106,10 @@ class PosixFile final : public File {
   }
   /// For a thread of its own, through the same descriptor; valid as long as the file.
   ThreadedFile::Mover mover(const Options& options) {
-    return [mover = std::make_shared<PosixMover>(file_, options, sieving_)](Direction direction, const Request& request) {
-      direction == Direction::write ? mover->write(request) : mover->read(request);
-    };
+    return
+        [mover = std::make_shared<PosixMover>(file_, options, sieving_)](Direction direction, const Request& request) {
+          direction == Direction::write ? mover->write(request) : mover->read(request);
+        };
   }
 
  private:

@@ -37,15 +37,18 @@ struct FlagName {
 };
 
 constexpr FlagName ring_flag_names[] = {
-    {IORING_SETUP_IOPOLL, "IOPOLL"},           {IORING_SETUP_SQPOLL, "SQPOLL"},
-    {IORING_SETUP_SUBMIT_ALL, "SUBMIT_ALL"},   {IORING_SETUP_COOP_TASKRUN, "COOP_TASKRUN"},
-    {IORING_SETUP_SINGLE_ISSUER, "SINGLE_ISSUER"}, {IORING_SETUP_DEFER_TASKRUN, "DEFER_TASKRUN"},
+    {IORING_SETUP_IOPOLL, "IOPOLL"},
+    {IORING_SETUP_SQPOLL, "SQPOLL"},
+    {IORING_SETUP_SUBMIT_ALL, "SUBMIT_ALL"},
+    {IORING_SETUP_COOP_TASKRUN, "COOP_TASKRUN"},
+    {IORING_SETUP_SINGLE_ISSUER, "SINGLE_ISSUER"},
+    {IORING_SETUP_DEFER_TASKRUN, "DEFER_TASKRUN"},
 };
 constexpr FlagName feature_names[] = {
-    {IORING_FEAT_SINGLE_MMAP, "SINGLE_MMAP"},   {IORING_FEAT_NODROP, "NODROP"},
-    {IORING_FEAT_SUBMIT_STABLE, "SUBMIT_STABLE"}, {IORING_FEAT_FAST_POLL, "FAST_POLL"},
+    {IORING_FEAT_SINGLE_MMAP, "SINGLE_MMAP"},         {IORING_FEAT_NODROP, "NODROP"},
+    {IORING_FEAT_SUBMIT_STABLE, "SUBMIT_STABLE"},     {IORING_FEAT_FAST_POLL, "FAST_POLL"},
     {IORING_FEAT_SQPOLL_NONFIXED, "SQPOLL_NONFIXED"}, {IORING_FEAT_EXT_ARG, "EXT_ARG"},
-    {IORING_FEAT_NATIVE_WORKERS, "NATIVE_WORKERS"}, {IORING_FEAT_RSRC_TAGS, "RSRC_TAGS"},
+    {IORING_FEAT_NATIVE_WORKERS, "NATIVE_WORKERS"},   {IORING_FEAT_RSRC_TAGS, "RSRC_TAGS"},
 };
 
 template <std::size_t count>
@@ -275,9 +278,11 @@ class UringFile final : public QueuedFile {
     return begin >= buffer && begin + piece.iov_len <= buffer + std::min(slot_bytes_, largest_fixed_buffer);
   }
 
-  /// Of io_uring_enter: an interruption or a full completion queue is no failure, but there may be something to collect.
+  /// Of io_uring_enter: an interruption or a full completion queue is no failure, but there may be something to
+  /// collect.
   void accept_or_throw(int error) {
-    if (error != EINTR && error != EAGAIN && error != EBUSY) throw IoError({"io_uring_enter", file_.path(), 0, 0, error});
+    if (error != EINTR && error != EAGAIN && error != EBUSY)
+      throw IoError({"io_uring_enter", file_.path(), 0, 0, error});
     collect();
   }
 
@@ -377,11 +382,11 @@ class UringFile final : public QueuedFile {
   std::uint64_t wait_;   ///< requests that are waited for together
   std::vector<Slot> slots_;
   bool fixed_file_ = false, fixed_buffers_ = false;
-  std::uint64_t queued_ = 0;                 ///< requests since the kernel was last called
-  std::uint64_t in_flight_ = 0;              ///< parts that were entered and have not completed
-  std::vector<std::uint32_t> finished_;      ///< slots whose requests are done
-  std::vector<PartName> unmoved_;            ///< to be entered once more
-  std::optional<IoError> failure_;           ///< the first
+  std::uint64_t queued_ = 0;             ///< requests since the kernel was last called
+  std::uint64_t in_flight_ = 0;          ///< parts that were entered and have not completed
+  std::vector<std::uint32_t> finished_;  ///< slots whose requests are done
+  std::vector<PartName> unmoved_;        ///< to be entered once more
+  std::optional<IoError> failure_;       ///< the first
 };
 
 Options options_of(const Settings& settings) {
@@ -389,8 +394,8 @@ Options options_of(const Settings& settings) {
     throw InputError("uring.polled", "only direct I/O can be polled", "uring.direct = true as well");
   Options options;
   options.open_flags = (settings.flag("direct") ? O_DIRECT : 0) | (settings.flag("dsync") ? O_DSYNC : 0);
-  options.ring_flags = (settings.flag("polled") ? IORING_SETUP_IOPOLL : 0) |
-                       (settings.flag("submit_polled") ? IORING_SETUP_SQPOLL : 0);
+  options.ring_flags =
+      (settings.flag("polled") ? IORING_SETUP_IOPOLL : 0) | (settings.flag("submit_polled") ? IORING_SETUP_SQPOLL : 0);
   options.fixed_files = settings.flag("fixed_files");
   options.fixed_buffers = settings.flag("fixed_buffers");
   options.batch = settings.number("batch");

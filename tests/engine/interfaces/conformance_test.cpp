@@ -28,7 +28,8 @@ class EveryInterface : public testing::TestWithParam<Variant> {
   void SetUp() override {
     interface_ = GetParam().entry->make(GetParam().settings);
     if (interface_->cooperation({}) != Cooperation::independent) need_mpi();
-    if (!can_store(*interface_, folder_.file("probe"))) GTEST_SKIP() << "the file system of " << testing::TempDir() << " refuses it";
+    if (!can_store(*interface_, folder_.file("probe")))
+      GTEST_SKIP() << "the file system of " << testing::TempDir() << " refuses it";
   }
   void TearDown() override {
     for (const std::string& name : folder_.content()) interface_->remove(folder_.file(name));

@@ -78,8 +78,9 @@ class EveryQueue : public testing::TestWithParam<std::tuple<Variant, std::uint32
         ASSERT_EQ(std::ranges::count(free, number), 0) << "a slot is named twice";
         for (const Extent& extent : requests[of_slot[number]])
           if (direction == Direction::read) {
-            EXPECT_EQ(data.first_mismatch(slot(number).subspan(extent.memory_offset, extent.length), extent.file_offset),
-                      std::nullopt)
+            EXPECT_EQ(
+                data.first_mismatch(slot(number).subspan(extent.memory_offset, extent.length), extent.file_offset),
+                std::nullopt)
                 << "request " << of_slot[number];
           }
         free.push_back(number);
@@ -131,7 +132,8 @@ TEST_P(EveryQueue, MovesListsBetweenPiecesOfMemoryAndOfTheFile) {
   const auto read = open(Access::read);
   move(*read, Direction::read, lists, newer);
   std::vector<std::vector<Extent>> holes;
-  for (std::uint64_t i = 0; i < 40; ++i) holes.push_back({{(6 * i + 5) * block, 0, block}, {(6 * i + 2) * block, block, block}});
+  for (std::uint64_t i = 0; i < 40; ++i)
+    holes.push_back({{(6 * i + 5) * block, 0, block}, {(6 * i + 2) * block, block, block}});
   move(*read, Direction::read, holes, data_);
   read->close();
 }
@@ -229,7 +231,8 @@ std::string name_of_test(const testing::TestParamInfo<std::tuple<Variant, std::u
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryQueue);
 INSTANTIATE_TEST_SUITE_P(Registered, EveryQueue,
-                         testing::Combine(testing::ValuesIn(queued_variants()), testing::Values(2U, 32U)), name_of_test);
+                         testing::Combine(testing::ValuesIn(queued_variants()), testing::Values(2U, 32U)),
+                         name_of_test);
 
 }  // namespace
 }  // namespace strider

@@ -89,8 +89,11 @@ bool can_store(Interface& interface, const std::string& path) {
   const Pages memory(block);
   const Extent extent{0, 0, block};
   try {
-    const auto file = interface.open(
-        {.path = path, .access = Access::write, .creation = Creation::create, .file_size = 16 * block, .group = &group});
+    const auto file = interface.open({.path = path,
+                                      .access = Access::write,
+                                      .creation = Creation::create,
+                                      .file_size = 16 * block,
+                                      .group = &group});
     file->write({{&extent, 1}, memory.data()});
     file->close();
     const auto again = interface.open({.path = path, .file_size = 16 * block, .group = &group});
