@@ -30,12 +30,12 @@ def strider_mib_s(folder: Path, wait: int) -> float:
         "order": "random",
         "operations": ["read"],
     }
-    return run_engine([case], folder)[0]["rate_mib_s"]
+    return float(run_engine([case], folder)[0]["rate_mib_s"])
 
 
 def fio_mib_s(folder: Path, wait: int) -> float:
     """MiB/s of the same, over a file that a job of fio's own has laid out."""
-    options = {"bs": TRANSFER, "size": BYTES, "ioengine": "io_uring", "iodepth": DEPTH}
+    options: dict[str, str | int] = {"bs": TRANSFER, "size": BYTES, "ioengine": "io_uring", "iodepth": DEPTH}
     batches = {
         "iodepth_batch_submit": DEPTH,
         "iodepth_batch_complete_min": wait,
@@ -45,7 +45,7 @@ def fio_mib_s(folder: Path, wait: int) -> float:
     side = run_fio(folder, rw="randread", **options, **batches)["read"]
     for path in folder.iterdir():
         path.unlink()
-    return side["io_bytes"] / (1 << 20) / (side["runtime"] / 1e3)
+    return float(side["io_bytes"]) / (1 << 20) / (float(side["runtime"]) / 1e3)
 
 
 def main(parent: Path, rounds: int) -> None:
