@@ -24,6 +24,7 @@ struct Bounds {
     neg_sync,
     neg_close,
     neg_prepare,
+    neg_compute,
     neg_failed,
     neg_interrupted,
     neg_deadline,
@@ -136,6 +137,7 @@ class Report {
     v[Bounds::neg_sync] = -part_.sync_s;
     v[Bounds::neg_close] = -part_.close_s;
     v[Bounds::neg_prepare] = -part_.prepare_s;
+    v[Bounds::neg_compute] = -part_.compute_s;
     v[Bounds::neg_failed] = part_.errors.empty() ? 0 : -1;
     v[Bounds::neg_interrupted] = part_.interrupted ? -1 : 0;
     v[Bounds::neg_deadline] = -part_.deadline.elapsed_s;
@@ -281,6 +283,7 @@ class Report {
     sample.sync_s = bounds_.max(Bounds::neg_sync);
     sample.close_s = bounds_.max(Bounds::neg_close);
     sample.prepare_s = bounds_.max(Bounds::neg_prepare);
+    sample.compute_s = bounds_.max(Bounds::neg_compute);
     sample.user_s = reals_.value[RealSums::user];
     sample.system_s = reals_.value[RealSums::system];
     sample.voluntary_switches = sum[Sums::voluntary];
