@@ -6,8 +6,8 @@
 
 namespace strider {
 
-/// Moves the bytes of one phase with several requests in flight. A request's latency is from when it is handed over to when
-/// its completion is seen. No allocation, no lock, no formatting in its loop.
+/// Moves the bytes of one phase with several requests in flight. A request's latency is from when it is handed over to
+/// when its completion is seen. No allocation, no lock, no formatting in its loop.
 class QueuedTransfer {
  public:
   QueuedTransfer(const Work& work, QueuedFile& file, const Timer& timer, Tally& tally, Watch& watch);

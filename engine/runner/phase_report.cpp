@@ -68,8 +68,8 @@ struct RealSums {
   std::array<double, fields> value{};
 };
 
-/// The least latency and the negated largest one. Signed: MPICH 4.0 compares even unsigned numbers as signed ones, and a
-/// rank without requests has the largest number there is.
+/// The least latency and the negated largest one. Signed: MPICH 4.0 compares even unsigned numbers as signed ones, and
+/// a rank without requests has the largest number there is.
 using LatencyBounds = std::array<std::int64_t, 2>;
 LatencyBounds bounds_of(const Histogram& latency_ns) {
   constexpr std::uint64_t none = std::numeric_limits<std::int64_t>::max();

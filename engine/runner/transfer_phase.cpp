@@ -61,8 +61,8 @@ class TransferWorker final : public PhaseWorker {
   FileData::Identity expected_;
   std::optional<Examiner> examiner_;
   std::unique_ptr<File> file_;
-  std::optional<Transfer> transfer_;       ///< with one request at a time
-  std::optional<QueuedTransfer> queued_;   ///< with several
+  std::optional<Transfer> transfer_;      ///< with one request at a time
+  std::optional<QueuedTransfer> queued_;  ///< with several
 };
 
 FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat,

@@ -253,9 +253,7 @@ def test_another_number_of_entries_is_told_with_the_directory(
     assert f"the number of entries is {found} instead of 20" in error["message"]
 
 
-def test_a_rank_without_requests_has_no_say_in_the_least_latency(
-    engine: Engine, memory_folder: Path
-) -> None:
+def test_a_rank_without_requests_has_no_say_in_the_least_latency(engine: Engine, memory_folder: Path) -> None:
     # One directory for two ranks: one of them has nothing to make or to read.
     case = tree_case(["make-tree", "create", "readdir"], clients=2, readback="shift", tree_items=20)
     done = run_engine(engine, plan([case]), memory_folder)
