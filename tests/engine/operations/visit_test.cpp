@@ -452,6 +452,20 @@ TEST(Visits, FollowTheOrder) {
   EXPECT_EQ(visited(backward), (Words{wrong("top/f0.2"), wrong("top/f0.1"), wrong("top/f0.0")}));
 }
 
+TEST(Visits, GoToTheFilesThatAMixLeftAndToAllDirectories) {
+  Tour tour({.items = 2});
+  tour.run(Operation::make_tree);
+  tour.population.complete(Operation::create, *tour.tree, 2, false);
+  tour.population.mixed = true;
+  tour.population.first_file = 7;
+  for (const char* name : {"/f0.7", "/f0.8"}) tour.write(name, "");
+  EXPECT_EQ(tour.run(Operation::stat), nothing);
+  EXPECT_EQ(tour.run(Operation::mkdir), nothing);
+  EXPECT_TRUE(tour.exists("/d0.0"));
+  EXPECT_TRUE(tour.exists("/d0.1"));
+  EXPECT_EQ(tour.run(Operation::rmdir), nothing);
+}
+
 TEST(Visits, KeepTheFirstFindingsInWordsAndCountTheRest) {
   Tour tour({.items = 9});
   EXPECT_EQ(visited(tour).size(), Findings::kept);
