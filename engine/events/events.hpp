@@ -84,7 +84,7 @@ struct Sample {
   double elapsed_s = 0;
   double first_done_s = 0;
   double first_done_amount = 0;  ///< bytes or requests
-  double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0;
+  double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0, compute_s = 0;
   double user_s = 0, system_s = 0;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
   std::optional<CallCount> calls;  ///< nothing unless all ranks could count

@@ -204,6 +204,7 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"sync_s", sample.sync_s},
                {"close_s", sample.close_s},
                {"prepare_s", sample.prepare_s},
+               {"compute_s", sample.compute_s},
                {"user_s", sample.user_s},
                {"system_s", sample.system_s},
                {"voluntary_switches", sample.voluntary_switches},

@@ -1,5 +1,7 @@
 #include "interfaces/interface.hpp"
 
+#include "interfaces/modules.hpp"
+
 namespace strider {
 
 std::unique_ptr<Directory> Interface::open_directory(const std::string& path) {
@@ -9,7 +11,13 @@ std::unique_ptr<Directory> Interface::open_directory(const std::string& path) {
 const InterfaceEntry* find_interface(std::string_view name) {
   for (const InterfaceEntry* entry : all_interfaces())
     if (entry->name == name) return entry;
-  return nullptr;
+  const Module* module = find_module(name);
+  if (module == nullptr) return nullptr;
+  const LoadedModule loaded = load_module(*module);
+  if (loaded.entry == nullptr)
+    throw InputError("interface", "the interface " + std::string(name) + " is not available: " + loaded.problem,
+                     "strider doctor says what is; set up again once its library is there");
+  return loaded.entry;
 }
 
 }  // namespace strider

@@ -39,7 +39,9 @@ struct OpenRequest {
   Place place;                  ///< of this rank among the ranks that open the file
   const Group* group = nullptr;
   RequestShape shape;
-  RegularRequests regular;  ///< with shape.regular
+  RegularRequests regular;         ///< with shape.regular
+  std::uint32_t depth = 1;         ///< requests in flight; more than 1: the file is a QueuedFile
+  std::span<std::byte> memory;     ///< all that requests move from and to: `depth` parts of equal length
 };
 
 /// What the interface itself says about an open file: hints in force, striping, driver.
@@ -59,6 +61,19 @@ class File {
   virtual Facts facts() const { return {}; }
 };
 
+/// An open file that keeps requests in flight: what open() returns where `depth` is more than 1.
+class QueuedFile : public File {
+ public:
+  /// Hands over a request. Its extents and memory stay as they are until complete() names its slot, a number below the
+  /// depth.
+  virtual void submit(Direction direction, const Request& request, std::uint32_t slot) = 0;
+  /// Sends what was handed over, where that was not done at once.
+  virtual void send() {}
+  /// Sends what was handed over and waits until a request is done; puts the slots of all that are into `slots`, and
+  /// returns how many. Throws IoError where one failed; the others are waited for by close() or the destructor.
+  virtual std::size_t complete(std::span<std::uint32_t> slots) = 0;
+};
+
 enum class Cooperation {
   independent,      ///< every call is a rank's own
   collective_open,  ///< open, sync and close are collective over the group, transfers are not
@@ -76,6 +91,8 @@ class Interface {
   virtual Cooperation cooperation(RequestShape) const { return Cooperation::independent; }
   /// Offsets, lengths and memory addresses must be multiples of this.
   virtual std::uint64_t alignment() const { return 1; }
+  /// Requests that it keeps in flight at most; 1: each call waits for its bytes.
+  virtual std::uint32_t largest_depth() const { return 1; }
   virtual std::uint64_t largest_transfer() const { return std::uint64_t{1} << 40; }
 };
 
@@ -92,6 +109,8 @@ struct InterfaceEntry {
   Capabilities capabilities;
   std::span<const Parameter> parameters;
   std::unique_ptr<Interface> (*make)(const Settings& settings);
+  /// Why it cannot be used on this machine; empty where it can. Null: it always can.
+  std::string (*problem)() = nullptr;
 };
 
 template <typename I>
@@ -99,9 +118,10 @@ std::unique_ptr<Interface> make_interface(const Settings& settings) {
   return std::make_unique<I>(settings);
 }
 
-/// All interfaces, in the order of the build list.
+/// The interfaces that are part of the program, in the order of the build list; others are modules (modules.hpp).
 std::span<const InterfaceEntry* const> all_interfaces();
-/// Null where there is none of that name.
+/// Of the program or of a module. Null where there is none of that name; throws InputError where a module cannot be
+/// loaded.
 const InterfaceEntry* find_interface(std::string_view name);
 
 }  // namespace strider

@@ -1,17 +1,21 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "interfaces/interface.hpp"
 #include "interfaces/posix_directory.hpp"
 #include "interfaces/posix_io.hpp"
 #include "interfaces/sieve.hpp"
+#include "interfaces/threaded_file.hpp"
 
 namespace strider {
 namespace {
 
 constexpr std::uint64_t direct_alignment = 512;
+constexpr std::uint32_t most_threads = 1024;
 
 enum class Method { multiple, vectored, sieve };
 
@@ -32,38 +36,31 @@ int access_flags(Access access, Method method) {
   return O_RDWR;
 }
 
-/// Requests of one extent are one pread or pwrite, whatever the method.
-class PosixFile final : public File {
+/// Moves requests of a file, one at a time. Requests of one extent are one pread or pwrite, whatever the method.
+class PosixMover {
  public:
-  PosixFile(const OpenRequest& request, int flags, const Options& options)
-      : file_(::open(request.path.c_str(), flags | O_CLOEXEC, 0600), request.path),
-        io_(file_),
-        method_(options.method) {
-    if (method_ == Method::sieve) sieve_.emplace(file_, options.sieve_buffer);
+  /// `sieving`: held while a window is changed, since the file's lock does not keep threads of a process apart.
+  PosixMover(const Descriptor& file, const Options& options, std::mutex& sieving)
+      : io_(file), method_(options.method), sieving_(sieving) {
+    if (method_ == Method::sieve) sieve_.emplace(file, options.sieve_buffer);
   }
 
-  void write(const Request& request) override {
-    if (request.extents.size() > 1 && method_ == Method::sieve) return sieve_->write(request);
+  void write(const Request& request) {
+    if (request.extents.size() > 1 && method_ == Method::sieve) {
+      const std::scoped_lock lock(sieving_);
+      return sieve_->write(request);
+    }
     if (request.extents.size() > 1 && method_ == Method::vectored)
       return for_each_run(request, [&](std::uint64_t offset) { io_.write_vector(pieces_, offset); });
     for (const Extent& extent : request.extents)
       io_.write({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
   }
-  void read(const Request& request) override {
+  void read(const Request& request) {
     if (request.extents.size() > 1 && method_ == Method::sieve) return sieve_->read(request);
     if (request.extents.size() > 1 && method_ == Method::vectored)
       return for_each_run(request, [&](std::uint64_t offset) { io_.read_vector(pieces_, offset); });
     for (const Extent& extent : request.extents)
       io_.read({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
-  }
-  void sync() override {
-    if (::fsync(file_.get()) != 0) throw_errno("fsync", file_.path());
-  }
-  void close() override { file_.close(); }
-
-  void preallocate(std::uint64_t bytes) {
-    while (::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes)) != 0)
-      if (errno != EINTR) throw_errno("fallocate", file_.path(), 0, bytes);
   }
 
  private:
@@ -84,11 +81,41 @@ class PosixFile final : public File {
     if (!pieces_.empty()) action(begin);
   }
 
-  Descriptor file_;
   PosixIo io_;
   Method method_;
+  std::mutex& sieving_;
   std::optional<Sieve> sieve_;
   std::vector<iovec> pieces_;  ///< of the run at hand; keeps its memory between requests
+};
+
+class PosixFile final : public File {
+ public:
+  PosixFile(const OpenRequest& request, int flags, const Options& options)
+      : file_(::open(request.path.c_str(), flags | O_CLOEXEC, 0600), request.path), mover_(file_, options, sieving_) {}
+
+  void write(const Request& request) override { mover_.write(request); }
+  void read(const Request& request) override { mover_.read(request); }
+  void sync() override {
+    if (::fsync(file_.get()) != 0) throw_errno("fsync", file_.path());
+  }
+  void close() override { file_.close(); }
+
+  void preallocate(std::uint64_t bytes) {
+    while (::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes)) != 0)
+      if (errno != EINTR) throw_errno("fallocate", file_.path(), 0, bytes);
+  }
+  /// For a thread of its own, through the same descriptor; valid as long as the file.
+  ThreadedFile::Mover mover(const Options& options) {
+    return
+        [mover = std::make_shared<PosixMover>(file_, options, sieving_)](Direction direction, const Request& request) {
+          direction == Direction::write ? mover->write(request) : mover->read(request);
+        };
+  }
+
+ private:
+  Descriptor file_;
+  std::mutex sieving_;
+  PosixMover mover_;
 };
 
 Options options_of(const Settings& settings) {
@@ -113,7 +140,10 @@ class Posix final : public Interface {
     const int flags = options_.flags | access_flags(request.access, options_.method) | (creates ? O_CREAT : 0);
     auto file = std::make_unique<PosixFile>(request, flags, options_);
     if (creates && options_.preallocate && request.place.rank == 0) file->preallocate(request.file_size);
-    return file;
+    if (request.depth == 1) return file;
+    std::vector<ThreadedFile::Mover> movers;
+    for (std::uint32_t i = 0; i < request.depth; ++i) movers.push_back(file->mover(options_));
+    return std::make_unique<ThreadedFile>(std::move(file), std::move(movers));
   }
   void remove(const std::string& path) override {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
@@ -122,6 +152,7 @@ class Posix final : public Interface {
     return std::make_unique<PosixDirectory>(path);
   }
   std::uint64_t alignment() const override { return (options_.flags & O_DIRECT) != 0 ? direct_alignment : 1; }
+  std::uint32_t largest_depth() const override { return most_threads; }
 
  private:
   Options options_;

@@ -33,31 +33,8 @@ inline void Transfer::record(std::uint64_t begin, std::uint64_t end, const Item&
   ++tally_.requests;
 }
 
-void Transfer::generate(const Item& item) {
-  const std::uint64_t begin = timer_.now();
-  for (const Extent& extent : item.extents)
-    work_.written->fill(work_.memory.subspan(extent.memory_offset, extent.length), extent.file_offset);
-  tally_.prepare_ticks += timer_.now() - begin;
-}
-
-void Transfer::examine(const Item& item) {
-  const std::uint64_t begin = timer_.now();
-  for (const Extent& extent : item.extents) work_.examiner->examine(work_.memory, extent);
-  tally_.prepare_ticks += timer_.now() - begin;
-}
-
-/// Spoils what is in memory, so that a read that brings nothing cannot pass for one that brought the right data.
-void Transfer::spoil(const Item& item) {
-  constexpr std::uint64_t distance = 512;
-  const std::uint64_t begin = timer_.now();
-  for (const Extent& extent : item.extents)
-    for (std::uint64_t i = 0; i < extent.length; i += distance)
-      work_.memory[extent.memory_offset + i] ^= std::byte{0xff};
-  tally_.prepare_ticks += timer_.now() - begin;
-}
-
 inline std::uint64_t Transfer::write_one(const Item& item) {
-  if (work_.written != nullptr) generate(item);
+  if (work_.written != nullptr) contents_.generate(item.extents, work_.memory);
   const std::uint64_t begin = timer_.now();
   call_write({item.extents, work_.memory.data(), item.number});
   if (work_.sync == SyncPolicy::each) call_sync();
@@ -67,23 +44,23 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 }
 
 inline std::uint64_t Transfer::read_one(const Item& item) {
-  if (work_.examiner != nullptr) spoil(item);
+  if (work_.examiner != nullptr) contents_.spoil(item.extents, work_.memory);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
   record(begin, end, item);
-  if (work_.examiner != nullptr) examine(item);
+  if (work_.examiner != nullptr) contents_.examine(item.extents, work_.memory);
   return end;
 }
 
 /// Read, change, write back: the latency is that of the read plus that of the write.
 std::uint64_t Transfer::change_one(const Item& item) {
-  if (work_.examiner != nullptr) spoil(item);
+  if (work_.examiner != nullptr) contents_.spoil(item.extents, work_.memory);
   const std::uint64_t read_begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;
-  if (work_.examiner != nullptr) examine(item);
-  if (work_.written != nullptr) generate(item);
+  if (work_.examiner != nullptr) contents_.examine(item.extents, work_.memory);
+  if (work_.written != nullptr) contents_.generate(item.extents, work_.memory);
   else if (!item.extents.empty()) work_.memory[item.extents.front().memory_offset] ^= std::byte{0xff};
   const std::uint64_t begin = timer_.now();
   call_write({item.extents, work_.memory.data(), item.number});
@@ -94,8 +71,11 @@ std::uint64_t Transfer::change_one(const Item& item) {
 }
 
 std::uint64_t Transfer::one(const Item& item) {
-  if (work_.operation == Operation::read_modify_write) return change_one(item);
-  return writes(work_.operation) ? write_one(item) : read_one(item);
+  const std::uint64_t end = work_.operation == Operation::read_modify_write ? change_one(item)
+                            : writes(work_.operation)                       ? write_one(item)
+                                                                            : read_one(item);
+  if (work_.think_ns > 0) contents_.think();
+  return end;
 }
 
 void Transfer::call_empty() {
@@ -127,6 +107,7 @@ Stop Transfer::run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const
 }
 
 Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
+  if (work_.think_ns > 0) return run_steps(last, deadline_ticks, [this](const Item& item) { return one(item); });
   if (work_.operation == Operation::read_modify_write)
     return run_steps(last, deadline_ticks, [this](const Item& item) { return change_one(item); });
   if (reads(work_.operation))

@@ -25,6 +25,9 @@ struct Work {
   std::span<std::byte> memory;        ///< at least the pattern's request_bytes()
   const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
   Examiner* examiner = nullptr;       ///< check each read; null: do not look at what was read
+  std::uint32_t depth = 1;            ///< requests in flight; each has a part of the memory, `slot_bytes` long
+  std::uint64_t slot_bytes = 0;
+  std::uint64_t think_ns = 0;  ///< computing after each request is issued
 };
 
 /// What a rank has done so far in a phase.
@@ -32,7 +35,25 @@ struct Tally {
   std::uint64_t requests = 0;
   std::uint64_t bytes = 0;
   std::uint64_t prepare_ticks = 0;  ///< generating and checking data
+  std::uint64_t compute_ticks = 0;  ///< thinking between requests
   Histogram latency_ns;
+};
+
+/// The data of requests in memory: made before a write, checked after a read. `memory`: that of the request.
+class Contents {
+ public:
+  Contents(const Work& work, const Timer& timer, Tally& tally) : work_(work), timer_(timer), tally_(tally) {}
+  void generate(std::span<const Extent> extents, std::span<std::byte> memory) const;
+  /// Spoils what is in memory, so that a read that brings nothing cannot pass for one that brought the right data.
+  void spoil(std::span<const Extent> extents, std::span<std::byte> memory) const;
+  void examine(std::span<const Extent> extents, std::span<std::byte> memory) const;
+  /// Computes for `work.think_ns`.
+  void think() const;
+
+ private:
+  const Work& work_;
+  const Timer& timer_;
+  Tally& tally_;
 };
 
 enum class Stop { finished, deadline, ended };
@@ -59,6 +80,7 @@ class Transfer {
  public:
   Transfer(const Work& work, File& file, const Timer& timer, Tally& tally, Watch& watch)
       : work_(work),
+        contents_(work, timer, tally),
         file_(file),
         timer_(timer),
         tally_(tally),
@@ -98,13 +120,11 @@ class Transfer {
   void call_sync() { ++calls_, file_.sync(); }
   /// Takes part in the next call of a collective round, without data.
   void call_empty();
-  void generate(const Item& item);
-  void spoil(const Item& item);
-  void examine(const Item& item);
   void record(std::uint64_t begin, std::uint64_t end, const Item& item);
 
   static constexpr std::size_t batch = 64;
   const Work& work_;
+  Contents contents_;
   File& file_;
   const Timer& timer_;
   Tally& tally_;

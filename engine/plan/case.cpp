@@ -53,6 +53,10 @@ constexpr Parameter data_parameters[] = {
     deadline,
     wear_out,
     settle,
+    {"depth", Kind::count, "1", "Requests that each rank keeps in flight, with interfaces that can (queue depth).", 1,
+     65536},
+    {"think", Kind::seconds, "0",
+     "Time that each rank computes after it has issued a request (think time), while those in flight go on.", 0, 3600},
     seed,
 };
 

@@ -60,6 +60,8 @@ struct Case {
   double deadline_s = 0;
   WearOut wear_out = WearOut::yes;
   double settle_s = 0;
+  std::uint32_t depth = 1;  ///< requests that each rank keeps in flight
+  double think_s = 0;       ///< computing after each request
   std::uint64_t seed = 1;
   std::vector<MixPart> mix;
   std::uint64_t mix_operations = 0;    ///< of each rank; 0: as many as it has files

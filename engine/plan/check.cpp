@@ -116,6 +116,20 @@ void check_tree_case(const Case& test, const Complain& complain) {
   check_totals(test, *tree, complain);
 }
 
+void check_depth(const Case& test, const Interface& interface, const Complain& complain) {
+  if (test.depth == 1) return;
+  const std::string name(test.interface->name);
+  if (interface.largest_depth() == 1)
+    return complain("depth", "each call of the interface " + name + " waits for its bytes", "depth = 1");
+  if (test.depth > interface.largest_depth())
+    complain("depth", "the interface " + name + " keeps fewer requests in flight",
+             "at most " + std::to_string(interface.largest_depth()));
+  if (test.sync == SyncPolicy::each)
+    complain("sync", "a sync after each request leaves nothing in flight", "depth = 1, or sync = \"end\"");
+  if (std::count(test.operations.begin(), test.operations.end(), Operation::read_modify_write) > 0)
+    complain("operations", "read-modify-write waits for each request", "depth = 1");
+}
+
 }  // namespace
 
 void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors) {
@@ -143,6 +157,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     if (test.verify == Verify::full && changes && !pattern->disjoint(ranks))
       complain("verify", "read-modify-write of bytes that several requests share cannot be verified",
                "verify = \"off\", or a pattern whose requests do not overlap");
+    check_depth(test, *interface, complain);
     const RequestShape shape{pattern->contiguous(), pattern->file_shift({0, ranks}) > 0};
     if (test.sync == SyncPolicy::each && test.sharing.kind != SharingKind::per_rank &&
         interface->cooperation(shape) == Cooperation::collective_open)

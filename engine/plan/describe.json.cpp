@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "interfaces/modules.hpp"
 #include "plan/plan.hpp"
 #include "plan/seating.hpp"
 #include "plan/steps.hpp"
@@ -38,6 +39,27 @@ Json describe(const Capabilities& capabilities) {
         capabilities.metadata.contains(entry.metadata.calls))
       metadata.push_back(entry.name);
   return {{"storage", capabilities.storage}, {"collective", capabilities.collective}, {"metadata", metadata}};
+}
+
+Json describe(const InterfaceEntry& entry) {
+  return {{"name", entry.name},
+          {"doc", entry.doc},
+          {"available", true},
+          {"unavailable_reason", ""},
+          {"capabilities", describe(entry.capabilities)},
+          {"parameters", describe(entry.parameters)}};
+}
+
+/// A module that cannot be loaded is named too, with the reason.
+Json describe(const Module& module) {
+  const LoadedModule loaded = load_module(module);
+  if (loaded.entry != nullptr) return describe(*loaded.entry);
+  return {{"name", module.name},
+          {"doc", module.doc},
+          {"available", false},
+          {"unavailable_reason", loaded.problem},
+          {"capabilities", describe(Capabilities{})},
+          {"parameters", Json::array()}};
 }
 
 Json describe(const OperationEntry& entry) {
@@ -133,7 +155,7 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
           {"space_bytes", space},
           {"largest_file_bytes", largest},
           {"request_bytes", pattern->request_bytes(seating.ranks_of(0))},
-          {"memory_bytes", pattern->memory_bytes(seating.seat(0).place)},
+          {"memory_bytes", pattern->memory_bytes(seating.seat(0).place) * test.depth},
           {"phases", phases_of(test, *pattern, seating)}};
 }
 
@@ -149,13 +171,8 @@ void print_description(std::ostream& out) {
                         {"tiles", entry->tiles},
                         {"tiles_unless", split_choices(entry->tiles_unless)},
                         {"parameters", describe(entry->parameters)}});
-  for (const InterfaceEntry* entry : all_interfaces())
-    interfaces.push_back({{"name", entry->name},
-                          {"doc", entry->doc},
-                          {"available", true},
-                          {"unavailable_reason", ""},
-                          {"capabilities", describe(entry->capabilities)},
-                          {"parameters", describe(entry->parameters)}});
+  for (const InterfaceEntry* entry : all_interfaces()) interfaces.push_back(describe(*entry));
+  for (const Module& module : all_modules()) interfaces.push_back(describe(module));
   for (const OperationEntry& entry : all_operations()) operations.push_back(describe(entry));
   for (const TreeEntry* entry : all_trees())
     trees.push_back({{"name", entry->name},

@@ -205,7 +205,7 @@ const Entry* entry_of(const Json& json, const char* key, const Entry* (*find)(st
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline"})
+  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think"})
     identity.erase(key);
   std::uint64_t hash = 0;
   for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
@@ -221,6 +221,13 @@ void read_tree(const Json& json, Case& test) {
   if (json.contains("pattern")) wrong("tree", "a case has a pattern or a tree, not both", "make it two cases");
   test.tree = entry_of(json, "tree", &find_tree);
   test.tree_settings = settings_of(test.tree->parameters, json["tree"], "");
+}
+
+/// The keys of cases of data alone.
+void read_data_settings(const Settings& settings, Case& test) {
+  test.pattern_settings.set("seed", test.seed);
+  test.depth = static_cast<std::uint32_t>(settings.number("depth"));
+  test.think_s = settings.seconds("think");
 }
 
 /// The keys of cases of metadata alone.
@@ -264,7 +271,7 @@ Case case_of(const Json& json) {
   test.settle_s = settings.seconds("settle");
   test.seed = settings.number("seed");
   if (subject == Subject::metadata) read_tree_settings(settings, test);
-  else test.pattern_settings.set("seed", test.seed);
+  else read_data_settings(settings, test);
   test.workload = workload_of(json);
   return test;
 }

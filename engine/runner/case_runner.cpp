@@ -8,6 +8,8 @@
 namespace strider {
 namespace {
 
+constexpr std::uint64_t page_bytes = 4096;
+
 std::uint64_t total_bytes(const Pattern& pattern, const Seating& seating, std::uint32_t clients, Operation operation) {
   std::uint64_t bytes = 0;
   for (std::uint32_t rank = 0; rank < clients; ++rank)
@@ -38,7 +40,8 @@ class TurnRunner {
         seating_(test.sharing, test.clients, nodes()),
         slices_(*pattern_),
         prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
-        buffer_(std::max(memory_bytes(), prepares_ ? slices_.request_bytes(test_.clients) : 0)),
+        slot_bytes_((memory_bytes() + page_bytes - 1) / page_bytes * page_bytes),
+        buffer_(std::max(slot_bytes_ * test.depth, prepares_ ? slices_.request_bytes(test_.clients) : 0)),
         generation_(repetition * generations_per_repetition) {
     // The plan was checked for the nodes it names; these are the ones it got.
     for (std::uint64_t file = 0; file < seating_.files(); ++file) pattern_->check(seating_.ranks_of(file));
@@ -83,6 +86,9 @@ class TurnRunner {
     task.operation = operation;
     task.name = name_of_phase(std::string(name_of(operation)));
     if (operation == Operation::prefill) task.purpose = PhaseTask::Purpose::preparation;
+    // Files are prepared in large pieces, one at a time.
+    if (operation != Operation::prefill) task.depth = test_.depth;
+    task.slot_bytes = operation == Operation::prefill ? buffer_.get().size() : slot_bytes_;
     task.pattern = &pattern;
     task.interface = interface_.get();
     task.seating = &seating_;
@@ -131,6 +137,7 @@ class TurnRunner {
   Seating seating_;
   Slices slices_;
   bool prepares_;
+  std::uint64_t slot_bytes_;  ///< memory of a request
   Buffer buffer_;
   std::uint64_t generation_;
   std::uint64_t available_ = ~std::uint64_t{0};

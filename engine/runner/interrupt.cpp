@@ -19,6 +19,7 @@ void watch_for_interrupts() {
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not become larger is an error of the call
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 

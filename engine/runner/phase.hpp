@@ -62,6 +62,8 @@ struct TransferTask : PhaseTask {
   std::uint64_t request_limit = ~std::uint64_t{0};  ///< what earlier phases have written
   std::uint64_t expected_generation = 0;
   std::uint64_t written_generation = 0;
+  std::uint32_t depth = 1;       ///< requests in flight; each has `slot_bytes` of the memory
+  std::uint64_t slot_bytes = 0;
 };
 
 /// A phase of metadata.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/random.hpp"
 
@@ -23,6 +24,7 @@ struct Bounds {
     neg_sync,
     neg_close,
     neg_prepare,
+    neg_compute,
     neg_failed,
     neg_interrupted,
     neg_deadline,
@@ -65,6 +67,15 @@ struct RealSums {
   enum Field { user, system, rate, first_done, fields };
   std::array<double, fields> value{};
 };
+
+/// The least latency and the negated largest one. Signed: MPICH 4.0 compares even unsigned numbers as signed ones, and a
+/// rank without requests has the largest number there is.
+using LatencyBounds = std::array<std::int64_t, 2>;
+LatencyBounds bounds_of(const Histogram& latency_ns) {
+  constexpr std::uint64_t none = std::numeric_limits<std::int64_t>::max();
+  return {static_cast<std::int64_t>(std::min(latency_ns.minimum(), none)),
+          -static_cast<std::int64_t>(std::min(latency_ns.maximum(), none))};
+}
 
 class Report {
  public:
@@ -126,6 +137,7 @@ class Report {
     v[Bounds::neg_sync] = -part_.sync_s;
     v[Bounds::neg_close] = -part_.close_s;
     v[Bounds::neg_prepare] = -part_.prepare_s;
+    v[Bounds::neg_compute] = -part_.compute_s;
     v[Bounds::neg_failed] = part_.errors.empty() ? 0 : -1;
     v[Bounds::neg_interrupted] = part_.interrupted ? -1 : 0;
     v[Bounds::neg_deadline] = -part_.deadline.elapsed_s;
@@ -176,14 +188,14 @@ class Report {
     lowest_ = {works() ? rate : nobody, rank_};
     highest_ = {works() ? rate : -1, rank_};
     v[Sums::working_ranks] = works() ? 1 : 0;
-    latency_bounds_ = {tally_.latency_ns.minimum(), ~tally_.latency_ns.maximum()};
+    latency_bounds_ = bounds_of(tally_.latency_ns);
 
     std::array<MPI_Request, 5> requests;
     reduce(v.data(), static_cast<int>(v.size()), MPI_UINT64_T, MPI_SUM, requests[0]);
     reduce(reals_.value.data(), RealSums::fields, MPI_DOUBLE, MPI_SUM, requests[1]);
     reduce(&lowest_, 1, MPI_DOUBLE_INT, MPI_MINLOC, requests[2]);
     reduce(&highest_, 1, MPI_DOUBLE_INT, MPI_MAXLOC, requests[3]);
-    reduce(latency_bounds_.data(), 2, MPI_UINT64_T, MPI_MIN, requests[4]);
+    reduce(latency_bounds_.data(), 2, MPI_INT64_T, MPI_MIN, requests[4]);
     for (MPI_Request& request : requests) wait(request, waiting_);
   }
 
@@ -193,10 +205,10 @@ class Report {
       std::vector<std::uint64_t> sum(part.latency_ns.counts().begin(), part.latency_ns.counts().end());
       sum.push_back(part.latency_ns.sum());
       sum.push_back(part.requests);
-      std::array<std::uint64_t, 2> bounds{part.latency_ns.minimum(), ~part.latency_ns.maximum()};
+      LatencyBounds bounds = bounds_of(part.latency_ns);
       std::array<MPI_Request, 2> requests;
       reduce(sum.data(), static_cast<int>(sum.size()), MPI_UINT64_T, MPI_SUM, requests[0]);
-      reduce(bounds.data(), 2, MPI_UINT64_T, MPI_MIN, requests[1]);
+      reduce(bounds.data(), 2, MPI_INT64_T, MPI_MIN, requests[1]);
       for (MPI_Request& request : requests) wait(request, waiting_);
       if (rank_ != 0 || sum.back() == 0) continue;
       SamplePart& whole = parts_.emplace_back();
@@ -204,8 +216,8 @@ class Report {
       whole.requests = sum.back();
       std::copy_n(sum.begin(), Histogram::size, whole.latency.counts.begin());
       whole.latency.sum_ns = sum[Histogram::size];
-      whole.latency.minimum_ns = bounds[0];
-      whole.latency.maximum_ns = ~bounds[1];
+      whole.latency.minimum_ns = static_cast<std::uint64_t>(bounds[0]);
+      whole.latency.maximum_ns = static_cast<std::uint64_t>(-bounds[1]);
     }
   }
 
@@ -271,6 +283,7 @@ class Report {
     sample.sync_s = bounds_.max(Bounds::neg_sync);
     sample.close_s = bounds_.max(Bounds::neg_close);
     sample.prepare_s = bounds_.max(Bounds::neg_prepare);
+    sample.compute_s = bounds_.max(Bounds::neg_compute);
     sample.user_s = reals_.value[RealSums::user];
     sample.system_s = reals_.value[RealSums::system];
     sample.voluntary_switches = sum[Sums::voluntary];
@@ -278,8 +291,8 @@ class Report {
     if (sum[Sums::uncounted_ranks] == 0) sample.calls = {sum[Sums::read_calls], sum[Sums::write_calls]};
     std::copy(sum.begin() + Sums::fields, sum.end(), sample.latency.counts.begin());
     sample.latency.sum_ns = sum[Sums::latency_ns];
-    sample.latency.minimum_ns = latency_bounds_[0];
-    sample.latency.maximum_ns = ~latency_bounds_[1];
+    sample.latency.minimum_ns = static_cast<std::uint64_t>(latency_bounds_[0]);
+    sample.latency.maximum_ns = static_cast<std::uint64_t>(-latency_bounds_[1]);
     sample.parts = parts_;
     if (sum[Sums::working_ranks] > 0) {
       sample.rank_rate_mean = reals_.value[RealSums::rate] / static_cast<double>(sum[Sums::working_ranks]);
@@ -312,7 +325,7 @@ class Report {
   RealSums reals_;
   RankExtreme lowest_, highest_;
   std::vector<SamplePart> parts_;  ///< on rank 0
-  std::array<std::uint64_t, 2> latency_bounds_{};
+  LatencyBounds latency_bounds_{};
   double begin_s_ = 0, end_s_ = 0;
 };
 

@@ -16,7 +16,7 @@ namespace strider {
 /// What one rank brings to the report of a phase.
 struct RankPart {
   std::uint64_t begin_ns = 0, end_ns = 0;  ///< on this node's monotonic clock
-  double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0;
+  double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0, compute_s = 0;
   Usage usage;
   std::optional<CallCount> calls;  ///< of the transfer
   bool interrupted = false;

@@ -129,6 +129,7 @@ PhaseOutcome PhaseWorker::run() {
   part_.end_ns = end_ns;
   part_.prepare_s = static_cast<double>(context_.timer.to_ns(tally_->prepare_ticks)) * 1e-9;
   part_.limited = limited();
+  part_.compute_s = static_cast<double>(context_.timer.to_ns(tally_->compute_ticks)) * 1e-9;
   part_.interrupted = interrupted_ || interrupted();
   complete(part_);
   return report_phase(context_, task_, rank_, part_, *tally_, milestones_, waiting());

@@ -25,7 +25,8 @@ constexpr WaitOptions idle{.patience = Patience::long_sleeps};
 class MpiSession {
  public:
   MpiSession() {
-    MPI_Init(nullptr, nullptr);
+    int provided = 0;  // interfaces may have threads, which make no MPI calls
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
   }

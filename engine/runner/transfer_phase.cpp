@@ -2,6 +2,7 @@
 
 #include "core/random.hpp"
 #include "interfaces/mpi_group.hpp"
+#include "operations/queued_transfer.hpp"
 #include "runner/phase_worker.hpp"
 
 namespace strider {
@@ -37,7 +38,8 @@ class TransferWorker final : public PhaseWorker {
 
  private:
   void execute() override;
-  void catch_up(std::uint64_t last) override { transfer_->run(last, 0); }
+  void catch_up(std::uint64_t last) override { run(last, 0); }
+  void run(std::uint64_t last, std::uint64_t deadline);
   void complete(RankPart& part) override;
   MPI_Comm agreeing() const override { return group_.get().communicator; }
 
@@ -59,7 +61,8 @@ class TransferWorker final : public PhaseWorker {
   FileData::Identity expected_;
   std::optional<Examiner> examiner_;
   std::unique_ptr<File> file_;
-  std::optional<Transfer> transfer_;
+  std::optional<Transfer> transfer_;       ///< with one request at a time
+  std::optional<QueuedTransfer> queued_;   ///< with several
 };
 
 FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat,
@@ -104,7 +107,9 @@ void TransferWorker::open_file() {
                                  .place = seat_.place,
                                  .group = &group_.get(),
                                  .shape = shape_,
-                                 .regular = {first, task_.pattern->file_shift(seat_.place)}});
+                                 .regular = {first, task_.pattern->file_shift(seat_.place)},
+                                 .depth = task_.depth,
+                                 .memory = task_.memory.first(task_.depth * task_.slot_bytes)});
   part_.open_s = seconds_between(begin, monotonic_ns());
   if (rank_ == 0 && task_.name.repetition == 0) part_.facts = file_->facts();
 }
@@ -120,14 +125,23 @@ void TransferWorker::transfer() {
   work.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
   work.examiner = examiner_ ? &*examiner_ : nullptr;
 
+  work.depth = task_.depth;
+  work.slot_bytes = task_.slot_bytes;
+  if (task_.operation != Operation::prefill) work.think_ns = static_cast<std::uint64_t>(test_.think_s * 1e9);
+
   const std::uint64_t deadline = deadline_ticks();
-  transfer_.emplace(work, *file_, context_.timer, *tally_, *this);
-  guarded([&] {
-    if (cooperation_ == Cooperation::collective) transfer_->run_collective(requests_, rounds_, deadline, *this);
-    else transfer_->run(requests_, deadline);
-  });
+  if (task_.depth > 1) queued_.emplace(work, dynamic_cast<QueuedFile&>(*file_), context_.timer, *tally_, *this);
+  else transfer_.emplace(work, *file_, context_.timer, *tally_, *this);
+  guarded([&] { run(requests_, deadline); });
   if (limited()) wear_out(requests_, cooperation_ == Cooperation::collective ? WearOut::no : test_.wear_out);
+  queued_.reset();
   transfer_.reset();
+}
+
+void TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
+  if (queued_) queued_->run(last, deadline);
+  else if (cooperation_ == Cooperation::collective) transfer_->run_collective(last, rounds_, deadline, *this);
+  else transfer_->run(last, deadline);
 }
 
 /// But for those that tell of progress.

@@ -41,7 +41,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    "keys", [{}, {"interface": "mpiio"}, {"interface": "mpiio", "interface_access": "collective"}]
+    "keys",
+    [
+        {},
+        {"depth": 8},
+        {"interface": "mmap"},
+        {"interface": "mpiio"},
+        {"interface": "mpiio", "interface_access": "collective"},
+    ],
 )
 def test_a_full_file_system_ends_the_case_and_not_the_run(
     engine: Engine, small_disk: Path, tmp_path: Path, keys: Json

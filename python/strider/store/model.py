@@ -250,6 +250,7 @@ class Sample(Record):
     sync_s: Real = math.nan
     close_s: Real = math.nan
     prepare_s: Real = math.nan
+    compute_s: Real = math.nan
     user_s: Real = math.nan
     system_s: Real = math.nan
     voluntary_switches: int | None = None

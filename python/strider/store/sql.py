@@ -34,6 +34,7 @@ _PHASE_TIMES = (
     "sync_s",
     "close_s",
     "prepare_s",
+    "compute_s",
     "user_s",
     "system_s",
 )

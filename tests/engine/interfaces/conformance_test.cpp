@@ -1,6 +1,6 @@
 // What every interface that stores bytes has to do, with its defaults and with each flag and choice of its own. A new
-// interface in the build list is found by itself; interfaces/template.cpp, which is not in the list, is tested with
-// them.
+// interface in the build list, or a module that was built, is found by itself; interfaces/template.cpp, which is not in
+// the list, is tested with them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "interfaces/folder.hpp"
 #include "interfaces/interface.hpp"
+#include "interfaces/modules.hpp"
 #include "interfaces/mpi_group.hpp"
 #include "interfaces/variants.hpp"
 #include "mpi_session.hpp"
@@ -22,22 +23,13 @@ namespace {
 
 constexpr std::uint64_t block = 4096;  ///< a multiple of what any of them asks for
 
-std::vector<Variant> all_variants() {
-  std::vector<Variant> all = variants_of(template_entry);
-  for (const InterfaceEntry* entry : all_interfaces()) {
-    if (!entry->capabilities.storage) continue;
-    for (Variant& variant : variants_of(*entry)) all.push_back(std::move(variant));
-  }
-  for (Variant& variant : all) std::replace(variant.name.begin(), variant.name.end(), '-', '_');
-  return all;
-}
-
 class EveryInterface : public testing::TestWithParam<Variant> {
  protected:
   void SetUp() override {
     interface_ = GetParam().entry->make(GetParam().settings);
     if (interface_->cooperation({}) != Cooperation::independent) need_mpi();
-    if (!can_create()) GTEST_SKIP() << "the file system of " << testing::TempDir() << " refuses it";
+    if (!can_store(*interface_, folder_.file("probe")))
+      GTEST_SKIP() << "the file system of " << testing::TempDir() << " refuses it";
   }
   void TearDown() override {
     for (const std::string& name : folder_.content()) interface_->remove(folder_.file(name));
@@ -87,17 +79,6 @@ class EveryInterface : public testing::TestWithParam<Variant> {
   Pages memory_{4 * block};
   std::unique_ptr<Interface> interface_;
   FileData data_{{1, 2, 3, 4}};
-
- private:
-  bool can_create() {  // some options are not for every file system: direct I/O, fallocate
-    try {
-      open("probe", Access::write, Creation::create)->close();
-      interface_->remove(folder_.file("probe"));
-      return true;
-    } catch (const IoError& error) {
-      return error.details().error_number != EINVAL && error.details().error_number != EOPNOTSUPP;
-    }
-  }
 };
 
 TEST_P(EveryInterface, ReadsBackWhatItWrote) {
@@ -304,6 +285,34 @@ TEST(Interfaces, DescribeThemselves) {
       EXPECT_NE(parameter.doc, "") << entry->name << '.' << parameter.name;
   }
   EXPECT_EQ(find_interface("possix"), nullptr);
+}
+
+TEST(Interfaces, ThoseOfModulesAreFoundByTheirNamesOrSayWhyNot) {
+  for (const Module& module : all_modules()) {
+    EXPECT_EQ(find_module(module.name), &module);
+    const LoadedModule loaded = load_module(module);
+    if (loaded.entry == nullptr) {
+      EXPECT_NE(loaded.problem, "") << module.name;
+      EXPECT_THROW(find_interface(module.name), InputError);
+      continue;
+    }
+    EXPECT_TRUE(module.built);
+    EXPECT_EQ(loaded.entry->name, module.name);
+    EXPECT_EQ(loaded.entry->doc, module.doc) << "the build list says it otherwise";
+    EXPECT_EQ(find_interface(module.name), loaded.entry);
+  }
+}
+
+TEST(Interfaces, AModuleThatWasNotBuiltSaysWhatItNeeds) {
+  const LoadedModule loaded = load_module({"absent", "", "libabsent (Debian: libabsent-dev)", false});
+  EXPECT_EQ(loaded.entry, nullptr);
+  EXPECT_EQ(loaded.problem, "not built: this needs libabsent (Debian: libabsent-dev)");
+}
+
+TEST(Interfaces, AModuleThatIsGoneSaysWhatIsMissing) {
+  const LoadedModule loaded = load_module({"absent", "", "libabsent", true});
+  EXPECT_EQ(loaded.entry, nullptr);
+  EXPECT_NE(loaded.problem.find("strider-absent.so"), std::string::npos) << loaded.problem;
 }
 
 TEST(Interfaces, TheTemplateIsNotOneOfThem) { EXPECT_EQ(find_interface(template_entry.name), nullptr); }

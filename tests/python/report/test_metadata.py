@@ -197,7 +197,8 @@ class TestFigures:
     def test_on_a_logarithmic_axis_it_ends_with_the_axis(self) -> None:
         bars = [Bar("stat", "", 1000.0, 0.0, 9000.0, "1 000", ""), bar("lseek", "", 1e6)]
         figure = rate_by_operation.figure(bars, styles([""]), (1000.0, 1.1e6))
-        assert figure["data"]["values"][0]["low"] == 100.0
+        (values,) = figure["datasets"].values()
+        assert values[0]["low"] == 100.0
 
     def test_bars_of_several_cases_are_named_one_by_one(self) -> None:
         bars = [bar("create", case, 1000.0) for case in ("shared", "per-rank")]
@@ -208,7 +209,7 @@ class TestFigures:
     def test_a_line_goes_from_the_fastest_request_to_the_slowest(self) -> None:
         latencies = LatencyDistribution({10: 900, 100: 99, 120: 1})
         line = Line("stat", latencies, styles(["stat"])["stat"])
-        data = latency_percentiles.figure([line])["data"]["values"]
+        (data,) = latency_percentiles.figure([line])["datasets"].values()
         assert (data[0]["nines"], data[-1]["nines"]) == (0.0, pytest.approx(3.0))
         assert data[0]["latency"] == pytest.approx(10e-9)
         assert data[-1]["latency"] == pytest.approx(100e-9, rel=0.01)

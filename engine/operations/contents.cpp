@@ -1,0 +1,37 @@
+#include "operations/transfer.hpp"
+
+namespace strider {
+
+void Contents::generate(std::span<const Extent> extents, std::span<std::byte> memory) const {
+  const std::uint64_t begin = timer_.now();
+  for (const Extent& extent : extents)
+    work_.written->fill(memory.subspan(extent.memory_offset, extent.length), extent.file_offset);
+  tally_.prepare_ticks += timer_.now() - begin;
+}
+
+void Contents::spoil(std::span<const Extent> extents, std::span<std::byte> memory) const {
+  constexpr std::uint64_t distance = 512;
+  const std::uint64_t begin = timer_.now();
+  for (const Extent& extent : extents)
+    for (std::uint64_t i = 0; i < extent.length; i += distance) memory[extent.memory_offset + i] ^= std::byte{0xff};
+  tally_.prepare_ticks += timer_.now() - begin;
+}
+
+void Contents::examine(std::span<const Extent> extents, std::span<std::byte> memory) const {
+  const std::uint64_t begin = timer_.now();
+  for (const Extent& extent : extents) work_.examiner->examine(memory, extent);
+  tally_.prepare_ticks += timer_.now() - begin;
+}
+
+void Contents::think() const {
+  const std::uint64_t begin = timer_.now(), end = begin + timer_.from_ns(work_.think_ns);
+  std::uint64_t now = begin;
+  volatile double result = 1;
+  while (now < end) {
+    for (int i = 0; i < 16; ++i) result = result * 1.0000001 + 1e-9;
+    now = timer_.now();
+  }
+  tally_.compute_ticks += now - begin;
+}
+
+}  // namespace strider

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "operations/transfer.hpp"
+
+namespace strider {
+
+/// Moves the bytes of one phase with several requests in flight. A request's latency is from when it is handed over to when
+/// its completion is seen. No allocation, no lock, no formatting in its loop.
+class QueuedTransfer {
+ public:
+  QueuedTransfer(const Work& work, QueuedFile& file, const Timer& timer, Tally& tally, Watch& watch);
+
+  /// Visits requests up to number `last`, from where the last call left off, and waits for all of them.
+  /// `deadline_ticks`: 0 for none. Throws IoError.
+  Stop run(std::uint64_t last, std::uint64_t deadline_ticks);
+
+ private:
+  /// A request in flight.
+  struct Slot {
+    std::vector<Extent> extents;
+    std::size_t count = 0;
+    std::uint64_t number = 0;
+    std::uint64_t begin = 0;  ///< in timer ticks
+  };
+
+  void fetch(Slot& slot);
+  void issue();
+  std::uint64_t reap();
+  std::span<std::byte> memory_of(std::uint32_t slot) const {
+    return work_.memory.subspan(slot * work_.slot_bytes, work_.slot_bytes);
+  }
+  std::span<const Extent> extents_of(const Slot& slot) const { return {slot.extents.data(), slot.count}; }
+
+  static constexpr std::uint64_t watch_interval_ns = 2'000'000;
+  const Work& work_;
+  Contents contents_;
+  QueuedFile& file_;
+  const Timer& timer_;
+  Tally& tally_;
+  Watch& watch_;
+  Direction direction_;
+  bool contiguous_;
+  std::uint64_t next_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_, done_;
+};
+
+}  // namespace strider
