@@ -10,8 +10,10 @@ void Population::remove(Things things) {
   present.remove(things);
   if (things.has(Thing::files)) {
     files = first_file = 0;
-    mixed = renamed_files = false;
+    renamed_files = false;
   }
+  // Links outlive the files of a mix, and there are as many.
+  if (present.both({Thing::files, Thing::hard_links, Thing::symbolic_links}).empty()) mixed = false;
   if (things.has(Thing::directories)) {
     directories = 0;
     renamed_directories = false;

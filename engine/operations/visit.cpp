@@ -81,7 +81,7 @@ Visitor::Visitor(const VisitWork& work, const Timer& timer, Tally& tally, Watch&
 Item Visitor::item_of(std::uint64_t visit) const {
   std::array<std::uint64_t, 1> number{};
   work_.order->fill(visit, number);
-  return {work_.place.rank, population_.first_file + number[0]};
+  return {work_.place.rank, (visits_ == Visits::files ? population_.first_file : 0) + number[0]};
 }
 
 /// Paths first: what they cost is no latency of storage.

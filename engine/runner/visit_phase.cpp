@@ -30,6 +30,8 @@ class VisitWorker final : public PhaseWorker {
   bool works_level_by_level() const {
     return task_.operation == Operation::make_tree || task_.operation == Operation::remove_tree;
   }
+  /// Each rank has numbers of its own then.
+  bool visits_mixed_files() const { return population_.mixed && metadata_.visits == Visits::files; }
   bool stores() const { return test_.interface->capabilities.storage; }
 
   const VisitTask& task_;
@@ -55,7 +57,7 @@ VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
       acts_as_(acting_rank()),
       seat_(task.seating->seat(acts_as_)),
       visits_(visits()),
-      order_(order_of(test_, acts_as_, population_.mixed ? population_.files : task.tree->items())) {
+      order_(order_of(test_, acts_as_, visits_mixed_files() ? population_.files : task.tree->items())) {
   part_.had_requests = visits_;
   work_ = {.operation = task.operation,
            .tree = task.tree,
@@ -82,7 +84,7 @@ VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
 /// The rank whose items this one visits.
 std::uint32_t VisitWorker::acting_rank() const {
   const auto me = static_cast<std::uint32_t>(rank_);
-  if (metadata_.owner == MetadataOperation::Owner::own || population_.mixed) return me;
+  if (metadata_.owner == MetadataOperation::Owner::own || visits_mixed_files()) return me;
   return readback_rank(test_, me, task_.name.repetition);
 }
 

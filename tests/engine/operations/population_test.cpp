@@ -142,6 +142,16 @@ TEST_F(PopulationTest, NumbersNewFilesFromTheBeginningOnceThoseOfAMixAreGone) {
   }
 }
 
+TEST_F(PopulationTest, CountsNoLinksThatAMixHasLeft) {
+  complete(Operation::create);
+  mix(population);
+  complete(Operation::symlink);
+  complete(Operation::unlink);
+  EXPECT_TRUE(population.mixed) << "each rank has its own number of links";
+  population.remove({Thing::symbolic_links});
+  EXPECT_FALSE(population.mixed);
+}
+
 TEST_F(PopulationTest, KeepsTheFilesOfAMixWhereOtherThingsAreRemoved) {
   complete(Operation::create);
   mix(population);

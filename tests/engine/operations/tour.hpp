@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,38 @@ class Tour {
   PatientWatch watch;
   Findings findings;
 };
+
+using Names = std::set<std::string>;
+using Words = std::vector<std::string>;
+inline const Words nothing;
+
+/// Two directories, each with two files and two directories as items; files of 6 bytes.
+class Visiting : public testing::Test {
+ protected:
+  Visiting() {
+    for (std::size_t i = 0; i < tour.memory.size(); ++i) tour.memory[i] = static_cast<std::byte>("strider"[i]);
+    tour.run(Operation::make_tree);
+  }
+  /// Everything in the tree, by its path below the top.
+  Names names() const {
+    Names all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(tour.path("")))
+      all.insert(entry.path().string().substr(tour.path("").size()));
+    return all;
+  }
+  void expect_unchanged(Operation operation) {
+    const Names before = names();
+    EXPECT_EQ(tour.run(operation), nothing);
+    EXPECT_EQ(names(), before);
+  }
+
+  Tour tour{{.items = 2, .depth = 1, .fanout = 1, .file_size = 6}};
+  const Names files{"/f0.0", "/f0.1", "/b0/f0.2", "/b0/f0.3"}, tree{"/b0"};
+};
+inline Names operator+(Names one, const Names& other) {
+  one.insert(other.begin(), other.end());
+  return one;
+}
 
 /// Descriptors that this process has open.
 inline auto open_descriptors() {
