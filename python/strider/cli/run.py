@@ -26,8 +26,8 @@ def run(
     """Run a suite: measure every case, print a table, write a report.
 
     Test files are made only in a folder of Strider's own in the target, and removed at the end, whatever
-    happens. Ctrl-C stops within two seconds and keeps what was measured. strider plan SUITE shows beforehand
-    what a run will do.
+    happens. Ctrl-C stops measuring within two seconds, removes the files and keeps what was measured.
+    strider plan SUITE shows beforehand what a run will do.
     """
     from strider.suite import locate
 

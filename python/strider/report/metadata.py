@@ -67,10 +67,13 @@ def label_columns(summaries: Sequence[OperationSummary], facets: Facets) -> list
     """What names a row: the operation, and what differs between the cases."""
     varying = [
         Column("interface", "", lambda row: facets.series[row.summary.case.number]),
-        Column("conditions", "", lambda row: facets.group[row.summary.case.number]),
         Column("clients", "", lambda row: str(row.summary.case.clients)),
+        Column("conditions", "", lambda row: facets.group[row.summary.case.number]),
     ]
     differing = [c for c in varying if len({c.cell(Row(summary)) for summary in summaries}) > 1]
+    names = [(s.operation, *(column.cell(Row(s)) for column in differing)) for s in summaries]
+    if len(set(names)) < len(names):  # cases that differ in nothing but their lists of operations
+        differing.append(Column("case", "", lambda row: str(row.summary.case.number)))
     return [Column("operation", "", lambda row: row.name), *differing]
 
 
@@ -80,9 +83,15 @@ def case_labels(summaries: Sequence[OperationSummary], facets: Facets) -> dict[i
     labels = {}
     for summary in summaries:
         texts = [(column.name, column.cell(Row(summary))) for column in columns]
-        parts = [plural(int(text), "client") if name == "clients" else text for name, text in texts]
+        parts = [_label_of(name, text) for name, text in texts]
         labels[summary.case.number] = ", ".join(parts)
     return labels
+
+
+def _label_of(column: str, text: str) -> str:
+    if column == "clients":
+        return plural(int(text), "client")
+    return f"case {text}" if column == "case" else text
 
 
 def number_columns(summaries: Sequence[OperationSummary]) -> list[Column]:

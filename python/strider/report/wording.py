@@ -230,7 +230,7 @@ def metadata_check_line(summaries: Sequence[OperationSummary]) -> str:
         return ""
     wrong = _wrong_metadata(checked)
     verdict = f"{wrong} times it was not as made" if wrong else "all of it was as made"
-    return f"What operations of metadata found was checked: {verdict}."
+    return f"What completed operations of metadata found was checked: {verdict}."
 
 
 def verification_line(summaries: Sequence[OperationSummary]) -> str:

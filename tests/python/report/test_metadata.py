@@ -69,9 +69,15 @@ class TestTable:
 
     def test_what_differs_between_cases_is_a_column(self, tmp_path: Path) -> None:
         text = rendered(run_of(tmp_path, trees(clients=[1, 2])))
-        assert re.search(r"^create +shared +1 ", text, re.MULTILINE)
-        assert re.search(r"^create +per-rank +2 ", text, re.MULTILINE)
+        assert re.search(r"^create +1 +shared ", text, re.MULTILINE)
+        assert re.search(r"^create +2 +per-rank ", text, re.MULTILINE)
         assert "tree balanced · order forward · items 1000 · 3 repetitions" in text
+
+    def test_cases_that_differ_only_in_their_operations_are_told_by_number(self, tmp_path: Path) -> None:
+        cases = [TreeSpec(operations=("create", "unlink")), TreeSpec(operations=("mknod", "unlink"))]
+        text = rendered(run_of(tmp_path, cases))
+        assert re.search(r"^unlink +1 ", text, re.MULTILINE)
+        assert re.search(r"^unlink +2 ", text, re.MULTILINE)
 
     def test_data_and_metadata_have_a_table_each(self, tmp_path: Path) -> None:
         text = rendered(run_of(tmp_path, [*sweep(), *trees()]))
@@ -95,11 +101,11 @@ class TestTable:
         text = rendered(run_of(tmp_path, [TreeSpec(wrong_data=True)]))
         assert "3 void; 6 wrong" in text
         assert "WRONG METADATA: 6 of the items visited were not as they were made." in text
-        assert "What operations of metadata found was checked: 6 times it was not as made." in text
+        assert "What completed operations of metadata found was checked: 6 times it was not as made." in text
 
     def test_what_was_found_right_is_said(self, tmp_path: Path) -> None:
         text = rendered(run_of(tmp_path, [TreeSpec()]))
-        assert "What operations of metadata found was checked: all of it was as made." in text
+        assert "What completed operations of metadata found was checked: all of it was as made." in text
 
 
 class TestRows:

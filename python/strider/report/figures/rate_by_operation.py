@@ -54,7 +54,7 @@ def figure(bars: Sequence[Bar], look: Mapping[str, SeriesStyle], ends: tuple[flo
     grouped = len(cases) > 1
     row, order = ("case", cases) if grouped else ("operation", operations)
     base = alt.Chart().encode(
-        y=alt.Y(f"{row}:N", title=None, sort=order, axis=alt.Axis(ticks=False, labelLimit=260))
+        y=alt.Y(f"{row}:N", title=None, sort=order, axis=alt.Axis(ticks=False, labelLimit=420))
     )
     layers = alt.layer(*_layers(base, cases, look, ends))
     marks = layers.properties(width=WIDTH, height=alt.Step(BAR_STEP))
