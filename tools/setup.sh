@@ -85,7 +85,21 @@ missing_packages() { # the Debian packages of what nobody provides
   [ "$purpose" = test ] || return 0
   has_header gtest/gtest.h || echo libgtest-dev
   for tool in fio strace; do has $tool || echo $tool; done
+  # Servers come only where a test may not be skipped: nobody wants them unasked.
+  [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ "$(id -u)" = 0 ] || return 0
+  # shellcheck disable=SC2086
+  for each in $lab_needs; do has "${each%:*}" || ls ${each%:*} >/dev/null 2>&1 || echo "${each#*:}"; done
 }
+
+# PROGRAM:PACKAGE, or FILE:PACKAGE, of what tests/system/lab starts
+lab_needs='
+  ip:iproute2 ss:iproute2
+  glusterd:glusterfs-server glusterfs:glusterfs-client gluster:glusterfs-cli
+  xrootd:xrootd-server xrootdfs:xrootd-fuse
+  ganesha.nfsd:nfs-ganesha /usr/lib/*/ganesha/libfsalvfs.so:nfs-ganesha-vfs rpcbind:rpcbind nfs-cp:libnfs-utils
+  mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client mfscli:moosefs-cli
+  ceph-mon:ceph-mon ceph-mgr:ceph-mgr ceph-osd:ceph-osd ceph-mds:ceph-mds ceph:ceph-common ceph-fuse:ceph-fuse
+  monmaptool:ceph-base'
 
 install_packages() {
   if [ "${STRIDER_APT:-}" = never ] || ! has apt-get; then return 0; fi

@@ -94,9 +94,16 @@ class Job:
 class EngineJob(Job):
     """A run of the engine that is under way."""
 
-    def __init__(self, engine: Engine, document: Json, work: Path, wrap: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        document: Json,
+        work: Path,
+        wrap: Iterable[str] = (),
+        directory: Path | None = None,
+    ) -> None:
         self.work = work
-        self.directory = work / "target"
+        self.directory = directory or work / "target"
         self.directory.mkdir(exist_ok=True)
         self.events_file = work / "events.jsonl"
         plan_file = work / "plan.json"
@@ -131,9 +138,11 @@ class EngineJob(Job):
         return [pid for pid in descendants(self.process.pid) if command_of(pid) == "strider-engine"]
 
 
-def run_engine(engine: Engine, document: Json, work: Path, wrap: Iterable[str] = ()) -> EngineRun:
-    """Runs a plan to its end."""
-    with EngineJob(engine, document, work, wrap) as job:
+def run_engine(
+    engine: Engine, document: Json, work: Path, wrap: Iterable[str] = (), directory: Path | None = None
+) -> EngineRun:
+    """Runs a plan to its end, in a folder of `work` or in another directory."""
+    with EngineJob(engine, document, work, wrap, directory) as job:
         return job.finish()
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from strider.lab import SYSTEMS, FileSystem
+
 ROOT = Path(__file__).resolve().parents[2]
 BARE = ["sh", "awk", "cat", "cksum", "dirname", "find", "flock", "grep", "id", "mkdir", "readlink", "rm"]
 
@@ -79,3 +81,10 @@ def test_scripts_are_found_through_links_from_any_folder(
     done = subprocess.run([str(link)], env=environment, cwd="/", capture_output=True, text=True, check=False)
     assert "lacks a C++ compiler" in done.stderr
     assert (checkout / ".strider" / "log").exists()
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=lambda system: system.name)
+def test_what_the_lab_needs_is_set_up(system: FileSystem) -> None:
+    words = (ROOT / "tools" / "setup.sh").read_text(encoding="utf-8").replace("'", " ").split()
+    for program, package in system.needs.items():
+        assert f"{program}:{package}" in words

@@ -16,6 +16,7 @@ from strider.cli.describe import describe
 from strider.cli.doctor import doctor
 from strider.cli.export import export
 from strider.cli.ior import ior
+from strider.cli.lab import lab
 from strider.cli.list_ import list_
 from strider.cli.piobench import piobench
 from strider.cli.plan import plan
@@ -54,6 +55,7 @@ app.command("ior")(ior)
 app.command("piobench")(piobench)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
+app.add_typer(lab, name="lab")
 
 
 def _print_version(wanted: bool) -> None:

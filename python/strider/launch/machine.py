@@ -76,7 +76,8 @@ def mount_of(path: Path) -> Mount | None:
 def space_of(path: Path) -> Space:
     """What is left on the file system of a path."""
     status = os.statvfs(path)
-    free_files = status.f_favail if status.f_files else None
+    # CephFS, which has no limit, says -1.
+    free_files = status.f_favail if status.f_files and status.f_favail >= 0 else None
     return Space(
         status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize, free_files, status.f_frsize
     )

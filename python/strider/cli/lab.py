@@ -1,0 +1,155 @@
+"""`strider lab`: real parallel file systems on this machine, to try Strider with."""
+
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from strider.cli.options import JsonOption, QuietOption
+from strider.errors import ExitCode
+
+if TYPE_CHECKING:
+    from strider.lab import Record
+
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="File system; strider lab list names them.")
+]
+AtOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--at",
+        metavar="DIR",
+        help="Folder to hold the lab's own; else one in the temporary folder.",
+        show_default=False,
+    ),
+]
+
+lab = typer.Typer(
+    help="Start real parallel file systems on this machine, to try Strider with (root, Debian packages).",
+    no_args_is_help=True,
+)
+
+
+@lab.command("list")
+def list_(at: AtOption = None, json: JsonOption = False) -> None:
+    """List the file systems of the lab: whether each is up, can be started, or what it lacks."""
+    from strider.lab import SYSTEMS, folder_of, state_of
+
+    rows: list[dict[str, Any]] = [
+        {
+            "name": system.name,
+            "doc": system.doc,
+            "state": state_of(folder_of(system, at)),
+            "missing_packages": system.missing_packages(),
+            "obstacle": system.obstacle(),
+        }
+        for system in SYSTEMS.values()
+    ]
+    if json:
+        _print_json(rows)
+        return
+    from rich.table import Table
+
+    from strider.cli.console import output
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for row in rows:
+        missing = row["missing_packages"]
+        lacks = row["obstacle"] or (f"lacks Debian packages: {' '.join(missing)}" if missing else "")
+        table.add_row(row["name"], row["state"], row["doc"] + (f"\n→ {lacks}" if lacks else ""))
+    output().print(table)
+
+
+@lab.command()
+def up(
+    name: NameArgument,
+    at: AtOption = None,
+    install: Annotated[
+        bool, typer.Option("--install", help="Install missing Debian packages with apt-get.")
+    ] = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Start a file system, wait until it works, and tell how to use it."""
+    from strider import lab as labs
+
+    system = labs.find(name)
+    folder = labs.folder_of(system, at)
+    say = _say_nothing if quiet else _say
+    missing = system.missing_packages()
+    if install and missing:
+        say(f"installing {' '.join(missing)}")
+        labs.install(missing)
+    with _signals_interrupt():
+        record = labs.up(system, folder, say)
+    _print_json(record.model_dump(mode="json")) if json else _print_use(record, folder)
+
+
+@lab.command()
+def down(name: NameArgument, at: AtOption = None, quiet: QuietOption = False) -> None:
+    """Stop a file system of the lab and remove everything of it; also what a crash has left."""
+    from strider import lab as labs
+
+    labs.down(labs.folder_of(labs.find(name), at), _say_nothing if quiet else _say)
+
+
+@lab.command()
+def status(name: NameArgument, at: AtOption = None, json: JsonOption = False) -> None:
+    """Tell whether a file system of the lab is up, and how to use it; exit code 3 unless it is."""
+    from strider import lab as labs
+
+    folder = labs.folder_of(labs.find(name), at)
+    state = labs.state_of(folder)
+    record = labs.read(folder)
+    if json:
+        _print_json({"state": state, "record": record.model_dump(mode="json") if record else None})
+    else:
+        print(f"{name} is {state} ({folder})")
+        if record and state == "up":
+            _print_use(record, folder)
+    if state != "up":
+        raise typer.Exit(int(ExitCode.CANNOT_RUN))
+
+
+@contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """Makes other signals that end programs like Ctrl-C: what was started is taken down again."""
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _print_use(record: "Record", folder: Path) -> None:
+    for endpoint in record.endpoints:
+        print(f"{record.system} {endpoint.name}" + (f": {endpoint.remark}" if endpoint.remark else ""))
+        if endpoint.mount:
+            print(f"  mounted at {endpoint.mount}")
+        print(f"  native: {', '.join(f'{key} {value}' for key, value in endpoint.native.items())}")
+    if record.enter:
+        print(
+            f"native addresses are in a network of their own: begin commands with {shlex.join(record.enter)}"
+        )
+    print(f"when done: strider lab down {record.system} --at {shlex.quote(str(folder.parent))}")
+
+
+def _print_json(value: object) -> None:
+    from strider.engine import to_json
+
+    sys.stdout.write(to_json(value))
+
+
+def _say(line: str) -> None:
+    print(f"strider: {line}", file=sys.stderr, flush=True)
+
+
+def _say_nothing(_: str) -> None:
+    pass

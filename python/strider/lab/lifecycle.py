@@ -1,0 +1,168 @@
+"""A lab from its start to its end: `up`, `down` and what there is in between."""
+
+import os
+import re
+import shlex
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from strider.errors import ExitCode, StriderError
+from strider.lab import mounts, processes
+from strider.lab.record import FILE, Record, boot_id, read
+from strider.lab.site import Site
+from strider.lab.system import FileSystem
+
+State = Literal["up", "down", "incomplete"]
+"""`incomplete`: something was started, but not everything works; `down` removes it."""
+
+LONGEST_FOLDER = 60
+"""Characters of a lab's folder: servers make sockets below it, whose names may have 107."""
+PLAIN = re.compile(r"[\w./+-]+", re.ASCII)
+"""What a folder's name may be made of: it stands in the configuration of servers."""
+
+
+def folder_of(system: FileSystem, at: Path | None) -> Path:
+    """The folder of a lab.
+
+    Args:
+        system: The file system.
+        at: The folder that holds the lab's, None for the default one.
+
+    Raises:
+        StriderError: No lab can be in this folder.
+    """
+    folder = (at or _default_parent()).resolve() / system.name
+    if not PLAIN.fullmatch(str(folder)):
+        raise StriderError(
+            f"{folder}: servers need a name of letters, digits and ./_+- only; choose another (--at)"
+        )
+    if len(str(folder)) > LONGEST_FOLDER:
+        raise StriderError(
+            f"{folder}: servers need a name of at most {LONGEST_FOLDER} characters; choose another (--at)"
+        )
+    return folder
+
+
+def up(system: FileSystem, folder: Path, say: Callable[[str], None]) -> Record:
+    """Starts a lab and waits until it works; whatever goes wrong, nothing stays behind.
+
+    Args:
+        system: What to start.
+        folder: Where; it must not exist, or be empty.
+        say: Takes lines about what is going on.
+
+    Raises:
+        StriderError: It is up already, or cannot be started; the message says why.
+    """
+    _check_machine(system)
+    state = state_of(folder)
+    if state != "down":
+        remedy = f"strider lab down {system.name} --at {shlex.quote(str(folder.parent))} removes it"
+        raise StriderError(f"{folder} holds a lab that is {state}: {remedy}", ExitCode.CANNOT_RUN)
+    _make(folder)
+    site = Site(folder, system.name, say)
+    try:
+        site.record.endpoints = system.start(site)
+        site.note_children()
+        site.record.state = "up"
+        site.record.write(folder)
+    except BaseException:
+        say("taking down what was started")
+        try:
+            down(folder, say)
+        except StriderError as error:
+            say(error.message)  # the first error is the one to end with
+        raise
+    return site.record
+
+
+def down(folder: Path, say: Callable[[str], None]) -> None:
+    """Stops everything that a lab started, unmounts, and removes its files; also what a crash has left.
+
+    Raises:
+        StriderError: Something could not be stopped or unmounted; it is named, and no file was removed.
+    """
+    record = read(folder)
+    for point in mounts.unmount_below(folder):
+        say(f"{point} was in use; whoever has it open will get errors")
+    if record:
+        # Of another start of the machine nothing lives on, and its numbers are those of others now.
+        known = reversed(record.processes) if record.boot == boot_id() else []
+        alive = processes.stop([*known, *processes.marked(record.mark)])
+        if alive:
+            names = ", ".join(f"{process.name} (process {process.pid})" for process in alive)
+            raise StriderError(f"cannot stop {names}", ExitCode.CANNOT_RUN)
+    mounts.unmount_below(folder)
+    if left := mounts.below(folder):
+        raise StriderError(f"cannot unmount {', '.join(map(str, left))}", ExitCode.CANNOT_RUN)
+    if folder.exists():
+        _remove(folder)
+    if folder.parent == _default_parent().resolve():
+        with suppress(OSError):  # it does not exist, or holds another lab
+            folder.parent.rmdir()
+
+
+def state_of(folder: Path) -> State:
+    """Whether a lab works, as far as its processes and mounts tell."""
+    record = read(folder)
+    if record is None:
+        return "down"
+    points = [endpoint.mount for endpoint in record.endpoints if endpoint.mount]
+    is_whole = (
+        record.state == "up"
+        and record.boot == boot_id()
+        and all(map(processes.is_alive, record.processes))
+        and set(points) <= set(mounts.below(folder))
+    )
+    return "up" if is_whole else "incomplete"
+
+
+def _default_parent() -> Path:
+    return Path(tempfile.gettempdir()) / "strider-lab"
+
+
+def _check_machine(system: FileSystem) -> None:
+    obstacle = system.obstacle()
+    if obstacle:
+        raise StriderError(f"{system.name}: {obstacle}", ExitCode.CANNOT_RUN)
+    missing = system.missing_packages()
+    if missing:
+        command = f"apt-get install --no-install-recommends {' '.join(missing)}"
+        raise StriderError(
+            f"{system.name} needs Debian packages that are missing: {command}\n"
+            f"  strider lab up {system.name} --install does that",
+            ExitCode.CANNOT_RUN,
+        )
+
+
+def _make(folder: Path) -> None:
+    """Makes the lab's folder, where nobody else can put anything and the servers' own users may pass."""
+    try:
+        folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+        status = folder.parent.stat()
+    except OSError as error:
+        raise StriderError(f"cannot make {folder}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+    others_own = status.st_uid not in (0, os.geteuid()) or folder.stat().st_uid != os.geteuid()
+    others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+    if others_own or others_write or folder.is_symlink():
+        raise StriderError(f"{folder}: others can change what is there; choose another folder (--at)")
+
+
+def _remove(folder: Path) -> None:
+    """Removes a lab's folder, its record last: what is interrupted can be done again."""
+    for path in folder.iterdir():
+        if path.name == FILE:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    (folder / FILE).unlink(missing_ok=True)
+    folder.rmdir()

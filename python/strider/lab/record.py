@@ -1,0 +1,126 @@
+"""What a lab has started, on disk from the moment it happens: so that it can be undone after any crash."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from strider.errors import ExitCode, StriderError
+
+FILE = "lab.json"
+"""The record's name in the lab's folder; also what shows that a folder is a lab's own."""
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Process(BaseModel):
+    """A process that cannot be mistaken for a later one with the same number.
+
+    Attributes:
+        pid: Process number.
+        start_ticks: When it started, in clock ticks since the machine did (field 22 of /proc/PID/stat).
+        name: What it is, for messages.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pid: int
+    start_ticks: int
+    name: str
+
+
+class Endpoint(BaseModel):
+    """A file system that is ready for use.
+
+    Attributes:
+        name: Of the file system within the lab, such as a volume.
+        mount: Where it is mounted, None where this machine can not or need not mount it.
+        native: What its own library needs to find it, such as server, port and volume.
+        remark: What to beware of, empty if nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    mount: Path | None = None
+    native: dict[str, str] = {}
+    remark: str = ""
+
+
+class Record(BaseModel):
+    """The state of a lab.
+
+    Attributes:
+        system: Name of the file system.
+        mark: Unique text in the environment of every process of this lab.
+        boot: Which start of the machine the processes and mounts belong to.
+        state: `starting` until everything works; a lab that stays there was cut short.
+        processes: Daemons, in the order of their start.
+        enter: Words to put before a command that uses the native addresses, empty where none are needed.
+        endpoints: What there is to use.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal["strider-lab"] = "strider-lab"
+    version: Literal[1] = 1
+    system: str
+    mark: str
+    boot: str
+    state: Literal["starting", "up"] = "starting"
+    processes: list[Process] = []
+    enter: list[str] = []
+    endpoints: list[Endpoint] = []
+
+    def create(self, folder: Path) -> None:
+        """Writes the first record of a folder.
+
+        Raises:
+            StriderError: There is one: another start has come first.
+        """
+        new = self._write_new(folder)
+        try:
+            (folder / FILE).hardlink_to(new)
+        except FileExistsError:
+            raise StriderError(f"{folder}: another start is under way there", ExitCode.CANNOT_RUN) from None
+        finally:
+            new.unlink()
+
+    def write(self, folder: Path) -> None:
+        """Replaces the record in a folder; a reader sees the old one or the new one."""
+        self._write_new(folder).replace(folder / FILE)
+
+    def _write_new(self, folder: Path) -> Path:
+        new = folder / f"{FILE}.{self.mark}"
+        new.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        return new
+
+
+def boot_id() -> str:
+    """Which start of the machine this is."""
+    return _BOOT_ID.read_text(encoding="utf-8").strip()
+
+
+def read(folder: Path) -> Record | None:
+    """The record of a folder, None if there is none.
+
+    Raises:
+        StriderError: The folder cannot be read, or what is there is not a lab's.
+    """
+    try:
+        text = (folder / FILE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        # A crash may have come before the first record got its name.
+        if folder.is_dir() and not all(path.name.startswith(FILE) for path in folder.iterdir()):
+            raise StriderError(
+                f"{folder} holds files, but no lab of Strider: choose another folder (--at)"
+            ) from None
+        return None
+    except OSError as error:
+        raise StriderError(f"cannot read {folder / FILE}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+    try:
+        return Record.model_validate_json(text)
+    except ValidationError as error:
+        raise StriderError(
+            f"{folder / FILE} is not the record of a lab: {error.errors()[0]['msg']}"
+        ) from error

@@ -1,0 +1,83 @@
+"""Processes of a lab are found and stopped; others never are."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from strider.lab.processes import MARK_VARIABLE, identify, is_alive, marked, stop
+from strider.lab.record import Process
+
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts processes that do not outlive the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(*words: str, **environment: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(words, env={**os.environ, **environment}, stdout=subprocess.PIPE)
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def known(process: subprocess.Popen[bytes]) -> Process:
+    found = identify(process.pid, "daemon")
+    assert found is not None
+    return found
+
+
+def test_a_process_ends_when_asked(start: Start) -> None:
+    process = start("sleep", "60")
+    assert stop([known(process)]) == []
+    assert process.wait() == -15
+
+
+def test_one_that_does_not_listen_is_killed(start: Start) -> None:
+    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    process = start(sys.executable, "-c", deaf)
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert stop([known(process)]) == []
+    assert process.wait() == -9
+
+
+def test_another_process_with_the_number_of_one_that_has_ended_is_left_alone(start: Start) -> None:
+    process = start("sleep", "60")
+    before = known(process).model_copy(update={"start_ticks": known(process).start_ticks - 1})
+    assert not is_alive(before)
+    assert stop([before]) == []
+    assert process.poll() is None
+
+
+def test_a_process_that_has_ended_is_not_alive(start: Start) -> None:
+    process = start("sleep", "60")
+    before = known(process)
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, but its number still taken
+    assert not is_alive(before)
+    assert stop([before]) == []
+
+
+def test_what_a_daemon_starts_by_itself_is_found_by_its_mark(start: Start) -> None:
+    daemon = start("sh", "-c", "sleep 60 & echo started; wait", **{MARK_VARIABLE: "mark-of-this-test"})
+    start("sleep", "60", **{MARK_VARIABLE: "mark-of-another-lab"})
+    assert daemon.stdout is not None
+    daemon.stdout.readline()
+    end = time.monotonic() + 30
+    while {each.name for each in marked("mark-of-this-test")} != {"sh", "sleep"}:
+        assert time.monotonic() < end
+    found = list(marked("mark-of-this-test"))
+    assert len(found) == 2
+    assert stop(found) == []
+    assert list(marked("mark-of-this-test")) == []
+    assert len(list(marked("mark-of-another-lab"))) == 1

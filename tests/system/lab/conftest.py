@@ -1,0 +1,43 @@
+"""Real parallel file systems: each is started when the first test asks for it, and taken down at the end."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from labs import running
+from strider.lab import Record
+
+
+@pytest.fixture(scope="session")
+def gluster() -> Iterator[Record]:
+    """GlusterFS: endpoints `distributed`, `sharded` and `dispersed`."""
+    with running("gluster") as record:
+        yield record
+
+
+@pytest.fixture(scope="session")
+def xrootd() -> Iterator[Record]:
+    """XRootD: endpoint `data`."""
+    with running("xrootd") as record:
+        yield record
+
+
+@pytest.fixture(scope="session")
+def ganesha() -> Iterator[Record]:
+    """NFS-Ganesha: endpoint `data`, not mounted."""
+    with running("ganesha") as record:
+        yield record
+
+
+@pytest.fixture(scope="session")
+def moosefs() -> Iterator[Record]:
+    """MooseFS: endpoint `data`."""
+    with running("moosefs") as record:
+        yield record
+
+
+@pytest.fixture(scope="session")
+def cephfs() -> Iterator[Record]:
+    """CephFS: endpoint `cephfs`."""
+    with running("cephfs") as record:
+        yield record

@@ -1,0 +1,81 @@
+"""A lab whose start was killed half way can be told, and taken down without a trace."""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import strider_command, wait_for
+from labs import system_or_skip
+from strider.lab import Record, mounts, read
+from strider.lab.processes import is_alive, marked
+
+
+@pytest.fixture
+def parent() -> Iterator[Path]:
+    """A folder that the users of servers may pass."""
+    folder = Path(tempfile.mkdtemp(prefix="strider-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.rmdir()
+
+
+def strider_lab(verb: str, parent: Path) -> subprocess.CompletedProcess[str]:
+    words = strider_command("lab", verb, "xrootd", "--at", parent)
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("daemons", [1, 2])
+def test_a_start_that_was_killed(parent: Path, daemons: int) -> None:
+    system_or_skip("xrootd")
+    folder = parent / "xrootd"
+
+    def started() -> Record | None:
+        record = read(folder)
+        return record if record and len(record.processes) >= daemons else None
+
+    starting = subprocess.Popen(
+        strider_command("lab", "up", "xrootd", "--at", parent),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        wait_for(started, f"{daemons} daemons")
+    finally:
+        starting.kill()
+        starting.communicate()
+    record = read(folder)
+    assert record is not None
+    try:
+        assert record.state == "starting"
+        assert all(map(is_alive, record.processes))
+        assert "xrootd is incomplete" in strider_lab("status", parent).stdout
+        again = strider_lab("up", parent)
+        assert again.returncode == 3
+        assert "holds a lab that is incomplete" in again.stderr
+    finally:
+        assert strider_lab("down", parent).returncode == 0
+    assert not any(map(is_alive, record.processes))
+    assert list(marked(record.mark)) == []
+    assert mounts.below(parent) == []
+    assert not folder.exists()
+
+
+def test_a_start_that_is_interrupted_cleans_up_after_itself(parent: Path) -> None:
+    system_or_skip("xrootd")
+    starting = subprocess.Popen(
+        strider_command("lab", "up", "xrootd", "--at", parent),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        wait_for(lambda: read(parent / "xrootd"), "the lab's record")
+        starting.terminate()
+        said, _ = starting.communicate(timeout=60)
+    finally:
+        starting.kill()
+        strider_lab("down", parent)
+    assert starting.returncode != 0, said
+    assert not list(parent.iterdir())
