@@ -96,10 +96,9 @@ class TreeTurn {
     if (step.kind != Step::Kind::measured) return;
     ++done_phases_;
     if (rank_ == 0 && result.valid) outcome.rates[task.name.operation] = result.rate;
-    // What a removal did not come to before its deadline is removed now.
+    // What a removal did not come to, for its own deadline or that of an earlier phase, is removed now.
     const Things removed = entry_of(step.operation).metadata.removes;
-    if (!outcome.failed && result.completed_requests != PhaseOutcome::all && !removed.empty() &&
-        step.operation != Operation::mix)
+    if (!outcome.failed && !population_.whole && !removed.empty() && step.operation != Operation::mix)
       sweep(removed, outcome);
   }
 
@@ -111,7 +110,7 @@ class TreeTurn {
     if (result.failed || result.interrupted) return;
     population_.generation = task.generation;
     population_.complete(task.operation, *tree_, result.completed_requests, cut);
-    if (!cut && task.operation != Operation::mix) made_.remove(entry_of(task.operation).metadata.removes);
+    if (population_.whole && task.operation != Operation::mix) made_.remove(entry_of(task.operation).metadata.removes);
     if (task.operation != Operation::mix) return;
     population_.mixed = true;
     population_.first_file = result.oldest_file;

@@ -118,7 +118,8 @@ void VisitWorker::go_through_levels() {
 
 void VisitWorker::execute() {
   const std::uint64_t begin = monotonic_ns();
-  pace_.emplace(test_.rate_limit_per_s, static_cast<std::uint32_t>(rank_), test_.clients, begin);
+  const bool measures = task_.purpose == PhaseTask::Purpose::measurement;
+  pace_.emplace(measures ? test_.rate_limit_per_s : 0, static_cast<std::uint32_t>(rank_), test_.clients, begin);
   if (works_level_by_level()) go_through_levels();
   else guarded([&] { run(visits_, deadline_ticks()); });
   if (limited()) wear_out(visits_, test_.wear_out);

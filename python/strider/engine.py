@@ -35,7 +35,10 @@ ParameterKind = Literal[
     "repetitions",
     "numbers",
     "levels",
+    "weights",
 ]
+
+Direction = Literal["read", "write", "both", "metadata"]
 
 
 Document = TypeVar("Document", bound=BaseModel)
@@ -66,6 +69,16 @@ class Pattern(BaseModel):
     parameters: list[Parameter] = []
 
 
+class Tree(BaseModel):
+    """A shape of directories with items in them: what the operations of metadata work on."""
+
+    name: str
+    doc: str = ""
+    formula: str = ""
+    source: str = ""
+    parameters: list[Parameter] = []
+
+
 class Interface(BaseModel):
     """A way for bytes to go to storage; `available` tells whether this engine has it and can use it here."""
 
@@ -73,16 +86,29 @@ class Interface(BaseModel):
     doc: str = ""
     available: bool = True
     unavailable_reason: str = ""
-    capabilities: dict[str, bool] = {}
+    capabilities: dict[str, bool | list[str]] = {}
     parameters: list[Parameter] = []
+
+    @property
+    def metadata(self) -> list[str]:
+        """Names of the operations that it offers on a tree."""
+        offered = self.capabilities.get("metadata", [])
+        return offered if isinstance(offered, list) else []
 
 
 class Operation(BaseModel):
-    """What is done with the bytes of a pattern."""
+    """What is done with the bytes of a pattern, or with the items of a tree.
+
+    Attributes:
+        visits: Of an operation of metadata, what it works on: `files`, `directories` or `tree`.
+        mixes: Whether it may be a part of a mix.
+    """
 
     name: str
     doc: str = ""
-    direction: str = ""
+    direction: Direction
+    visits: str = ""
+    mixes: bool = False
 
 
 class Description(BaseModel):
@@ -95,6 +121,8 @@ class Description(BaseModel):
     interfaces: list[Interface]
     operations: list[Operation]
     case: list[Parameter]
+    trees: list[Tree] = []
+    tree_case: list[Parameter] = []
 
 
 class Mpi(BaseModel):
@@ -112,7 +140,7 @@ class Version(BaseModel):
 
 
 class CheckedPhase(BaseModel):
-    """What one phase of a case does in one repetition."""
+    """What one phase of a case does in one repetition; a request of metadata is one operation on one item."""
 
     operation: str
     bytes: int
@@ -121,10 +149,19 @@ class CheckedPhase(BaseModel):
 
 
 class CheckedCase(BaseModel):
-    """What one repetition of a case needs and does."""
+    """What one repetition of a case needs and does.
+
+    Attributes:
+        files: Files; of metadata, items of both kinds at most.
+        directories: Directories of the trees.
+        inodes: Of metadata, files and directories at most, all together.
+        request_bytes: Bytes of a request; of metadata, those of a small file.
+    """
 
     case: int
     files: int = 0
+    directories: int = 0
+    inodes: int = 0
     space_bytes: int = 0
     largest_file_bytes: int = 0
     request_bytes: int = 0
@@ -198,8 +235,25 @@ class Engine:
         Raises:
             StriderError: There is no such case, rank or operation.
         """
+        return self._requests("extents", plan_json, case, rank, operation, limit)
+
+    def items(
+        self, plan_json: str, case: int, rank: int, operation: str | None = None, limit: int | None = None
+    ) -> Iterator[str]:
+        """The same for a case of metadata: lines of CSV with the path of each request's item."""
+        return self._requests("items", plan_json, case, rank, operation, limit)
+
+    def _requests(
+        self,
+        verb: Literal["extents", "items"],
+        plan_json: str,
+        case: int,
+        rank: int,
+        operation: str | None,
+        limit: int | None,
+    ) -> Iterator[str]:
         with _plan_file(plan_json) as plan:
-            command = [str(self.path), "extents", str(plan), "--case", str(case), "--rank", str(rank)]
+            command = [str(self.path), verb, str(plan), "--case", str(case), "--rank", str(rank)]
             command += ["--operation", operation] if operation else []
             command += ["--limit", str(limit)] if limit is not None else []
             with subprocess.Popen(

@@ -110,6 +110,18 @@ def format_bytes_rounded(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def grouped(number: float) -> str:
+    """A whole number with its thousands apart: `1 234 567`; to three digits below 100: `81.2`, `0.052`."""
+    if number and abs(number) < 99.95:
+        return f"{number:.3g}"
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def format_operations_rate(requests_s: float) -> str:
+    """A rate of operations for reading: `12 300 op/s`."""
+    return f"{grouped(requests_s)} op/s"
+
+
 def format_rate(mib_s: float) -> str:
     """A rate for reading: `812 MiB/s`, `3.2 MiB/s`."""
     return (

@@ -23,7 +23,7 @@ def engine() -> Engine:
         pytest.skip(f"needs the engine: {error}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def strace() -> str:
     """The system call tracer."""
     found = shutil.which("strace")

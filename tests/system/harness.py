@@ -70,6 +70,17 @@ def case(pattern: str, interface: str = "posix", **keys: Json) -> Json:
     }
 
 
+def tree_case(operations: Iterable[str], interface: str = "posix", **keys: Json) -> Json:
+    """A case of metadata, with `tree_KEY` for the parameters of its tree."""
+    tree = {key.removeprefix("tree_"): keys.pop(key) for key in list(keys) if key.startswith("tree_")}
+    return {
+        "tree": {"name": "balanced", **tree},
+        "interface": {"name": interface},
+        "operations": list(operations),
+        **keys,
+    }
+
+
 def read_events(path: Path) -> list[Json]:
     """The events of a file, as far as whole lines go."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
@@ -163,6 +174,20 @@ def extents(
     printed = extents_text(engine, document, work, rank, operation, number)
     rows = csv.DictReader(line for line in io.StringIO(printed) if not line.startswith("#"))
     return [(int(row["file_offset"]), int(row["length"])) for row in rows]
+
+
+def items(
+    engine: Engine, document: Json, work: Path, rank: int, operation: str, number: int = 1
+) -> list[str]:
+    """What a rank visits, in order, as the engine prints it: paths below Strider's folder."""
+    plan_file = work / "items-plan.json"
+    plan_file.write_text(json.dumps(document), encoding="utf-8")
+    words = ["items", plan_file, "--case", number, "--rank", rank, "--operation", operation]
+    printed = subprocess.run(
+        [engine.path, *map(str, words)], capture_output=True, text=True, check=True
+    ).stdout
+    rows = csv.DictReader(line for line in io.StringIO(printed) if not line.startswith("#"))
+    return [row["path"] for row in rows]
 
 
 def wait_for(condition: Callable[[], Found], what: str, deadline_s: float = 30) -> Found:

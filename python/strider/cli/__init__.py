@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from strider import __version__
+from strider.cli.clean import clean
 from strider.cli.convert import convert
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
@@ -18,6 +19,7 @@ from strider.cli.export import export
 from strider.cli.ior import ior
 from strider.cli.lab import lab
 from strider.cli.list_ import list_
+from strider.cli.mdtest import mdtest
 from strider.cli.piobench import piobench
 from strider.cli.plan import plan
 from strider.cli.quick import quick
@@ -52,8 +54,10 @@ app.command("report")(report)
 app.command("export")(export)
 app.command("describe")(describe)
 app.command("ior")(ior)
+app.command("mdtest")(mdtest)
 app.command("piobench")(piobench)
 app.command("convert")(convert)
+app.command("clean")(clean)
 app.command("doctor")(doctor)
 app.add_typer(lab, name="lab")
 

@@ -8,7 +8,11 @@ import typer
 
 def convert(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A configuration of PIObench, or a script of IOR.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A configuration of PIObench, a script of IOR, or a file with command lines of mdtest.",
+        ),
     ],
     output: Annotated[
         Path | None,

@@ -18,8 +18,15 @@ class Topic(StrEnum):
 
     INTERFACES = "interfaces"
     PATTERNS = "patterns"
+    TREES = "trees"
     OPERATIONS = "operations"
     CASE = "case"
+    TREE_CASE = "tree-case"
+
+    @property
+    def field(self) -> str:
+        """Its name in the description."""
+        return self.value.replace("-", "_")
 
 
 def describe(
@@ -27,13 +34,14 @@ def describe(
         Topic | None, typer.Argument(help="What to describe; everything in short if left out.")
     ] = None,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="One interface, pattern, operation or key.")
+        str | None, typer.Argument(metavar="NAME", help="One interface, pattern, tree, operation or key.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Describe interfaces, patterns, operations, keys.
+    """Describe interfaces, patterns, trees, operations, keys.
 
-    For instance: strider describe patterns strided.
+    For instance: strider describe patterns strided. case lists the keys of every case of data, tree-case
+    those of every case of metadata.
     """
     from strider import engine as engines
 
@@ -51,7 +59,7 @@ def describe(
         print_overview(description, console)
     else:
         _check_name(description, topic, name)
-        print_topic(description, topic.value, name, console)
+        print_topic(description, topic.field, name, console)
 
 
 def _select_json(description: "Description", topic: Topic | None, name: str | None) -> "Json":
@@ -60,14 +68,14 @@ def _select_json(description: "Description", topic: Topic | None, name: str | No
     if topic is None:
         return document
     _check_name(description, topic, name)
-    entries = document[topic.value]
+    entries = document[topic.field]
     return next(entry for entry in entries if entry["name"] == name) if name else entries
 
 
 def _check_name(description: "Description", topic: Topic, name: str | None) -> None:
     from strider.suite.mistakes import unknown
 
-    names = [entry.name for entry in getattr(description, topic.value)]
+    names = [entry.name for entry in getattr(description, topic.field)]
     if name is not None and name not in names:
-        what = "key" if topic is Topic.CASE else topic.value.removesuffix("s")
+        what = "key" if topic in (Topic.CASE, Topic.TREE_CASE) else topic.value.removesuffix("s")
         raise StriderError(unknown(what, name, names))

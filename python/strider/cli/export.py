@@ -24,6 +24,7 @@ class Rows(StrEnum):
     """What a row is."""
 
     SAMPLES = "samples"
+    PARTS = "parts"
     RANKS = "ranks"
     ERRORS = "errors"
     CASES = "cases"
@@ -33,7 +34,12 @@ def export(
     run: RunArgument,
     format_: Annotated[Format, typer.Option("--format", "-f", help="The file format.")] = Format.CSV,
     rows: Annotated[
-        Rows, typer.Option("--rows", help="One row per sample, per rank of a sample, per error or per case.")
+        Rows,
+        typer.Option(
+            "--rows",
+            help="One row per sample, per operation of a sample's mix, per rank of a sample, per error "
+            "or per case.",
+        ),
     ] = Rows.SAMPLES,
     output: Annotated[
         Path | None,

@@ -1,6 +1,7 @@
 """What the verbs for other benchmarks' input have in common."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,3 +59,9 @@ def print_notes(imported: "Imported") -> None:
     """Tells on the error stream what differs from the other benchmark."""
     for note in imported.notes:
         print(f"strider: note: {note}", file=sys.stderr)
+
+
+def tasks_per_node(tasks: int, environment: Mapping[str, str]) -> int | None:
+    """Tasks on each node of a Slurm allocation; None outside of one."""
+    nodes = environment.get("SLURM_JOB_NUM_NODES", "")
+    return -(-tasks // int(nodes)) if nodes.isdigit() and int(nodes) > 1 else None

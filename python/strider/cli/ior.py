@@ -1,7 +1,6 @@
 """`strider ior`: takes IOR's own options."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -48,18 +47,13 @@ def ior(
     those of IOR, and so is the table. What differs is noted; an option that would change what is measured
     but is not supported is refused.
     """
-    from strider.cli.importing import run_imported, write_suite
+    from strider.cli import importing
     from strider.importers.ior import Surroundings, read_command
 
-    surroundings = Surroundings(tasks, tasks_per_node or _tasks_per_node(tasks, os.environ), os.environ)
+    per_node = tasks_per_node or importing.tasks_per_node(tasks, os.environ)
+    surroundings = Surroundings(tasks, per_node, os.environ)
     imported = read_command(arguments or [], surroundings)
     if suite is not None:
-        write_suite(imported, suite)
+        importing.write_suite(imported, suite)
         return
-    run_imported(imported, RunOptions(launcher=launcher, store=store, quiet=quiet, json=json))
-
-
-def _tasks_per_node(tasks: int, environment: Mapping[str, str]) -> int | None:
-    """Tasks on each node of a Slurm allocation; None outside of one."""
-    nodes = environment.get("SLURM_JOB_NUM_NODES", "")
-    return -(-tasks // int(nodes)) if nodes.isdigit() and int(nodes) > 1 else None
+    importing.run_imported(imported, RunOptions(launcher=launcher, store=store, quiet=quiet, json=json))

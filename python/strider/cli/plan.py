@@ -20,7 +20,11 @@ def plan(
     settings: SetOption = None,
     extents: Annotated[
         int | None,
-        typer.Option("--extents", metavar="CASE", help="Print the extents of one rank of this case as CSV."),
+        typer.Option(
+            "--extents",
+            metavar="CASE",
+            help="Print the requests of one rank of this case as CSV: extents, or paths of a tree's items.",
+        ),
     ] = None,
     rank: Annotated[int, typer.Option("--rank", metavar="R", help="With --extents: the rank, from 0.")] = 0,
     operation: Annotated[
@@ -36,13 +40,22 @@ def plan(
             "--assume-rate", metavar="SIZE", help="Bytes per second that the time estimate assumes."
         ),
     ] = "200MiB",
+    assume_operations: Annotated[
+        int,
+        typer.Option(
+            "--assume-operations",
+            metavar="N",
+            min=1,
+            help="Operations of metadata per second that the time estimate assumes.",
+        ),
+    ] = 10_000,
     json: JsonOption = False,
 ) -> None:
     """Show every case of a suite, its bytes, space and time.
 
     Nothing is measured and the target is not touched. --json prints the plan as the engine takes it;
     --extents prints request,extent,file_offset,memory_offset,length for each request of a rank, in the order
-    in which it makes them.
+    in which it makes them, and request,path of a case with a tree.
     """
     from strider import engine as engines
     from strider.suite import Changes, check, load, locate
@@ -57,7 +70,7 @@ def plan(
     elif json:
         sys.stdout.write(checked.suite.plan.to_json())
     else:
-        _print_table(checked, engine, assume_rate)
+        _print_table(checked, engine, assume_rate, assume_operations)
 
 
 def _print_extents(
@@ -66,16 +79,18 @@ def _print_extents(
     count = len(checked.suite.plan.cases)
     if not 1 <= case <= count:
         raise StriderError(f"--extents {case}: the plan has cases 1 to {count}")
-    clients = checked.suite.plan.cases[case - 1].clients
-    if not 0 <= rank < clients:
-        raise StriderError(f"--rank {rank}: case {case} has ranks 0 to {clients - 1}")
-    for line in engine.extents(checked.suite.plan.to_json(), case, rank, operation, limit):
+    planned = checked.suite.plan.cases[case - 1]
+    if not 0 <= rank < planned.clients:
+        raise StriderError(f"--rank {rank}: case {case} has ranks 0 to {planned.clients - 1}")
+    requests = engine.items if planned.tree else engine.extents
+    for line in requests(checked.suite.plan.to_json(), case, rank, operation, limit):
         sys.stdout.write(line)
 
 
-def _print_table(checked: "CheckedPlan", engine: "Engine", assume_rate: str) -> None:
+def _print_table(checked: "CheckedPlan", engine: "Engine", assume_rate: str, assume_operations: int) -> None:
     from strider.cli.console import output
     from strider.cli.plan_table import render
+    from strider.suite.estimate import AssumedRates
     from strider.units import parse_bytes
 
     try:
@@ -84,4 +99,4 @@ def _print_table(checked: "CheckedPlan", engine: "Engine", assume_rate: str) -> 
         raise StriderError(f"--assume-rate: {error}") from error
     if rate <= 0:
         raise StriderError("--assume-rate must be more than 0")
-    render(checked, engine.description, rate, output())
+    render(checked, engine.description, AssumedRates(rate, assume_operations), output())

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from strider.engine import CheckedCase, Description, Json, Parameter
+from strider.engine import CheckedCase, Description, Json, Parameter, ParameterKind
 from strider.suite import CheckedPlan, PlannedCase
-from strider.suite.estimate import Estimate, estimate
-from strider.suite.vocabulary import Vocabulary
-from strider.units import format_bytes, format_bytes_rounded, format_seconds
+from strider.suite.estimate import AssumedRates, Estimate, estimate
+from strider.suite.vocabulary import Vocabulary, Workload
+from strider.units import format_bytes, format_bytes_rounded, format_seconds, grouped
 
 Cell = Callable[[PlannedCase, CheckedCase], str]
 
@@ -26,47 +26,88 @@ class _Column:
     justify: str = "left"
 
 
-def render(checked: CheckedPlan, description: Description, bytes_per_second: int, console: Console) -> None:
+def render(checked: CheckedPlan, description: Description, rates: AssumedRates, console: Console) -> None:
     """Prints a row for each case, what all cases have in common, and the totals.
 
     Args:
         checked: The plan and what it needs.
         description: What is default, and so not worth a word.
-        bytes_per_second: Rate that the time estimate assumes.
+        rates: Rates that the time estimate assumes.
         console: Where to print.
     """
     title = checked.suite.plan.suite
-    lines = [f"{title.name}: {title.description}" if title.description else title.name]
-    columns = _columns(Vocabulary.of(description))
-    rows = [[column.cell(case, needs) for column in columns] for case, needs in checked.cases]
+    vocabulary = Vocabulary.of(description)
+    _print(f"{title.name}: {title.description}" if title.description else title.name, console)
+    data = [(case, needs) for case, needs in checked.cases if not case.tree]
+    metadata = [(case, needs) for case, needs in checked.cases if case.tree]
+    if data:
+        _print_cases(data, _columns_of_data(vocabulary), console)
+    if metadata:
+        _print_cases(metadata, _columns_of_metadata(vocabulary), console)
+    for line in _totals(checked, estimate(checked, rates), rates):
+        _print(line, console)
+
+
+def _print(line: str, console: Console) -> None:
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _print_cases(
+    cases: list[tuple[PlannedCase, CheckedCase]], columns: list[_Column], console: Console
+) -> None:
+    """Prints a row for each of some cases of one kind, and before them what all have in common."""
+    rows = [[column.cell(case, needs) for column in columns] for case, needs in cases]
     # What is the same in all rows is said once, which leaves room for what differs.
     same = [len(rows) > 1 and len({row[index] for row in rows}) == 1 for index in range(len(columns))]
     common = [f"{column.header} {rows[0][i]}" for i, column in enumerate(columns) if same[i] and rows[0][i]]
-    lines += [f"all cases: {'; '.join(common)}"] if common else []
-    for line in lines:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if common:
+        kind = " of metadata" if cases[0][0].tree else ""
+        _print(f"all cases{kind}: {'; '.join(common)}", console)
     console.print(_table([(c, [row[i] for row in rows]) for i, c in enumerate(columns) if not same[i]]))
-    for line in _totals(checked, estimate(checked, bytes_per_second), bytes_per_second):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _columns(vocabulary: Vocabulary) -> list[_Column]:
+def _first_columns(vocabulary: Vocabulary) -> list[_Column]:
     return [
         _Column("case", lambda case, _: str(case.case), "right"),
         _Column("name", lambda case, _: case.name),
         _Column("interface", lambda case, _: _interface(case, vocabulary)),
+    ]
+
+
+def _repetitions() -> _Column:
+    return _Column(
+        "repetitions", lambda case, _: _range(str(case.repetitions.min), str(case.repetitions.max)), "right"
+    )
+
+
+def _columns_of_metadata(vocabulary: Vocabulary) -> list[_Column]:
+    workload = vocabulary.metadata
+    return [
+        *_first_columns(vocabulary),
+        _Column("tree", lambda case, _: _tree(case, workload)),
+        _Column("clients", lambda case, _: str(case.clients), "right"),
+        _Column("sharing", lambda case, _: str(case.get("sharing", ""))),
+        _Column("order", lambda case, _: str(case.get("order", ""))),
+        _Column("further", lambda case, _: _further(case, workload)),
+        _Column("operations", lambda case, _: ", ".join(case.operations)),
+        _repetitions(),
+        _Column("items", lambda _, needs: grouped(needs.files), "right"),
+        _Column("directories", lambda _, needs: grouped(needs.directories), "right"),
+        _Column("requests", lambda _, needs: grouped(sum(phase.requests for phase in needs.phases)), "right"),
+    ]
+
+
+def _columns_of_data(vocabulary: Vocabulary) -> list[_Column]:
+    return [
+        *_first_columns(vocabulary),
         _Column("pattern", lambda case, _: str(case.pattern["name"])),
         _Column("transfer", lambda case, needs: format_bytes(_transfer(case, needs)), "right"),
         _Column("clients", lambda case, _: str(case.clients), "right"),
         _Column("sharing", lambda case, _: str(case.get("sharing", ""))),
         _Column("order", lambda case, _: str(case.get("order", ""))),
-        _Column("further", lambda case, _: _further(case, vocabulary)),
+        _Column("further", lambda case, _: _further(case, vocabulary.data)),
         _Column("operations", lambda case, _: ", ".join(case.operations)),
-        _Column(
-            "repetitions",
-            lambda case, _: _range(str(case.repetitions.min), str(case.repetitions.max)),
-            "right",
-        ),
+        _repetitions(),
         _Column(
             "bytes",
             lambda _, needs: format_bytes_rounded(sum(phase.bytes for phase in needs.phases)),
@@ -99,10 +140,16 @@ def _interface(case: PlannedCase, vocabulary: Vocabulary) -> str:
     return " ".join([name, *_unusual(vocabulary.interfaces[name].parameters, case.interface)])
 
 
-def _further(case: PlannedCase, vocabulary: Vocabulary) -> str:
+def _tree(case: PlannedCase, workload: Workload) -> str:
+    """`balanced items=1000, depth=2`: the tree with what is not the default."""
+    name = str(case.tree["name"])
+    return " ".join([name, ", ".join(_unusual(workload.shapes[name].parameters, case.tree))])
+
+
+def _further(case: PlannedCase, workload: Workload) -> str:
     """Common parameters that have no column of their own and are not the default."""
     shown = ("clients", "operations", "repetitions", "order", "sharing", "seed")
-    parameters = [parameter for name, parameter in vocabulary.common.items() if name not in shown]
+    parameters = [parameter for name, parameter in workload.common.items() if name not in shown]
     return ", ".join(_unusual(parameters, case.model_extra or {}))
 
 
@@ -111,27 +158,39 @@ def _unusual(parameters: list[Parameter], values: dict[str, Json]) -> list[str]:
     for parameter in parameters:
         value = values.get(parameter.name, parameter.default)
         if value != parameter.default:
-            words.append(parameter.name if value is True else f"{parameter.name}={_word(value)}")
+            text = _word(value, parameter.kind)
+            words.append(parameter.name if value is True else f"{parameter.name}={text}")
     return words
 
 
-def _word(value: Json) -> str:
+def _word(value: Json, kind: ParameterKind) -> str:
+    if isinstance(value, int) and kind == "bytes":
+        return format_bytes(value)
     if isinstance(value, dict):
         return ",".join(f"{key}:{inner}" for key, inner in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _totals(checked: CheckedPlan, total: Estimate, bytes_per_second: int) -> list[str]:
+def _totals(checked: CheckedPlan, total: Estimate, rates: AssumedRates) -> list[str]:
     plan = checked.suite.plan
     phases = _range(f"{total.phases}", f"{total.phases_most}")
-    moved = _range(format_bytes_rounded(total.bytes), format_bytes_rounded(total.bytes_most))
     time = _range(format_seconds(total.seconds), format_seconds(total.seconds_most))
     space = format_bytes_rounded(total.space_bytes)
     ranks = _number(plan.ranks, "rank")
+    kinds = {bool(case.tree) for case in plan.cases}
+    done, assumed = [], []
+    if False in kinds:
+        moved = _range(format_bytes_rounded(total.bytes), format_bytes_rounded(total.bytes_most))
+        done.append(f"{moved} moved in all")
+        assumed.append(f"moves {format_bytes(rates.bytes_s)}/s (--assume-rate)")
+    if True in kinds:
+        requests = _range(grouped(total.requests), grouped(total.requests_most))
+        done.append(f"{requests} operations of metadata in all")
+        assumed.append(f"does {grouped(rates.operations_s)} operations/s (--assume-operations)")
     return [
-        f"{_number(len(plan.cases), 'case')}, {phases} phases on {ranks}, {moved} moved in all",
+        f"{_number(len(plan.cases), 'case')}, {phases} phases on {ranks}, {', '.join(done)}",
         f"needs {space} and {_number(total.files, 'file')} at a time in {plan.target or 'the target'}",
-        f"takes about {time}, if the target moves {format_bytes(bytes_per_second)}/s (--assume-rate)",
+        f"takes about {time}, if the target {' and '.join(assumed)}",
     ]
 
 

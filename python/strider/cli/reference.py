@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern
+from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern, Tree
 from strider.suite.values import show
 from strider.units import format_bytes, format_seconds
 
@@ -24,12 +24,28 @@ def print_overview(description: Description, console: Console) -> None:
             "patterns: which bytes each rank touches",
             [(entry.name, entry.doc) for entry in description.patterns],
         ),
-        ("operations: what is done with them", [(entry.name, entry.doc) for entry in description.operations]),
-        ("case: keys that every case has", [(entry.name, entry.doc) for entry in description.case]),
+        (
+            "trees: which directories and items operations of metadata work on",
+            [(entry.name, entry.doc) for entry in description.trees],
+        ),
+        (
+            "operations: what is done with the bytes of a pattern",
+            [(e.name, e.doc) for e in description.operations if e.direction != "metadata"],
+        ),
+        (
+            "operations: what is done with the items of a tree",
+            [(e.name, e.doc) for e in description.operations if e.direction == "metadata"],
+        ),
+        ("case: keys that every case of data has", [(entry.name, entry.doc) for entry in description.case]),
+        (
+            "tree-case: keys that every case of metadata has",
+            [(entry.name, entry.doc) for entry in description.tree_case],
+        ),
     ]
     for title, rows in sections:
-        console.print(Text(title, style="bold"))
-        console.print(Padding(_grid(rows), (0, 0, 1, 2)))
+        if rows:
+            console.print(Text(title, style="bold"))
+            console.print(Padding(_grid(rows), (0, 0, 1, 2)))
     console.print(
         "strider describe TOPIC NAME tells more, for instance: strider describe patterns strided", style="dim"
     )
@@ -40,20 +56,21 @@ def print_topic(description: Description, topic: str, name: str | None, console:
 
     Args:
         description: What the engine can do.
-        topic: `interfaces`, `patterns`, `operations` or `case`.
+        topic: `interfaces`, `patterns`, `trees`, `operations`, `case` or `tree_case`.
         name: The only entry to print; all of them if None.
         console: Where to print.
     """
-    if topic == "case":
-        console.print(_parameters([entry for entry in description.case if name in (None, entry.name)]))
+    if topic in ("case", "tree_case"):
+        keys: list[Parameter] = getattr(description, topic)
+        console.print(_parameters([key for key in keys if name in (None, key.name)]))
         return
-    entries: list[Interface | Pattern | Operation] = getattr(description, topic)
+    entries: list[Interface | Pattern | Tree | Operation] = getattr(description, topic)
     for entry in entries:
         if name in (None, entry.name):
             _print_entry(entry, console)
 
 
-def _print_entry(entry: Interface | Pattern | Operation, console: Console) -> None:
+def _print_entry(entry: Interface | Pattern | Tree | Operation, console: Console) -> None:
     console.print(Text(entry.name, style="bold"))
     for line in _facts(entry):
         console.print(Padding(Text(line), (0, 0, 0, 2)))
@@ -63,20 +80,25 @@ def _print_entry(entry: Interface | Pattern | Operation, console: Console) -> No
     console.print()
 
 
-def _facts(entry: Interface | Pattern | Operation) -> Iterator[str]:
+def _facts(entry: Interface | Pattern | Tree | Operation) -> Iterator[str]:
     yield entry.doc
     if isinstance(entry, Interface):
         if not entry.available:
             yield f"not available: {entry.unavailable_reason}"
-        able = [name.replace("_", " ") for name, has in entry.capabilities.items() if has]
+        able = [name.replace("_", " ") for name, has in entry.capabilities.items() if has is True]
         yield f"capabilities: {', '.join(able) or 'none'}"
-    if isinstance(entry, Pattern):
+        yield f"operations on a tree: {', '.join(entry.metadata) or 'none'}"
+    if isinstance(entry, Operation) and entry.direction == "metadata":
+        yield f"works on: {entry.visits}" + (", may be part of a mix" if entry.mixes else "")
+    if isinstance(entry, Pattern | Tree):
         yield entry.formula
+    if isinstance(entry, Pattern):
         yield (
             "all ranks together touch each byte once"
             if entry.tiles
             else "bytes may be touched several times or never"
         )
+    if isinstance(entry, Pattern | Tree):
         yield f"from: {entry.source}"
 
 
@@ -113,9 +135,8 @@ def _values(parameter: Parameter) -> str:
     """Which values a parameter takes."""
     if parameter.choices:
         return ", ".join(parameter.choices)
-    word = {"bytes": "size", "count": "number", "flag": "true, false", "seconds": "time", "map": "table"}.get(
-        parameter.kind, parameter.kind
-    )
+    words = {"bytes": "size", "count": "number", "flag": "true, false", "seconds": "time", "map": "table"}
+    word = {**words, "weights": "operations and weights"}.get(parameter.kind, parameter.kind)
     if parameter.kind == "sharing":
         return "shared, per-rank, per-node, or a number"
     return f"{word}, from {_plain(parameter, parameter.minimum)}" if parameter.minimum else word
@@ -139,4 +160,6 @@ def _plain(parameter: Parameter, value: Json) -> str:
         return ", ".join(map(str, value))
     if isinstance(value, str):
         return value or '""'
+    if value == {}:
+        return "none"
     return show(value)

@@ -1,11 +1,21 @@
 """`strider show`: the results of a run as a table."""
 
 import sys
+from typing import Annotated
+
+import typer
 
 from strider.cli.options import JsonOption, RunArgument, StoreOption
 
 
-def show(run: RunArgument, store: StoreOption = None, json: JsonOption = False) -> None:
+def show(
+    run: RunArgument,
+    latency: Annotated[
+        bool, typer.Option("--latency", help="Show how latencies are distributed, as percentiles.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
     """Show the results of a run as a table."""
     from strider import store as runs
     from strider.launch.rundir import store as store_of
@@ -19,10 +29,10 @@ def show(run: RunArgument, store: StoreOption = None, json: JsonOption = False) 
         sys.stdout.write(to_json({**head, "exit_code": loaded.info.exit_code, "results": as_rows(loaded)}))
         return
     from strider.cli.console import output
-    from strider.report.table import render
+    from strider.report import latency_table, table
     from strider.report.wording import status_text
 
     console = output()
     title = f"{loaded.id}: {status_text(loaded)}, {loaded.info.started}, target {loaded.info.directory}"
     console.print(title, highlight=False, markup=False, soft_wrap=True)
-    render(loaded, console)
+    (latency_table if latency else table).render(loaded, console)

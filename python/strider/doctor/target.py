@@ -10,7 +10,7 @@ from pathlib import Path
 from strider.doctor.diagnosis import Diagnosis
 from strider.errors import StriderError
 from strider.launch import check_target as checked_target
-from strider.launch import folder
+from strider.launch import folder, leftovers
 from strider.launch.machine import Space, mount_of, space_of
 from strider.units import GIB, format_bytes, format_bytes_rounded
 
@@ -32,10 +32,9 @@ def check_target(target: Path) -> Iterator[Diagnosis]:
         yield Diagnosis("mount options", "works", mount.options)
     yield from _space(space_of(path))
     yield from _direct(path)
-    for left in folder.abandoned(path):
-        yield Diagnosis(
-            "leftover", "note", f"{left} is of a run that was killed", f"rm -r {shlex.quote(str(left))}"
-        )
+    for left in leftovers.abandoned(path):
+        remedy = f"strider clean {shlex.quote(str(path))}"
+        yield Diagnosis("leftover", "note", f"{left.path} is of a run that was killed", remedy)
 
 
 def _space(space: Space) -> Iterator[Diagnosis]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from strider.errors import StriderError
-from strider.importers import ior, piobench
+from strider.importers import ior, mdtest, piobench
 from strider.importers.imported import Imported
 
 
@@ -32,9 +32,14 @@ def _ior_script(text: str, name: str, clients: int) -> Imported:
     return ior.read_script(text, name, ior.Surroundings(clients, environment=os.environ))
 
 
+def _mdtest_commands(text: str, name: str, clients: int) -> Imported:
+    return mdtest.read_script(text, name, mdtest.Surroundings(clients, environment=os.environ))
+
+
 FORMATS = (
     FileFormat("a configuration of PIObench", piobench.recognises, _piobench_configuration),
     FileFormat("a script of IOR", ior.recognises, _ior_script),
+    FileFormat("command lines of mdtest", mdtest.recognises, _mdtest_commands),
 )
 
 
@@ -53,4 +58,5 @@ def read(text: str, name: str, clients: int) -> Imported:
         if form.recognises(text):
             return form.read(text, name, clients)
     known = " nor ".join(form.name for form in FORMATS)
-    raise StriderError(f"{name}: neither {known}: it has neither a ModuleName nor a line IOR START")
+    signs = "neither a ModuleName nor a line IOR START nor a line with mdtest and its options"
+    raise StriderError(f"{name}: neither {known}: it has {signs}")

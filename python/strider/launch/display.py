@@ -14,7 +14,14 @@ from rich.text import Text
 
 from strider.launch.state import RunState
 from strider.suite import Plan, PlannedCase
-from strider.units import format_bytes, format_bytes_rounded, format_rate, format_seconds
+from strider.units import (
+    format_bytes,
+    format_bytes_rounded,
+    format_operations_rate,
+    format_rate,
+    format_seconds,
+    grouped,
+)
 
 REFRESH_S = 0.5
 """As often as the engine reports; a display must not take the processor from what is measured."""
@@ -82,7 +89,7 @@ class Lines:
         if now < self._next or state.current is None:
             return
         self._next = now + PLAIN_LINE_S
-        parts = [_phases(state), _current(state, self.plan), _rate(state), _left(state)]
+        parts = [_phases(state), _current(state, self.plan), _rate(state, self.plan), _left(state)]
         self.console.print("  ".join(part for part in parts if part), highlight=False, soft_wrap=True)
 
     def close(self) -> None:
@@ -121,18 +128,17 @@ class Bar:
         top = Table.grid(padding=(0, 1))
         bar = ProgressBar(total=1.0, completed=state.fraction, width=40)
         top.add_row(bar, Text(_phases(state)), Text(_left(state)))
-        details = "  ".join(
-            part for part in (_current(state, self.plan), _rate(state), _bytes(state)) if part
-        )
+        parts = (_current(state, self.plan), _rate(state, self.plan), _amount(state, self.plan))
+        details = "  ".join(part for part in parts if part)
         return Group(top, Text(details, no_wrap=True, overflow="ellipsis"))
 
 
 def case_title(case: PlannedCase) -> str:
-    """A case in a few words: `case 3 posix strided 64 KiB, 2 clients`."""
+    """A case in a few words: `case 3 posix strided 64 KiB, 2 clients`, `case 4 posix balanced, 1 client`."""
     transfer = case.pattern.get("transfer")
     size = f" {format_bytes(transfer)}" if isinstance(transfer, int) else ""
     clients = f"{case.clients} client{'s' if case.clients > 1 else ''}"
-    return f"case {case.case} {case.interface['name']} {case.pattern['name']}{size}, {clients}"
+    return f"case {case.case} {case.interface['name']} {case.shape['name']}{size}, {clients}"
 
 
 def _phases(state: RunState) -> str:
@@ -145,14 +151,28 @@ def _current(state: RunState, plan: Plan) -> str:
     return f"{case_title(plan.cases[state.current.case - 1])}: {state.current.operation}"
 
 
-def _rate(state: RunState) -> str:
-    rate = state.current.rate_mib_s if state.current else None
-    return format_rate(rate) if rate else ""
+def _counts_requests(state: RunState, plan: Plan) -> bool:
+    """Whether the current phase is one of metadata, which is counted in operations and not in bytes."""
+    return state.current is not None and bool(plan.cases[state.current.case - 1].tree)
 
 
-def _bytes(state: RunState) -> str:
+def _rate(state: RunState, plan: Plan) -> str:
     current = state.current
-    if current is None or not current.bytes_total:
+    if current is None:
+        return ""
+    if _counts_requests(state, plan):
+        return format_operations_rate(current.requests_s) if current.requests_s else ""
+    return format_rate(current.rate_mib_s) if current.rate_mib_s else ""
+
+
+def _amount(state: RunState, plan: Plan) -> str:
+    current = state.current
+    if current is None:
+        return ""
+    if _counts_requests(state, plan):
+        total = current.requests_total
+        return f"{grouped(current.requests_done)} of {grouped(total)}" if total else ""
+    if not current.bytes_total:
         return ""
     return f"{format_bytes_rounded(current.bytes_done)} of {format_bytes_rounded(current.bytes_total)}"
 

@@ -1,8 +1,8 @@
 """Strider's own folder in the target: the only place where test files are made, gone when the run is over.
 
-A folder is removed only if it still is the one that was made here: same device and number, with our marker in
-it. It is reached through the target's descriptor and removed without following symbolic links, so nothing
-outside can be hit.
+A folder is removed only if it still is the one that was made: same device and number, with our marker in it.
+It is reached through the target's descriptor and removed without following symbolic links, so nothing outside
+can be hit.
 """
 
 import json
@@ -11,13 +11,16 @@ import shutil
 import socket
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from strider.engine import Json
 from strider.errors import ExitCode, StriderError
+from strider.launch.removal import Progress, Removal, remove_contents
 
 MARKER = ".strider"
+PREFIX = "strider-"
+_MARKER_BYTES = 4096
+"""More than a marker ever has."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,38 @@ class Folder:
     inode: int
 
 
+@dataclass(frozen=True)
+class Marker:
+    """What the file in a folder says: whose it is.
+
+    Attributes:
+        run: The run.
+        host: Where it was started.
+        pid: The process that started it, which removes the folder when it ends.
+        boot: The host's boot; empty where it is not known.
+        start: When the process was started, in clock ticks since then; 0 where it is not known.
+    """
+
+    run: str
+    host: str
+    pid: int
+    boot: str = ""
+    start: int = 0
+
+    def lives(self) -> bool:
+        """Whether that process is there, on this host; another one that has its number is not it."""
+        if not Path(f"/proc/{self.pid}").exists() or (self.boot and self.boot != _boot()):
+            return False
+        return not self.start or self.start == _start(self.pid)
+
+
 def create(target: Path, run: str) -> Folder:
     """Makes `target/strider-RUN` for the user alone, with a marker that says whose it is.
 
     Raises:
         StriderError: It cannot be made, or something of that name exists already.
     """
-    path = target / f"strider-{run}"
+    path = target / f"{PREFIX}{run}"
     try:
         path.mkdir(mode=0o700)
         try:
@@ -57,28 +85,31 @@ def create(target: Path, run: str) -> Folder:
     return Folder(path, run, status.st_dev, status.st_ino)
 
 
-def abandoned(target: Path) -> list[Path]:
-    """Folders of runs on this host that ended without removing them, as when the machine went down."""
-    folders = [path.parent for path in sorted(target.glob(f"strider-*/{MARKER}"))]
-    return [path for path in folders if _is_abandoned(_read_marker(path / MARKER))]
+def read(path: Path, target: int) -> tuple[Folder | None, Marker | None]:
+    """What a folder is, and what its marker says.
 
+    Args:
+        path: The folder.
+        target: Descriptor of the directory above it.
 
-def _is_abandoned(marker: dict[str, Json]) -> bool:
-    pid = marker.get("pid")
-    return (
-        marker.get("host") == socket.gethostname()
-        and isinstance(pid, int)
-        and not Path(f"/proc/{pid}").exists()
-    )
+    Returns:
+        None twice where it is no directory, or has no marker that fits its name.
 
-
-def _read_marker(path: Path) -> dict[str, Json]:
-    """What a marker says; empty where it cannot be read."""
+    Raises:
+        OSError: It cannot be looked into.
+    """
     try:
-        marker = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return marker if isinstance(marker, dict) else {}
+        opened = os.open(path.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=target)
+    except NotADirectoryError:
+        return None, None
+    try:
+        status = os.fstat(opened)
+        marker = _read_marker(opened)
+    finally:
+        os.close(opened)
+    if marker is None or path.name != f"{PREFIX}{marker.run}":
+        return None, None
+    return Folder(path, marker.run, status.st_dev, status.st_ino), marker
 
 
 def remove(folder: Folder) -> str | None:
@@ -87,60 +118,99 @@ def remove(folder: Folder) -> str | None:
     Returns:
         None if it is gone, else why it was left.
     """
+    problems = remove_counting(folder).problems
+    return problems[0] if problems else None
+
+
+def remove_counting(folder: Folder, progress: Progress | None = None) -> Removal:
+    """Removes the folder and everything in it, and tells how much that was.
+
+    Args:
+        folder: The folder.
+        progress: Is told from time to time how many entries are gone.
+    """
     try:
         target = os.open(folder.path.parent, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
-        return f"{folder.path.parent}: {error.strerror}"
+        return Removal(problems=[f"{folder.path.parent}: {error.strerror}"])
     try:
-        problem = _foreign(folder, target)
-        if problem is None:
-            _remove_tree(folder.path.name, target)
-        return problem
+        return _remove_in(folder, target, progress)
     except FileNotFoundError:
-        return None
+        return Removal()
     except OSError as error:
-        return f"cannot remove {folder.path}: {error.strerror}"
+        return Removal(problems=[f"cannot remove {folder.path}: {error.strerror}"])
     finally:
         os.close(target)
 
 
-def _remove_tree(name: str, target: int) -> None:
+def _remove_in(folder: Folder, target: int, progress: Progress | None) -> Removal:
     """Removes a folder of ours, the marker last: as long as something is left, it says whose it is."""
+    name = folder.path.name
+    foreign = f"{folder.path} is not the folder that was made for this run; it was left alone"
+    if not stat.S_ISDIR(os.stat(name, dir_fd=target, follow_symlinks=False).st_mode):
+        return Removal(problems=[foreign])
     opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=target)
     try:
-        for entry in os.listdir(opened):  # noqa: PTH208 - what was opened, whatever its name is now
-            if entry == MARKER:
-                continue
-            # A rank on another node may be removing its files at the same time.
-            with suppress(FileNotFoundError):
-                if stat.S_ISDIR(os.stat(entry, dir_fd=opened, follow_symlinks=False).st_mode):
-                    shutil.rmtree(entry, dir_fd=opened)
-                else:
-                    os.unlink(entry, dir_fd=opened)
+        status = os.fstat(opened)
+        if (status.st_dev, status.st_ino) != (folder.device, folder.inode):
+            return Removal(problems=[foreign])
+        marker = _read_marker(opened)
+        if marker is None or marker.run != folder.run:
+            lost = f"{folder.path} has lost its marker {MARKER}; it was left alone"
+            return Removal(problems=[lost])
+        removal = remove_contents(opened, str(folder.path), MARKER, progress)
+        if not removal.problems and _holds_more_than_the_marker(opened):
+            removal.problems.append(f"cannot remove {folder.path}: something is still being made in it")
+        if removal.problems:
+            return removal
         os.unlink(MARKER, dir_fd=opened)
     finally:
         os.close(opened)
     os.rmdir(name, dir_fd=target)
+    removal.removed += 2
+    return removal
+
+
+def _holds_more_than_the_marker(opened: int) -> bool:
+    with os.scandir(opened) as entries:
+        return any(entry.name != MARKER for entry in entries)
 
 
 def _mark(path: Path, run: str) -> None:
-    marker = json.dumps({"run": run, "host": socket.gethostname(), "pid": os.getpid()})
+    marker = Marker(run, socket.gethostname(), os.getpid(), _boot(), _start(os.getpid()))
     with (path / MARKER).open("x", encoding="utf-8") as file:
-        file.write(marker + "\n")
+        file.write(json.dumps(asdict(marker)) + "\n")
 
 
-def _foreign(folder: Folder, target: int) -> str | None:
-    """Why what now has the folder's name is not ours; None if it is."""
-    name = folder.path.name
-    status = os.stat(name, dir_fd=target, follow_symlinks=False)
-    if not stat.S_ISDIR(status.st_mode) or (status.st_dev, status.st_ino) != (folder.device, folder.inode):
-        return f"{folder.path} is not the folder that was made for this run; it was left alone"
-    opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=target)
+def _read_marker(opened: int) -> Marker | None:
+    """What the marker in an open folder says; None where it says nothing that could be ours."""
     try:
-        with os.fdopen(os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=opened), encoding="utf-8") as file:
-            run = json.loads(file.read()).get("run")
-    except (OSError, ValueError, AttributeError):
-        run = None
-    finally:
-        os.close(opened)
-    return None if run == folder.run else f"{folder.path} has lost its marker {MARKER}; it was left alone"
+        marker = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=opened)
+        with os.fdopen(marker, encoding="utf-8") as file:
+            document = json.loads(file.read(_MARKER_BYTES))
+        return Marker(
+            str(document["run"]),
+            str(document["host"]),
+            int(document["pid"]),
+            str(document.get("boot", "")),
+            int(document.get("start", 0)),
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _boot() -> str:
+    """What identifies the host's boot."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return ""
+
+
+def _start(pid: int) -> int:
+    """When a process was started, in clock ticks since boot; 0 where that cannot be told."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        # The second field is the program's name in parentheses, and may hold anything.
+        return int(text.rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return 0

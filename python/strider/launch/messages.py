@@ -42,6 +42,9 @@ def _failure(event: Event) -> str:
 
 
 def _mismatch(event: Event) -> str:
+    if not event.get("class") and event.get("message"):
+        # Of metadata: a size, a kind, a number of entries.
+        return f"{' '.join(event['message'].split())}{_place(event)}"
     kind = f"{event['class']} data" if event.get("class") else "wrong data"
     contents = ""
     if event.get("expected") is not None and event.get("found") is not None:

@@ -11,7 +11,7 @@ from strider.errors import StriderError
 from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space, memory, space_of
 from strider.suite import CheckedPlan, PlannedCase
-from strider.units import MIB, format_bytes_rounded
+from strider.units import MIB, format_bytes_rounded, grouped
 
 SPARE_BYTES = 16 * MIB
 """Left free beside the test files: directories, and what the file system needs for itself."""
@@ -100,13 +100,28 @@ def _space(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: P
 
 
 def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:
-    case, needs = max(cases, key=lambda pair: pair[1].files, default=(None, None))
+    case, needs = max(cases, key=lambda pair: _inodes(pair[1]), default=(None, None))
     if case is None or needs is None or space.free_files is None:
         return
-    wanted = needs.files + SPARE_FILES
-    if wanted > space.free_files:
-        message = f"{target} can take {space.free_files} more files, and case {case.case} needs {wanted}"
-        yield Finding("error", message, "remove files there, or choose another directory")
+    wanted = _inodes(needs) + SPARE_FILES
+    if wanted <= space.free_files:
+        return
+    free = grouped(space.free_files)
+    if case.tree:
+        message = (
+            f"{target} can take {free} more files and directories (free inodes), "
+            f"and case {case.case} needs {grouped(wanted)}"
+        )
+        remedy = "lower items, depth, fanout or clients, remove files there, or choose another directory"
+    else:
+        message = f"{target} can take {free} more files, and case {case.case} needs {grouped(wanted)}"
+        remedy = "remove files there, or choose another directory"
+    yield Finding("error", message, remedy)
+
+
+def _inodes(needs: CheckedCase) -> int:
+    """Files at a time; of a case of metadata, directories too."""
+    return max(needs.inodes, needs.files)
 
 
 def _memory(plan: CheckedPlan, ram: Memory, launcher: Launcher) -> Iterator[Finding]:
@@ -131,7 +146,8 @@ def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterato
     cached = [
         needs.space_bytes
         for case, needs in cases
-        if needs.space_bytes < ram.total_bytes
+        if not case.tree
+        and needs.space_bytes < ram.total_bytes
         and not case.interface.get("direct")
         and any("read" in operation for operation in case.operations)
     ]

@@ -16,14 +16,26 @@ class CurrentPhase:
         operation: Its operation.
         bytes_done: Bytes moved so far.
         bytes_total: Bytes that it moves in all.
+        requests_done: Requests made so far.
+        requests_total: Requests that it makes in all.
         rate_mib_s: Rate so far; None before anything is known.
+        requests_s: Requests per second so far; likewise.
     """
 
     case: int
     operation: str
     bytes_done: int
     bytes_total: int
+    requests_done: int
+    requests_total: int
     rate_mib_s: float | None
+    requests_s: float | None
+
+    @property
+    def share(self) -> float:
+        """Share that is done, 0 to 1: of the bytes, or of the requests where no bytes are moved."""
+        counts = ((self.bytes_done, self.bytes_total), (self.requests_done, self.requests_total))
+        return next((min(1.0, done / total) for done, total in counts if total), 0.0)
 
 
 @dataclass
@@ -64,15 +76,31 @@ class RunState:
                 self.end = event
 
     def _add_progress(self, event: Event) -> None:
-        done, total, elapsed_s = event["bytes_done"], event["bytes_total"], event["elapsed_s"]
-        rate_mib_s = done / elapsed_s / MIB if elapsed_s else None
+        elapsed_s = event["elapsed_s"]
+        bytes_done, requests_done = event["bytes_done"], event.get("requests_done", 0)
         self.planned_phases = event["planned_phases"]
-        self.current = CurrentPhase(event["case"], event["operation"], done, total, rate_mib_s)
-        self._part = min(1.0, done / total) if total else 0.0
+        self.current = CurrentPhase(
+            case=event["case"],
+            operation=event["operation"],
+            bytes_done=bytes_done,
+            bytes_total=event["bytes_total"],
+            requests_done=requests_done,
+            requests_total=event.get("requests_total", 0),
+            rate_mib_s=bytes_done / elapsed_s / MIB if elapsed_s else None,
+            requests_s=requests_done / elapsed_s if elapsed_s else None,
+        )
+        self._part = self.current.share
 
     def _add_sample(self, event: Event) -> None:
         self.current = CurrentPhase(
-            event["case"], event["operation"], event["bytes"], event["bytes"], event["rate_mib_s"]
+            case=event["case"],
+            operation=event["operation"],
+            bytes_done=event["bytes"],
+            bytes_total=event["bytes"],
+            requests_done=event.get("requests", 0),
+            requests_total=event.get("requests", 0),
+            rate_mib_s=event["rate_mib_s"],
+            requests_s=event.get("requests_s"),
         )
         self._part = 0.0
         self.samples += bool(event["measured"])

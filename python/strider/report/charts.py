@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from strider.report.facets import Facets
 from strider.report.figures import rate_by_interface, rate_by_transfer, svg
-from strider.report.figures.points import Point, point_of
+from strider.report.figures.points import Point, Whiskers, point_of
 from strider.report.figures.style import styles
 from strider.report.wording import NO_STORAGE, plural
 from strider.statistics import OperationSummary
@@ -104,8 +104,12 @@ def _split(points: Sequence[Point]) -> Iterator[list[Point]]:
 
 
 def _caption(points: Sequence[Point]) -> str:
+    return whiskers_caption([point.whiskers for point in points])
+
+
+def whiskers_caption(whiskers: Sequence[Whiskers]) -> str:
     """What the whiskers of a chart are."""
-    kinds = dict.fromkeys(point.whiskers for point in points)
+    kinds = dict.fromkeys(whiskers)
     names = {
         "95 % interval": "95 % confidence interval of the mean",
         "minimum and maximum": "minimum and maximum (fewer than 3 repetitions)",

@@ -23,6 +23,15 @@ _DEFAULTS: dict[str, tuple[object, ...]] = {
     "count": (1,),
     "tiles_y": (1,),
 }
+#: The same for cases of metadata, where they differ.
+_TREE_DEFAULTS: dict[str, tuple[object, ...]] = {
+    "sync": ("none",),
+    "fanout": (1,),
+    "place": ("all",),
+    "open_files": (512,),
+}
+#: Options of metadata that matter only to an operation.
+OF_OPERATION = {"mix": "mix", "mix_operations": "mix", "open_files": "open"}
 #: By interface: how a request of several pieces is carried out.
 _METHODS = {"posix": "multiple", "mpiio": "list"}
 #: An option that matters only together with another one's value.
@@ -37,7 +46,7 @@ def is_default(case: Case, name: str, value: object) -> bool:
 
     Args:
         case: The case that has it.
-        name: The option's name in the plan, without its interface or pattern.
+        name: The option's name in the plan, without its interface, pattern or tree.
         value: Its value there.
     """
     if name == "wear_out" and not case.common_parameters().get("deadline"):
@@ -46,8 +55,12 @@ def is_default(case: Case, name: str, value: object) -> bool:
         other, needed = _NEEDS[name]
         if {**case.common_parameters(), **case.interface}.get(other) != needed:
             return True
+    if case.is_metadata and OF_OPERATION.get(name, case.operations[0]) not in case.operations:
+        return True
     if name == "method":
         return value == _METHODS.get(case.interface_name)
+    if case.is_metadata and name in _TREE_DEFAULTS:
+        return value in _TREE_DEFAULTS[name]
     if name in _DEFAULTS:
         return value in _DEFAULTS[name]
     return value is None or value is False or value in (0, "", "off", {}, [])

@@ -18,12 +18,23 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from strider.report.defaults import is_default
+from strider.report.defaults import OF_OPERATION, is_default
 from strider.store.model import Case, Parameters
 from strider.units import format_bytes, format_seconds
 
 _BYTES = frozenset(
-    {"transfer", "block", "size", "align", "element", "piece", "file_gap", "memory_gap", "stride"}
+    {
+        "transfer",
+        "block",
+        "size",
+        "align",
+        "element",
+        "piece",
+        "file_gap",
+        "memory_gap",
+        "stride",
+        "file_size",
+    }
 )
 _SECONDS = frozenset({"deadline", "settle", "think_time"})
 #: Values that say nothing without the name of their parameter.
@@ -45,7 +56,7 @@ class Facets:
 
     Attributes:
         series: Label by case number: the interface and its parameters that vary or are no defaults.
-        group: Label by case number: pattern, and what else varies between cases.
+        group: Label by case number: pattern or tree, and what else varies between cases.
         series_order: All series in the order of the plan; it decides colours and marks.
         constants: Name and value of what all cases have in common, for a caption.
     """
@@ -62,27 +73,37 @@ class Facets:
         for same in _by(cases, lambda case: case.interface_name).values():
             parts = _varying_parts(same, _interface, _chosen(same, _interface))
             series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
-        patterns: dict[int, str] = {}
-        for same in _by(cases, lambda case: (case.name, case.pattern_name)).values():
+        patterns: dict[int, list[str]] = {}
+        for same in _by(cases, lambda case: (case.name, case.shape_name)).values():
             parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
-            patterns |= {case.number: " ".join([case.pattern_name, *parts[case.number]]) for case in same}
+            patterns |= {case.number: [case.shape_name, *parts[case.number]] for case in same}
         # What is chosen for cases of one name alone is no constant of the run, so it is said with the name.
         chosen = _chosen(cases, _common)
         common: dict[int, list[str]] = {}
         for same in _by(cases, lambda case: case.name).values():
             common |= _varying_parts(same, _common, _chosen(same, _common) - chosen)
         names = {case.name for case in cases}
-        group = {
-            case.number: ", ".join(
-                [
-                    *([case.name] if len(names) > 1 and case.name else []),
-                    patterns[case.number],
-                    *common[case.number],
-                ]
-            )
-            for case in cases
-        }
+        # The one kind of tree that all have is said where it is needed to say anything.
+        one_tree = all(case.is_metadata for case in cases) and len({case.shape_name for case in cases}) == 1
+        group = {}
+        for case in cases:
+            shape = patterns[case.number]
+            around = [case.name] if len(names) > 1 and case.name else []
+            if one_tree and (shape[1:] or around or common[case.number]):
+                shape = shape[1:]
+            parts_of_label = [*around, " ".join(shape), *common[case.number]]
+            group[case.number] = ", ".join(part for part in parts_of_label if part)
         return cls(series, group, list(dict.fromkeys(series.values())), _constants(cases, series))
+
+
+def joined(data: Facets, metadata: Facets) -> Facets:
+    """Labels of all cases of a run, of which those of data and those of metadata vary apart."""
+    return Facets(
+        data.series | metadata.series,
+        data.group | metadata.group,
+        list(dict.fromkeys([*data.series_order, *metadata.series_order])),
+        [*data.constants, *metadata.constants],
+    )
 
 
 def format_value(name: str, value: object) -> str:
@@ -96,7 +117,13 @@ def format_value(name: str, value: object) -> str:
         return f"{value:g} s" if value >= 0.1 else format_seconds(value)
     if name == "sharing" and isinstance(value, int):
         return f"{value} files"
+    if isinstance(value, dict):
+        return " ".join(f"{key}={_plain(inner)}" for key, inner in value.items())
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _by(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hashable, list[Case]]:
@@ -111,11 +138,16 @@ def _interface(case: Case) -> Parameters:
 
 
 def _common(case: Case) -> Parameters:
-    return {name: value for name, value in case.common_parameters().items() if name != "clients"}
+    """What every case has, without clients and without what matters to none of its operations."""
+    return {
+        name: value
+        for name, value in case.common_parameters().items()
+        if name != "clients" and OF_OPERATION.get(name, case.operations[0]) in case.operations
+    }
 
 
 def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Parameters]:
-    """Parameters of a pattern, without `transfer` and without sizes that follow from it and the clients.
+    """Parameters of a pattern or tree, without `transfer` and sizes that follow from it and the clients.
 
     A block that grows with the transfer size or shrinks with the number of clients is no facet of its own: it
     would cut each line of a chart into single points.
@@ -124,27 +156,29 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
     def follows(name: str) -> bool:
         seen: defaultdict[tuple[int | None, int, str], set[str]] = defaultdict(set)
         for case in cases:
-            value = case.pattern.get(name)
+            value = case.shape.get(name)
             if isinstance(value, bool) or not isinstance(value, int | list | None):
                 return False
             others = json.dumps(_common(case), sort_keys=True)
             seen[case.transfer_bytes, case.clients, others].add(repr(value))
         return all(len(values) == 1 for values in seen.values())
 
-    names = {name for case in cases for name in case.pattern}
+    names = {name for case in cases for name in case.shape}
     hidden = {"name", "transfer"} | {name for name in names if follows(name)}
-    return lambda case: {name: value for name, value in case.pattern.items() if name not in hidden}
+    return lambda case: {name: value for name, value in case.shape.items() if name not in hidden}
 
 
 def _chosen(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> frozenset[str]:
     """Names of the parameters that have one value in all cases, which is not their default."""
-    own = [parameters(case) for case in cases]
+    own = [(case, parameters(case)) for case in cases]
+    names = dict.fromkeys(name for _, values in own for name in values if name != "name")
+    having = {name: [one for one in own if name in one[1]] for name in names}
     return frozenset(
         name
-        for name, value in (own[0] if own else {}).items()
-        if name != "name"
-        and all(name in other and other[name] == value for other in own)
-        and not any(is_default(case, name, value) for case in cases)
+        for name, found in having.items()
+        if (len(found) == len(own) or name in OF_OPERATION)
+        and all(values[name] == found[0][1][name] for _, values in found)
+        and not any(is_default(case, name, found[0][1][name]) for case, _ in found)
     )
 
 
@@ -156,15 +190,17 @@ def _varying_parts(
     """By case number, words for those parameters that differ between the cases, and for some further ones."""
     values = {case.number: {n: v for n, v in parameters(case).items() if n != "name"} for case in cases}
     names = dict.fromkeys(name for own in values.values() for name in own)
-    varying = [
-        name
-        for name in names
-        if name in further or len({json.dumps(own.get(name), sort_keys=True) for own in values.values()}) > 1
-    ]
+    varying = [name for name in names if name in further or _varies(name, list(values.values()))]
     return {
         number: [part for name in varying if (part := _part(name, own.get(name)))]
         for number, own in values.items()
     }
+
+
+def _varies(name: str, values: Sequence[Parameters]) -> bool:
+    """Whether cases differ in an option; what only an operation needs makes those without it no different."""
+    having = [own for own in values if name in own] if name in OF_OPERATION else values
+    return len({json.dumps(own.get(name), sort_keys=True) for own in having}) > 1
 
 
 def _part(name: str, value: object) -> str:
@@ -173,9 +209,9 @@ def _part(name: str, value: object) -> str:
         return ""
     if value is True:
         return name
-    if isinstance(value, dict):
-        return " ".join(f"{key}={text}" for key, text in value.items())
     text = format_value(name, value)
+    if isinstance(value, dict):
+        return text
     if name in _PHRASES:
         return _PHRASES[name].format(text)
     return text if isinstance(value, str) and value not in _BARE else f"{name} {text}"
@@ -185,7 +221,8 @@ def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str,
     """What all cases share: what a reader asks for first, then every option that is no default."""
     asked: dict[str, Callable[[Case], object]] = {
         "interface": lambda case: series[case.number],
-        "pattern": lambda case: case.pattern_name,
+        "pattern": lambda case: case.pattern.get("name"),
+        "tree": lambda case: case.tree.get("name"),
         "transfer": lambda case: case.transfer_bytes,
         "block": lambda case: case.pattern.get("block"),
         "clients": lambda case: case.clients,
@@ -208,18 +245,18 @@ def _sync(case: Case) -> object:
 
 
 def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[str, str]]:
-    """The options of patterns and cases that are the same throughout and no defaults.
+    """The options of patterns or trees and of cases that are the same throughout and no defaults.
 
     With several patterns, an option goes with the name of its pattern.
     """
-    patterns = _by(cases, lambda case: case.pattern_name)
+    patterns = _by(cases, lambda case: case.shape_name)
     options = [
-        (name if len(patterns) == 1 else f"{pattern} {name}", name, same[0].pattern[name])
+        (name if len(patterns) == 1 else f"{pattern} {name}", name, same[0].shape[name])
         for pattern, same in patterns.items()
-        for name in same[0].pattern
-        if name in _chosen(same, lambda case: case.pattern) and (name not in said or len(patterns) > 1)
+        for name in same[0].shape
+        if name in _chosen(same, lambda case: case.shape) and (name not in said or len(patterns) > 1)
     ]
     shared = _chosen(cases, _common) - said
-    common = _common(cases[0]) if cases else {}
+    common = {name: value for case in reversed(cases) for name, value in _common(case).items()}
     options += [(name, name, value) for name, value in common.items() if name in shared]
     return [(label.replace("_", " "), format_value(name, value)) for label, name, value in options]

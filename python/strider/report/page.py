@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from strider.errors import ExitCode, StriderError
 from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
 from strider.report.environment import environment_rows, fact_rows
-from strider.report.facets import Facets, format_value
+from strider.report.facets import Facets, format_value, joined
+from strider.report.metadata import html_tables
+from strider.report.metadata_charts import latency_charts, rate_charts
 from strider.report.references import Reference, reference_of
 from strider.report.remarks import cached_cases, remarks, what_was_done
 from strider.report.tables import HtmlTable, digest_table, result_tables
@@ -40,6 +42,8 @@ _OPEN_TABLES = 40
 #: Up to so many groups their charts are open from the start; beyond, those of the first group are.
 _OPEN_GROUPS = 6
 _MAXIMUM_ERRORS = 200
+#: Up to so many operations of metadata are among the highest rates.
+_MAXIMUM_HEADLINES = 12
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,16 @@ class Group:
     anchor: str
     charts: Sequence[Chart]
     tables: Sequence[HtmlTable]
+
+
+@dataclass(frozen=True)
+class MetadataView:
+    """Operations of metadata: what cases share, charts, tables, and how latencies are distributed."""
+
+    constants: str
+    charts: Sequence[Chart]
+    tables: Sequence[HtmlTable]
+    latencies: Sequence[Chart]
 
 
 @dataclass(frozen=True)
@@ -79,6 +93,7 @@ class RunView:
     constants: str
     axes: Sequence[tuple[str, str]]
     groups: Sequence[Group]
+    metadata: MetadataView | None
     digests: HtmlTable | None
     errors: Sequence[ErrorView]
     errors_left_out: int
@@ -125,10 +140,14 @@ def _templates() -> Environment:
 
 def _view(run: Run, anchor: str) -> RunView:
     summaries = summarize(run)
+    data = [summary for summary in summaries if not summary.case.is_metadata]
+    metadata = [summary for summary in summaries if summary.case.is_metadata]
     comparisons = compare_digests(run)
-    facets = Facets.of(list(run.cases.values()))
+    of_data = Facets.of([case for case in run.cases.values() if not case.is_metadata])
+    of_metadata = Facets.of([case for case in run.cases.values() if case.is_metadata])
+    facets = joined(of_data, of_metadata)
     reference = reference_of(run.plan.suite.name)
-    groups = _groups(summaries, facets, anchor, reference)
+    groups = _groups(data, of_data, anchor, reference)
     return RunView(
         anchor=anchor,
         suite=run.plan.suite.name,
@@ -137,11 +156,12 @@ def _view(run: Run, anchor: str) -> RunView:
         status=status_text(run),
         facts=what_was_done(run, summaries),
         problems=problems(run, summaries, comparisons),
-        best=best_rates(summaries, facets, cached_cases(run, summaries)),
+        best=best_rates([*data, *_headlines(metadata)], facets, cached_cases(run, summaries)),
         remarks=[*remarks(run, summaries, comparisons), *_reference_remark(summaries, reference)],
-        constants=constants_line(facets, summaries) if summaries else "",
+        constants=constants_line(of_data, data) if data else "",
         axes=_axes(list(run.cases.values()), facets),
         groups=groups,
+        metadata=_metadata_view(metadata, of_metadata) if metadata else None,
         digests=digest_table(comparisons, facets) if comparisons else None,
         errors=[_error_view(error) for error in run.errors[:_MAXIMUM_ERRORS]],
         errors_left_out=max(0, len(run.errors) - _MAXIMUM_ERRORS),
@@ -187,12 +207,34 @@ def _groups(
     return groups
 
 
+def _headlines(summaries: Sequence[OperationSummary]) -> Sequence[OperationSummary]:
+    """Summaries of metadata whose highest rates are said first; none where they are too many to be one."""
+    few = len({summary.operation for summary in summaries}) <= _MAXIMUM_HEADLINES
+    return summaries if few else []
+
+
+def _metadata_view(summaries: Sequence[OperationSummary], facets: Facets) -> MetadataView:
+    return MetadataView(
+        constants=constants_line(facets, summaries),
+        charts=rate_charts(summaries, facets),
+        tables=html_tables(summaries, facets),
+        latencies=latency_charts(summaries, facets),
+    )
+
+
 def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
     """What was varied, with all values in the order of the plan."""
     sizes = sorted({case.transfer_bytes for case in cases if case.transfer_bytes is not None})
+    groups = {
+        of_metadata: list(
+            dict.fromkeys(facets.group[case.number] for case in cases if case.is_metadata is of_metadata)
+        )
+        for of_metadata in (False, True)
+    }
     axes = {
         "interface": facets.series_order,
-        "pattern and its conditions": list(dict.fromkeys(facets.group.values())),
+        "pattern and its conditions": groups[False],
+        "tree and its conditions": groups[True],
         "transfer": [format_value("transfer", size) for size in sizes],
         "clients": [str(count) for count in sorted({case.clients for case in cases})],
         "operation": list(dict.fromkeys(name for case in cases for name in case.operations)),

@@ -140,7 +140,7 @@ def _plain(value: Key) -> Key:
 
 def _value(case: Case, key: str) -> object:
     """A case's value of a key as in a suite; None where it has no such key."""
-    named = {"name": case.name, "interface": case.interface_name, "pattern": case.pattern_name}
+    named = {"name": case.name, "interface": case.interface_name, "pattern": case.shape_name}
     interface, dot, option = key.partition(".")
     if dot:
         return case.interface.get(option) if case.interface_name == interface else None

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from strider.report.reservations import reservations
-from strider.report.wording import NO_STORAGE, digest_line, headline_remark, plural, verification_line
+from strider.report.wording import (
+    NO_STORAGE,
+    digest_line,
+    headline_remark,
+    metadata_check_line,
+    plural,
+    verification_line,
+)
 from strider.statistics import DigestComparison, OperationSummary
 from strider.store.model import Run
 from strider.units import format_bytes_rounded, format_seconds
@@ -38,6 +45,7 @@ def remarks(
         return []
     found = [
         verification_line(summaries),
+        metadata_check_line(summaries),
         digest_line(comparisons),
         _null_remark(summaries),
         _memory_remark(run),
@@ -92,7 +100,9 @@ def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, i
     read = {
         summary.case.number: space.get(summary.case.number, 0)
         for summary in summaries
-        if "read" in summary.operation and not summary.case.interface.get("direct")
+        if not summary.case.is_metadata
+        and "read" in summary.operation
+        and not summary.case.interface.get("direct")
     }
     return {number: size for number, size in read.items() if 0 < size < memory}
 

@@ -1,8 +1,9 @@
-"""The table at the end of a run, and the same numbers as plain rows.
+"""The tables at the end of a run, and the same numbers as plain rows.
 
-Up to 60 rows it is one row per case and operation. Beyond that it is condensed: one row per interface,
-pattern and transfer size, one column per operation and number of clients, with the median rate; where even
-that is long, the best transfer size of each stands for all.
+Metadata has a table of its own (`metadata_table`). That of data has, up to 60 rows, one row per case and
+operation. Beyond that it is condensed: one row per interface, pattern and transfer size, one column per
+operation and number of clients, with the median rate; where even that is long, the best transfer size of
+each stands for all.
 """
 
 from __future__ import annotations
@@ -10,15 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from strider.report import calls, pivot
+from strider.report import calls, metadata_table, pivot
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference, reference_of
 from strider.report.reservations import reservations
-from strider.report.wording import constants_line, digest_line, notes, problems, verification_line
-from strider.statistics import CallSummary, OperationSummary, compare_digests, summarize
-from strider.statistics.summary import LatencySummary
-from strider.store.model import Run
+from strider.report.wording import (
+    constants_line,
+    digest_line,
+    metadata_check_line,
+    notes,
+    problems,
+    verification_line,
+)
+from strider.statistics import Distribution, OperationSummary, compare_digests, summarize
+from strider.statistics.summary import CallSummary, LatencySummary, PartSummary
+from strider.store.model import Case, Parameters, Run
 from strider.units import MB, MIB, format_bytes
 
 if TYPE_CHECKING:
@@ -38,23 +46,24 @@ _CALL_COLUMNS: dict[str, Any] = {
 
 
 def render(run: Run, console: Console) -> None:
-    """Prints the results of a run as a table, what its rows have in common, and what went wrong."""
+    """Prints the results of a run as tables, what their rows have in common, and what went wrong."""
     summaries = summarize(run)
-    facets = Facets.of([summary.case for summary in summaries])
-    reference = reference_of(run.plan.suite.name)
-    reference = reference if reference and reference.knows(summaries) else None
+    data = [summary for summary in summaries if not summary.case.is_metadata]
+    metadata = [summary for summary in summaries if summary.case.is_metadata]
     if not summaries:
         console.print("No phase of this run was finished: there is nothing to tabulate.", highlight=False)
-    elif len(summaries) > MAXIMUM_ROWS:
-        pivot.render(summaries, facets, console)
-    else:
-        console.print(_fit(summaries, facets, reference, console))
-    if summaries:
-        console.print(constants_line(facets, summaries), style="dim", highlight=False, markup=False)
-    if reference:
-        console.print(reference.remark, style="dim", highlight=False, markup=False)
+    if data:
+        _render_data(data, reference_of(run.plan.suite.name), console)
+    if metadata:
+        facets = Facets.of([summary.case for summary in metadata])
+        metadata_table.render(metadata, facets, console)
+        console.print(constants_line(facets, metadata), style="dim", highlight=False, markup=False)
     comparisons = compare_digests(run)
-    for sentence in (verification_line(summaries), digest_line(comparisons)):
+    for sentence in (
+        verification_line(summaries),
+        metadata_check_line(summaries),
+        digest_line(comparisons),
+    ):
         if sentence:
             console.print(sentence, highlight=False, markup=False)
     for sentence in reservations(summaries):
@@ -63,55 +72,117 @@ def render(run: Run, console: Console) -> None:
         console.print(problem, style="bold red", highlight=False, markup=False)
 
 
+def _render_data(
+    summaries: Sequence[OperationSummary], reference: Reference | None, console: Console
+) -> None:
+    facets = Facets.of([summary.case for summary in summaries])
+    reference = reference if reference and reference.knows(summaries) else None
+    if len(summaries) > MAXIMUM_ROWS:
+        pivot.render(summaries, facets, console)
+    else:
+        console.print(_fit(summaries, facets, reference, console))
+    console.print(constants_line(facets, summaries), style="dim", highlight=False, markup=False)
+    if reference:
+        console.print(reference.remark, style="dim", highlight=False, markup=False)
+
+
 def as_rows(run: Run) -> list[dict[str, Any]]:
-    """The summaries of a run as one flat dictionary per case and operation.
+    """The summaries of a run as one dictionary per case and operation.
 
     Units are in the keys; None stands for what is unknown. `rate_mean_mib_s` is the mean of
-    the repetitions' rates, `rate_total_mib_s` total work ÷ total time.
+    the repetitions' rates, `rate_total_mib_s` total work ÷ total time. Rows of metadata have `tree` in the
+    place of `pattern`, `requests_s` (operations per second) in that of `mib_s`, and the operations of a mix
+    in `parts`.
     """
     reference = reference_of(run.plan.suite.name)
     return [_as_row(run.id, summary, reference) for summary in summarize(run)]
 
 
 def _as_row(run_id: str, summary: OperationSummary, reference: Reference | None) -> dict[str, Any]:
-    case, rate, latency, times = summary.case, summary.rate, summary.latency, summary.times
-    interval = rate.interval if rate else None
-    verify = summary.verify
+    case, times, verify = summary.case, summary.times, summary.verify
+    of_metadata = case.is_metadata
+    unit = "requests_s" if of_metadata else "mib_s"
+    first_done = summary.first_done.median if summary.first_done else None
     row = {
         "run": run_id,
         "case": case.number,
         "name": case.name,
         "interface": case.interface_name,
-        "interface_parameters": {k: v for k, v in case.interface.items() if k != "name"},
-        "pattern": case.pattern_name,
-        "pattern_parameters": {k: v for k, v in case.pattern.items() if k != "name"},
-        "transfer_bytes": case.transfer_bytes,
+        "interface_parameters": _without_name(case.interface),
+        **_shape_fields(case),
         **case.common_parameters(),
         "operation": summary.operation,
         "n": summary.n,
         "voided": summary.voided,
         "errors": sum(error.count for error in summary.errors),
-        "rate_mean_mib_s": rate.mean if rate else None,
-        "rate_median_mib_s": rate.median if rate else None,
-        "rate_min_mib_s": rate.minimum if rate else None,
-        "rate_max_mib_s": rate.maximum if rate else None,
-        "rate_deviation_mib_s": rate.deviation if rate else None,
-        "rate_variation": rate.variation if rate else None,
-        "rate_interval_low_mib_s": interval.low if interval else None,
-        "rate_interval_high_mib_s": interval.high if interval else None,
-        "rate_interval_method": interval.method if interval else None,
-        "rate_total_mib_s": summary.total_rate_mib_s,
-        "rate_first_done_median_mib_s": summary.first_done.median if summary.first_done else None,
-        "published_mb_s": reference.figure_mb_s(case, summary.operation) if reference else None,
-        **{f"latency_{name}": getattr(latency, name, None) for name in LatencySummary.__dataclass_fields__},
+        **_rate_fields(summary.rate, unit),
+        f"rate_total_{unit}": summary.total_rate,
+        f"rate_first_done_median_{unit}": first_done,
+        **({} if of_metadata else _published(summary, reference)),
+        **_latency_fields(summary.latency),
         **{name: getattr(summary.calls, name, None) for name in CallSummary.__dataclass_fields__},
         "verify_checked_bytes": verify.checked_bytes if verify else None,
         "verify_wrong_bytes": verify.wrong_bytes if verify else None,
+        **({"verify_mismatches": verify.mismatches if verify else None} if of_metadata else {}),
         "sync_share": times.sync_share if times else None,
         "user_s": times.user_s if times else None,
         "system_s": times.system_s if times else None,
+        **({"parts": [_part_fields(part) for part in summary.parts]} if of_metadata else {}),
     }
-    # JSON knows no NaN.
+    return _finite(row)
+
+
+def _without_name(parameters: Parameters) -> Parameters:
+    return {key: value for key, value in parameters.items() if key != "name"}
+
+
+def _shape_fields(case: Case) -> dict[str, Any]:
+    if case.is_metadata:
+        return {"tree": case.shape_name, "tree_parameters": _without_name(case.tree)}
+    return {
+        "pattern": case.shape_name,
+        "pattern_parameters": _without_name(case.pattern),
+        "transfer_bytes": case.transfer_bytes,
+    }
+
+
+def _rate_fields(rate: Distribution | None, unit: str) -> dict[str, Any]:
+    interval = rate.interval if rate else None
+    return {
+        f"rate_mean_{unit}": rate.mean if rate else None,
+        f"rate_median_{unit}": rate.median if rate else None,
+        f"rate_min_{unit}": rate.minimum if rate else None,
+        f"rate_max_{unit}": rate.maximum if rate else None,
+        f"rate_deviation_{unit}": rate.deviation if rate else None,
+        "rate_variation": rate.variation if rate else None,
+        f"rate_interval_low_{unit}": interval.low if interval else None,
+        f"rate_interval_high_{unit}": interval.high if interval else None,
+        "rate_interval_method": interval.method if interval else None,
+    }
+
+
+def _latency_fields(latency: LatencySummary | None) -> dict[str, Any]:
+    return {f"latency_{name}": getattr(latency, name, None) for name in LatencySummary.__dataclass_fields__}
+
+
+def _published(summary: OperationSummary, reference: Reference | None) -> dict[str, Any]:
+    figure = reference.figure_mb_s(summary.case, summary.operation) if reference else None
+    return {"published_mb_s": figure}
+
+
+def _part_fields(part: PartSummary) -> dict[str, Any]:
+    row = {
+        "operation": part.operation,
+        "requests": part.requests,
+        "share": part.share,
+        **_rate_fields(part.rate, "requests_s"),
+        **_latency_fields(part.latency),
+    }
+    return _finite(row)
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for JSON, which knows no NaN."""
     return {key: None if isinstance(value, float) and value != value else value for key, value in row.items()}
 
 

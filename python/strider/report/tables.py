@@ -23,12 +23,14 @@ class HtmlTable:
     Attributes:
         columns: Heading and unit of each column; the first `labels` columns name the row.
         rows: Texts, one per column.
+        sections: Numbers of the rows, from 0, above which there is a rule.
     """
 
     caption: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[str]]
     labels: int
+    sections: frozenset[int] = frozenset()
 
 
 def result_tables(
@@ -46,6 +48,11 @@ def result_tables(
     ]
     tables = [_table(caption, columns, ordered, facets) for caption, columns in contents]
     return [table for table in tables if any(set(row[table.labels :]) - {NOTHING, ""} for row in table.rows)]
+
+
+def section_starts(keys: Sequence[object]) -> frozenset[int]:
+    """Where a row's key is another than that of the row before."""
+    return frozenset(row for row in range(1, len(keys)) if keys[row] != keys[row - 1])
 
 
 def _ordered(summaries: Sequence[OperationSummary], facets: Facets) -> list[OperationSummary]:
@@ -85,7 +92,8 @@ def _table(
     }
     every = labels | columns
     rows = [[cell(summary) for cell in every.values()] for summary in summaries]
-    return HtmlTable(caption, list(every), rows, len(labels))
+    sections = section_starts([row[: len(labels) - 2] for row in rows])
+    return HtmlTable(caption, list(every), rows, len(labels), sections)
 
 
 def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
@@ -106,7 +114,7 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
         ("std. dev.", "MiB/s"): of_rate("deviation"),
         ("CV", "%"): lambda s: percent(s.rate.variation if s.rate else None),
         ("95 % interval of the mean", "MiB/s"): interval,
-        ("total rate", "MiB/s"): lambda s: significant(s.total_rate_mib_s),
+        ("total rate", "MiB/s"): lambda s: significant(s.total_rate),
         ("first done, median", "MiB/s"): lambda s: significant(s.first_done.median if s.first_done else None),
         ("slowest … fastest rank", "MiB/s"): _rank_spread,
     }
@@ -143,9 +151,7 @@ def _rank_spread(summary: OperationSummary) -> str:
     ranks = summary.ranks
     if ranks is None:
         return NOTHING
-    return (
-        f"{significant(ranks.slowest_mib_s)} (rank {ranks.slowest_rank}) … {significant(ranks.fastest_mib_s)}"
-    )
+    return f"{significant(ranks.slowest)} (rank {ranks.slowest_rank}) … {significant(ranks.fastest)}"
 
 
 def _latencies(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
@@ -207,7 +213,7 @@ def _deadlines(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[s
 
     columns: dict[tuple[str, str], Cell] = {
         ("deadline", ""): of_deadline(format_seconds, "deadline_s"),
-        ("rate at the deadline", "MiB/s"): of_deadline(significant, "rate_mib_s"),
+        ("rate at the deadline", "MiB/s"): of_deadline(significant, "rate"),
         ("moved until then", ""): of_deadline(format_bytes_rounded, "bytes"),
         ("wear-out", "s"): of_deadline(significant, "wear_out_s"),
         ("requests of the slowest rank", ""): of_deadline(
@@ -238,4 +244,6 @@ def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> Htm
         (name, "")
         for name in ("pattern", "operation", "clients", "transfer", "interfaces", "repetitions", "verdict")
     ]
-    return HtmlTable("Digests of what was read, compared between interfaces", columns, rows, 4)
+    caption = "Digests of what was read, compared between interfaces"
+    sections = section_starts([row[:2] for row in rows])
+    return HtmlTable(caption, columns, rows, labels=4, sections=sections)

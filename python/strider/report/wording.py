@@ -13,7 +13,7 @@ from strider.report.numbers import significant
 from strider.report.reservations import half_width
 from strider.statistics import DigestComparison, OperationSummary
 from strider.store.model import ErrorRow, Run
-from strider.units import format_bytes, format_bytes_rounded
+from strider.units import format_bytes, format_bytes_rounded, grouped
 
 #: The interface that moves no bytes: its rates are Strider's own cost and no property of storage.
 NO_STORAGE = "null"
@@ -53,6 +53,8 @@ def notes(summary: OperationSummary) -> list[str]:
         found.append(f"{summary.voided} void")
     if summary.verify and summary.verify.wrong_bytes:
         found.append(f"{format_bytes_rounded(summary.verify.wrong_bytes)} wrong")
+    elif summary.verify and summary.verify.mismatches and summary.case.is_metadata:
+        found.append(f"{summary.verify.mismatches} wrong")
     if summary.errors:
         found.append(f"{error_count(summary.errors)}: {error_text(summary.errors[0])}")
     return found
@@ -110,6 +112,9 @@ def problems(
     wrong = sum(summary.verify.wrong_bytes for summary in summaries if summary.verify)
     if wrong:
         found.append(f"WRONG DATA: {format_bytes_rounded(wrong)} of what was read is not what was written.")
+    not_as_made = _wrong_metadata(summaries)
+    if not_as_made:
+        found.append(f"WRONG METADATA: {not_as_made} of the items visited were not as they were made.")
     if voided:
         found.append(
             f"{plural(voided, 'sample')} void, because a check failed; they count in no number here."
@@ -127,6 +132,11 @@ def problems(
                 f"The same {comparison.operation} gave different data through {names}: see the digests."
             )
     return found
+
+
+def _wrong_metadata(summaries: Sequence[OperationSummary]) -> int:
+    """Number of times that an operation of metadata found something else than there should be."""
+    return sum(s.verify.mismatches for s in summaries if s.verify and s.case.is_metadata)
 
 
 def planned_operations(run: Run) -> int:
@@ -185,18 +195,20 @@ def _too_uncertain(summary: OperationSummary) -> bool:
 def _best(summary: OperationSummary, facets: Facets, cached: Container[int]) -> Best:
     case, rate = summary.case, summary.rate
     from_memory = "read" in summary.operation and case.number in cached
+    number = format_rate_of(summary, rate.median if rate else None)
     transfer = (
         f", {format_bytes(case.transfer_bytes)} per transfer" if case.transfer_bytes is not None else ""
     )
     interval = rate.interval if rate else None
     spread = (
-        f"; 95 % interval of the mean {significant(interval.low)}–{significant(interval.high)}"
+        f"; 95 % interval of the mean {format_rate_of(summary, interval.low)}–"
+        f"{format_rate_of(summary, interval.high)}"
         if interval
         else ""
     )
     return Best(
         operation=f"{summary.operation} (files fit into memory)" if from_memory else summary.operation,
-        rate=f"{significant(rate.median if rate else None)} MiB/s",
+        rate=f"{number} {summary.rate_unit}",
         how=(
             f"through {facets.series[case.number]}, {plural(case.clients, 'client')}, "
             f"{facets.group[case.number]}{transfer} (median of {summary.n}{spread})"
@@ -204,11 +216,29 @@ def _best(summary: OperationSummary, facets: Facets, cached: Container[int]) -> 
     )
 
 
+def format_rate_of(summary: OperationSummary, rate: float | None) -> str:
+    """A rate without its unit: three digits for bytes, thousands apart for operations."""
+    if summary.rate_unit == "MiB/s" or rate is None or rate != rate:
+        return significant(rate)
+    return grouped(rate)
+
+
+def metadata_check_line(summaries: Sequence[OperationSummary]) -> str:
+    """What the check of what operations of metadata found came to; empty where nothing was checked."""
+    checked = [summary for summary in summaries if summary.case.is_metadata and summary.verify]
+    if not checked:
+        return ""
+    wrong = _wrong_metadata(checked)
+    verdict = f"{wrong} times it was not as made" if wrong else "all of it was as made"
+    return f"What operations of metadata found was checked: {verdict}."
+
+
 def verification_line(summaries: Sequence[OperationSummary]) -> str:
     """How much of what was read was checked, and with what result; empty where nothing was read."""
-    if not any("read" in summary.operation for summary in summaries):
+    of_data = [summary for summary in summaries if not summary.case.is_metadata]
+    if not any("read" in summary.operation for summary in of_data):
         return ""
-    checks = [summary.verify for summary in summaries if summary.verify]
+    checks = [summary.verify for summary in of_data if summary.verify]
     checked = sum(check.checked_bytes for check in checks)
     wrong = sum(check.wrong_bytes for check in checks)
     if not checked:

@@ -61,15 +61,20 @@ def compare_digests(run: Run) -> list[DigestComparison]:
 def workload_key(case: Case) -> str:
     """Everything that defines a case's data, as a comparable text: neither the interface nor how often."""
     common = {key: value for key, value in case.common_parameters().items() if key not in _NO_DATA}
-    return json.dumps([case.pattern, case.operations, common], sort_keys=True)
+    return json.dumps([case.shape, case.operations, common], sort_keys=True)
+
+
+def _amount(case: Case, sample: Sample) -> tuple[int, int]:
+    """How much a sample did: bytes, and of metadata operations too."""
+    return sample.bytes, sample.requests if case.is_metadata else 0
 
 
 def _compare(run: Run, operation: str, samples: Sequence[Sample]) -> DigestComparison:
     digests: defaultdict[int, dict[int, str]] = defaultdict(dict)
-    amounts: defaultdict[int, set[int]] = defaultdict(set)
+    amounts: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
     for sample in samples:
         digests[sample.repetition][sample.case] = sample.digest or ""
-        amounts[sample.repetition].add(sample.bytes)
+        amounts[sample.repetition].add(_amount(run.cases[sample.case], sample))
     shared = [repetition for repetition, found in digests.items() if len(found) > 1]
     comparable = [repetition for repetition in shared if len(amounts[repetition]) == 1]
     verdict: Verdict = "same data"

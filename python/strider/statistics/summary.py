@@ -6,12 +6,16 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from strider.statistics.distribution import Distribution, describe
-from strider.statistics.histogram import merge
-from strider.store.model import Case, ErrorRow, Run, Sample
+from strider.statistics.histogram import LatencyDistribution, merge
+from strider.store.model import Case, Deadline, ErrorRow, Part, RankRates, Run, Sample
 
 MIB = 1 << 20
+
+RateUnit = Literal["MiB/s", "op/s"]
+"""What a rate counts: bytes, or of metadata operations on items."""
 
 
 @dataclass(frozen=True)
@@ -53,25 +57,43 @@ class TimeSummary:
 
 @dataclass(frozen=True)
 class RankSummary:
-    """Rates of single ranks, MiB/s: medians over repetitions, and which rank was slowest how often."""
+    """Rates of single ranks: medians over repetitions, and which rank was slowest how often."""
 
-    slowest_mib_s: float
-    mean_mib_s: float
-    fastest_mib_s: float
+    slowest: float
+    mean: float
+    fastest: float
     slowest_rank: int
     slowest_times: int
 
 
 @dataclass(frozen=True)
 class DeadlineSummary:
-    """What was moved until the deadline: means over repetitions; of requests per rank, the extremes."""
+    """What was done until the deadline: means over repetitions; of requests per rank, the extremes."""
 
     deadline_s: float
-    rate_mib_s: float
+    rate: float
     bytes: float
+    requests: float
     wear_out_s: float
     requests_per_rank_min: int
     requests_per_rank_max: int
+
+
+@dataclass(frozen=True)
+class PartSummary:
+    """One operation of a mix.
+
+    Attributes:
+        share: Its share of the mix's requests over all repetitions, 0 to 1.
+        rate: Operations per second of each repetition.
+    """
+
+    operation: str
+    requests: int
+    share: float
+    rate: Distribution | None
+    latency: LatencySummary | None
+    histogram: LatencyDistribution | None
 
 
 @dataclass(frozen=True)
@@ -88,7 +110,10 @@ class CallSummary:
 
 @dataclass(frozen=True)
 class VerifySummary:
-    """What the check of read data found, summed over all repetitions, void ones and warm-ups included."""
+    """What a check found, summed over all repetitions, void ones and warm-ups included.
+
+    It is the check of read data, or of what operations of metadata found.
+    """
 
     checked_bytes: int
     wrong_bytes: int
@@ -102,11 +127,13 @@ class OperationSummary:
     Attributes:
         samples: The samples that count: measured, valid, no warm-up.
         voided: Number of measured samples that a failed check made void.
-        rate: Rate of each repetition (*last done*), MiB/s; its mean is the arithmetic mean of the
-            repetitions' rates.
-        total_rate_mib_s: Total work ÷ total time over the repetitions: what one gets who does all of them in
+        rate: Rate of each repetition (*last done*), like all rates here in `rate_unit`; its mean is the
+            arithmetic mean of the repetitions' rates.
+        total_rate: Total work ÷ total time over the repetitions: what one gets who does all of them in
             a row. Slow repetitions weigh more in it than in `rate.mean`.
-        first_done: Rate until the first rank had finished, MiB/s.
+        first_done: Rate until the first rank had finished.
+        histogram: Latencies of all requests.
+        parts: Of a mix, its operations.
         calls: None where the kernel did not count them.
     """
 
@@ -115,9 +142,11 @@ class OperationSummary:
     samples: Sequence[Sample]
     voided: int
     rate: Distribution | None
-    total_rate_mib_s: float
+    total_rate: float
     first_done: Distribution | None
     latency: LatencySummary | None
+    histogram: LatencyDistribution | None
+    parts: Sequence[PartSummary]
     times: TimeSummary | None
     ranks: RankSummary | None
     deadline: DeadlineSummary | None
@@ -129,6 +158,11 @@ class OperationSummary:
     def n(self) -> int:
         """Number of repetitions that count."""
         return len(self.samples)
+
+    @property
+    def rate_unit(self) -> RateUnit:
+        """Unit of its rates."""
+        return "op/s" if self.case.is_metadata else "MiB/s"
 
 
 def summarize(run: Run) -> list[OperationSummary]:
@@ -157,25 +191,56 @@ def _summarize_operation(
     case: Case, operation: str, samples: Sequence[Sample], errors: Sequence[ErrorRow]
 ) -> OperationSummary:
     counted = [sample for sample in samples if sample.counts]
+    quantities = _OPERATIONS if case.is_metadata else _BYTES
     elapsed_s = sum(sample.elapsed_s for sample in counted)
+    histogram = _histogram(counted)
     return OperationSummary(
         case=case,
         operation=operation,
         samples=counted,
         voided=sum(not sample.valid and not sample.warmup for sample in samples),
-        rate=describe([sample.rate_mib_s for sample in counted]),
-        total_rate_mib_s=sum(sample.bytes for sample in counted) / MIB / elapsed_s
-        if elapsed_s > 0
-        else math.nan,
-        first_done=describe([sample.rate_first_done_mib_s for sample in counted]),
-        latency=_latency(counted),
+        rate=describe([quantities.rate(sample) for sample in counted]),
+        total_rate=sum(map(quantities.amount, counted)) / elapsed_s if elapsed_s > 0 else math.nan,
+        first_done=describe([quantities.first_done(sample) for sample in counted]),
+        latency=_latency(counted, histogram),
+        histogram=histogram,
+        parts=_parts(case, counted),
         times=_times(counted),
-        ranks=_ranks(counted),
-        deadline=_deadline(counted),
+        ranks=_ranks([quantities.ranks(sample) for sample in counted]),
+        deadline=_deadline(counted, quantities),
         calls=_calls(counted),
         verify=_verify(samples),
         errors=errors,
     )
+
+
+@dataclass(frozen=True)
+class _Quantities:
+    """Where the numbers of a kind of case are in a sample, in its unit of rates."""
+
+    amount: Callable[[Sample], float]
+    rate: Callable[[Sample], float]
+    first_done: Callable[[Sample], float]
+    ranks: Callable[[Sample], RankRates | None]
+    at_deadline: Callable[[Deadline], float]
+
+
+_BYTES = _Quantities(
+    amount=lambda sample: sample.bytes / MIB,
+    rate=lambda sample: sample.rate_mib_s,
+    first_done=lambda sample: sample.rate_first_done_mib_s,
+    ranks=lambda sample: sample.rank_rate_mib_s,
+    at_deadline=lambda deadline: deadline.rate_mib_s,
+)
+_OPERATIONS = _Quantities(
+    amount=lambda sample: sample.requests,
+    rate=lambda sample: sample.requests_s,
+    first_done=lambda sample: sample.rate_first_done_requests_s,
+    ranks=lambda sample: sample.rank_rate_requests_s,
+    at_deadline=lambda deadline: (
+        deadline.requests / deadline.elapsed_s if deadline.elapsed_s > 0 else math.nan
+    ),
+)
 
 
 def _mean(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> float:
@@ -183,20 +248,24 @@ def _mean(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> flo
     return sum(values) / len(values) if values else math.nan
 
 
-def _latency(samples: Sequence[Sample]) -> LatencySummary | None:
-    measured = [
-        sample.latency for sample in samples if sample.latency is not None and sample.latency.count > 0
-    ]
-    histograms = [sample.histogram for sample in samples if sample.histogram is not None]
-    if not measured or not histograms:
+def _histogram(requests: Sequence[Sample | Part]) -> LatencyDistribution | None:
+    """All latencies of some samples, or of one part of each."""
+    histograms = [one.histogram for one in requests if one.histogram is not None]
+    return merge(histograms) if histograms else None
+
+
+def _latency(
+    requests: Sequence[Sample | Part], histogram: LatencyDistribution | None
+) -> LatencySummary | None:
+    measured = [one.latency for one in requests if one.latency is not None and one.latency.count > 0]
+    if not measured or histogram is None:
         return None
-    merged = merge(histograms)
     count = sum(latency.count for latency in measured)
     minimum_s, maximum_s = min(one.min_s for one in measured), max(one.max_s for one in measured)
 
     def percentile_s(share: float) -> float:
         # A bucket's midpoint may lie outside of what was seen; the exact extremes are known.
-        return min(max(merged.percentile_s(share), minimum_s), maximum_s)
+        return min(max(histogram.percentile_s(share), minimum_s), maximum_s)
 
     return LatencySummary(
         count=count,
@@ -207,6 +276,30 @@ def _latency(samples: Sequence[Sample]) -> LatencySummary | None:
         p99_s=percentile_s(0.99),
         p999_s=percentile_s(0.999),
         maximum_s=maximum_s,
+    )
+
+
+def _parts(case: Case, samples: Sequence[Sample]) -> list[PartSummary]:
+    """The operations of a mix, in the order of the plan."""
+    planned = case.common_parameters().get("mix") or {}
+    by_operation: dict[str, list[tuple[Sample, Part]]] = {operation: [] for operation in planned}
+    for sample in samples:
+        for part in sample.parts:
+            by_operation.setdefault(part.operation, []).append((sample, part))
+    return [_part(operation, own, samples) for operation, own in by_operation.items() if own]
+
+
+def _part(operation: str, own: Sequence[tuple[Sample, Part]], samples: Sequence[Sample]) -> PartSummary:
+    requests, all_requests = sum(part.requests for _, part in own), sum(s.requests for s in samples)
+    parts = [part for _, part in own]
+    histogram = _histogram(parts)
+    return PartSummary(
+        operation=operation,
+        requests=requests,
+        share=requests / all_requests if all_requests else math.nan,
+        rate=describe([part.requests / sample.elapsed_s for sample, part in own if sample.elapsed_s > 0]),
+        latency=_latency(parts, histogram),
+        histogram=histogram,
     )
 
 
@@ -225,30 +318,31 @@ def _times(samples: Sequence[Sample]) -> TimeSummary | None:
     )
 
 
-def _ranks(samples: Sequence[Sample]) -> RankSummary | None:
+def _ranks(found: Sequence[RankRates | None]) -> RankSummary | None:
     from statistics import median
 
-    rates = [sample.rank_rate_mib_s for sample in samples if sample.rank_rate_mib_s is not None]
+    rates = [rate for rate in found if rate is not None]
     if not rates:
         return None
     slowest_rank, slowest_times = Counter(rate.min_rank for rate in rates).most_common(1)[0]
     return RankSummary(
-        slowest_mib_s=median(rate.min for rate in rates),
-        mean_mib_s=median(rate.mean for rate in rates),
-        fastest_mib_s=median(rate.max for rate in rates),
+        slowest=median(rate.min for rate in rates),
+        mean=median(rate.mean for rate in rates),
+        fastest=median(rate.max for rate in rates),
         slowest_rank=slowest_rank,
         slowest_times=slowest_times,
     )
 
 
-def _deadline(samples: Sequence[Sample]) -> DeadlineSummary | None:
+def _deadline(samples: Sequence[Sample], quantities: _Quantities) -> DeadlineSummary | None:
     reached = [sample.deadline for sample in samples if sample.deadline is not None]
     if not reached:
         return None
     return DeadlineSummary(
         deadline_s=reached[0].deadline_s,
-        rate_mib_s=sum(one.rate_mib_s for one in reached) / len(reached),
+        rate=sum(map(quantities.at_deadline, reached)) / len(reached),
         bytes=sum(one.bytes for one in reached) / len(reached),
+        requests=sum(one.requests for one in reached) / len(reached),
         wear_out_s=sum(one.wear_out_s for one in reached) / len(reached),
         requests_per_rank_min=min(one.requests_per_rank_min for one in reached),
         requests_per_rank_max=max(one.requests_per_rank_max for one in reached),

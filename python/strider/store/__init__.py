@@ -1,7 +1,7 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
 from strider.store.load import load, load_ranks
-from strider.store.model import Case, ErrorRow, RankRow, Run, Sample
+from strider.store.model import Case, ErrorRow, Part, RankRow, Run, Sample
 from strider.store.runs import RunSummary, list_runs, resolve
 from strider.store.tables import ExportFormat, Table, derive, export, query
 
@@ -9,6 +9,7 @@ __all__ = [
     "Case",
     "ErrorRow",
     "ExportFormat",
+    "Part",
     "RankRow",
     "Run",
     "RunSummary",

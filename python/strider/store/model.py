@@ -23,7 +23,7 @@ Real = Annotated[float, BeforeValidator(_nan_for_null)]
 Parameters = dict[str, Any]
 
 #: Keys of a plan's case that are not parameters of the workload.
-_CASE_BOOKKEEPING = frozenset({"case", "name", "interface", "pattern", "operations", "repetitions"})
+_CASE_BOOKKEEPING = frozenset({"case", "name", "interface", "pattern", "tree", "operations", "repetitions"})
 
 
 class Record(BaseModel):
@@ -38,7 +38,8 @@ class Case(BaseModel):
     Attributes:
         number: The case's number in the plan, from 1.
         interface: `name` and the interface's parameters.
-        pattern: `name` and the pattern's parameters.
+        pattern: `name` and the pattern's parameters; empty for a case of metadata.
+        tree: `name` and the tree's parameters; empty for a case of data.
         sharing: `shared`, `per-rank`, `per-node` or a number of files.
     """
 
@@ -48,7 +49,8 @@ class Case(BaseModel):
     name: str = ""
     clients: int
     interface: Parameters
-    pattern: Parameters
+    pattern: Parameters = {}
+    tree: Parameters = {}
     operations: list[str]
     repetitions: Parameters = {}
     order: str = "forward"
@@ -61,18 +63,33 @@ class Case(BaseModel):
         return str(self.interface.get("name", ""))
 
     @property
-    def pattern_name(self) -> str:
-        """Name of the access pattern, such as `segmented`."""
-        return str(self.pattern.get("name", ""))
+    def is_metadata(self) -> bool:
+        """Whether it is a case of metadata, with a tree in the place of a pattern."""
+        return bool(self.tree)
+
+    @property
+    def shape(self) -> Parameters:
+        """The pattern or the tree."""
+        return self.tree or self.pattern
+
+    @property
+    def shape_name(self) -> str:
+        """Name of the access pattern or of the tree, such as `segmented`."""
+        return str(self.shape.get("name", ""))
 
     @property
     def transfer_bytes(self) -> int | None:
-        """Bytes of one request: the pattern's `transfer`, else what the engine's check found."""
+        """Bytes of one request: the pattern's `transfer`, else what the engine's check found.
+
+        A request of metadata is an operation on an item and has no size.
+        """
+        if self.is_metadata:
+            return None
         transfer = self.pattern.get("transfer")
         return transfer if isinstance(transfer, int) else self.request_bytes
 
     def common_parameters(self) -> Parameters:
-        """The parameters that are neither the interface's nor the pattern's (order, sharing, sync, …)."""
+        """The parameters that are not the interface's, the pattern's or the tree's (order, sharing, …)."""
         own = {"clients": self.clients, "order": self.order, "sharing": self.sharing}
         extra = {
             key: value for key, value in (self.model_extra or {}).items() if key not in _CASE_BOOKKEEPING
@@ -160,7 +177,7 @@ class Histogram(Record):
 
 
 class RankRates(Record):
-    """Rates of single ranks in MiB/s, and who was slowest and fastest."""
+    """Rates of single ranks, in the unit of the field that holds them, and who was slowest and fastest."""
 
     min: Real
     min_rank: int
@@ -183,19 +200,30 @@ class Deadline(Record):
 
 
 class Verify(Record):
-    """What the check of read data found."""
+    """What the check of read data, and of what operations of metadata found, came to."""
 
     checked_bytes: int
     wrong_bytes: int
     mismatches: int
 
 
+class Part(Record):
+    """One operation of a mix in one phase."""
+
+    operation: str
+    requests: int
+    latency: Latency | None = None
+    histogram: Histogram | None = None
+
+
 class Sample(Record):
     """One executed phase: one operation of one case in one repetition.
 
     Attributes:
+        requests: Requests; of metadata, operations on items.
         read_calls: Read-like system calls of all ranks while they transferred; None where the kernel did not
             count, or the run is older than the count. `write_calls` likewise.
+        parts: Of a mix, its operations.
         facts: What the interface says of its open file, such as hints; in a case's first repetition.
     """
 
@@ -216,6 +244,7 @@ class Sample(Record):
     first_done_s: Real = math.nan
     rate_first_done_mib_s: Real = math.nan
     requests_s: Real = math.nan
+    rate_first_done_requests_s: Real = math.nan
     open_s: Real = math.nan
     transfer_s: Real = math.nan
     sync_s: Real = math.nan
@@ -230,6 +259,8 @@ class Sample(Record):
     latency: Latency | None = None
     histogram: Histogram | None = None
     rank_rate_mib_s: RankRates | None = None
+    rank_rate_requests_s: RankRates | None = None
+    parts: list[Part] = []
     deadline: Deadline | None = None
     verify: Verify | None = None
     digest: str | None = None

@@ -28,6 +28,7 @@ _PHASE_TIMES = (
     "first_done_s",
     "rate_first_done_mib_s",
     "requests_s",
+    "rate_first_done_requests_s",
     "open_s",
     "transfer_s",
     "sync_s",
@@ -53,6 +54,8 @@ def _struct(fields: Sequence[str]) -> str:
     return f"STRUCT({', '.join(types)})"
 
 
+_HISTOGRAM = "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])"
+
 #: Types of the JSON fields that the tables are made of. A field that a line lacks is NULL.
 _EVENT_TYPES: dict[str, dict[str, str]] = {
     "samples": {
@@ -74,12 +77,26 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "read_calls": "BIGINT",
         "write_calls": "BIGINT",
         "latency": _struct(_LATENCY),
-        "histogram": "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])",
+        "histogram": _HISTOGRAM,
         "rank_rate_mib_s": _struct(_RANK_RATE),
+        "rank_rate_requests_s": _struct(_RANK_RATE),
         "deadline": _struct(_DEADLINE),
         "verify": _struct(_VERIFY),
         "digest": "VARCHAR",
         "facts": "JSON",
+    },
+    "parts": {
+        "event": "VARCHAR",
+        "case": "INTEGER",
+        "repetition": "INTEGER",
+        "warmup": "BOOLEAN",
+        "operation": "VARCHAR",
+        "measured": "BOOLEAN",
+        "valid": "BOOLEAN",
+        "start_s": "DOUBLE",
+        "elapsed_s": "DOUBLE",
+        "parts": f"STRUCT(operation VARCHAR, requests BIGINT, latency {_struct(_LATENCY)}, "
+        f"histogram {_HISTOGRAM})[]",
     },
     "ranks": {
         "event": "VARCHAR",
@@ -126,15 +143,16 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
 #: The directory of the file that a row was read from.
 _DIRECTORY = "parse_dirpath(filename)"
 
-_EVENT_OF_TABLE = {"samples": "sample", "ranks": "rank", "errors": "error"}
+_EVENT_OF_TABLE = {"samples": "sample", "parts": "sample", "ranks": "rank", "errors": "error"}
 
 _CASE_COLUMNS = (
-    'case_name, interface, pattern, transfer_bytes, "order", sharing, '
-    "interface_parameters, pattern_parameters, case_parameters"
+    'case_name, interface, pattern, tree, transfer_bytes, "order", sharing, '
+    "interface_parameters, pattern_parameters, tree_parameters, case_parameters"
 )
 
 ORDER = {
     "samples": "ORDER BY start_s",
+    "parts": "ORDER BY start_s, part",
     "ranks": 'ORDER BY "case", repetition, start_s, rank',
     "errors": "ORDER BY time_s",
     "cases": 'ORDER BY "case"',
@@ -183,12 +201,15 @@ WITH checked AS (
 )
 SELECT runs.run, planned.directory, (entry ->> '$.case')::INTEGER AS "case", entry ->> '$.name' AS case_name,
     entry ->> '$.interface.name' AS interface, entry ->> '$.pattern.name' AS pattern,
-    coalesce(try_cast(entry ->> '$.pattern.transfer' AS BIGINT), request_bytes) AS transfer_bytes,
+    entry ->> '$.tree.name' AS tree,
+    CASE WHEN (entry ->> '$.tree.name') IS NULL
+        THEN coalesce(try_cast(entry ->> '$.pattern.transfer' AS BIGINT), request_bytes) END
+        AS transfer_bytes,
     (entry ->> '$.clients')::INTEGER AS clients, entry ->> '$.order' AS "order",
     entry ->> '$.sharing' AS sharing,
     entry -> '$.operations' AS operations, entry -> '$.interface' AS interface_parameters,
-    entry -> '$.pattern' AS pattern_parameters,
-    json_merge_patch(entry, '{{"case": null, "name": null, "interface": null, "pattern": null,
+    entry -> '$.pattern' AS pattern_parameters, entry -> '$.tree' AS tree_parameters,
+    json_merge_patch(entry, '{{"case": null, "name": null, "interface": null, "pattern": null, "tree": null,
         "clients": null, "operations": null, "repetitions": null, "order": null, "sharing": null}}')
         AS case_parameters
 FROM planned JOIN runs USING (directory)
@@ -198,31 +219,51 @@ LEFT JOIN checked
 
 
 def create_view(table: str, raw: Sequence[Path], derived: Sequence[Path]) -> str:
-    """A view of `samples`, `ranks` or `errors` over event streams (`raw`) and Parquet files (`derived`)."""
-    parts = []
-    if raw or not derived:
-        parts.append(_from_events(table, raw))
+    """A view of `samples`, `ranks` or `errors` over event streams (`raw`) and Parquet files (`derived`).
+
+    Parquet files of an earlier Strider may lack columns that the events, even if none, bring along.
+    """
+    parts = [_from_events(table, raw)]
     if derived:
         files = _paths(derived, f"{table}.parquet")
         parts.append(f"SELECT * FROM read_parquet({files}, union_by_name = true)")  # noqa: S608 - quoted
     return f"CREATE VIEW {table} AS " + " UNION ALL BY NAME ".join(parts)
 
 
-def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
-    """SELECT of a table's columns from event streams, joined with the cases."""
+def create_parts(run_dirs: Sequence[Path]) -> str:
+    """The view `parts`: one row per operation of a mix and sample, from event streams."""
+    whole = [("latency_" + field, f"latency.{field}") for field in _LATENCY]
+    whole += [("histogram_scheme", "histogram.scheme"), ("histogram_buckets", "histogram.buckets")]
+    columns = ", ".join(f"part.{field} AS {column}" for column, field in whole)
+    return f"""
+CREATE VIEW parts AS
+SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, part.operation AS part,
+    event.measured, event.valid, event.start_s, part.requests, part.requests / event.elapsed_s AS requests_s,
+    {columns}
+FROM (SELECT *, unnest(parts) AS part FROM {_lines("parts", run_dirs)} WHERE event = 'sample') AS event
+    JOIN runs USING (directory)
+"""  # noqa: S608 - names of ours
+
+
+def _lines(table: str, run_dirs: Sequence[Path]) -> str:
+    """The fields of event streams that a table is made of; no row where there is no stream."""
     types = _EVENT_TYPES[table]
-    # The only errors to ignore are a torn last line's: all else was checked before (`check_whole`).
-    columns = ", ".join(f'"{name}": {quote(kind)}' for name, kind in types.items())
-    lines = f"""(SELECT *, {_DIRECTORY} AS directory FROM read_ndjson({_paths(run_dirs, "events.jsonl")},
-        columns = {{{columns}}}, filename = true, ignore_errors = true,
-        maximum_object_size = {_MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
     if not run_dirs:
         empty = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in types.items())
-        lines = f"(SELECT {empty}, NULL::VARCHAR AS directory WHERE false)"
+        return f"(SELECT {empty}, NULL::VARCHAR AS directory WHERE false)"
+    # The only errors to ignore are a torn last line's: all else was checked before (`check_whole`).
+    columns = ", ".join(f'"{name}": {quote(kind)}' for name, kind in types.items())
+    return f"""(SELECT *, {_DIRECTORY} AS directory FROM read_ndjson({_paths(run_dirs, "events.jsonl")},
+        columns = {{{columns}}}, filename = true, ignore_errors = true,
+        maximum_object_size = {_MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
+
+
+def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
+    """SELECT of a table's columns from event streams, joined with the cases."""
     case_columns = f"{_CASE_COLUMNS}, " if table == "samples" else ""
     return f"""
 SELECT runs.run, event."case", {case_columns}{_event_columns(table)}
-FROM {lines} AS event JOIN runs USING (directory) LEFT JOIN cases
+FROM {_lines(table, run_dirs)} AS event JOIN runs USING (directory) LEFT JOIN cases
     ON cases.directory = event.directory AND cases."case" = event."case"
 WHERE event.event = '{_EVENT_OF_TABLE[table]}'
 """  # noqa: S608 - names of ours
@@ -234,6 +275,10 @@ def _event_columns(table: str) -> str:
         "latency": [("latency_" + field, field) for field in _LATENCY],
         "rank_rate_mib_s": [
             (f"rank_rate_{field}" if field.endswith("_rank") else f"rank_rate_{field}_mib_s", field)
+            for field in _RANK_RATE
+        ],
+        "rank_rate_requests_s": [
+            (f"rank_requests_{field}" if field.endswith("_rank") else f"rank_rate_{field}_requests_s", field)
             for field in _RANK_RATE
         ],
         "deadline": [(field if field == "deadline_s" else f"deadline_{field}", field) for field in _DEADLINE],

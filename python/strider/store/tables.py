@@ -1,9 +1,9 @@
-"""Runs as tables: `samples`, `ranks`, `errors` and `cases`, by DuckDB over any number of run directories.
+"""Run directories as tables: `samples`, `parts`, `ranks`, `errors` and `cases`, by DuckDB over any number.
 
 The tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet files that
 are not older than the events, `samples` and `ranks` come from those. Units are in the column names.
-Parameters that only some interfaces or patterns have are in JSON columns (`interface_parameters`,
-`pattern_parameters`, `case_parameters`): `interface_parameters ->> 'direct'`.
+Parameters that only some interfaces, patterns or trees have are in JSON columns (`interface_parameters`,
+`pattern_parameters`, `tree_parameters`, `case_parameters`): `interface_parameters ->> 'direct'`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from strider.store.load import check_versions, check_whole
 if TYPE_CHECKING:
     import duckdb
 
-Table = Literal["samples", "ranks", "errors", "cases"]
+Table = Literal["samples", "parts", "ranks", "errors", "cases"]
 ExportFormat = Literal["csv", "json", "parquet"]
 
 _DERIVED: tuple[Table, ...] = ("samples", "ranks")
@@ -64,8 +64,8 @@ def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
 
     Args:
         run_dirs: Run directories.
-        statement: DuckDB SQL over the views `samples`, `ranks`, `errors`, `cases` (each with a column `run`)
-            and `runs`.
+        statement: DuckDB SQL over the views `samples`, `parts`, `ranks`, `errors`, `cases` (each with a
+            column `run`) and `runs`.
 
     Returns:
         One dictionary per row, keyed by column name.
@@ -91,7 +91,7 @@ def export(run_dir: Path, fmt: ExportFormat, out: Path, table: Table = "samples"
         run_dir: The run directory.
         fmt: `csv`, `json` (one array of objects) or `parquet`.
         out: The file to write; an existing one is replaced.
-        table: Which table. CSV gets everything but the histogram buckets of `samples`.
+        table: Which table. CSV gets everything but the histogram buckets of `samples` and `parts`.
 
     Returns:
         `out`.
@@ -101,7 +101,7 @@ def export(run_dir: Path, fmt: ExportFormat, out: Path, table: Table = "samples"
     """
     import duckdb
 
-    nested = table == "samples" and fmt == "csv"
+    nested = table in ("samples", "parts") and fmt == "csv"
     columns = "* EXCLUDE (histogram_buckets)" if nested else "*"
     statement = f"SELECT {columns} FROM {table} {sql.ORDER[table]}"  # noqa: S608 - names of ours
     try:
@@ -112,7 +112,7 @@ def export(run_dir: Path, fmt: ExportFormat, out: Path, table: Table = "samples"
 
 
 def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConnection:
-    """A DuckDB in memory with the four views over some run directories."""
+    """A DuckDB in memory with the views over some run directories."""
     import duckdb
 
     for run_dir in run_dirs:
@@ -127,9 +127,9 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
         derived = [run_dir for run_dir in run_dirs if use_derived and _is_fresh(run_dir, table)]
         raw = [run_dir for run_dir in run_dirs if run_dir not in derived and _has_events(run_dir)]
         connection.execute(sql.create_view(table, raw, derived))
-    connection.execute(
-        sql.create_view("errors", [run_dir for run_dir in run_dirs if _has_events(run_dir)], [])
-    )
+    with_events = [run_dir for run_dir in run_dirs if _has_events(run_dir)]
+    connection.execute(sql.create_view("errors", with_events, []))
+    connection.execute(sql.create_parts(with_events))
     return connection
 
 

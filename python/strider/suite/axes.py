@@ -1,16 +1,17 @@
 """A `[[case]]` table becomes axes: for each key the values that are crossed, checked one by one."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from strider.engine import Json, Parameter
 from strider.suite.changes import selection
 from strider.suite.document import Document
 from strider.suite.keys import missing, resolve
 from strider.suite.mistakes import Mistakes, unknown
+from strider.suite.operations import names_for
 from strider.suite.positions import Path
-from strider.suite.values import LISTS, convert, is_crossed, show
-from strider.suite.vocabulary import Selection, Vocabulary
+from strider.suite.values import LISTS, OperationNames, convert, is_crossed, show
+from strider.suite.vocabulary import SHAPE_KEYS, Selection, ShapeKey, Vocabulary, Workload
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class CaseTable:
     Attributes:
         path: Where it stands.
         name: Its name, empty if it has none.
-        used: Interfaces and patterns over all its values.
+        used: Interfaces and patterns or trees over all its values.
         axes: In the order in which they are written.
     """
 
@@ -62,13 +63,40 @@ class AxesReader:
     vocabulary: Vocabulary
     mistakes: Mistakes
 
-    def read_defaults(self, table: dict[str, Json]) -> list[Axis]:
-        """Axes of the case keys in `[suite]`, which are defaults for all cases."""
-        parameters = ((key, self.vocabulary.common.get(key)) for key in table)
-        axes = [self._axis(key, p, table[key], ("suite", key)) for key, p in parameters if p]
-        return [axis for axis in axes if axis]
+    def read_defaults(
+        self, table: dict[str, Json], workloads: Sequence[Workload]
+    ) -> dict[ShapeKey, list[Axis]]:
+        """Axes of the case keys in `[suite]`, which are defaults for all cases, by kind of case.
 
-    def read_case(self, index: int, table: dict[str, Json], defaults: list[Axis]) -> CaseTable:
+        In a suite with cases of both kinds, a value goes to those that can have it: an operation to the cases
+        of its kind, for instance.
+
+        Args:
+            table: The `[suite]`.
+            workloads: The kinds of cases that the suite has.
+        """
+        found: dict[ShapeKey, list[Axis]] = {workload.key: [] for workload in workloads}
+        for key, typed in table.items():
+            # Wrong is what is wrong for all.
+            trial = replace(self, mistakes=Mistakes())
+            axes = [(w, trial._default(key, typed, w, shared=len(workloads) > 1)) for w in workloads]
+            if not any(axis for _, axis in axes):
+                self.mistakes.found.update(trial.mistakes.found)
+            for workload, axis in axes:
+                found[workload.key] += [axis] if axis else []
+        return found
+
+    def _default(self, key: str, typed: Json, workload: Workload, shared: bool) -> Axis | None:
+        parameter = workload.common.get(key)
+        if parameter is None:
+            return None
+        names = names_for(workload, self.vocabulary, "any" if shared else "own")
+        axis = self._axis(key, parameter, typed, ("suite", key), names)
+        return _only_of(workload, axis) if axis else None
+
+    def read_case(
+        self, index: int, table: dict[str, Json], defaults: dict[ShapeKey, list[Axis]]
+    ) -> CaseTable:
         """Axes of a case: the suite's defaults that it does not replace, then its own."""
         path: Path = ("case", index)
         used = selection(table, self.vocabulary)
@@ -80,15 +108,25 @@ class AxesReader:
             self.mistakes.add(
                 self.document.key((*path, *key.split("."))), f'"{key}" is also in zip: keep one'
             )
-        for message in missing({*keys, *table}, used, self.vocabulary):
+        self._check_shapes({*keys, *table}, path)
+        inherited = [axis for axis in defaults[used.workload.key] if not axis.keys & set(keys)]
+        given = {*keys, *table, *(key for axis in inherited for key in axis.keys)}
+        for message in missing(given, used, self.vocabulary):
             self.mistakes.add(self.document.key(path), message)
-        inherited = [axis for axis in defaults if not axis.keys & set(keys)]
         name = table.get("name", "")
         if not isinstance(name, str):
             self.mistakes.add(
                 self.document.value((*path, "name")), f"name: {show(name)} is not a text: write it in quotes"
             )
         return CaseTable(path, str(name), used, [*inherited, *own])
+
+    def _check_shapes(self, keys: set[str], path: Path) -> None:
+        """A case has either a pattern or a tree."""
+        if keys >= set(SHAPE_KEYS):
+            self.mistakes.add(
+                self.document.key((*path, "tree")),
+                "a case has a pattern (data) or a tree (metadata), not both: make it two cases",
+            )
 
     def _axes_of_key(self, key: str, value: Json, case: Path, used: Selection) -> Iterator[Axis]:
         """The axes of one key of a case: several for the options of an interface, none for a mistake."""
@@ -97,14 +135,14 @@ class AxesReader:
             return
         if key == "zip":
             axis = self._zip(value, path, used)
-        elif key in ("interface", "pattern"):
+        elif key == "interface" or key in SHAPE_KEYS:
             axis = self._names_axis(key, value, path)
         elif key in self.vocabulary.interfaces:
             yield from self._option_axes(key, value, path, used)
             return
         else:
             parameter = self._parameter(key, path, used)
-            axis = self._axis(key, parameter, value, path) if parameter else None
+            axis = self._axis(key, parameter, value, path, self._names(used)) if parameter else None
         if axis:
             yield axis
 
@@ -123,7 +161,13 @@ class AxesReader:
             if axis:
                 yield axis
 
-    def _axis(self, key: str, parameter: Parameter, typed: Json, path: Path) -> Axis | None:
+    def _names(self, used: Selection) -> OperationNames:
+        """The operations that a case may name."""
+        return names_for(used.workload, self.vocabulary, "any" if used.doubtful else "own")
+
+    def _axis(
+        self, key: str, parameter: Parameter, typed: Json, path: Path, names: OperationNames | None = None
+    ) -> Axis | None:
         """The axis of one key with all its values converted; None where one of them is wrong."""
         crossed = is_crossed(parameter, typed)
         if parameter.kind == "repetitions" and crossed:
@@ -135,20 +179,24 @@ class AxesReader:
         values = (
             [((*path, index), element) for index, element in enumerate(typed)] if crossed else [(path, typed)]
         )
-        choices = [self._choice(key, parameter, element, place) for place, element in values]
+        choices = [self._choice(key, parameter, element, place, names) for place, element in values]
         good = [choice for choice in choices if choice]
         return Axis(tuple({key: choice} for choice in good)) if len(good) == len(choices) else None
 
-    def _choice(self, key: str, parameter: Parameter, typed: Json, path: Path) -> Choice | None:
+    def _choice(
+        self, key: str, parameter: Parameter, typed: Json, path: Path, names: OperationNames | None
+    ) -> Choice | None:
         try:
-            return Choice(convert(parameter, typed, self.vocabulary.operations), path)
+            return Choice(convert(parameter, typed, names), path)
         except ValueError as error:
             self.mistakes.add(self.document.value(path), f"{key}: {error}")
             return None
 
     def _names_axis(self, key: str, typed: Json, path: Path) -> Axis | None:
-        """The axis of `interface` or `pattern`."""
-        known = list(self.vocabulary.interfaces if key == "interface" else self.vocabulary.patterns)
+        """The axis of `interface`, `pattern` or `tree`."""
+        names = {"interface": list(self.vocabulary.interfaces)}
+        names |= {workload.key: list(workload.shapes) for workload in self.vocabulary.workloads}
+        known = names[key]
         if typed == []:
             self.mistakes.add(self.document.value(path), f'"{key}" is an empty list: give at least one name')
         values = (
@@ -204,7 +252,7 @@ class AxesReader:
 
     def _zipped_axis(self, key: str, typed: Json, path: Path, used: Selection) -> Iterator[Axis]:
         """The axis of one key of a `zip`, with a step for each element of its list; none for a mistake."""
-        if key in ("interface", "pattern"):
+        if key == "interface" or key in SHAPE_KEYS:
             axis = self._names_axis(key, typed, path)
         else:
             parameter = self._parameter(key, path, used)
@@ -214,7 +262,7 @@ class AxesReader:
                     f'zip: "{key}" is a list by itself: write a list of lists, one for each step',
                 )
                 return
-            axis = self._axis(key, parameter, typed, path) if parameter else None
+            axis = self._axis(key, parameter, typed, path, self._names(used)) if parameter else None
         if axis and len(axis.steps) == len(typed):
             yield axis
 
@@ -225,3 +273,15 @@ class AxesReader:
         except ValueError as error:
             self.mistakes.add(self.document.key(path), str(error))
             return None
+
+
+def _only_of(workload: Workload, axis: Axis) -> Axis | None:
+    """An axis of defaults with the operations of one kind of case alone; None where none is left."""
+    if "operations" not in axis.keys:
+        return axis
+    steps = []
+    for step in axis.steps:
+        names = [name for name in step["operations"].value if name in workload.operations]
+        if names:
+            steps.append({"operations": Choice(names, step["operations"].path)})
+    return Axis(tuple(steps)) if steps else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from strider.engine import Json
 from strider.suite.document import Document
 from strider.suite.mistakes import Mistakes, Place, unknown
-from strider.suite.vocabulary import SUITE_PARAMETERS, Selection, Vocabulary
+from strider.suite.vocabulary import SHAPE_KEYS, SUITE_PARAMETERS, Selection, Vocabulary, Workload
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
         settings.append(_Setting(f"--target {changes.target}", "suite", ("target",), changes.target))
     if changes.clients is not None:
         settings.append(_Setting(f"-n {changes.clients}", "case", ("clients",), _value(changes.clients)))
-    # What the other keys apply to depends on the interface and the pattern, so these come first.
+    # What the other keys apply to depends on the interface and the pattern or tree, so these come first.
+    first = {("interface",), *((key,) for key in SHAPE_KEYS)}
     known = [setting for setting in settings if setting is not None]
-    for setting in sorted(known, key=lambda s: s.key not in (("interface",), ("pattern",))):
+    for setting in sorted(known, key=lambda s: s.key not in first):
         if setting.table == "suite":
             _set_in_suite(document, vocabulary, setting, mistakes)
         else:
@@ -49,16 +50,19 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
 
 
 def selection(table: dict[str, Json], vocabulary: Vocabulary) -> Selection:
-    """The interfaces and patterns that a case names, be it directly or in its `zip`."""
-    interfaces, patterns = _names(table, "interface"), _names(table, "pattern")
+    """The interfaces and patterns or trees that a case names, be it directly or in its `zip`."""
+    named = [key for key in SHAPE_KEYS if _names(table, key)]
+    workload = vocabulary.workload(named[0] if named else "pattern")
+    interfaces, shapes = _names(table, "interface"), _names(table, workload.key)
     known_interfaces = [name for name in interfaces if name in vocabulary.interfaces]
-    known_patterns = [name for name in patterns if name in vocabulary.patterns]
-    unknown_names = len(known_interfaces) < len(interfaces) or len(known_patterns) < len(patterns)
-    return Selection(known_interfaces, known_patterns, unknown_names or not interfaces or not patterns)
+    known_shapes = [name for name in shapes if name in workload.shapes]
+    unknown_names = len(known_interfaces) < len(interfaces) or len(known_shapes) < len(shapes)
+    doubtful = unknown_names or not interfaces or len(named) != 1
+    return Selection(workload, known_interfaces, known_shapes, doubtful)
 
 
 def _names(table: dict[str, Json], key: str) -> list[str]:
-    """Names that a case gives for `interface` or `pattern`, as typed."""
+    """Names that a case gives for `interface`, `pattern` or `tree`, as typed."""
     zipped = table.get("zip")
     value = table.get(key, zipped.get(key, []) if isinstance(zipped, dict) else [])
     return [str(name) for name in (value if isinstance(value, list) else [value])]
@@ -89,7 +93,7 @@ def _value(text: str) -> Json:
 
 
 def _set_in_suite(document: Document, vocabulary: Vocabulary, setting: _Setting, mistakes: Mistakes) -> None:
-    known = [*SUITE_PARAMETERS, *vocabulary.common]
+    known = [*SUITE_PARAMETERS, *vocabulary.common_keys()]
     if setting.key[0] not in known:
         mistakes.add(Place(0, setting.option), unknown("key", setting.key[0], known))
         return
@@ -105,16 +109,24 @@ def _set_in_cases(document: Document, vocabulary: Vocabulary, setting: _Setting,
         return
     applied = 0
     for index, table in document.cases():
-        if _applies(setting.key, selection(table, vocabulary), vocabulary):
+        if _applies(setting.key, setting.value, selection(table, vocabulary), vocabulary):
             _remove_from_zip(table, setting.key)
             _put(document, table, ("case", index), setting)
             _drop_orphans(table, vocabulary, setting.key[0])
             applied += 1
     if not applied and document.cases():
         key = ".".join(setting.key)
+        word = _owner(setting.key[0], vocabulary).key
         mistakes.add(
-            Place(0, setting.option), f'"{key}" applies to no interface or pattern of the suite\'s cases'
+            Place(0, setting.option), f'"{key}" applies to no interface or {word} of the suite\'s cases'
         )
+
+
+def _owner(name: str, vocabulary: Vocabulary) -> Workload:
+    """The kind of cases to which a key belongs: data, unless it belongs to metadata alone."""
+    in_data = name in vocabulary.data.common or vocabulary.data.shapes_with(name) or name == "pattern"
+    in_metadata = name in vocabulary.metadata.common or vocabulary.metadata.shapes_with(name)
+    return vocabulary.metadata if name == "tree" or (in_metadata and not in_data) else vocabulary.data
 
 
 def _unknown_case_key(vocabulary: Vocabulary, key: tuple[str, ...]) -> str | None:
@@ -128,13 +140,25 @@ def _unknown_case_key(vocabulary: Vocabulary, key: tuple[str, ...]) -> str | Non
     return None if name in known else unknown("key", name, [*known, *vocabulary.interfaces])
 
 
-def _applies(key: tuple[str, ...], used: Selection, vocabulary: Vocabulary) -> bool:
+def _applies(key: tuple[str, ...], value: Json, used: Selection, vocabulary: Vocabulary) -> bool:
     name = key[0]
     if name in vocabulary.interfaces:
         return name in used.interfaces
-    if name in vocabulary.common or name in ("name", "interface", "pattern"):
+    if name in SHAPE_KEYS:
+        return name == used.workload.key or not used.shapes
+    if name == "operations":
+        return _fits(value, used.workload, vocabulary)
+    if name in used.workload.common or name in ("name", "interface"):
         return True
-    return any(vocabulary.pattern_parameter(pattern, name) for pattern in used.patterns)
+    return any(used.workload.shape_parameter(shape, name) for shape in used.shapes)
+
+
+def _fits(operations: Json, workload: Workload, vocabulary: Vocabulary) -> bool:
+    """Whether some operations are of a kind of case; what is of no kind is, so that it is named there."""
+    typed = operations if isinstance(operations, list) else [operations]
+    names = [name for part in typed for name in (part if isinstance(part, list) else [part])]
+    kinds = [kind for kind in vocabulary.workloads if any(name in kind.operations for name in names)]
+    return workload in kinds or not kinds
 
 
 def _put(document: Document, table: dict[str, Json], path: tuple[str | int, ...], setting: _Setting) -> None:
@@ -162,15 +186,15 @@ def _remove_from_zip(table: dict[str, Json], key: tuple[str, ...]) -> None:
 
 
 def _drop_orphans(table: dict[str, Json], vocabulary: Vocabulary, changed: str) -> None:
-    """What belongs to other interfaces or patterns goes when the command line chose one."""
+    """What belongs to other interfaces, patterns or trees goes when the command line chose one."""
     used = selection(table, vocabulary)
     zipped = table.get("zip")
     names = [name.partition(".")[0] for name in [*table, *(zipped if isinstance(zipped, dict) else ())]]
     if changed == "interface" and used.interfaces:
         orphans = [name for name in names if name in vocabulary.interfaces and name not in used.interfaces]
-    elif changed == "pattern" and used.patterns:
-        of_patterns = [name for name in names if vocabulary.patterns_with(name)]
-        orphans = [name for name in of_patterns if not _applies((name,), used, vocabulary)]
+    elif changed == used.workload.key and used.shapes:
+        of_shapes = [name for name in names if used.workload.shapes_with(name)]
+        orphans = [name for name in of_shapes if not _applies((name,), None, used, vocabulary)]
     else:
         return
     for name in orphans:

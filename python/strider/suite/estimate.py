@@ -1,4 +1,4 @@
-"""What a plan will take: bytes, space, and time if the target has a given rate."""
+"""What a plan will take: bytes, operations, space, and time if the target has given rates."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,31 @@ PHASE_S = 0.05
 
 
 @dataclass(frozen=True)
+class AssumedRates:
+    """Rates that all phases are assumed to have.
+
+    Attributes:
+        bytes_s: Bytes per second, of data.
+        operations_s: Operations per second, of metadata.
+    """
+
+    bytes_s: int
+    operations_s: int
+
+
+@dataclass(frozen=True)
 class Estimate:
     """Totals of a plan; where the number of repetitions is left open, those of the fewest and of the most.
 
     Attributes:
         phases: Number of phases.
         phases_most: The same with all repetitions.
-        bytes: Bytes moved.
+        bytes: Bytes moved by cases of data.
         bytes_most: The same with all repetitions.
+        requests: Operations of cases of metadata.
+        requests_most: The same with all repetitions.
         space_bytes: Space that the files need at most at a time.
-        files: Files at a time, at most.
+        files: Files at a time, at most; of metadata, directories too.
         seconds: Estimated time.
         seconds_most: The same with all repetitions.
     """
@@ -29,18 +44,20 @@ class Estimate:
     phases_most: int
     bytes: int
     bytes_most: int
+    requests: int
+    requests_most: int
     space_bytes: int
     files: int
     seconds: float
     seconds_most: float
 
 
-def estimate(checked: CheckedPlan, bytes_per_second: int) -> Estimate:
+def estimate(checked: CheckedPlan, rates: AssumedRates) -> Estimate:
     """Totals of a plan.
 
     Args:
         checked: The plan and what it needs.
-        bytes_per_second: Rate that all phases are assumed to have.
+        rates: Rates that all phases are assumed to have.
     """
     pairs = [(case, needs, case.get("warmup", 0)) for case, needs in checked.cases]
     least = [(case, needs, warmup + case.repetitions.min) for case, needs, warmup in pairs]
@@ -48,12 +65,14 @@ def estimate(checked: CheckedPlan, bytes_per_second: int) -> Estimate:
     return Estimate(
         phases=planned_phases(checked),
         phases_most=sum(len(needs.phases) * times for _, needs, times in most),
-        bytes=sum(_bytes(needs) * times for _, needs, times in least),
-        bytes_most=sum(_bytes(needs) * times for _, needs, times in most),
+        bytes=sum(_bytes(case, needs) * times for case, needs, times in least),
+        bytes_most=sum(_bytes(case, needs) * times for case, needs, times in most),
+        requests=sum(_requests(case, needs) * times for case, needs, times in least),
+        requests_most=sum(_requests(case, needs) * times for case, needs, times in most),
         space_bytes=max(needs.space_bytes for _, needs, _ in pairs),
-        files=max(needs.files for _, needs, _ in pairs),
-        seconds=sum(_seconds(case, needs, bytes_per_second) * times for case, needs, times in least),
-        seconds_most=sum(_seconds(case, needs, bytes_per_second) * times for case, needs, times in most),
+        files=max(needs.inodes or needs.files for _, needs, _ in pairs),
+        seconds=sum(_seconds(case, needs, rates) * times for case, needs, times in least),
+        seconds_most=sum(_seconds(case, needs, rates) * times for case, needs, times in most),
     )
 
 
@@ -64,12 +83,20 @@ def planned_phases(checked: CheckedPlan) -> int:
     )
 
 
-def _bytes(needs: CheckedCase) -> int:
-    return sum(phase.bytes for phase in needs.phases)
+def _bytes(case: PlannedCase, needs: CheckedCase) -> int:
+    return 0 if case.tree else sum(phase.bytes for phase in needs.phases)
 
 
-def _seconds(case: PlannedCase, needs: CheckedCase, bytes_per_second: int) -> float:
+def _requests(case: PlannedCase, needs: CheckedCase) -> int:
+    return sum(phase.requests for phase in needs.phases) if case.tree else 0
+
+
+def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> float:
     """Seconds of one repetition of a case."""
     deadline = float(case.get("deadline", 0.0)) or float("inf")
     settle = float(case.get("settle", 0.0))
-    return sum(min(phase.bytes / bytes_per_second, deadline) + settle + PHASE_S for phase in needs.phases)
+    operations_s = min(rates.operations_s, case.get("rate_limit") or rates.operations_s)
+    lengths = [
+        phase.requests / operations_s if case.tree else phase.bytes / rates.bytes_s for phase in needs.phases
+    ]
+    return sum(min(length, deadline) + settle + PHASE_S for length in lengths)

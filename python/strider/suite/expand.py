@@ -16,9 +16,12 @@ from strider.suite.mistakes import Mistakes, Place
 from strider.suite.plan import PlannedCase, Repetitions
 from strider.suite.positions import Path
 from strider.suite.values import DEFAULT_REPETITIONS, convert
-from strider.suite.vocabulary import Vocabulary
+from strider.suite.vocabulary import SHAPE_KEYS, Vocabulary, Workload
 
 MOST_CASES = 10_000
+
+_Names = tuple[Workload, str, str]
+"""What a case is by name: its kind, its interface, its pattern or tree."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +67,16 @@ def expand(
 
 def _combinations(axes: list[Axis], vocabulary: Vocabulary) -> Iterator[Step]:
     """All combinations of the axes' steps in the order of their indices, without keys that do not apply."""
-    choosing = [index for index, axis in enumerate(axes) if axis.keys & {"interface", "pattern"}]
+    choosing = [index for index, axis in enumerate(axes) if axis.keys & {"interface", *SHAPE_KEYS}]
     found: dict[tuple[int, ...], Step] = {}
     for picks in itertools.product(*(range(len(axes[index].steps)) for index in choosing)):
         picked = dict(zip(choosing, picks, strict=True))
         chosen = {
             key: choice for index, pick in picked.items() for key, choice in axes[index].steps[pick].items()
         }
-        if not {"interface", "pattern"} <= chosen.keys():
+        if "interface" not in chosen or not chosen.keys() & set(SHAPE_KEYS):
             continue
-        names = (str(chosen["interface"].value), str(chosen["pattern"].value))
+        names = _names(chosen, vocabulary)
         indexed = [
             [(picked[index], _applicable(axis.steps[picked[index]], names, vocabulary))]
             if index in picked
@@ -87,9 +90,12 @@ def _combinations(axes: list[Axis], vocabulary: Vocabulary) -> Iterator[Step]:
         yield found[indices]
 
 
-def _applicable_steps(
-    axis: Axis, names: tuple[str, str], vocabulary: Vocabulary
-) -> Iterator[tuple[int, Step]]:
+def _names(chosen: Step, vocabulary: Vocabulary) -> _Names:
+    key = next(key for key in SHAPE_KEYS if key in chosen)
+    return vocabulary.workload(key), str(chosen["interface"].value), str(chosen[key].value)
+
+
+def _applicable_steps(axis: Axis, names: _Names, vocabulary: Vocabulary) -> Iterator[tuple[int, Step]]:
     """The steps of an axis, reduced to the keys that apply; of equal ones the first, with its index."""
     seen: list[list[tuple[str, Json]]] = []
     for index, step in enumerate(axis.steps):
@@ -100,20 +106,20 @@ def _applicable_steps(
             yield index, kept
 
 
-def _applicable(step: Step, names: tuple[str, str], vocabulary: Vocabulary) -> Step:
+def _applicable(step: Step, names: _Names, vocabulary: Vocabulary) -> Step:
     return {
         key: choice
         for key, choice in step.items()
-        if key in ("interface", "pattern") or vocabulary.parameter(key, *names) is not None
+        if key in ("interface", *SHAPE_KEYS) or vocabulary.parameter(key, *names) is not None
     }
 
 
 def _planned(number: int, name: str, values: Step, vocabulary: Vocabulary, seed: int) -> PlannedCase:
     """A case with every parameter that has a value, given or default, in the order of the description."""
-    interface = vocabulary.interfaces[str(values["interface"].value)]
-    pattern = vocabulary.patterns[str(values["pattern"].value)]
-    common = _filled(list(vocabulary.common.values()), values, "")
-    if "seed" in vocabulary.common and "seed" not in values:
+    workload, interface_name, shape_name = _names(values, vocabulary)
+    interface, shape = vocabulary.interfaces[interface_name], workload.shapes[shape_name]
+    common = _filled(list(workload.common.values()), values, "")
+    if "seed" in workload.common and "seed" not in values:
         common["seed"] = seed
     repetitions = common.pop("repetitions", None)
     first = {key: common.pop(key) for key in ("clients", "operations")}
@@ -126,7 +132,7 @@ def _planned(number: int, name: str, values: Step, vocabulary: Vocabulary, seed:
                 "name": interface.name,
                 **_filled(interface.parameters, values, f"{interface.name}."),
             },
-            "pattern": {"name": pattern.name, **_filled(pattern.parameters, values, "")},
+            workload.key: {"name": shape.name, **_filled(shape.parameters, values, "")},
             "repetitions": repetitions or Repetitions(min=DEFAULT_REPETITIONS, max=DEFAULT_REPETITIONS),
             **common,
         }

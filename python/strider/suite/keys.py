@@ -1,11 +1,11 @@
-"""What a key of a `[[case]]` means, given the interfaces and patterns of that case."""
+"""What a key of a `[[case]]` means, given the interfaces and the patterns or trees of that case."""
 
 from collections.abc import Iterator
 
 from strider.engine import Json, Parameter
 from strider.suite.mistakes import unknown
 from strider.suite.values import show
-from strider.suite.vocabulary import SUITE_PARAMETERS, Selection, Vocabulary
+from strider.suite.vocabulary import SHAPE_KEYS, SUITE_PARAMETERS, Selection, Vocabulary
 
 
 def resolve(key: str, used: Selection, vocabulary: Vocabulary) -> Parameter:
@@ -17,31 +17,43 @@ def resolve(key: str, used: Selection, vocabulary: Vocabulary) -> Parameter:
     owner, dot, option = key.partition(".")
     if dot and owner in vocabulary.interfaces:
         return _option(owner, option, used, vocabulary)
-    # Where the pattern itself is a mistake, its parameters are not held against the user as well.
-    patterns = list(vocabulary.patterns) if used.doubtful else used.patterns
-    of_patterns = (vocabulary.pattern_parameter(pattern, key) for pattern in patterns)
-    found = vocabulary.common.get(key) or next((parameter for parameter in of_patterns if parameter), None)
-    if found is None:
-        raise ValueError(_unknown_key(key, used, vocabulary))
-    return found
+    # Where the pattern or tree itself is a mistake, its parameters are not held against the user as well.
+    workloads = vocabulary.workloads if used.doubtful else (used.workload,)
+    for workload in workloads:
+        shapes = list(workload.shapes) if used.doubtful else used.shapes
+        of_shapes = (workload.shape_parameter(shape, key) for shape in shapes)
+        found = workload.common.get(key) or next((parameter for parameter in of_shapes if parameter), None)
+        if found is not None:
+            return found
+    raise ValueError(_unknown_key(key, used, vocabulary))
 
 
 def missing(keys: set[str], used: Selection, vocabulary: Vocabulary) -> Iterator[str]:
-    """A message for the interface, the pattern and each required parameter that a case lacks.
+    """A message for the interface, the pattern or tree and each required parameter that a case lacks.
 
     Args:
         keys: The keys that the case has.
-        used: Its interfaces and patterns.
-        vocabulary: What they require.
+        used: Its interfaces and its patterns or trees.
+        vocabulary: What there is.
     """
-    for key, example in (("interface", "posix"), ("pattern", "segmented")):
-        if key not in keys:
-            yield f'the case has no {key}: add {key} = "{example}"'
-    for pattern in used.patterns:
-        for parameter in vocabulary.patterns[pattern].parameters:
+    if "interface" not in keys:
+        yield 'the case has no interface: add interface = "posix"'
+    if not keys & set(SHAPE_KEYS):
+        yield f"the case has no pattern: add {_shape_examples(vocabulary)}"
+    workload = used.workload
+    required = [(workload.key, shape, workload.shapes[shape].parameters) for shape in used.shapes]
+    common = [parameter for parameter in workload.common.values() if not used.doubtful]
+    for what, name, parameters in [*required, ("a case of", workload.noun, common)]:
+        for parameter in parameters:
             if parameter.required and parameter.name not in keys:
                 example = show(_example(parameter))
-                yield f'pattern {pattern} needs "{parameter.name}": add {parameter.name} = {example}'
+                yield f'{what} {name} needs "{parameter.name}": add {parameter.name} = {example}'
+
+
+def _shape_examples(vocabulary: Vocabulary) -> str:
+    """`pattern = "segmented"`, and for metadata `tree = "balanced"` where the engine has trees."""
+    trees = list(vocabulary.metadata.shapes)
+    return 'pattern = "segmented"' + (f', or tree = "{trees[0]}" for metadata' if trees else "")
 
 
 def _option(interface: str, option: str, used: Selection, vocabulary: Vocabulary) -> Parameter:
@@ -58,11 +70,22 @@ def _option(interface: str, option: str, used: Selection, vocabulary: Vocabulary
 
 
 def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
-    patterns = vocabulary.patterns_with(key)
+    owners = [
+        (workload.key, shapes) for workload in vocabulary.workloads if (shapes := workload.shapes_with(key))
+    ]
+    common = [workload for workload in vocabulary.workloads if key in workload.common]
     interfaces = vocabulary.interfaces_with(key)
-    if patterns:
-        names = ", ".join(used.patterns)
-        return f'"{key}" does not apply to pattern {names}: it belongs to {", ".join(patterns)}'
+    if owners:
+        own, names = used.workload.key, ", ".join(used.shapes)
+        # The word is said again only where it is another one: a pattern's key in a case with a tree.
+        of = [f"{word} {', '.join(shapes)}" if word != own else ", ".join(shapes) for word, shapes in owners]
+        return f'"{key}" does not apply to {own} {names}: it belongs to {" and ".join(of)}'
+    if common:
+        other = common[0]
+        return (
+            f'"{key}" does not apply to a case of {used.workload.noun}: '
+            f"it belongs to cases of {other.noun}, which have a {other.key}"
+        )
     if key in SUITE_PARAMETERS:
         return f'"{key}" belongs in [suite], not in [[case]]'
     if interfaces:
@@ -79,5 +102,7 @@ def _example(parameter: Parameter) -> Json:
         "flag": True,
         "numbers": [2048, 2048],
         "levels": [[16, "1MiB"], [8, "64KiB"]],
+        "operations": ["create", "stat", "unlink"],
+        "weights": {"stat": 60, "create": 20, "unlink": 20},
     }
     return examples.get(parameter.kind, parameter.choices[0] if parameter.choices else "…")

@@ -8,14 +8,15 @@ from typing import Literal
 from strider.engine import Description, Json
 from strider.suite import changes as command_line
 from strider.suite import document as documents
-from strider.suite.axes import AxesReader
-from strider.suite.changes import Changes
+from strider.suite.axes import AxesReader, Axis
+from strider.suite.changes import Changes, selection
 from strider.suite.document import Document
 from strider.suite.expand import Origin, expand
 from strider.suite.mistakes import Mistakes, Place, unknown
+from strider.suite.offers import check_metadata
 from strider.suite.plan import Plan, SuiteTitle
 from strider.suite.values import convert, show
-from strider.suite.vocabulary import SUITE_NAME, SUITE_PARAMETERS, Vocabulary
+from strider.suite.vocabulary import SUITE_NAME, SUITE_PARAMETERS, ShapeKey, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def build(
     command_line.apply(document, vocabulary, changes, mistakes)
     settings = _suite_settings(document, vocabulary, mistakes, target)
     reader = AxesReader(document, vocabulary, mistakes)
-    defaults = reader.read_defaults(document.data.get("suite", {}))
+    defaults = _defaults(document, vocabulary, reader, mistakes)
     tables = [
         (reader.read_case(index, table, defaults), document.key(("case", index)))
         for index, table in document.cases()
@@ -78,6 +79,7 @@ def build(
     # What is wrong by itself is named before the cases are formed, which needs every value.
     mistakes.raise_if_any()
     cases = expand(tables, vocabulary, settings["seed"], mistakes)
+    check_metadata(cases, vocabulary, document, mistakes)
     mistakes.raise_if_any()
     plan = Plan(
         suite=SuiteTitle(name=settings["name"], description=settings["description"]),
@@ -90,6 +92,21 @@ def build(
         cases=[case for case, _ in cases],
     )
     return Suite(document, plan, [origin for _, origin in cases], changes)
+
+
+def _defaults(
+    document: Document, vocabulary: Vocabulary, reader: AxesReader, mistakes: Mistakes
+) -> dict[ShapeKey, list[Axis]]:
+    """The case keys in `[suite]` as axes, for each kind of case that the suite has."""
+    table = document.data.get("suite", {})
+    selected = [selection(case, vocabulary).workload for _, case in document.cases()]
+    used = [workload for workload in vocabulary.workloads if workload in selected]
+    for key in table:
+        owners = [workload for workload in vocabulary.workloads if key in workload.common]
+        if owners and not any(workload in used for workload in owners):
+            message = f'"{key}" applies to cases of {owners[0].noun}, and the suite has none'
+            mistakes.add(document.key(("suite", key)), message)
+    return reader.read_defaults(table, used)
 
 
 def _check_tables(document: Document, mistakes: Mistakes) -> None:
@@ -125,7 +142,7 @@ def _suite_settings(
                 settings[key] = convert(SUITE_PARAMETERS[key], typed)
             except ValueError as error:
                 mistakes.add(document.value(("suite", key)), f"{key}: {error}")
-        elif key not in vocabulary.common:
+        elif key not in vocabulary.common_keys():
             mistakes.add(document.key(("suite", key)), _unknown_suite_key(key, vocabulary))
     _check_name(document, settings["name"], "name" in table, mistakes)
     if target == "needed" and table.get("target", "") == "":
@@ -149,4 +166,4 @@ def _check_name(document: Document, name: Json, given: bool, mistakes: Mistakes)
 def _unknown_suite_key(key: str, vocabulary: Vocabulary) -> str:
     if key in vocabulary.case_keys() or vocabulary.interfaces_with(key):
         return f'"{key}" belongs in [[case]], not in [suite]'
-    return unknown("key", key, [*SUITE_PARAMETERS, *vocabulary.common])
+    return unknown("key", key, [*SUITE_PARAMETERS, *vocabulary.common_keys()])

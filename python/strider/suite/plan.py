@@ -6,7 +6,7 @@ for byte.
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from strider.engine import Json, to_json
 
@@ -20,7 +20,12 @@ class Repetitions(BaseModel):
 
 
 class PlannedCase(BaseModel):
-    """One combination of parameters; the description's further common parameters are in `model_extra`."""
+    """One combination of parameters; the description's further common parameters are in `model_extra`.
+
+    Attributes:
+        pattern: `name` and parameters of the pattern; empty for a case of metadata.
+        tree: `name` and parameters of the tree; empty for a case of data.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -28,9 +33,21 @@ class PlannedCase(BaseModel):
     name: str = ""
     clients: int
     interface: dict[str, Json]
-    pattern: dict[str, Json]
+    pattern: dict[str, Json] = {}
+    tree: dict[str, Json] = {}
     operations: list[str]
     repetitions: Repetitions
+
+    @property
+    def shape(self) -> dict[str, Json]:
+        """The pattern or the tree."""
+        return self.tree or self.pattern
+
+    @model_serializer(mode="wrap")
+    def _one_shape(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
+        """A plan has the key `pattern` or the key `tree`, never both."""
+        document: dict[str, Json] = serialize(self)
+        return {key: value for key, value in document.items() if key not in ("pattern", "tree") or value}
 
     def get(self, parameter: str, otherwise: Json = None) -> Json:
         """Value of a further common parameter such as `order`; `otherwise` where the engine decides."""

@@ -5,7 +5,8 @@ right.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from strider.engine import Json, Parameter
 from strider.suite.mistakes import suggestion, unknown
@@ -19,19 +20,36 @@ LISTS = ("operations", "numbers", "levels")
 """Kinds of which one value is a list."""
 
 
-def convert(parameter: Parameter, typed: Json, operations: Sequence[str] = ()) -> Json:
+@dataclass(frozen=True)
+class OperationNames:
+    """Which operations a value may name.
+
+    Attributes:
+        usable: Those that it may name.
+        mixing: Those that may be a part of a mix.
+        others: Why another one that exists may not be named here, by name.
+    """
+
+    usable: Sequence[str] = ()
+    mixing: Sequence[str] = ()
+    others: Mapping[str, str] = field(default_factory=dict)
+
+
+def convert(parameter: Parameter, typed: Json, operations: OperationNames | None = None) -> Json:
     """The plan's value of a parameter.
 
     Args:
         parameter: Which parameter; its kind, limits and choices are applied.
         typed: The value as TOML gives it.
-        operations: Names of all operations, for parameters of that kind.
+        operations: Which operations there are, for parameters that name some.
 
     Raises:
         ValueError: The value is wrong; the message says why and what would be right.
     """
     if parameter.kind == "operations":
-        return _operations(typed, operations)
+        return _operations(typed, operations or OperationNames())
+    if parameter.kind == "weights":
+        return _weights(typed, operations or OperationNames())
     value = _CONVERTERS[parameter.kind](parameter, typed)
     _check_limits(parameter, value)
     return value
@@ -63,6 +81,8 @@ def show(typed: Json) -> str:
         return f'"{typed}"'
     if isinstance(typed, list):
         return "[" + ", ".join(map(show, typed)) + "]"
+    if typed == {}:
+        return "{}"
     if isinstance(typed, dict):
         return "{ " + ", ".join(f"{key} = {show(value)}" for key, value in typed.items()) + " }"
     return str(typed)
@@ -131,16 +151,36 @@ def _sharing(_: Parameter, typed: Json) -> str | int:
     )
 
 
-def _operations(typed: Json, known: Sequence[str]) -> list[str]:
+def _operations(typed: Json, known: OperationNames) -> list[str]:
     names = [typed] if isinstance(typed, str) else typed
     if not isinstance(names, list) or not names:
         raise ValueError('an operation or a list of them is needed: write for instance ["write", "read"]')
     for name in names:
         if not isinstance(name, str):
             raise ValueError(f"{show(name)} is not the name of an operation: write it in quotes")
-        if name not in known:
-            raise ValueError(unknown("operation", name, known))
+        if name in known.others:
+            raise ValueError(known.others[name])
+        if name not in known.usable:
+            raise ValueError(unknown("operation", name, known.usable))
     return list(names)
+
+
+def _weights(typed: Json, known: OperationNames) -> dict[str, float]:
+    """`{ stat = 60, create = 20, unlink = 20 }`: how often each operation is drawn."""
+    example = "write for instance { stat = 60, small-read = 25, create = 10, unlink = 5 }"
+    if not isinstance(typed, dict) or not typed:
+        raise ValueError(f"{show(typed)} is not a table of operations and their weights: {example}")
+    for name, weight in typed.items():
+        if name not in known.mixing:
+            if name in known.usable or name in known.others:
+                raise ValueError(f'"{name}" cannot be part of a mix: choose of {", ".join(known.mixing)}')
+            raise ValueError(unknown("operation", name, known.mixing))
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not number or not math.isfinite(weight) or weight <= 0:
+            raise ValueError(
+                f"{name} = {show(weight)} is not a weight: write a number above 0, or leave it out"
+            )
+    return dict(typed)
 
 
 def _numbers(_: Parameter, typed: Json) -> list[int]:

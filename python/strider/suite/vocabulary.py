@@ -1,9 +1,16 @@
 """The keys a suite may use: those of the description, and the few that are the front end's own."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
-from strider.engine import Description, Interface, Parameter, Pattern
+from strider.engine import Description, Interface, Operation, Parameter, Pattern, Tree
+
+ShapeKey = Literal["pattern", "tree"]
+SHAPE_KEYS: tuple[ShapeKey, ...] = ("pattern", "tree")
+"""A case names exactly one of them."""
+
+Entry = TypeVar("Entry", Interface, Operation, Parameter, Pattern, Tree)
 
 SUITE_NAME = r"[A-Za-z0-9._-]{1,64}"
 
@@ -44,77 +51,117 @@ SUITE_PARAMETERS = {
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The interfaces and patterns that a case uses, over all that is crossed.
+class Workload:
+    """What belongs to the cases of one of the two kinds.
 
     Attributes:
+        key: The key that makes a case one of them: `pattern` or `tree`.
+        noun: What such cases are of: `data` or `metadata`.
+        shapes: The patterns or the trees by name.
+        common: Parameters that every such case has, by name.
+        operations: The operations that such a case may have, by name.
+    """
+
+    key: ShapeKey
+    noun: Literal["data", "metadata"]
+    shapes: dict[str, Pattern] | dict[str, Tree]
+    common: dict[str, Parameter]
+    operations: dict[str, Operation]
+
+    def shape_parameter(self, shape: str, name: str) -> Parameter | None:
+        """A parameter of a pattern or tree."""
+        return _find(self.shapes[shape].parameters, name) if shape in self.shapes else None
+
+    def shapes_with(self, name: str) -> list[str]:
+        """Patterns or trees that have a parameter of that name."""
+        return [shape for shape in self.shapes if self.shape_parameter(shape, name)]
+
+    def parameters_of_shapes(self) -> list[str]:
+        """Names of the parameters of all patterns or trees."""
+        return [parameter.name for shape in self.shapes.values() for parameter in shape.parameters]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The interfaces and the patterns or trees that a case uses, over all that is crossed.
+
+    Attributes:
+        workload: Whether it is a case of data or of metadata.
         interfaces: Names of the interfaces that exist.
-        patterns: Names of the patterns that exist.
+        shapes: Names of the patterns or trees that exist.
         doubtful: Whether one is missing or does not exist; what other keys mean cannot be told then.
     """
 
+    workload: Workload
     interfaces: list[str]
-    patterns: list[str]
+    shapes: list[str]
     doubtful: bool = False
 
 
-@dataclass
+@dataclass(frozen=True)
 class Vocabulary:
     """Look-ups in a description.
 
     Attributes:
         interfaces: Interfaces by name.
-        patterns: Patterns by name.
-        common: Parameters that every case has, by name.
-        operations: Names of the operations.
+        data: What belongs to cases with a pattern.
+        metadata: What belongs to cases with a tree.
     """
 
-    interfaces: dict[str, Interface] = field(default_factory=dict)
-    patterns: dict[str, Pattern] = field(default_factory=dict)
-    common: dict[str, Parameter] = field(default_factory=dict)
-    operations: list[str] = field(default_factory=list)
+    interfaces: dict[str, Interface]
+    data: Workload
+    metadata: Workload
 
     @classmethod
     def of(cls, description: Description) -> "Vocabulary":
         """The vocabulary of an engine."""
+        operations = _named(description.operations)
+        of_metadata = {name: one for name, one in operations.items() if one.direction == "metadata"}
+        of_data = {name: one for name, one in operations.items() if name not in of_metadata}
+        common, tree_common = _named(description.case), _named(description.tree_case)
         return cls(
-            {interface.name: interface for interface in description.interfaces},
-            {pattern.name: pattern for pattern in description.patterns},
-            {parameter.name: parameter for parameter in description.case},
-            [operation.name for operation in description.operations],
+            _named(description.interfaces),
+            Workload("pattern", "data", _named(description.patterns), common, of_data),
+            Workload("tree", "metadata", _named(description.trees), tree_common, of_metadata),
         )
+
+    @property
+    def workloads(self) -> tuple[Workload, Workload]:
+        """Data and metadata."""
+        return self.data, self.metadata
+
+    def workload(self, key: ShapeKey) -> Workload:
+        """What belongs to the cases that name a `pattern` or a `tree`."""
+        return self.data if key == "pattern" else self.metadata
 
     def option(self, interface: str, name: str) -> Parameter | None:
         """An option of an interface."""
         return _find(self.interfaces[interface].parameters, name) if interface in self.interfaces else None
 
-    def pattern_parameter(self, pattern: str, name: str) -> Parameter | None:
-        """A parameter of a pattern."""
-        return _find(self.patterns[pattern].parameters, name) if pattern in self.patterns else None
-
-    def patterns_with(self, name: str) -> list[str]:
-        """Patterns that have a parameter of that name."""
-        return [pattern for pattern in self.patterns if self.pattern_parameter(pattern, name)]
-
     def interfaces_with(self, name: str) -> list[str]:
         """Interfaces that have an option of that name."""
         return [interface for interface in self.interfaces if self.option(interface, name)]
 
+    def common_keys(self) -> list[str]:
+        """Names of the parameters that every case of data or every case of metadata has."""
+        return list(dict.fromkeys(name for workload in self.workloads for name in workload.common))
+
     def case_keys(self) -> list[str]:
         """Every key that may stand in a `[[case]]`."""
-        pattern_keys = [p.name for pattern in self.patterns.values() for p in pattern.parameters]
-        return list(
-            dict.fromkeys(
-                ["name", "interface", "pattern", *self.common, *pattern_keys, *self.interfaces, "zip"]
-            )
-        )
+        of_shapes = [name for workload in self.workloads for name in workload.parameters_of_shapes()]
+        keys = ["name", "interface", *SHAPE_KEYS, *self.common_keys(), *of_shapes, *self.interfaces, "zip"]
+        return list(dict.fromkeys(keys))
 
-    def parameter(self, key: str, interface: str, pattern: str) -> Parameter | None:
+    def parameter(self, key: str, workload: Workload, interface: str, shape: str) -> Parameter | None:
         """The parameter that a key such as `transfer` or `posix.direct` means; None if there is none."""
         owner, dot, option = key.partition(".")
         if dot:
             return self.option(owner, option) if owner == interface else None
-        return self.common.get(key) or self.pattern_parameter(pattern, key)
+        return workload.common.get(key) or workload.shape_parameter(shape, key)
+
+
+def _named(entries: Iterable[Entry]) -> dict[str, Entry]:
+    return {entry.name: entry for entry in entries}
 
 
 def _find(parameters: Iterable[Parameter], name: str) -> Parameter | None:

@@ -95,7 +95,9 @@ def test_the_folder_of_a_run_that_was_killed_is_found(tmp_path: Path) -> None:
         (own.path / MARKER).write_text(json.dumps({**marker, "pid": pid}), encoding="utf-8")
     (tmp_path / "strider-foreign").mkdir()
     found = [diagnosis for diagnosis in check_target(tmp_path) if diagnosis.subject == "leftover"]
-    assert [diagnosis.remedy for diagnosis in found] == [f"rm -r {tmp_path / 'strider-dead'}"]
+    assert [(d.finding.partition(" ")[0], d.remedy) for d in found] == [
+        (f"{tmp_path}/strider-dead", f"strider clean {tmp_path}")
+    ]
 
 
 def test_a_target_that_is_not_there_fails(tmp_path: Path) -> None:

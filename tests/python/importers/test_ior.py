@@ -12,7 +12,8 @@ from strider.engine import Json
 from strider.errors import StriderError
 from strider.importers import Imported
 from strider.importers.ior import Surroundings, read_command, read_script
-from strider.importers.ior.options import BY_NAME, OPTIONS, Option
+from strider.importers.ior.options import BY_NAME, OPTIONS
+from strider.importers.options import Option
 from strider.suite import Suite
 
 USERS_LETTERS = "abtsiwrWRFcCQZXzDeYkKEmoOdNjgGVUpulMTJx"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import stat
 from pathlib import Path
 
@@ -87,11 +86,15 @@ def test_the_marker_stays_as_long_as_anything_else_does(
     own = folder.create(tmp_path, "r1")
     (own.path / "deep").mkdir()
 
-    def busy(path: str, *, dir_fd: int) -> None:
-        raise OSError(16, "Device or resource busy")
+    rmdir = os.rmdir
 
-    monkeypatch.setattr(shutil, "rmtree", busy)
-    assert folder.remove(own) == f"cannot remove {own.path}: Device or resource busy"
+    def busy(path: str, *, dir_fd: int) -> None:
+        if path == "deep":
+            raise OSError(16, "Device or resource busy")
+        rmdir(path, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "rmdir", busy)
+    assert folder.remove(own) == f"cannot remove {own.path}/deep: Device or resource busy"
     assert (own.path / MARKER).exists()
 
 

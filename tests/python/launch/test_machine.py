@@ -73,3 +73,14 @@ def test_the_environment_tells_of_the_target(tmp_path: Path) -> None:
     assert told["target"]["path"] == str(tmp_path)
     assert 0 < told["target"]["free_bytes"] <= told["target"]["total_bytes"]
     assert told["cores"] == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(("files", "available", "free_files"), [(1000, 7, 7), (0, 0, None), (5, -1, None)])
+def test_a_file_system_may_have_no_limit_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, available: int, free_files: int | None
+) -> None:
+    """The last is CephFS, which counts its files, and says -1 of how many more there may be."""
+    told = list(os.statvfs(tmp_path))
+    told[5:8] = files, available, available
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(told))
+    assert machine.space_of(tmp_path).free_files == free_files

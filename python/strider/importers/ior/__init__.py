@@ -6,6 +6,6 @@ them IOR's defaults, `checks` objects, `suite` makes cases, and `table` prints r
 
 from strider.importers.ior.command_line import read_command
 from strider.importers.ior.script import read_script, recognises
-from strider.importers.ior.settings import Surroundings
+from strider.importers.options import Surroundings
 
 __all__ = ["Surroundings", "read_command", "read_script", "recognises"]

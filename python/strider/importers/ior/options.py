@@ -1,44 +1,6 @@
-"""Every option of IOR, and what becomes of it.
+"""Every option of IOR, and what becomes of it; `workload` and `suite` read those that are understood."""
 
-An option is understood (then `workload` or `suite` reads it), understood with a difference that is told
-(`note`), or refused because it would change what is measured (`refusal`). None is passed over in silence.
-"""
-
-from dataclasses import dataclass
-from typing import Literal
-
-from strider.engine import Json
-
-Kind = Literal["flag", "number", "size", "text"]
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option.
-
-    Attributes:
-        name: The directive of scripts and of `-O`.
-        letter: The letter on the command line; empty if it has none.
-        kind: What its value is. A flag may be repeated, which counts.
-        aliases: Other directives and long options, without `--`.
-        note: What differs from IOR where it is used.
-        refusal: Why it cannot be used.
-        unused: Values that ask for nothing, beside 0 and the empty text.
-    """
-
-    name: str
-    letter: str = ""
-    kind: Kind = "flag"
-    aliases: tuple[str, ...] = ()
-    note: str = ""
-    refusal: str = ""
-    unused: tuple[Json, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names but the letter."""
-        return (self.name, *self.aliases)
-
+from strider.importers.options import Option
 
 _GPU = "Strider's buffers are in main memory"
 _STRIPING = "set the striping of the target directory, for instance with lfs setstripe; the files inherit it"

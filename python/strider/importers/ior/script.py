@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from strider.importers.imported import Imported
-from strider.importers.ior.settings import Settings, Surroundings, add_directives
+from strider.importers.ior.directives import add_directives
 from strider.importers.ior.suite import make
+from strider.importers.options import Settings, Surroundings
 from strider.suite.mistakes import Mistakes, Place
 
 
@@ -28,7 +29,7 @@ def read_script(
         SuiteError: It has mistakes, or asks for what Strider cannot do; the message has a line for each.
     """
     mistakes = Mistakes()
-    tests = list(_tests(text, name, defaults or Settings(), mistakes))
+    tests = list(_tests(text, name, defaults or Settings("IOR"), mistakes))
     if not tests:
         mistakes.add(
             Place(1, f"{name}:1"), "the script has no test: write IOR START, directives, RUN, IOR STOP"

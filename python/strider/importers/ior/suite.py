@@ -13,9 +13,9 @@ from strider.importers.imported import CaseDraft, Imported, SuiteDraft, size
 from strider.importers.ior import table
 from strider.importers.ior.checks import INTERFACES, check
 from strider.importers.ior.hints import hints_of
-from strider.importers.ior.settings import Settings, Surroundings
 from strider.importers.ior.table import TestInfo
 from strider.importers.ior.workload import Workload
+from strider.importers.options import Settings, Surroundings
 from strider.suite.mistakes import Mistakes, Place
 
 _SOURCES = {

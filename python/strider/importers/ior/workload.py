@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from strider.importers.ior.settings import Settings, Surroundings
+from strider.importers.options import Settings, Surroundings
 
 BLOCK_SIZE = 1 << 20
 TRANSFER_SIZE = 1 << 18

@@ -7,7 +7,7 @@ from typing import Literal
 
 from strider.report.facets import Facets
 from strider.report.numbers import significant
-from strider.statistics import OperationSummary
+from strider.statistics import Distribution, OperationSummary
 from strider.units import format_bytes
 
 Whiskers = Literal["95 % interval", "minimum and maximum", "none"]
@@ -32,12 +32,7 @@ def point_of(summary: OperationSummary, facets: Facets) -> Point | None:
     rate, case = summary.rate, summary.case
     if rate is None:
         return None
-    whiskers: Whiskers = "none"
-    low, high = rate.mean, rate.mean
-    if rate.interval is not None:
-        whiskers, low, high = "95 % interval", rate.interval.low, rate.interval.high
-    elif rate.n > 1:
-        whiskers, low, high = "minimum and maximum", rate.minimum, rate.maximum
+    whiskers, low, high = whiskers_of(rate)
     spread = "" if whiskers == "none" else f", {whiskers} {significant(low)}–{significant(high)}"
     transfer = "" if case.transfer_bytes is None else f", {format_bytes(case.transfer_bytes)}"
     series = facets.series[case.number]
@@ -51,3 +46,12 @@ def point_of(summary: OperationSummary, facets: Facets) -> Point | None:
         whiskers=whiskers,
         label=f"{series}{transfer}: mean {significant(rate.mean)} MiB/s{spread} (n = {rate.n})",
     )
+
+
+def whiskers_of(rate: Distribution) -> tuple[Whiskers, float, float]:
+    """What whiskers around a mean rate are, and their ends."""
+    if rate.interval is not None:
+        return "95 % interval", rate.interval.low, rate.interval.high
+    if rate.n > 1:
+        return "minimum and maximum", rate.minimum, rate.maximum
+    return "none", rate.mean, rate.mean

@@ -1,20 +1,53 @@
-"""The options of one test of IOR, with their values and where each was given."""
+"""Options of another benchmark: what becomes of each, and those that were given.
+
+An option is understood (the importer reads it), understood with a difference that is told (`note`), or
+refused because it would change what is measured (`refusal`). None is passed over in silence.
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from strider.engine import Json
-from strider.importers.ior.options import BY_NAME, OPTIONS, Option
-from strider.suite.mistakes import Mistakes, Place, unknown
+from strider.suite.mistakes import Mistakes, Place
 
+Kind = Literal["flag", "number", "size", "text"]
 _SIZE = re.compile(r"(?P<number>-?[0-9]+)\s*(?P<unit>[kmgtp]?)(i?b)?", re.IGNORECASE)
 _UNITS = "kmgtp"
 
 
 @dataclass(frozen=True)
+class Option:
+    """An option.
+
+    Attributes:
+        name: Its name in messages, and in the other benchmark's own terms.
+        letter: The letter on the command line; empty if it has none.
+        kind: What its value is. A flag may be repeated, which counts.
+        aliases: Other names, without `--`.
+        note: What differs from the other benchmark where it is used.
+        refusal: Why it cannot be used.
+        unused: Values that ask for nothing, beside 0 and the empty text.
+    """
+
+    name: str
+    letter: str = ""
+    kind: Kind = "flag"
+    aliases: tuple[str, ...] = ()
+    note: str = ""
+    refusal: str = ""
+    unused: tuple[Json, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names but the letter."""
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True)
 class Surroundings:
-    """What IOR learns from MPI and from its environment.
+    """What the other benchmark learns from MPI and from its environment.
 
     Attributes:
         tasks: Number of tasks.
@@ -52,16 +85,18 @@ class Settings:
     """What was given for one test; a later value replaces an earlier one.
 
     Attributes:
+        program: The other benchmark.
         by_name: Values by the options' names.
         line: Line of the script where the test is started; 0 on a command line.
     """
 
+    program: str
     by_name: dict[str, Given] = field(default_factory=dict)
     line: int = 0
 
     def copy(self, line: int) -> "Settings":
         """The same values for a test that is started in some line."""
-        return Settings(dict(self.by_name), line)
+        return Settings(self.program, dict(self.by_name), line)
 
     def add_flag(self, option: Option, place: Place) -> None:
         """Notes a flag of the command line; once more if it was given before."""
@@ -89,10 +124,10 @@ class Settings:
     def place(self, *names: str) -> Place:
         """Where the first of some options was given that was; the test itself where none was."""
         given = next((self.by_name[name] for name in names if name in self.by_name), None)
-        return given.place if given else Place(self.line, "the defaults of IOR")
+        return given.place if given else Place(self.line, f"the defaults of {self.program}")
 
     def notes(self) -> list[str]:
-        """What differs from IOR, of the options that are used."""
+        """What differs from the other benchmark, of the options that are used."""
         used = [given for given in self.by_name.values() if given.used and given.option.note]
         return [f"{given.place.text}: {given.option.note}" for given in used]
 
@@ -101,31 +136,6 @@ class Settings:
         for given in self.by_name.values():
             if given.used and given.option.refusal:
                 mistakes.add(given.place, f"{given.option.name} is not supported: {given.option.refusal}")
-
-
-def add_directives(settings: Settings, text: str, line: int, where: str, mistakes: Mistakes) -> None:
-    """Adds directives such as `transferSize=4k, blockSize=1m` from a script or from `-O`.
-
-    Args:
-        settings: Where they are added.
-        text: The directives, separated by commas.
-        line: Line of the script; 0 on a command line.
-        where: What comes before a directive in messages: `-O `, or the script's line.
-        mistakes: Where wrong ones are noted.
-    """
-    for part in text.split(","):
-        name, equals, value = (word.strip() for word in part.partition("="))
-        option = BY_NAME.get(name.removeprefix("--").lower())
-        place = Place(line, f"{where}{name}={value}" if line == 0 else where)
-        if not equals or not name or not value:
-            mistakes.add(place, f'"{part.strip()}" is not a directive: write for instance transferSize=1m')
-        elif option is None:
-            mistakes.add(place, unknown("directive", name, (o.name for o in OPTIONS)))
-        else:
-            try:
-                settings.add(option, value, place)
-            except ValueError as error:
-                mistakes.add(place, f"{name}: {error}")
 
 
 def _convert(option: Option, text: str) -> Json:
@@ -142,7 +152,7 @@ def _convert(option: Option, text: str) -> Json:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size as IOR reads it: `8`, `4k`, `2m`, `1g`, always powers of two.
+    """A size as IOR and mdtest read it: `8`, `4k`, `2m`, `1g`, always powers of two.
 
     Raises:
         ValueError: It is none.

@@ -1,0 +1,98 @@
+"""`strider clean`: removes what runs that were killed left in a directory."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strider.cli.options import JsonOption, QuietOption
+from strider.errors import ExitCode
+
+if TYPE_CHECKING:
+    from strider.engine import Json
+    from strider.launch.leftovers import Leftover
+    from strider.launch.removal import Removal
+
+
+def clean(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The directory that was measured: the target of the runs.")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell what would be removed, and remove nothing.")
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Remove marked folders also if their run goes on here, or was started on another host, "
+            "where it may go on: such a run fails. What has no mark of Strider's stays even so.",
+        ),
+    ] = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Remove what runs that were killed left in a directory.
+
+    Only folders strider-RUN directly in DIR that carry Strider's mark are removed, never what symbolic links
+    point to or what is mounted in them. The folder of a run that goes on is left, and so is one whose run was
+    started on another host. Exit code 1 if something could not be removed.
+    """
+    from strider.launch import leftovers
+
+    found = leftovers.find(directory.expanduser().absolute())
+    rows = [_handle(leftover, dry_run=dry_run, force=force, quiet=quiet) for leftover in found]
+    if json:
+        from strider.engine import to_json
+
+        sys.stdout.write(to_json({"directory": str(directory), "folders": rows}))
+    else:
+        _print(directory, rows)
+    if any(row["action"] == "failed" for row in rows):
+        raise typer.Exit(int(ExitCode.CHECK_FAILED))
+
+
+def _handle(leftover: "Leftover", *, dry_run: bool, force: bool, quiet: bool) -> "dict[str, Json]":
+    """Removes a folder if it is to be removed; what was done."""
+    row: dict[str, Json] = {
+        "path": str(leftover.path),
+        "run": leftover.folder.run if leftover.folder else None,
+        "action": "left",
+        "reason": leftover.reason,
+        "removed_entries": 0,
+    }
+    wanted = leftover.state == "abandoned" or (force and leftover.state in ("alive", "elsewhere"))
+    if not wanted:
+        return row
+    if dry_run:
+        return {**row, "action": "would be removed"}
+    removal = _remove(leftover, quiet=quiet)
+    action = "failed" if removal.problems else "removed"
+    reason = "; ".join(removal.problems)
+    return {**row, "action": action, "reason": reason, "removed_entries": removal.removed}
+
+
+def _remove(leftover: "Leftover", *, quiet: bool) -> "Removal":
+    """Removes a folder, and shows how far that is where there is a terminal."""
+    from rich.console import Console
+
+    from strider.launch import leftovers
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        return leftovers.clean(leftover)
+    with console.status(f"{leftover.path}") as status:
+        return leftovers.clean(
+            leftover, lambda count: status.update(f"{leftover.path}: {count:,} entries removed")
+        )
+
+
+def _print(directory: Path, rows: "list[dict[str, Json]]") -> None:
+    """A line for each folder."""
+    if not rows:
+        print(f"{directory}: nothing of Strider's")
+    for row in rows:
+        entries = f" ({row['removed_entries']:,} entries)" if row["removed_entries"] else ""
+        reason = f": {row['reason']}" if row["reason"] else ""
+        print(f"{row['path']}: {row['action']}{entries}{reason}")

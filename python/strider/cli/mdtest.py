@@ -1,0 +1,57 @@
+"""`strider mdtest`: takes mdtest's own options."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from strider.cli.options import JsonOption, LauncherOption, QuietOption, StoreOption
+from strider.cli.running import RunOptions
+
+
+def mdtest(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- ARGUMENTS…", help="mdtest's options, after two hyphens."),
+    ] = None,
+    tasks: Annotated[
+        int,
+        typer.Option(
+            "--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as for mpiexec."
+        ),
+    ] = 1,
+    tasks_per_node: Annotated[
+        int | None,
+        typer.Option(
+            "--tasks-per-node",
+            metavar="K",
+            min=1,
+            help="Consecutive tasks on each node, for -N: else what Slurm says, else all.",
+        ),
+    ] = None,
+    suite: Annotated[
+        Path | None,
+        typer.Option("--suite", metavar="FILE", help="Write the equivalent suite instead of running it."),
+    ] = None,
+    launcher: LauncherOption = "mpiexec",
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Measure what an mdtest command line describes.
+
+    For instance: strider mdtest -n 4 -- -n 1000 -z 2 -b 3 -F -u -i 3 -d /mnt/pfs/bench. Trees, items and
+    operations are those of mdtest, and so is the summary. What differs is noted; an option that would change
+    what is measured but is not supported is refused.
+    """
+    from strider.cli import importing
+    from strider.importers.mdtest import Surroundings, read_command
+
+    per_node = tasks_per_node or importing.tasks_per_node(tasks, os.environ)
+    surroundings = Surroundings(tasks, per_node, os.environ)
+    imported = read_command(arguments or [], surroundings)
+    if suite is not None:
+        importing.write_suite(imported, suite)
+        return
+    importing.run_imported(imported, RunOptions(launcher=launcher, store=store, quiet=quiet, json=json))

@@ -1,0 +1,267 @@
+"""A suite of mdtest's tests: the same trees, with as many items, visited by as many operations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from strider.engine import Json
+from strider.importers.imported import CaseDraft, Imported, SuiteDraft, size
+from strider.importers.mdtest import summary
+from strider.importers.mdtest.checks import INTERFACES, check
+from strider.importers.mdtest.summary import TestInfo
+from strider.importers.mdtest.workload import Workload
+from strider.suite.mistakes import Mistakes, Place
+
+_SOURCES: dict[str, tuple[str, ...]] = {
+    "interface": ("api",),
+    "depth": ("depth", "items"),
+    "fanout": ("branch_factor", "depth", "items"),
+    "items": ("items_per_dir", "items"),
+    "place": ("leaf_only", "items"),
+    "file_size": ("write_bytes", "read_bytes"),
+    "clients": ("last",),
+    "repetitions": ("iterations",),
+    "sharing": ("unique_dir_per_task",),
+    "order": ("randomize",),
+    "seed": ("random_seed",),
+    "readback": ("nstride",),
+    "shift": ("nstride",),
+    "sync": ("sync_file",),
+    "deadline": ("stone_wall_timer_seconds",),
+    "wear_out": ("stone_wall_timer_seconds",),
+    "settle": ("pre_delay",),
+    "verify": ("verify_read",),
+}
+"""The options from which each key of a case comes."""
+
+
+def make(workloads: Sequence[Workload], source: str) -> Imported:
+    """Makes a suite of some tests.
+
+    Args:
+        workloads: At least one.
+        source: The file, or the command line.
+
+    Raises:
+        SuiteError: A test is wrong, or asks for what Strider cannot do.
+    """
+    mistakes = Mistakes()
+    for workload in workloads:
+        check(workload, mistakes)
+    target = _target(workloads, mistakes)
+    mistakes.raise_if_any()
+    tests = [(workload, tasks) for workload in workloads for tasks in workload.task_counts]
+    drafters = [_Drafter(workload, tasks) for workload, tasks in tests]
+    cases = [
+        drafter.case(f"test {number}" if len(tests) > 1 else "") for number, drafter in enumerate(drafters, 1)
+    ]
+    per_node = workloads[0].surroundings.tasks_per_node
+    draft = SuiteDraft(
+        source,
+        {
+            "name": "mdtest",
+            "description": source if source.startswith("mdtest ") else f"mdtest as in {source}",
+            "target": target,
+            # One iteration after the other, as mdtest does it.
+            "interleave": "none",
+            **({"ranks_per_node": per_node} if per_node else {}),
+        },
+        cases,
+        {"target": _where(workloads[0].settings.place("dirpath"))},
+        [f"Made from {source} by Strider."],
+    )
+    notes = list(
+        dict.fromkeys(
+            note for drafter in drafters for note in (*drafter.workload.settings.notes(), *drafter.notes)
+        )
+    )
+    infos = [_info(workload, tasks) for workload, tasks in tests]
+    return Imported(draft.document(), notes, lambda run: summary.render(run, infos, source))
+
+
+@dataclass
+class _Drafter:
+    """Makes a case of a test.
+
+    Attributes:
+        workload: The test.
+        tasks: Number of tasks.
+        notes: What differs from mdtest.
+    """
+
+    workload: Workload
+    tasks: int
+    notes: list[str] = field(default_factory=list)
+
+    def case(self, name: str) -> CaseDraft:
+        """The case."""
+        work, settings = self.workload, self.workload.settings
+        keys: dict[str, Json] = {
+            **({"name": name} if name else {}),
+            "interface": INTERFACES[settings.text("api", "POSIX").lower()],
+            **self._tree(),
+            "clients": self.tasks,
+            "operations": self._operations(),
+            "repetitions": settings.number("iterations", 1),
+            "sharing": "per-rank" if work.flag("unique_dir_per_task") else "shared",
+            **self._order(),
+            **self._readback(),
+            **self._further(),
+        }
+        self._note_rest()
+        places = {
+            key: _where(settings.place(*options))
+            for key in keys
+            for options in [_SOURCES.get(key, ())]
+            if any(option in settings.by_name for option in options)
+        }
+        return CaseDraft(keys, settings.line, places)
+
+    def _note(self, option: str, message: str) -> None:
+        self.notes.append(f"{self.workload.place(option)}: {message}")
+
+    def _tree(self) -> dict[str, Json]:
+        """The tree. Trees side by side, of one directory each, are the leaves of a tree of two levels."""
+        work = self.workload
+        side_by_side = work.loops > 1
+        depth = 1 if side_by_side else work.depth
+        return {
+            "tree": "balanced",
+            **({"depth": depth} if depth else {}),
+            **({"fanout": work.loops if side_by_side else work.branches} if depth else {}),
+            "items": work.items_per_directory,
+            **({"place": "leaves"} if depth and (side_by_side or work.flag("leaf_only")) else {}),
+            **({"file_size": size(work.file_size)} if work.file_size else {}),
+        }
+
+    def _operations(self) -> list[str]:
+        """The phases in mdtest's order: the tree, directories, files, the tree."""
+        work = self.workload
+        asked = set(work.phases)
+        read = "small-read" if work.settings.number("read_bytes") else "open-close"
+        directories = {"create": "mkdir", "stat": "stat-directory", "remove": "rmdir"}
+        if work.items > 1:
+            directories["rename"] = "rename-directory"
+        files = {
+            "create": "mknod" if work.flag("make_node") else "create",
+            "stat": "stat",
+            "read": read,
+            "remove": "unlink",
+        }
+        phases = ("create", "stat", "read", "rename", "remove")
+        return [
+            *(["make-tree"] if "create" in asked else []),
+            *(directories[p] for p in phases if work.directories and p in asked and p in directories),
+            *(files[p] for p in phases if work.files and p in asked and p in files),
+            *(["remove-tree"] if "remove" in asked else []),
+        ]
+
+    def _order(self) -> dict[str, Json]:
+        """The sequence of visits (-R)."""
+        if not self.workload.flag("randomize"):
+            return {}
+        self._note(
+            "randomize",
+            "all phases go through the items in random order, with mdtest only those of stat and read; "
+            "the order is another one than mdtest's, which depends on its C library",
+        )
+        seed = self.workload.settings.number("random_seed")
+        return {"order": "random", **({"seed": abs(seed)} if seed else {})}
+
+    def _readback(self) -> dict[str, Json]:
+        """Whose items a task works on (-N)."""
+        if not self.workload.flag("nstride"):
+            return {}
+        shift = self.workload.shift(self.tasks)
+        if not shift:
+            self._note("nstride", f"with {self.tasks} tasks it leads back to a task's own items")
+            return {}
+        self._note(
+            "nstride",
+            f"a task works on what the one {shift} further has made, in each phase; with mdtest the distance "
+            "grows from phase to phase",
+        )
+        return {"readback": "shift", "shift": shift}
+
+    def _further(self) -> dict[str, Json]:
+        """Checks, syncing, deadline and pauses."""
+        settings = self.workload.settings
+        deadline, delay = settings.number("stone_wall_timer_seconds"), settings.number("pre_delay")
+        if deadline:
+            self._note(
+                "stone_wall_timer_seconds",
+                "each phase but that of the tree stops after this time, with mdtest only creation",
+            )
+        if self.workload.flag("verify_read"):
+            self._note(
+                "verify_read",
+                "making and checking data is within the measured time (prepare_s tells how long it took)",
+            )
+        return {
+            **({"verify": "full"} if self.workload.flag("verify_read") else {}),
+            **({"sync": "each"} if self._syncs() else {}),
+            **({"deadline": deadline, "wear_out": True} if deadline else {}),
+            **({"settle": delay} if delay else {}),
+        }
+
+    def _syncs(self) -> bool:
+        """Whether files are synced when they are written; mdtest syncs only those with bytes."""
+        return self.workload.flag("sync_file") and bool(self.workload.settings.number("write_bytes"))
+
+    def _note_rest(self) -> None:
+        """Notes what comes of the phases that are left out, and of counts that do not divide."""
+        work, settings = self.workload, self.workload.settings
+        given, items = settings.number("items"), work.items
+        if given and items != given:
+            self._note(
+                "items",
+                f"as in mdtest, {work.items_per_directory} items in each of {work.places} directories: "
+                f"{items} for each task",
+            )
+        if "create" not in work.phases:
+            self.notes.append("-C is missing: what the phases need is made before them, unmeasured")
+        if "remove" not in work.phases:
+            self.notes.append("-r is missing: what is left is removed at the end, unmeasured")
+        if work.directories and "rename" in work.phases and items > 1:
+            self.notes.append(
+                "a directory is renamed within its parent; mdtest gives it the name of the one before, "
+                "which may be elsewhere"
+            )
+        if work.flag("unique_dir_per_task") and {"create", "remove"} & set(work.phases):
+            self._note(
+                "unique_dir_per_task",
+                "Tree creation and Tree removal count the directories of all tasks, with mdtest those of one",
+            )
+        if work.flag("collective_creates"):
+            self._note("collective_creates", "each task makes its own items, which is not measured here")
+
+
+def _info(work: Workload, tasks: int) -> TestInfo:
+    """What the summary says of a test."""
+    settings = work.settings
+    both = work.flag("print_rate_and_time")
+    return TestInfo(
+        tasks=tasks,
+        items=work.items,
+        directories=work.directories,
+        files=work.files,
+        path=settings.text("dirpath", "."),
+        shows_rate=both or not work.flag("print_time"),
+        shows_time=both or work.flag("print_time"),
+    )
+
+
+def _where(place: Place) -> int | str:
+    return place.line or place.text
+
+
+def _target(workloads: Sequence[Workload], mistakes: Mistakes) -> str:
+    """The directory of all tests."""
+    target = workloads[0].settings.text("dirpath", ".")
+    for workload in workloads[1:]:
+        if workload.settings.text("dirpath", ".") != target:
+            mistakes.add(
+                workload.settings.place("dirpath"),
+                f"a run has one target directory, and the first test's is {target}: "
+                "name it here too, or run the tests separately",
+            )
+    return target

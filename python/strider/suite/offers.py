@@ -1,0 +1,46 @@
+"""What cases of metadata ask of their interface, and whether it offers that."""
+
+from collections.abc import Iterator
+
+from strider.suite.document import Document
+from strider.suite.expand import Origin
+from strider.suite.mistakes import Mistakes, Place, suggestion
+from strider.suite.plan import PlannedCase
+from strider.suite.vocabulary import Vocabulary
+
+MIX = "mix"
+"""The operation that draws others by the weights of the key of the same name."""
+
+
+def check_metadata(
+    cases: list[tuple[PlannedCase, Origin]], vocabulary: Vocabulary, document: Document, mistakes: Mistakes
+) -> None:
+    """Notes what planned cases of metadata ask of interfaces that do not offer it, and mixes of nothing."""
+    for case, origin in cases:
+        if not case.tree:
+            continue
+        for key, message in _objections(case, vocabulary):
+            path = origin.keys.get(key)
+            place: Place = document.value(path) if path else document.key(origin.case)
+            mistakes.add(place, message)
+
+
+def _objections(case: PlannedCase, vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
+    """The key at fault and a message for everything that a case of metadata cannot do."""
+    interface = str(case.interface["name"])
+    offered = vocabulary.interfaces[interface].metadata
+    if not offered:
+        able = [name for name, other in vocabulary.interfaces.items() if other.metadata]
+        remedy = f"choose of {', '.join(able)}" if able else "no interface of this engine does"
+        yield "interface", f"interface {interface} offers no operation on a tree: {remedy}"
+        return
+    mix = case.get(MIX) or {}
+    drawn = mix if MIX in case.operations else {}
+    for key, names in (("operations", case.operations), (MIX, drawn)):
+        for name in names:
+            if name not in offered:
+                remedy = suggestion(name, offered)
+                yield key, f'{key}: interface {interface} does not offer "{name}" on a tree: {remedy}'
+    if MIX in case.operations and not mix:
+        example = "mix = { stat = 60, small-read = 25, create = 10, unlink = 5 }"
+        yield "operations", f'operations: "{MIX}" needs weights: add for instance {example}'
