@@ -265,6 +265,7 @@ struct Pvfs2Calls : LibraryCalls {
                  : found.attr.objtype == PVFS_TYPE_SYMLINK   ? ItemType::symbolic_link
                                                              : ItemType::other;
     state.size_bytes = static_cast<std::uint64_t>(found.attr.size);
+    state.links = 1;  // there are no hard links
     return negative_errno(error);
   }
   int set(const char* path, const PVFS_sys_attr& wanted) const {

@@ -270,6 +270,7 @@ struct XrootdCalls : LibraryCalls {
                  : found->TestFlags(XrdCl::StatInfo::Other) ? ItemType::other
                                                             : ItemType::file;
     state.size_bytes = found->GetSize();
+    state.links = 1;  // there are no hard links
     return 0;
   }
   int chmod(const char* path, unsigned mode) const {
