@@ -57,14 +57,16 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   /// Without this the metadata server would wait a minute for the client that is gone, and let others wait.
   ~Connection() {
-    if (mounted_) result_within(connect_limit, [client = client_] { return ::ceph_unmount(client) + ::ceph_release(client); });
+    if (mounted_)
+      result_within(connect_limit, [client = client_] { return ::ceph_unmount(client) + ::ceph_release(client); });
   }
   ceph_mount_info* get() const { return client_; }
 
  private:
   static void check(int result, const char* call, const Address& address) {
     if (result >= 0) return;
-    throw IoError({call, address.conf, 0, 0, -result}, "no connection to the file system: " + std::string(std::strerror(-result)),
+    throw IoError({call, address.conf, 0, 0, -result},
+                  "no connection to the file system: " + std::string(std::strerror(-result)),
                   "cephfs.conf, cephfs.user and cephfs.filesystem: those with which ceph-fuse mounts it here");
   }
   ceph_mount_info* client_ = nullptr;
@@ -132,8 +134,8 @@ struct CephCalls : LibraryCalls {
   int close(Handle handle) const { return ::ceph_close(client, descriptor(handle)); }
   int lstat(const char* path, ItemState& state) const {
     struct ceph_statx found{};
-    const int result = ::ceph_statx(client, path, &found, CEPH_STATX_MODE | CEPH_STATX_SIZE | CEPH_STATX_NLINK,
-                                    AT_SYMLINK_NOFOLLOW);
+    const int result =
+        ::ceph_statx(client, path, &found, CEPH_STATX_MODE | CEPH_STATX_SIZE | CEPH_STATX_NLINK, AT_SYMLINK_NOFOLLOW);
     state = {type_of(found.stx_mode), found.stx_size, found.stx_nlink};
     return result;
   }
@@ -258,8 +260,10 @@ constexpr Parameter parameters[] = {
     {"cache", Kind::flag, "true", "Let the library cache data in the process (client_oc)."},
     {"lazy", Kind::flag, "false",
      "Let several clients cache one file that they write, as far as they keep to their own parts (ceph_lazyio)."},
-    {"stripe_unit", Kind::bytes, "0", "Bytes of a new file that go to one object before the next; 0: as its directory has it.", 0, largest_size},
-    {"stripe_count", Kind::count, "0", "Objects that a new file is spread over at a time; 0: as its directory has it.", 0, 65535},
+    {"stripe_unit", Kind::bytes, "0",
+     "Bytes of a new file that go to one object before the next; 0: as its directory has it.", 0, largest_size},
+    {"stripe_count", Kind::count, "0", "Objects that a new file is spread over at a time; 0: as its directory has it.",
+     0, 65535},
     {"object_size", Kind::bytes, "0", "Bytes of an object of a new file; 0: as its directory has it.", 0, largest_size},
     {"pool", Kind::text, "\"\"", "Data pool of new files; empty: as their directory has it."},
     {"timeout", Kind::seconds, "60", "How long an object store may take for a request; then it is an error.", 1, 86400},
@@ -267,11 +271,21 @@ constexpr Parameter parameters[] = {
     root_parameter,
 };
 
-constexpr MetadataCalls calls{MetadataCall::make_directory, MetadataCall::remove_directory, MetadataCall::change_directory,
-                              MetadataCall::list,           MetadataCall::make_node,        MetadataCall::open,
-                              MetadataCall::seek,           MetadataCall::state,            MetadataCall::set_mode,
-                              MetadataCall::set_times,      MetadataCall::truncate,         MetadataCall::rename,
-                              MetadataCall::link,           MetadataCall::symbolic_link,    MetadataCall::attributes,
+constexpr MetadataCalls calls{MetadataCall::make_directory,
+                              MetadataCall::remove_directory,
+                              MetadataCall::change_directory,
+                              MetadataCall::list,
+                              MetadataCall::make_node,
+                              MetadataCall::open,
+                              MetadataCall::seek,
+                              MetadataCall::state,
+                              MetadataCall::set_mode,
+                              MetadataCall::set_times,
+                              MetadataCall::truncate,
+                              MetadataCall::rename,
+                              MetadataCall::link,
+                              MetadataCall::symbolic_link,
+                              MetadataCall::attributes,
                               MetadataCall::unlink};
 
 }  // namespace

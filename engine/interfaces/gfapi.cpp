@@ -44,7 +44,8 @@ glfs_t* connect_to(const Address& address) {
     throw IoError({"glfs_init", address.text(), 0, 0, error}, "the server has no such volume, or it is not started",
                   "gfapi.volume: one of those that `gluster volume info` lists");
   if (error != 0)
-    throw IoError({"glfs_init", address.text(), 0, 0, error}, "no connection to the volume: " + std::string(std::strerror(error)),
+    throw IoError({"glfs_init", address.text(), 0, 0, error},
+                  "no connection to the volume: " + std::string(std::strerror(error)),
                   "gfapi.server and gfapi.port: a server of the volume that this host reaches");
   return known = volume;
 }
@@ -128,7 +129,8 @@ struct GfapiCalls : LibraryCalls {
   Facts facts(Handle, const std::string& path) const {
     Facts facts{{"volume", address.volume}, {"server", address.server}, {"path in the volume", path}};
     std::array<char, 4096> text{};
-    const auto length = ::glfs_getxattr(volume, path.c_str(), "trusted.glusterfs.pathinfo", text.data(), text.size() - 1);
+    const auto length =
+        ::glfs_getxattr(volume, path.c_str(), "trusted.glusterfs.pathinfo", text.data(), text.size() - 1);
     if (length > 0) facts["layout"] = text.data();
     return facts;
   }
@@ -237,7 +239,8 @@ class Gfapi final : public Interface {
     const std::string inside = inside_(request.path);
     glfs_fd_t* file = open_file(calls_.volume, inside, request);
     if (request.depth > 1) return std::make_unique<GfapiQueue>(calls_, file, inside, request.depth);
-    return std::make_unique<LibraryFile<GfapiCalls>>(calls_, reinterpret_cast<Directory::Handle>(file), inside, method_);
+    return std::make_unique<LibraryFile<GfapiCalls>>(calls_, reinterpret_cast<Directory::Handle>(file), inside,
+                                                     method_);
   }
   void remove(const std::string& path) override {
     const std::string inside = inside_(path);

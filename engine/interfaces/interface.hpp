@@ -39,9 +39,9 @@ struct OpenRequest {
   Place place;                  ///< of this rank among the ranks that open the file
   const Group* group = nullptr;
   RequestShape shape;
-  RegularRequests regular;         ///< with shape.regular
-  std::uint32_t depth = 1;         ///< requests in flight; more than 1: the file is a QueuedFile
-  std::span<std::byte> memory;     ///< all that requests move from and to: `depth` parts of equal length
+  RegularRequests regular;      ///< with shape.regular
+  std::uint32_t depth = 1;      ///< requests in flight; more than 1: the file is a QueuedFile
+  std::span<std::byte> memory;  ///< all that requests move from and to: `depth` parts of equal length
 };
 
 /// What the interface itself says about an open file: hints in force, striping, driver.
@@ -97,8 +97,8 @@ class Interface {
 };
 
 struct Capabilities {
-  bool storage;     ///< bytes reach storage: files need space and can be checked afterwards
-  bool collective;  ///< has collective transfers
+  bool storage;                 ///< bytes reach storage: files need space and can be checked afterwards
+  bool collective;              ///< has collective transfers
   MetadataCalls metadata = {};  ///< what its Directory offers
 };
 

@@ -11,7 +11,10 @@
 namespace strider {
 
 inline ItemType type_of(unsigned mode) {
-  return S_ISREG(mode) ? ItemType::file : S_ISDIR(mode) ? ItemType::directory : S_ISLNK(mode) ? ItemType::symbolic_link : ItemType::other;
+  return S_ISREG(mode)   ? ItemType::file
+         : S_ISDIR(mode) ? ItemType::directory
+         : S_ISLNK(mode) ? ItemType::symbolic_link
+                         : ItemType::other;
 }
 
 inline bool is_entry(const char* name) {
@@ -19,8 +22,8 @@ inline bool is_entry(const char* name) {
   return text != "." && text != "..";
 }
 
-/// What a library's wrapper for LibraryDirectory derives from: it hides the calls that it has by its own. All take paths
-/// inside the file system, and return a negative errno where they fail.
+/// What a library's wrapper for LibraryDirectory derives from: it hides the calls that it has by its own. All take
+/// paths inside the file system, and return a negative errno where they fail.
 struct LibraryCalls {
   static constexpr const char* attribute = "user.strider";
   static constexpr const char* write_name = "pwrite";
@@ -53,8 +56,8 @@ struct LibraryCalls {
   static int unlink(const char*) { return -EOPNOTSUPP; }
 };
 
-/// Metadata by a file system's own library. `Library` derives from LibraryCalls, and `Library::prefix` begins the names of
-/// its calls.
+/// Metadata by a file system's own library. `Library` derives from LibraryCalls, and `Library::prefix` begins the names
+/// of its calls.
 template <typename Library>
 class LibraryDirectory final : public Directory {
  public:
@@ -76,19 +79,23 @@ class LibraryDirectory final : public Directory {
   }
   void write(Handle file, std::span<const std::byte> data, const char* path) override {
     std::uint64_t done = 0;
-    while (done < data.size()) done += check(library_.pwrite(file, data.data() + done, data.size() - done, done), Library::write_name, path);
+    while (done < data.size())
+      done += check(library_.pwrite(file, data.data() + done, data.size() - done, done), Library::write_name, path);
   }
   std::uint64_t read(Handle file, std::span<std::byte> to, const char* path) override {
     std::uint64_t done = 0;
     while (done < to.size()) {
-      const auto moved = check(library_.pread(file, to.data() + done, to.size() - done, done), Library::read_name, path);
+      const auto moved =
+          check(library_.pread(file, to.data() + done, to.size() - done, done), Library::read_name, path);
       if (moved == 0) break;
       done += moved;
     }
     return done;
   }
   void sync(Handle file, const char* path) override { check(library_.fsync(file), "fsync", path); }
-  std::uint64_t seek_end(Handle file, const char* path) override { return check(library_.seek_end(file), "lseek", path); }
+  std::uint64_t seek_end(Handle file, const char* path) override {
+    return check(library_.seek_end(file), "lseek", path);
+  }
   void close(Handle file, const char* path) override { check(library_.close(file), "close", path); }
 
   ItemState state(const char* path) override {
@@ -99,7 +106,9 @@ class LibraryDirectory final : public Directory {
   void access(const char* path) override { check(library_.access(whole(path)), "access"); }
   void set_mode(const char* path, unsigned mode) override { check(library_.chmod(whole(path), mode), "chmod"); }
   void set_times(const char* path) override { check(library_.set_times(whole(path)), "utimens"); }
-  void truncate(const char* path, std::uint64_t bytes) override { check(library_.truncate(whole(path), bytes), "truncate"); }
+  void truncate(const char* path, std::uint64_t bytes) override {
+    check(library_.truncate(whole(path), bytes), "truncate");
+  }
   void rename(const char* from, const char* to) override {
     check(library_.rename(whole(from), second_.of(to)), "rename");
   }

@@ -28,8 +28,7 @@ std::string unescaped(std::string_view word) {
   for (std::size_t i = 0; i < word.size(); ++i) {
     unsigned code = 0;
     const char* digits = word.data() + i + 1;
-    if (word[i] == '\\' && i + 3 < word.size() &&
-        std::from_chars(digits, digits + 3, code, 8).ptr == digits + 3) {
+    if (word[i] == '\\' && i + 3 < word.size() && std::from_chars(digits, digits + 3, code, 8).ptr == digits + 3) {
       text += static_cast<char>(code);
       i += 3;
     } else {

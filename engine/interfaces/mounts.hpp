@@ -19,8 +19,8 @@ Mount mount_in(std::string_view table, const std::string& path);
 /// The file system that a directory is on. Throws IoError where the directory cannot be reached.
 Mount mount_of(const std::string& directory);
 
-/// Paths below a local directory, as a file system's own library names them. Made once for each case: what is done for a
-/// path must cost nothing.
+/// Paths below a local directory, as a file system's own library names them. Made once for each case: what is done for
+/// a path must cost nothing.
 class InsidePaths {
  public:
   InsidePaths() = default;

@@ -23,19 +23,20 @@ class Connection {
   Connection(const std::string& url, std::uint64_t timeout_s) : context_(::nfs_init_context()), url_(url) {
     if (context_ == nullptr) throw IoError({"nfs_init_context", url, 0, 0, ENOMEM});
     const std::unique_ptr<nfs_url, decltype(&::nfs_destroy_url)> parts(::nfs_parse_url_dir(context_, url.c_str()),
-                                                                      &::nfs_destroy_url);
+                                                                       &::nfs_destroy_url);
     if (parts == nullptr)
       throw IoError({"nfs_parse_url_dir", url, 0, 0, EINVAL}, ::nfs_get_error(context_),
                     "nfs.url = \"nfs://SERVER/EXPORT?version=3\"");
     ::nfs_set_autoreconnect(context_, 0);
     ::nfs_set_timeout(context_, static_cast<int>(timeout_s * 1000));
-    const auto mounted = result_within(connect_limit, [context = context_, server = std::string(parts->server),
-                                                       path = std::string(parts->path)] {
-      return ::nfs_mount(context, server.c_str(), path.c_str());
-    });
+    const auto mounted = result_within(
+        connect_limit, [context = context_, server = std::string(parts->server), path = std::string(parts->path)] {
+          return ::nfs_mount(context, server.c_str(), path.c_str());
+        });
     if (mounted.value_or(-ETIMEDOUT) != 0)
       throw IoError({"nfs_mount", url, 0, 0, -mounted.value_or(-ETIMEDOUT)},
-                    mounted ? "no connection to the export: " + std::string(::nfs_get_error(context_)) : "the server does not answer",
+                    mounted ? "no connection to the export: " + std::string(::nfs_get_error(context_))
+                            : "the server does not answer",
                     "nfs.url: a server that this host reaches, and an export that it may mount from any port");
   }
   Connection(const Connection&) = delete;
@@ -160,10 +161,10 @@ class NfsQueue final : public QueuedFile {
       Part& part = own.parts[i];
       part = {this, slot, direction, extent, request.memory + extent.memory_offset};
       ++in_flight_;
-      const int refused = direction == Direction::read
-                              ? ::nfs_pread_async(context_, handle_, extent.file_offset, extent.length, &done, &part)
-                              : ::nfs_pwrite_async(context_, handle_, extent.file_offset, extent.length, part.memory,
-                                                   &done, &part);
+      const int refused =
+          direction == Direction::read
+              ? ::nfs_pread_async(context_, handle_, extent.file_offset, extent.length, &done, &part)
+              : ::nfs_pwrite_async(context_, handle_, extent.file_offset, extent.length, part.memory, &done, &part);
       if (refused != 0) end(part, -ENOMEM);
     }
   }
@@ -255,7 +256,8 @@ class Nfs final : public Interface {
     if (url_.empty())
       throw IoError({"connect", directory, 0, 0, 0}, "it is not known which export this is",
                     "a target on an NFS mount, or nfs.url, nfs.mount and nfs.root");
-    inside_ = InsidePaths(directory, mount_.empty() ? found.point : mount_, root_.empty() && mount_.empty() ? found.root : root_);
+    inside_ = InsidePaths(directory, mount_.empty() ? found.point : mount_,
+                          root_.empty() && mount_.empty() ? found.root : root_);
     calls_.url = url_;
     calls_.context = connect_to(url_, timeout_s_);
   }
@@ -295,11 +297,21 @@ constexpr Parameter parameters[] = {
     root_parameter,
 };
 
-constexpr MetadataCalls calls{MetadataCall::make_directory, MetadataCall::remove_directory, MetadataCall::change_directory,
-                              MetadataCall::list,           MetadataCall::open,             MetadataCall::seek,
-                              MetadataCall::state,          MetadataCall::access,           MetadataCall::set_mode,
-                              MetadataCall::set_times,      MetadataCall::truncate,         MetadataCall::rename,
-                              MetadataCall::link,           MetadataCall::symbolic_link,    MetadataCall::unlink};
+constexpr MetadataCalls calls{MetadataCall::make_directory,
+                              MetadataCall::remove_directory,
+                              MetadataCall::change_directory,
+                              MetadataCall::list,
+                              MetadataCall::open,
+                              MetadataCall::seek,
+                              MetadataCall::state,
+                              MetadataCall::access,
+                              MetadataCall::set_mode,
+                              MetadataCall::set_times,
+                              MetadataCall::truncate,
+                              MetadataCall::rename,
+                              MetadataCall::link,
+                              MetadataCall::symbolic_link,
+                              MetadataCall::unlink};
 
 }  // namespace
 

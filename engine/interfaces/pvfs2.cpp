@@ -8,6 +8,7 @@ extern "C" {
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "interfaces/deadline.hpp"
 #include "interfaces/library_file.hpp"
@@ -46,9 +47,12 @@ class Places {
   ~Places() {
     if (request_ != nullptr) PVFS_Request_free(&request_);
   }
-  void contiguous(std::uint64_t length) { PVFS_Request_contiguous(static_cast<std::int32_t>(length), PVFS_BYTE, &request_); }
+  void contiguous(std::uint64_t length) {
+    PVFS_Request_contiguous(static_cast<std::int32_t>(length), PVFS_BYTE, &request_);
+  }
   void list(std::span<std::int32_t> lengths, std::span<PVFS_size> places) {
-    PVFS_Request_hindexed(static_cast<std::int32_t>(lengths.size()), lengths.data(), places.data(), PVFS_BYTE, &request_);
+    PVFS_Request_hindexed(static_cast<std::int32_t>(lengths.size()), lengths.data(), places.data(), PVFS_BYTE,
+                          &request_);
   }
   PVFS_Request get() const { return request_; }
 
@@ -92,7 +96,8 @@ class Pvfs2File final : public File {
       return;
     }
     for (std::size_t first = 0; first < request.extents.size(); first += largest_list)
-      move_list(type, request.extents.subspan(first, std::min(largest_list, request.extents.size() - first)), request.memory);
+      move_list(type, request.extents.subspan(first, std::min(largest_list, request.extents.size() - first)),
+                request.memory);
   }
   void move_extent(enum PVFS_io_type type, const Extent& extent, std::byte* memory) {
     move_whole({"", "PVFS_sys_io", path_}, memory + extent.memory_offset, extent.length, extent.file_offset,
@@ -100,9 +105,8 @@ class Pvfs2File final : public File {
                  Places in_memory;
                  in_memory.contiguous(std::min(length, largest_piece));
                  PVFS_sysresp_io result{};
-                 const PVFS_error error =
-                     PVFS_sys_io(file_, PVFS_BYTE, static_cast<PVFS_offset>(offset), place, in_memory.get(), credential_,
-                                 &result, type, PVFS_HINT_NULL);
+                 const PVFS_error error = PVFS_sys_io(file_, PVFS_BYTE, static_cast<PVFS_offset>(offset), place,
+                                                      in_memory.get(), credential_, &result, type, PVFS_HINT_NULL);
                  if (error < 0) throw error_of(error, "PVFS_sys_io", path_, offset, length);
                  return result.total_completed;
                });
@@ -122,8 +126,8 @@ class Pvfs2File final : public File {
     memory_places.list(pieces, in_memory);
     PVFS_sysresp_io result{};
     const std::uint64_t bytes = bytes_of(extents), offset = extents[0].file_offset;
-    const PVFS_error error =
-        PVFS_sys_io(file_, file_places.get(), 0, memory, memory_places.get(), credential_, &result, type, PVFS_HINT_NULL);
+    const PVFS_error error = PVFS_sys_io(file_, file_places.get(), 0, memory, memory_places.get(), credential_, &result,
+                                         type, PVFS_HINT_NULL);
     if (error < 0) throw error_of(error, "PVFS_sys_io", path_, offset, bytes);
     if (static_cast<std::uint64_t>(result.total_completed) != bytes)
       throw IoError({"PVFS_sys_io", path_, offset, bytes, 0},
@@ -166,7 +170,8 @@ struct Pvfs2Calls : LibraryCalls {
     attributes.owner = credential->userid;
     attributes.group = credential->group_array[0];
     attributes.perms = permissions;
-    attributes.mask = PVFS_ATTR_SYS_UID | PVFS_ATTR_SYS_GID | PVFS_ATTR_SYS_PERM;
+    attributes.atime = attributes.mtime = attributes.ctime = static_cast<PVFS_time>(std::time(nullptr));
+    attributes.mask = PVFS_ATTR_SYS_ALL_SETABLE;  // less is refused
     return attributes;
   }
   PVFS_error create(const char* path, const Layout& layout, PVFS_object_ref& object) const {
@@ -186,8 +191,8 @@ struct Pvfs2Calls : LibraryCalls {
       if (stripe_size > 0) PVFS_sys_dist_setparam(distribution, "strip_size", &stripe_size);
     }
     PVFS_sysresp_create made{};
-    const PVFS_error error = PVFS_sys_create(split.name.data(), folder, wanted, credential, distribution, &made, nullptr,
-                                             PVFS_HINT_NULL);
+    const PVFS_error error =
+        PVFS_sys_create(split.name.data(), folder, wanted, credential, distribution, &made, nullptr, PVFS_HINT_NULL);
     if (distribution != nullptr) PVFS_sys_dist_free(distribution);
     object = made.ref;
     return error;
@@ -239,8 +244,8 @@ struct Pvfs2Calls : LibraryCalls {
     Places in_memory;
     in_memory.contiguous(length);
     PVFS_sysresp_io result{};
-    const PVFS_error error = PVFS_sys_io(file(handle), PVFS_BYTE, static_cast<PVFS_offset>(offset), memory, in_memory.get(),
-                                         credential, &result, type, PVFS_HINT_NULL);
+    const PVFS_error error = PVFS_sys_io(file(handle), PVFS_BYTE, static_cast<PVFS_offset>(offset), memory,
+                                         in_memory.get(), credential, &result, type, PVFS_HINT_NULL);
     return error < 0 ? negative_errno(error) : result.total_completed;
   }
   std::int64_t pwrite(Handle handle, const std::byte* from, std::uint64_t length, std::uint64_t offset) const {
@@ -259,7 +264,8 @@ struct Pvfs2Calls : LibraryCalls {
     PVFS_error error = find(path, object);
     PVFS_sysresp_getattr found{};
     if (error >= 0)
-      error = PVFS_sys_getattr(object, PVFS_ATTR_SYS_COMMON_ALL | PVFS_ATTR_SYS_SIZE, credential, &found, PVFS_HINT_NULL);
+      error =
+          PVFS_sys_getattr(object, PVFS_ATTR_SYS_COMMON_ALL | PVFS_ATTR_SYS_SIZE, credential, &found, PVFS_HINT_NULL);
     state.type = found.attr.objtype == PVFS_TYPE_METAFILE    ? ItemType::file
                  : found.attr.objtype == PVFS_TYPE_DIRECTORY ? ItemType::directory
                  : found.attr.objtype == PVFS_TYPE_SYMLINK   ? ItemType::symbolic_link
@@ -297,7 +303,8 @@ struct Pvfs2Calls : LibraryCalls {
     PVFS_error error = find(before.folder, old_folder);
     if (error >= 0) error = find(after.folder, new_folder);
     if (error >= 0)
-      error = PVFS_sys_rename(before.name.data(), old_folder, after.name.data(), new_folder, credential, PVFS_HINT_NULL);
+      error =
+          PVFS_sys_rename(before.name.data(), old_folder, after.name.data(), new_folder, credential, PVFS_HINT_NULL);
     return negative_errno(error);
   }
   int symlink(const char* target, const char* path) const {
@@ -307,7 +314,8 @@ struct Pvfs2Calls : LibraryCalls {
     PVFS_error error = find(split.folder, folder);
     PVFS_sysresp_symlink made{};
     if (error >= 0)
-      error = PVFS_sys_symlink(split.name.data(), folder, text.data(), attributes(0777), credential, &made, PVFS_HINT_NULL);
+      error =
+          PVFS_sys_symlink(split.name.data(), folder, text.data(), attributes(0777), credential, &made, PVFS_HINT_NULL);
     return negative_errno(error);
   }
   std::int64_t readlink(const char* path, std::span<char> out) const {
@@ -315,7 +323,8 @@ struct Pvfs2Calls : LibraryCalls {
     PVFS_error error = find(path, object);
     PVFS_sysresp_getattr found{};
     if (error >= 0)
-      error = PVFS_sys_getattr(object, PVFS_ATTR_SYS_TYPE | PVFS_ATTR_SYS_LNK_TARGET, credential, &found, PVFS_HINT_NULL);
+      error =
+          PVFS_sys_getattr(object, PVFS_ATTR_SYS_TYPE | PVFS_ATTR_SYS_LNK_TARGET, credential, &found, PVFS_HINT_NULL);
     if (error < 0) return negative_errno(error);
     if (found.attr.link_target == nullptr) return -EINVAL;
     const std::size_t length = std::min(std::strlen(found.attr.link_target), out.size());
@@ -361,9 +370,7 @@ class Library {
   }
 };
 
-void begin_library(const std::string& tab) {
-  static const Library library(tab);
-}
+void begin_library(const std::string& tab) { static const Library library(tab); }
 
 class Pvfs2 final : public Interface {
  public:
@@ -375,7 +382,8 @@ class Pvfs2 final : public Interface {
     if (layout_.distribution == "default") layout_.distribution.clear();
     if (layout_.stripe_size > 0 && layout_.distribution.empty()) layout_.distribution = "simple_stripe";
     if (layout_.stripe_size > 0 && layout_.distribution == "basic_dist")
-      throw InputError("pvfs2.stripe_size", "the distribution basic_dist has no stripes", "pvfs2.distribution = \"simple_stripe\"");
+      throw InputError("pvfs2.stripe_size", "the distribution basic_dist has no stripes",
+                       "pvfs2.distribution = \"simple_stripe\"");
   }
 
   void connect(const std::string& directory) override {
@@ -423,27 +431,33 @@ class Pvfs2 final : public Interface {
 constexpr Parameter parameters[] = {
     {"tab", Kind::text, "\"\"", "The table of file systems; empty: $PVFS2TAB_FILE, /etc/fstab or /etc/pvfs2tab."},
     {"method", Kind::choice, "\"list\"",
-     "How a request of several extents is done: a call for each (multiple), or descriptions of up to 64 places in memory "
+     "How a request of several extents is done: a call for each (multiple), or descriptions of up to 64 places in "
+     "memory "
      "and file a call (list: PVFS_Request_hindexed).",
      no_limit, no_limit, "multiple|list"},
-    {"distribution", Kind::choice, "\"default\"", "How new files are spread over their data files; default: as the file system has it.",
-     no_limit, no_limit, "default|simple_stripe|twod_stripe|basic_dist"},
-    {"stripe_size", Kind::bytes, "0", "Bytes that go to one data file before the next; 0: the distribution's own.", 0, 1 << 30},
+    {"distribution", Kind::choice, "\"default\"",
+     "How new files are spread over their data files; default: as the file system has it.", no_limit, no_limit,
+     "default|simple_stripe|twod_stripe|basic_dist"},
+    {"stripe_size", Kind::bytes, "0", "Bytes that go to one data file before the next; 0: the distribution's own.", 0,
+     1 << 30},
     {"data_files", Kind::count, "0", "Number of data files, each on a server; 0: as the file system has it.", 0, 65535},
 };
 
-constexpr MetadataCalls calls{MetadataCall::make_directory, MetadataCall::remove_directory, MetadataCall::list,
-                              MetadataCall::make_node,      MetadataCall::open,             MetadataCall::state,
-                              MetadataCall::set_mode,       MetadataCall::set_times,        MetadataCall::truncate,
-                              MetadataCall::rename,         MetadataCall::symbolic_link,    MetadataCall::attributes,
+constexpr MetadataCalls calls{MetadataCall::make_directory, MetadataCall::remove_directory,
+                              MetadataCall::list,           MetadataCall::make_node,
+                              MetadataCall::open,           MetadataCall::state,
+                              MetadataCall::set_mode,       MetadataCall::set_times,
+                              MetadataCall::truncate,       MetadataCall::rename,
+                              MetadataCall::symbolic_link,  MetadataCall::attributes,
                               MetadataCall::unlink};
 
 }  // namespace
 
-extern const InterfaceEntry pvfs2_entry{"pvfs2",
-                                        "OrangeFS's own library, libpvfs2: PVFS_sys_io, with descriptions of memory and file.",
-                                        {.storage = true, .collective = false, .metadata = calls},
-                                        parameters,
-                                        make_interface<Pvfs2>};
+extern const InterfaceEntry pvfs2_entry{
+    "pvfs2",
+    "OrangeFS's own library, libpvfs2: PVFS_sys_io, with descriptions of memory and file.",
+    {.storage = true, .collective = false, .metadata = calls},
+    parameters,
+    make_interface<Pvfs2>};
 
 }  // namespace strider

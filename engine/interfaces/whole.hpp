@@ -43,7 +43,8 @@ void move_whole(const LibraryCall& what, std::byte* memory, std::uint64_t length
   }
 }
 
-/// The same with `call(pieces, count, offset)`: many pieces of memory, one after the other in the file. Uses `pieces` up.
+/// The same with `call(pieces, count, offset)`: many pieces of memory, one after the other in the file. Uses `pieces`
+/// up.
 template <typename Call>
 void move_pieces(const LibraryCall& what, std::span<iovec> pieces, std::uint64_t offset, const Call& call) {
   while (!pieces.empty()) {

@@ -2,7 +2,6 @@
 #include <XrdCl/XrdClDefaultEnv.hh>
 #include <XrdCl/XrdClFile.hh>
 #include <XrdCl/XrdClFileSystem.hh>
-
 #include <algorithm>
 
 #include "interfaces/completions.hpp"
@@ -96,7 +95,8 @@ std::unique_ptr<XrdCl::File> open_url(const std::string& url, const OpenRequest&
     auto file = std::make_unique<XrdCl::File>();
     const XRootDStatus made = file->Open(url, flags | OpenFlags::New, owner_file);
     if (made.IsOK()) return file;
-    // There is no "create unless it is there": the first rank makes it. An object whose opening failed is of no more use.
+    // There is no "create unless it is there": the first rank makes it. An object whose opening failed is of no more
+    // use.
     if (errno_of(made) != EEXIST) throw error_of(made, "File::Open", url);
   }
   auto file = std::make_unique<XrdCl::File>();
@@ -309,8 +309,7 @@ class Xrootd final : public Interface {
     calls_.system = std::make_shared<XrdCl::FileSystem>(XrdCl::URL(server_));
     XrdCl::StatInfo* found = nullptr;
     const std::string inside = inside_(directory);
-    const XRootDStatus status =
-        calls_.system->Stat(inside, found, static_cast<std::uint16_t>(connect_limit.count()));
+    const XRootDStatus status = calls_.system->Stat(inside, found, static_cast<std::uint16_t>(connect_limit.count()));
     delete found;
     if (errno_of(status) == ENOENT)
       throw IoError({"XrdCl::FileSystem::Stat", server_ + "/" + inside, 0, 0, ENOENT},
@@ -344,7 +343,8 @@ class Xrootd final : public Interface {
 constexpr Parameter parameters[] = {
     {"url", Kind::text, "null", "The server: \"root://HOST:PORT\".", no_limit, no_limit, {}, true},
     {"method", Kind::choice, "\"list\"",
-     "How a request of several extents is done: a call for each (multiple), or a list of up to 1024 pieces of the file a "
+     "How a request of several extents is done: a call for each (multiple), or a list of up to 1024 pieces of the file "
+     "a "
      "call (list: VectorRead, VectorWrite).",
      no_limit, no_limit, "multiple|list"},
     {"timeout", Kind::seconds, "60", "How long the server may take for a request; then it is an error.", 1, 86400},
@@ -352,9 +352,10 @@ constexpr Parameter parameters[] = {
     root_parameter,
 };
 
-constexpr MetadataCalls calls{MetadataCall::make_directory, MetadataCall::remove_directory, MetadataCall::list,
-                              MetadataCall::open,           MetadataCall::state,            MetadataCall::set_mode,
-                              MetadataCall::truncate,       MetadataCall::rename,           MetadataCall::unlink};
+constexpr MetadataCalls calls{
+    MetadataCall::make_directory, MetadataCall::remove_directory, MetadataCall::list,     MetadataCall::open,
+    MetadataCall::state,          MetadataCall::set_mode,         MetadataCall::truncate, MetadataCall::rename,
+    MetadataCall::unlink};
 
 }  // namespace
 

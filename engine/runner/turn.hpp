@@ -37,7 +37,6 @@ std::optional<IoError> attempt(const Action& action) {
 }
 
 /// Tells all ranks of the communicator whether one of them has an error; rank 0 reports one of these errors.
-bool share_error(RunContext& context, MPI_Comm communicator, const PhaseName& name,
-                 const std::optional<IoError>& mine);
+bool share_error(RunContext& context, MPI_Comm communicator, const PhaseName& name, const std::optional<IoError>& mine);
 
 }  // namespace strider
