@@ -81,12 +81,17 @@ InsidePaths::InsidePaths(std::string directory, const std::string& mount, const 
   if (!is_below(whole, top))
     throw IoError({"connect", directory_, 0, 0, 0}, "the target is not below " + mount,
                   "a target there, or another `mount` of the interface");
+  // Without a slash at its end, so that of the top nothing remains.
   inside_ = root;
   while (inside_.ends_with('/')) inside_.pop_back();
-  if (!inside_.starts_with('/')) inside_.insert(0, "/");
-  const std::string rest = whole.substr(top == "/" ? 0 : top.size());
-  inside_ = inside_ == "/" ? rest : inside_ + rest;
-  if (inside_.empty()) inside_ = "/";
+  if (!inside_.empty() && !inside_.starts_with('/')) inside_.insert(0, "/");
+  inside_ += whole.substr(top == "/" ? 0 : top.size());
+  if (inside_ == "/") inside_.clear();
+}
+
+std::string InsidePaths::operator()(const std::string& path) const {
+  std::string inside = inside_ + path.substr(directory_.size());
+  return inside.empty() ? "/" : inside;
 }
 
 }  // namespace strider

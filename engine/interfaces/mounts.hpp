@@ -27,7 +27,7 @@ class InsidePaths {
   /// The local directory `mount` is `root` inside. Throws IoError where `directory` is not below it.
   InsidePaths(std::string directory, const std::string& mount, const std::string& root);
   /// Of the directory, or of something below it.
-  std::string operator()(const std::string& path) const { return inside_ + path.substr(directory_.size()); }
+  std::string operator()(const std::string& path) const;
 
  private:
   std::string directory_, inside_;

@@ -1,6 +1,9 @@
 // Written against the public headers of OrangeFS 2.10.
 extern "C" {
 #include <pvfs2.h>
+// What the library hands out comes from an allocator of its own. Lists of entries have no call that frees them in its
+// headers; its programs do it by this one.
+void PINT_free(void* memory);
 }
 
 #include <algorithm>
@@ -85,7 +88,7 @@ class Pvfs2File final : public File {
     Facts facts{{"path in the file system", path_}, {"data files", std::to_string(found.attr.dfile_count)}};
     if (found.attr.dist_name != nullptr) facts["distribution"] = found.attr.dist_name;
     if (found.attr.dist_params != nullptr) facts["distribution parameters"] = found.attr.dist_params;
-    for (char* text : {found.attr.link_target, found.attr.dist_name, found.attr.dist_params}) std::free(text);
+    PVFS_util_release_sys_attr(&found.attr);
     return facts;
   }
 
@@ -225,7 +228,7 @@ struct Pvfs2Calls : LibraryCalls {
       if (error < 0) break;
       for (std::uint32_t i = 0; i < found.pvfs_dirent_outcount; ++i) visitor.entry(found.dirent_array[i].d_name);
       token = found.pvfs_dirent_outcount == 0 ? PVFS_READDIR_END : found.token;
-      std::free(found.dirent_array);
+      PINT_free(found.dirent_array);
     }
     return negative_errno(error);
   }
@@ -329,7 +332,7 @@ struct Pvfs2Calls : LibraryCalls {
     if (found.attr.link_target == nullptr) return -EINVAL;
     const std::size_t length = std::min(std::strlen(found.attr.link_target), out.size());
     std::memcpy(out.data(), found.attr.link_target, length);
-    std::free(found.attr.link_target);
+    PVFS_util_release_sys_attr(&found.attr);
     return static_cast<std::int64_t>(length);
   }
   int setxattr(const char* path, std::string_view value) const {

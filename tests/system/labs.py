@@ -174,7 +174,7 @@ OPERATIONS = (
 def check_metadata(
     engine: Engine, work: Path, parent: Path, native: Native, wrap: Iterable[str] = ()
 ) -> None:
-    """Two ranks do all that a library offers, on what the other made: it is as it should be, nothing stays."""
+    """Two ranks do all that a library offers, on what the other made: all is right, nothing stays."""
     offered = native.require(engine).metadata
     wanted = [operation for operation in OPERATIONS if operation in offered]
     assert wanted
@@ -228,7 +228,9 @@ def check_interruption(
     directory = Path(tempfile.mkdtemp(dir=parent))
     try:
         with EngineJob(engine, plan([endless]), work, wrap, directory) as job:
-            wait_for(lambda: "sample" in {event["event"] for event in read_events(job.events_file)}, "a sample")
+            wait_for(
+                lambda: "sample" in {event["event"] for event in read_events(job.events_file)}, "a sample"
+            )
             for pid in job.ranks():
                 kill(pid, signal.SIGINT)
             done = job.finish()

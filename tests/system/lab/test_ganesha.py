@@ -82,7 +82,9 @@ def test_a_server_that_dies_is_an_error_and_no_hang(engine: Engine, tmp_path: Pa
         directory = Path(tempfile.mkdtemp(dir=folder(own)))
         endless = case(**PATTERNS[0], **library.keys(), **keys, repetitions=100_000)
         with EngineJob(engine, plan([endless]), tmp_path, (), directory) as job:
-            wait_for(lambda: "sample" in {event["event"] for event in read_events(job.events_file)}, "a sample")
+            wait_for(
+                lambda: "sample" in {event["event"] for event in read_events(job.events_file)}, "a sample"
+            )
             kill(server.pid, signal.SIGKILL)
             done = job.finish()
         assert done.returncode == 1, done.stderr

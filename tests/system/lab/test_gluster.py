@@ -9,7 +9,6 @@ from labs import PATTERNS, Native, check_interruption, check_metadata, check_mou
 from strider.engine import Engine
 from strider.lab import Record
 
-
 METHODS: list[Json] = [
     {"interface_method": "multiple"},
     {"interface_method": "vectored"},
