@@ -84,6 +84,8 @@ enum class Cooperation {
 class Interface {
  public:
   virtual ~Interface() = default;
+  /// Reaches the storage behind the directory in which all files will be, before anything is measured. Throws IoError.
+  virtual void connect(const std::string& /*directory*/) {}
   virtual std::unique_ptr<File> open(const OpenRequest& request) = 0;
   virtual void remove(const std::string& path) = 0;
   /// Metadata operations below an existing directory; only where Capabilities::metadata names calls.
