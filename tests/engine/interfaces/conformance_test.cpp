@@ -61,12 +61,23 @@ std::vector<Variant> variants_of(const InterfaceEntry& entry) {
   return variants;
 }
 
+/// Some options need others, or patterns of a certain kind; tests of their own are about those.
+bool suits_every_pattern(const Variant& variant) {
+  try {
+    variant.entry->make(variant.settings)->check({});
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 std::vector<Variant> all_variants() {
   std::vector<Variant> all = variants_of(template_entry);
   for (const InterfaceEntry* entry : all_interfaces()) {
     if (!entry->capabilities.storage) continue;
     for (Variant& variant : variants_of(*entry)) all.push_back(std::move(variant));
   }
+  std::erase_if(all, [](const Variant& variant) { return !suits_every_pattern(variant); });
   for (Variant& variant : all) std::replace(variant.name.begin(), variant.name.end(), '-', '_');
   return all;
 }
