@@ -1,5 +1,7 @@
 """What the interfaces of libraries write opens with other programs and holds what it should."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,9 +48,10 @@ PNETCDF: dict[str, Json] = {
 
 def need(engine: Engine, name: str) -> None:
     """Skips where the engine has no such module."""
-    (found,) = [each for each in engine.describe().interfaces if each.name == name]
-    if not found.available:
-        pytest.skip(f"machine: {name}: {found.unavailable_reason}")
+    printed = subprocess.run([engine.path, "describe"], capture_output=True, text=True, check=True).stdout
+    (found,) = [interface for interface in json.loads(printed)["interfaces"] if interface["name"] == name]
+    if not found["available"]:
+        pytest.skip(f"machine: {name}: {found['unavailable_reason']}")
 
 
 def contents_of(engine: Engine, work: Path, test: Json) -> tuple[bytes, Path]:
