@@ -84,6 +84,8 @@ missing_packages() { # the Debian packages of what nobody provides
   has make || echo make # for `make test`
   [ "$purpose" = test ] || return 0
   has_header gtest/gtest.h || echo libgtest-dev
+  # Optional modules are tested where their libraries fit the MPI: Debian's MPICH has its own HDF5.
+  case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) has_header hdf5/mpich/hdf5.h || echo libhdf5-mpich-dev ;; esac
   for tool in fio strace; do has $tool || echo $tool; done
 }
 
