@@ -1,7 +1,9 @@
 #include <mpi.h>
 #include <pnetcdf.h>
 
+#include <cerrno>
 #include <climits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -44,7 +46,7 @@ class Pieces {
     if (is_dense(request.extents, Side::memory)) {
       memory_ = request.memory + request.extents[0].memory_offset;
     } else {
-      type_.emplace(request.extents, Side::memory);
+      type_.emplace(request.extents, Side::memory, MPI_UNSIGNED_CHAR);
       memory_ = request.memory;
     }
   }
@@ -53,7 +55,7 @@ class Pieces {
   MPI_Offset* const* counts() { return pointers_.data() + count(); }
   std::byte* memory() { return memory_ != nullptr ? memory_ : &nothing_; }
   MPI_Offset items() const { return type_ ? 1 : bytes_; }
-  MPI_Datatype type() const { return type_ ? type_->get() : MPI_BYTE; }
+  MPI_Datatype type() const { return type_ ? type_->get() : MPI_UNSIGNED_CHAR; }
   MPI_Offset bytes() const { return bytes_; }
 
  private:
@@ -176,7 +178,9 @@ class QueuedNetcdfFile final : public QueuedFile {
   }
 
   void submit(Direction direction, const Request& request, std::uint32_t slot) override {
-    Posted posted{.slot = slot, .bytes = bytes_of(request.extents)};
+    Posted posted;
+    posted.slot = slot;
+    posted.bytes = bytes_of(request.extents);
     if (!request.extents.empty()) {
       posted.offset = request.extents[0].file_offset;
       posted.pieces = std::make_unique<Pieces>(request);
