@@ -26,13 +26,23 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "plan": {"core", "patterns", "trees", "interfaces"},
     "events": {"core", "interfaces", "measure", "verify", "plan"},
     "operations": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan"},
-    "runner": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan", "events", "operations"},
+    "runner": {
+        "core",
+        "patterns",
+        "trees",
+        "interfaces",
+        "measure",
+        "verify",
+        "plan",
+        "events",
+        "operations",
+    },
 }
 """The one-way street within engine/: the folders that a folder may include besides itself."""
 
 MPI_FOLDERS = {"runner"}
 MPI_FILES = ("main.cpp", "interfaces/mpi", "interfaces/hdf5", "interfaces/pnetcdf")
-"""Who may include mpi.h, by the beginning of its name: what starts and orders the ranks, and the interfaces that are MPI."""
+"""Who may include mpi.h, by folder and by the beginning of a name: the ranks' order, interfaces on MPI."""
 
 FORBIDDEN: dict[str, str] = {
     r"\b(TODO|FIXME|XXX|HACK)\b": "unfinished by its own words",
@@ -45,7 +55,7 @@ ALLOWED_WORDS = {"tools/tidy.py", "tests/tree/test_tidy.py"}
 """Files that have to name the forbidden words."""
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+[<"]([^">]+)[">]', re.MULTILINE)
-NOT_EXTENSIONS = {"interface", "pattern", "template", "registry"}
+NOT_EXTENSIONS = {"interface", "modules", "pattern", "template", "registry"}
 """Sources in interfaces/ and patterns/ that are no interface or pattern of their own."""
 
 

@@ -69,7 +69,8 @@ struct Options {
   std::uint64_t alignment = 0;  ///< bytes; 0: none
 };
 
-/// Selects one side of a request in a one-dimensional space of bytes: one regular hyperslab, or the union of all extents.
+/// Selects one side of a request in a one-dimensional space of bytes: one regular hyperslab, or the union of all
+/// extents.
 bool select(hid_t space, std::span<const Extent> extents, Side side) {
   if (extents.empty()) return H5Sselect_none(space) >= 0;
   const std::uint64_t begin = offset_of(extents[0], side), length = extents[0].length;
@@ -183,9 +184,9 @@ class Hdf5File final : public File {
       const hsize_t chunk[] = {std::min<std::uint64_t>(options.chunk, std::max<std::uint64_t>(1, size_))};
       check(H5Pset_chunk(creation.get(), 1, chunk), "H5Pset_chunk");
     }
-    dataset_ = {H5Dcreate2(file_.get(), dataset_name, H5T_STD_U8LE, space.get(), H5P_DEFAULT, creation.get(),
-                           H5P_DEFAULT),
-                "H5Dcreate2", name_};
+    dataset_ = {
+        H5Dcreate2(file_.get(), dataset_name, H5T_STD_U8LE, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+        "H5Dcreate2", name_};
   }
 
   Selected choose(const Request& request) {
@@ -282,7 +283,8 @@ constexpr Parameter parameters[] = {
      "What the dataset's offset in the file, or that of each chunk, is a multiple of (H5Pset_alignment); 0: anything.",
      0},
     {"collective_metadata", Kind::flag, "false",
-     "HDF5's own metadata is read and written collectively (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write)."},
+     "HDF5's own metadata is read and written collectively (H5Pset_all_coll_metadata_ops, "
+     "H5Pset_coll_metadata_write)."},
     {"libver", Kind::choice, "\"earliest\"",
      "The file format: one that old libraries read, or that of the library in use (H5Pset_libver_bounds).", no_limit,
      no_limit, "earliest|latest"},

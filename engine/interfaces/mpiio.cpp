@@ -24,8 +24,8 @@ Pointer pointer_of(const std::string& name) {
 class MpiIo final : public Interface {
  public:
   explicit MpiIo(const Settings& settings)
-      : options_{.participation = settings.text("access") == "collective" ? Participation::collective
-                                                                          : Participation::independent,
+      : options_{.participation =
+                     settings.text("access") == "collective" ? Participation::collective : Participation::independent,
                  .method = method_of(settings.text("method")),
                  .pointer = pointer_of(settings.text("pointer")),
                  .form = settings.flag("split") ? Form::split : Form::whole,
@@ -79,11 +79,12 @@ class MpiIo final : public Interface {
                        "depth = 1, mpiio.method = \"multiple\", or \"view\" where requests repeat regularly");
     if (demand.depth > 1 && options_.participation == Participation::collective && demand.writes &&
         !demand.dense_rounds)
-      throw InputError("depth",
-                       "nonblocking collective writes of ROMIO read the holes between their extents and write them back, "
-                       "over what others in flight have written there",
-                       "depth = 1, mpiio.access = \"independent\", or a pattern and order in which request k of all ranks "
-                       "together leaves no holes");
+      throw InputError(
+          "depth",
+          "nonblocking collective writes of ROMIO read the holes between their extents and write them back, "
+          "over what others in flight have written there",
+          "depth = 1, mpiio.access = \"independent\", or a pattern and order in which request k of all ranks "
+          "together leaves no holes");
     if (options_.pointer != Pointer::shared && options_.pointer != Pointer::ordered) return;
     if (!demand.takes_turns)
       throw InputError("mpiio.pointer",
@@ -136,11 +137,10 @@ constexpr MetadataCalls metadata_calls{MetadataCall::open, MetadataCall::seek, M
 
 }  // namespace
 
-extern const InterfaceEntry mpiio_entry{
-    "mpiio",
-    "MPI-IO: MPI_File_write_at and its relatives; with depth the nonblocking ones.",
-    {.storage = true, .collective = true, .metadata = metadata_calls},
-    parameters,
-    make_interface<MpiIo>};
+extern const InterfaceEntry mpiio_entry{"mpiio",
+                                        "MPI-IO: MPI_File_write_at and its relatives; with depth the nonblocking ones.",
+                                        {.storage = true, .collective = true, .metadata = metadata_calls},
+                                        parameters,
+                                        make_interface<MpiIo>};
 
 }  // namespace strider

@@ -166,7 +166,8 @@ class BlockingNetcdfFile final : public File {
 class QueuedNetcdfFile final : public QueuedFile {
  public:
   QueuedNetcdfFile(const OpenRequest& request, const Options& options, MPI_Info hints)
-      : handle_(request, options, hints), buffered_(options.calls == Calls::buffered && request.access != Access::read) {
+      : handle_(request, options, hints),
+        buffered_(options.calls == Calls::buffered && request.access != Access::read) {
     if (buffered_ && !request.memory.empty())
       handle_.check(ncmpi_buffer_attach(handle_.id(), static_cast<MPI_Offset>(request.memory.size())),
                     "ncmpi_buffer_attach");
@@ -230,10 +231,10 @@ class QueuedNetcdfFile final : public QueuedFile {
   void post(Direction direction, const Request& request, Posted& posted) {
     Pieces& pieces = *posted.pieces;
     if (direction == Direction::read)
-      return handle_.check(ncmpi_iget_varn(handle_.id(), handle_.variable(), pieces.count(), pieces.starts(),
-                                           pieces.counts(), pieces.memory(), pieces.items(), pieces.type(),
-                                           &posted.number),
-                           "ncmpi_iget_varn", request);
+      return handle_.check(
+          ncmpi_iget_varn(handle_.id(), handle_.variable(), pieces.count(), pieces.starts(), pieces.counts(),
+                          pieces.memory(), pieces.items(), pieces.type(), &posted.number),
+          "ncmpi_iget_varn", request);
     const auto call = buffered_ ? ncmpi_bput_varn : ncmpi_iput_varn;
     handle_.check(call(handle_.id(), handle_.variable(), pieces.count(), pieces.starts(), pieces.counts(),
                        pieces.memory(), pieces.items(), pieces.type(), &posted.number),
@@ -283,11 +284,11 @@ constexpr Parameter parameters[] = {
      "Who takes part in a transfer: each rank alone, or all ranks of the file together.", no_limit, no_limit,
      "independent|collective"},
     {"calls", Kind::choice, "\"blocking\"",
-     "Each call moves its bytes (blocking), or depth requests are posted and then moved by one wait: from the memory of "
+     "Each call moves its bytes (blocking), or depth requests are posted and then moved by one wait: from the memory "
+     "of "
      "the request (nonblocking) or, for writes, from a copy (buffered).",
      no_limit, no_limit, "blocking|nonblocking|buffered"},
-    {"hints", Kind::map, "{}",
-     "MPI_Info hints given at open, such as { nc_var_align_size = \"1048576\" }."},
+    {"hints", Kind::map, "{}", "MPI_Info hints given at open, such as { nc_var_align_size = \"1048576\" }."},
 };
 
 }  // namespace

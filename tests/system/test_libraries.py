@@ -55,7 +55,7 @@ def need(engine: Engine, name: str) -> None:
 
 
 def contents_of(engine: Engine, work: Path, test: Json) -> tuple[bytes, Path]:
-    """A file as the ranks have written it, and where a copy lies; and the same bytes by POSIX, for comparison."""
+    """A file as the ranks have written it, and where a copy of it lies."""
     document = plan([{**test, "settle": 0.5, "verify": "full", "operations": ["write", "read"]}])
     work.mkdir()
     with EngineJob(engine, document, work) as job:
@@ -79,9 +79,7 @@ def compare(engine: Engine, tmp_path: Path, name: str, pattern: Json, keys: Json
 
 @pytest.mark.parametrize("keys", HDF5.values(), ids=HDF5.keys())
 @pytest.mark.parametrize("pattern", PATTERNS[:2], ids=lambda pattern: pattern["pattern"])
-def test_h5py_reads_what_four_ranks_wrote(
-    engine: Engine, tmp_path: Path, pattern: Json, keys: Json
-) -> None:
+def test_h5py_reads_what_four_ranks_wrote(engine: Engine, tmp_path: Path, pattern: Json, keys: Json) -> None:
     need(engine, "hdf5")
     h5py = pytest.importorskip("h5py")
     copy, expected = compare(engine, tmp_path, "hdf5", pattern, keys)

@@ -169,7 +169,7 @@ def test_every_method_moves_the_same_bytes(engine: Engine, tmp_path: Path, patte
 
 @pytest.mark.parametrize("pattern", PATTERNS[::3], ids=name_of)
 def test_requests_in_flight_move_the_same_bytes(engine: Engine, tmp_path: Path, pattern: Json) -> None:
-    """What the engine refuses is said by its check: views for irregular patterns, collective writes that leave holes."""
+    """But for what the check refuses: views for irregular patterns, collective writes that leave holes."""
     keys: Json = {"clients": 4, "verify": "full", "operations": ["write", "rewrite", "read"]}
     cases = [case(**pattern, **method, **keys) for method in NONBLOCKING.values()]
     refused = check(engine, plan(cases), tmp_path)["errors"]
@@ -248,7 +248,7 @@ def test_ordered_transfers_take_turns(engine: Engine, tmp_path: Path, keys: Json
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_shared_transfers_leave_every_record_whole(engine: Engine, tmp_path: Path, depth: int) -> None:
-    """Each rank writes the records of its slots again and again: they lie anywhere, but nowhere else and none is torn."""
+    """Each rank writes the records of its slots again and again: they lie anywhere, but none is torn."""
     document = plan([case(**TURNS, **SHARED, depth=depth, settle=0.5, operations=["write", "read"])])
     with EngineJob(engine, document, tmp_path) as job:
         wait_for(
@@ -286,3 +286,26 @@ def test_what_mpi_could_not_do_right_is_refused(
     assert error["key"] == key
     assert reason in error["message"]
     assert error["remedy"]
+
+
+def test_mpi_makes_and_removes_files(engine: Engine, tmp_path: Path) -> None:
+    operations = ["create", "open-close", "small-write", "small-read", "truncate", "expand", "unlink"]
+    tree: Json = {"name": "balanced", "items": 5, "file_size": 3000}
+    keys: Json = {"clients": 3, "verify": "full", "operations": operations}
+
+    done = run_engine(engine, plan([{"tree": tree, "interface": {"name": "mpiio"}, **keys}]), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    assert [sample["operation"] for sample in done.of("sample")] == operations
+    assert all(sample["requests"] == 15 for sample in done.of("sample"))
+    assert list(done.directory.iterdir()) == []
+
+
+def test_what_mpi_has_no_call_for_is_refused(engine: Engine, tmp_path: Path) -> None:
+    tree: Json = {"name": "balanced", "items": 5}
+    keys: Json = {"clients": 1, "operations": ["create", "stat", "mkdir"]}
+    errors = check(engine, plan([{"tree": tree, "interface": {"name": "mpiio"}, **keys}]), tmp_path)["errors"]
+    assert [error["message"] for error in errors] == [
+        "the interface mpiio cannot stat",
+        "the interface mpiio cannot mkdir",
+    ]

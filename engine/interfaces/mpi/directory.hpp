@@ -13,8 +13,8 @@
 
 namespace strider {
 
-/// Metadata by MPI-IO, each call by its rank alone (MPI_COMM_SELF). MPI knows no directories: those of the tree are made
-/// by the operating system, unmeasured.
+/// Metadata by MPI-IO, each call by its rank alone (MPI_COMM_SELF). MPI knows no directories: those of the tree are
+/// made by the operating system, unmeasured.
 class MpiDirectory final : public Directory {
  public:
   MpiDirectory(const std::string& path, const std::string& prefix, const TextMap& hints)

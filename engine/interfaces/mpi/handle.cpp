@@ -101,8 +101,7 @@ Piece MpiHandle::piece_of(const Request& request, std::optional<ExtentType>& mem
 void MpiHandle::go_to(const Piece& piece) {
   if (options_.pointer == Pointer::ordered) return follow_order(piece);
   if (options_.pointer != Pointer::individual || piece.bytes == 0) return;
-  if (position_ != piece.offset)
-    check_mpi(MPI_File_seek(file_, piece.offset, MPI_SEEK_SET), "MPI_File_seek", name_);
+  if (position_ != piece.offset) check_mpi(MPI_File_seek(file_, piece.offset, MPI_SEEK_SET), "MPI_File_seek", name_);
   position_ = piece.offset + static_cast<MPI_Offset>(piece.bytes);
 }
 

@@ -62,8 +62,8 @@ std::size_t MpiQueuedFile::wait_for_some() {
   indices_.resize(requests_.size());
   statuses_.resize(requests_.size());
   int count = 0;
-  const int code = MPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count, indices_.data(),
-                                statuses_.data());
+  const int code =
+      MPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count, indices_.data(), statuses_.data());
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) throw_mpi(code, {"MPI_Waitsome", name_, 0, 0, 0});
   if (count == MPI_UNDEFINED) count = finish_null_requests();
   const auto done = static_cast<std::size_t>(count);
@@ -113,8 +113,7 @@ void MpiQueuedFile::move(Direction direction, const Request& request) {
 }
 
 void MpiQueuedFile::wait_for_all() {
-  if (!requests_.empty())
-    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  if (!requests_.empty()) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   requests_.clear();
   flights_.clear();
   for (Slot& slot : slots_) {

@@ -44,8 +44,8 @@ class MpiQueuedFile final : public QueuedFile {
   MpiHandle& handle_of(std::uint32_t slot) { return *handles_[slot % handles_.size()]; }
 
   std::string name_;
-  /// Of a file with collective transfers, one for each slot: ROMIO mixes up the messages of several on one handle, and moves
-  /// the individual pointer late.
+  /// Of a file with collective transfers, one for each slot: ROMIO mixes up the messages of several on one handle, and
+  /// moves the individual pointer late.
   std::vector<std::unique_ptr<MpiHandle>> handles_;
   NonblockingCall write_, read_;
   std::vector<Slot> slots_;
