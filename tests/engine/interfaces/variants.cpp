@@ -26,10 +26,11 @@ Value default_of(const Parameter& parameter) {
   }
 }
 
-/// Whether the values go together.
+/// Whether the values go together, and suit every pattern: some options need others, or requests of a certain kind, and
+/// have tests of their own.
 bool makes_sense(const Variant& variant) {
   try {
-    variant.entry->make(variant.settings);
+    variant.entry->make(variant.settings)->check({});
     return true;
   } catch (const InputError&) {
     return false;
