@@ -9,10 +9,8 @@ namespace {
 
 /// Adds a run to those that begin at `first`: to the last of them, if it continues that.
 void append(std::vector<ByteRun>& runs, std::size_t first, const ByteRun& run) {
-  if (runs.size() > first && runs.back().end() == run.offset)
-    runs.back().length += run.length;
-  else
-    runs.push_back(run);
+  if (runs.size() > first && runs.back().end() == run.offset) runs.back().length += run.length;
+  else runs.push_back(run);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/extent.hpp"
-#include "listio/layout/run.hpp"
+#include "listio/layout/byte_run.hpp"
 
 namespace strider::listio {
 
@@ -16,9 +16,10 @@ struct RequestLimits {
   std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();  ///< such as the server's buffer holds
 };
 
-/// A server's pieces as requests to it. Each request reads or writes `runs` of the data file, one after the other, from or
-/// to `memory`; both have the same bytes in the same order. Neighbouring pieces that continue each other in the data file
-/// are one run of it, and those that continue each other in memory are one run of memory: they may be cut differently.
+/// A server's pieces as requests to it. Each request reads or writes `runs` of the data file, one after the other, from
+/// or to `memory`; both have the same bytes in the same order. Neighbouring pieces that continue each other in the data
+/// file are one run of it, and those that continue each other in memory are one run of memory: they may be cut
+/// differently.
 class Requests {
  public:
   struct Request {
@@ -41,8 +42,8 @@ class Requests {
   std::vector<End> ends_{End{}};  ///< what all requests before have; `bytes` too
 };
 
-/// Splits a server's pieces into requests within the limits, each as large as they allow, in the pieces' order. A run is
-/// cut where a request is full. Time in proportion to pieces plus requests. InputError if a limit is 0.
+/// Splits a server's pieces into requests within the limits, each as large as they allow, in the pieces' order. A run
+/// is cut where a request is full. Time in proportion to pieces plus requests. InputError if a limit is 0.
 Requests split(std::span<const Extent> server_pieces, const RequestLimits& limits = {});
 
 }  // namespace strider::listio

@@ -56,13 +56,12 @@ std::uint64_t Striping::data_file_bytes(std::uint32_t server, std::uint64_t file
 
 std::uint64_t Striping::file_bytes(std::span<const std::uint64_t> data_file_bytes) const {
   if (data_file_bytes.size() != servers_)
-    throw InputError("data file", std::to_string(data_file_bytes.size()) + " data files on " +
-                                      std::to_string(servers_) + " servers",
+    throw InputError("data file",
+                     std::to_string(data_file_bytes.size()) + " data files on " + std::to_string(servers_) + " servers",
                      "every server has one data file for each file");
   std::uint64_t bytes = 0;
   for (std::uint32_t server = 0; server < servers_; ++server)
-    if (data_file_bytes[server] > 0)
-      bytes = std::max(bytes, file_offset({server, data_file_bytes[server] - 1}) + 1);
+    if (data_file_bytes[server] > 0) bytes = std::max(bytes, file_offset({server, data_file_bytes[server] - 1}) + 1);
   return bytes;
 }
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include "listio/layout/run.hpp"
+#include "listio/layout/byte_run.hpp"
 
 namespace strider::listio {
 

@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "listio/layout/run.hpp"
+#include "listio/layout/byte_run.hpp"
 
 namespace strider::listio {
 
@@ -19,9 +19,10 @@ class Dice {
   std::mt19937_64 bits_;
 };
 
-/// `bytes` bytes as runs of at most `most_run` bytes, increasing, with holes of at most `most_hole` bytes; a run may be empty
-/// and a hole too.
-inline std::vector<ByteRun> random_runs(Dice& dice, std::uint64_t bytes, std::uint64_t most_run, std::uint64_t most_hole) {
+/// `bytes` bytes as runs of at most `most_run` bytes, increasing, with holes of at most `most_hole` bytes; a run may be
+/// empty and a hole too.
+inline std::vector<ByteRun> random_runs(Dice& dice, std::uint64_t bytes, std::uint64_t most_run,
+                                        std::uint64_t most_hole) {
   std::vector<ByteRun> runs;
   std::uint64_t offset = dice.roll(0, most_hole);
   while (bytes > 0) {

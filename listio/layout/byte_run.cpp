@@ -1,4 +1,4 @@
-#include "listio/layout/run.hpp"
+#include "listio/layout/byte_run.hpp"
 
 #include <string>
 
