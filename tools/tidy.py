@@ -26,12 +26,22 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "plan": {"core", "patterns", "trees", "interfaces"},
     "events": {"core", "interfaces", "measure", "verify", "plan"},
     "operations": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan"},
-    "runner": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan", "events", "operations"},
+    "runner": {
+        "core",
+        "patterns",
+        "trees",
+        "interfaces",
+        "measure",
+        "verify",
+        "plan",
+        "events",
+        "operations",
+    },
     "listio/layout": {"core"},
     "listio/registration": {"core"},
 }
-"""The one-way street within engine/ and listio/: the folders that a folder may include besides itself. Those of engine/
-are known by their own name, as in `#include`."""
+"""The one-way street within engine/ and listio/: the folders that a folder may include besides itself. Those
+of engine/ are known by their own name, as in `#include`."""
 
 MPI_FOLDERS = {"runner"}
 MPI_FILES = {"main.cpp", "interfaces/mpi_datatype.hpp", "interfaces/mpi_group.hpp", "interfaces/mpiio.cpp"}

@@ -1,6 +1,7 @@
 #include "listio/registration/grouping.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace strider::listio {
 
@@ -15,24 +16,27 @@ std::vector<Range> sorted_pages(std::span<const Range> pieces) {
 }
 
 std::uint64_t covered_pages(std::span<const Range> sorted) {
-  std::uint64_t pages = 0;
+  std::uint64_t bytes = 0;
   std::uintptr_t end = 0;
   for (const Range& piece : sorted) {
-    if (piece.end > end) pages += pages_in({std::max(piece.begin, end), piece.end});
+    if (piece.end > end) bytes += piece.end - std::max(piece.begin, end);
     end = std::max(end, piece.end);
   }
-  return pages;
+  return bytes / page_bytes();
 }
 
 std::vector<Group> group(std::span<const Range> sorted, std::uint64_t most_hole_pages, std::uint64_t most_bytes) {
+  std::uint64_t most_hole_bytes = 0;
+  if (__builtin_mul_overflow(most_hole_pages, page_bytes(), &most_hole_bytes))
+    most_hole_bytes = std::numeric_limits<std::uint64_t>::max();
   std::vector<Group> groups;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const Range& piece = sorted[i];
     if (!groups.empty()) {
       Group& last = groups.back();
-      const std::uint64_t hole = piece.begin > last.pages.end ? pages_in({last.pages.end, piece.begin}) : 0;
+      const std::uint64_t hole_bytes = piece.begin > last.pages.end ? piece.begin - last.pages.end : 0;
       const std::uintptr_t end = std::max(last.pages.end, piece.end);
-      if (hole <= most_hole_pages && (end == last.pages.end || end - last.pages.begin <= most_bytes)) {
+      if (hole_bytes <= most_hole_bytes && (end == last.pages.end || end - last.pages.begin <= most_bytes)) {
         last = {{last.pages.begin, end}, last.first, i + 1};
         continue;
       }
