@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,8 +44,9 @@ struct Mapping {
 /// A line such as `7f00-7f01 rw-p …`; nothing if it is none.
 std::optional<Mapping> parse_line(std::string_view line, Access access) {
   Mapping mapping;
-  const char* const end = line.data() + line.size();
-  const auto first = std::from_chars(line.data(), end, mapping.range.begin, 16);
+  const char* const begin = std::to_address(line.begin());
+  const char* const end = std::to_address(line.end());
+  const auto first = std::from_chars(begin, end, mapping.range.begin, 16);
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return {};
   const auto second = std::from_chars(first.ptr + 1, end, mapping.range.end, 16);
   if (second.ec != std::errc() || end - second.ptr < 3) return {};

@@ -71,8 +71,14 @@ class UringDomain final : public Domain {
   Capabilities capabilities() const override { return {most_regions_, most_bytes, Access::read_write, vectored_}; }
 
  private:
+  /// An iovec, in numbers.
+  struct Buffer {
+    std::uint64_t begin = 0, bytes = 0;
+  };
+  static_assert(sizeof(Buffer) == sizeof(iovec));
+
   /// 0, or the error number.
-  int update(std::uint32_t slot, iovec buffer) const {
+  int update(std::uint32_t slot, const Buffer& buffer) const {
     io_uring_rsrc_update2 change{};
     change.offset = slot;
     change.data = reinterpret_cast<std::uint64_t>(&buffer);
@@ -86,7 +92,7 @@ class UringDomain final : public Domain {
   Result pin(const Range& pages) override {
     if (free_.empty()) return {Outcome::no_region, {}};
     const std::uint32_t slot = free_.back();
-    const int error = update(slot, {reinterpret_cast<void*>(pages.begin), pages.bytes()});
+    const int error = update(slot, {pages.begin, pages.bytes()});
     // EOPNOTSUPP: pages of a file that the kernel does not pin for good.
     if (error == EFAULT || error == EOPNOTSUPP) return {Outcome::fault, {}};
     if (error == ENOMEM) return {Outcome::no_memory, {}};
@@ -98,7 +104,7 @@ class UringDomain final : public Domain {
     return {Outcome::registered, {pages, slot}};
   }
   void unpin(const Region& region) override {
-    const int error = update(region.slot, {nullptr, 0});
+    const int error = update(region.slot, {});
     if (error != 0) {
       errno = error;
       fail("io_uring_register(BUFFERS_UPDATE)");
