@@ -127,7 +127,8 @@ GAPS: Json = {
 def test_files_are_byte_identical(engine: Engine, tmp_path: Path, pattern: Json) -> None:
     """An independent reader compares the files of all methods; what no extent covers was never written.
 
-    Except by ROMIO's data sieving and collective buffering: into holes beyond the file's end they write what the buffer held before.
+    Except by ROMIO's data sieving and collective buffering: into holes beyond the file's end they write
+    what the buffer held before.
     """
     keys: Json = {"clients": 4, "verify": "full", "settle": 0.5, "operations": ["write", "read"]}
     document = plan([case(**pattern, **method, **keys) for method in METHODS.values()])
