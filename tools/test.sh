@@ -17,7 +17,7 @@ step() { # NAME COMMAND...
 
 engine_tests() {
   if [ -d "$build/tests/engine" ]; then
-    PATH=$PATH:$PWD/.strider/venv/bin ctest --test-dir "$build" --no-tests=error --output-on-failure
+    PATH=$PATH:$PWD/.strider/venv/bin ctest --test-dir "$build" --no-tests=error --output-on-failure --parallel 2
   else
     echo "skipped: GoogleTest is missing (Debian package libgtest-dev)"
     [ "${STRIDER_REQUIRE_ALL:-}" != 1 ]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import EngineRun, Json, case, extents_text, plan, run_engine
+from harness import EngineRun, Json, case, extents_text, plan, run_engine, tree_case
 from strider.engine import Engine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 EVENTS = ("run", "case", "progress", "sample", "rank", "error", "end")
-FREE = ("facts",)
-"""Objects whose keys are data."""
+FREE = ("facts", "parts")
+"""Objects whose keys are data, and those that have a test of their own."""
 
 
 def documented(beginning: str) -> set[str]:
@@ -91,7 +91,7 @@ def printed(engine: Engine, *words: object, accept: int = 0) -> Json:
 
 def test_the_description_has_the_keys_of_the_page(engine: Engine) -> None:
     description = printed(engine, "describe")
-    found = set(paths(description, closed=("parameters", "case")))
+    found = set(paths(description, closed=("parameters", "case", "tree_case")))
     assert found == documented('{\n  "format": "strider-description"')
 
 
@@ -111,10 +111,25 @@ def test_a_parameter_has_the_keys_and_the_kinds_of_the_page(engine: Engine) -> N
 
 
 def test_the_common_parameters_are_those_of_the_page(engine: Engine) -> None:
-    told = PAGE.partition("The list `case` holds")[2].partition("Numbers are finite")[0]
-    assert set(re.findall("`([a-z_]+)`", told)) == {
-        entry["name"] for entry in printed(engine, "describe")["case"]
-    }
+    description = printed(engine, "describe")
+    of_data, _, of_metadata = (
+        PAGE.partition("The list `case` holds")[2]
+        .partition("Numbers are finite")[0]
+        .partition("The list `tree_case`")
+    )
+    common = set(re.findall("`([a-z_]+)`", of_data))
+    assert common == {entry["name"] for entry in description["case"]}
+    added = set(re.findall("`([a-z_]+)`", of_metadata))
+    assert {entry["name"] for entry in description["tree_case"]} == (common | added) - {"depth", "think"}
+
+
+def test_the_parts_of_a_mix_have_the_keys_of_the_page(engine: Engine, tmp_path: Path) -> None:
+    mix = tree_case(["mix"], tree_items=20, mix={"stat": 3, "unlink": 1})
+    done = run_engine(engine, plan([mix]), tmp_path)
+    parts = done.sample(operation="mix")["parts"]
+    (example,) = re.findall(r'^  "parts":\[\{(.*)\}\],$', PAGE, re.M)
+    assert all(list(part) == re.findall(r'"(\w+)":', example) for part in parts)
+    assert {"stat", "unlink"} <= {part["operation"] for part in parts}
 
 
 def test_a_check_has_the_keys_of_the_page(engine: Engine, tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_kernel_that_refuses_is_a_reason_and_no_crash(
 def test_a_failing_request_ends_the_phase_with_its_place(engine: Engine, tmp_path: Path, uring: None) -> None:
     """The file is full after 16 MiB (MPI needs some), in the middle of what is in flight."""
     keys: Json = {"pattern_transfer": 65536, "pattern_block": 20 << 20, "operations": ["write"]}
-    methods = [{"interface": "posix", "depth": 8}, {"interface": "uring", "depth": 8}]
+    methods: list[Json] = [{"interface": "posix", "depth": 8}, {"interface": "uring", "depth": 8}]
     document = plan([case("segmented", **method, **keys) for method in methods])
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16 << 20, before[1]))
