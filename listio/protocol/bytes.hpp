@@ -37,7 +37,8 @@ class ByteWriter {
 };
 
 /// Takes numbers and bytes from a message that comes from outside. What is beyond its end reads as nothing, and
-/// `complete` tells afterwards: no need to check after every number, and nothing is ever allocated for what is not there.
+/// `complete` tells afterwards: no need to check after every number, and nothing is ever allocated for what is not
+/// there.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}

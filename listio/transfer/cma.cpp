@@ -64,8 +64,6 @@ class CmaTransport final : public StreamTransport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_cma(const TransportOptions& options) {
-  return std::make_unique<CmaTransport>(options);
-}
+std::unique_ptr<Transport> make_cma(const TransportOptions& options) { return std::make_unique<CmaTransport>(options); }
 
 }  // namespace strider::listio

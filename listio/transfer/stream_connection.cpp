@@ -80,8 +80,8 @@ bool StreamConnection::put(const Frame& frame, std::span<const iovec> pieces, st
   if (out_.empty()) {
     FrameHead head = write_head(frame);
     scratch_.assign(1, {head.data(), head.size()});
-    scratch_.insert(scratch_.end(), pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                                         pieces.size(), most_pieces - 1)));
+    scratch_.insert(scratch_.end(), pieces.begin(),
+                    pieces.begin() + static_cast<std::ptrdiff_t>(std::min(pieces.size(), most_pieces - 1)));
     sent = send_now(scratch_);
     if (sent == all) return true;
   }

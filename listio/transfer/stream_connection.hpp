@@ -117,11 +117,11 @@ class StreamConnection {
   std::deque<Pending> gets_;
   std::vector<std::span<std::byte>> exposed_;
 
-  std::vector<std::byte> buffer_;             ///< what was read and not yet looked at is from `begin_` to `end_`
+  std::vector<std::byte> buffer_;  ///< what was read and not yet looked at is from `begin_` to `end_`
   std::size_t begin_ = 0, end_ = 0;
-  std::optional<Frame> frame_;                ///< whose head was read
-  std::vector<std::byte> text_;               ///< what there is of a greeting or message
-  Cursor into_;                               ///< what is missing of a put or got
+  std::optional<Frame> frame_;   ///< whose head was read
+  std::vector<std::byte> text_;  ///< what there is of a greeting or message
+  Cursor into_;                  ///< what is missing of a put or got
   std::vector<iovec> scratch_;
 };
 

@@ -176,8 +176,8 @@ void StreamTransport::watch(Connection& connection) {
 }
 
 void StreamTransport::greet(Connection& connection) {
-  const Greeting greeting{name_, static_cast<std::uint64_t>(::getpid()),
-                          reinterpret_cast<std::uintptr_t>(probe_.get()), *probe_, extension()};
+  const Greeting greeting{name_, static_cast<std::uint64_t>(::getpid()), reinterpret_cast<std::uintptr_t>(probe_.get()),
+                          *probe_, extension()};
   connection.stream.send(Frame::Kind::greeting, write_greeting(greeting));
 }
 

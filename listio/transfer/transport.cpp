@@ -60,8 +60,8 @@ std::uint64_t Transport::checked(const LocalMemory& local, const RemotePlace& pl
 
 void Transport::check_region(const Range& piece, const Region* region) const {
   if (region == nullptr || !region->range.contains(piece) || !strict_->is_live(*region))
-    throw std::logic_error("strict: " + std::to_string(piece.bytes()) + " bytes are outside any live region of domain " +
-                           std::string(strict_->name()));
+    throw std::logic_error("strict: " + std::to_string(piece.bytes()) +
+                           " bytes are outside any live region of domain " + std::string(strict_->name()));
 }
 
 }  // namespace strider::listio

@@ -59,8 +59,7 @@ class TransportConformance : public testing::TestWithParam<std::string_view> {
   template <typename Start>
   void finish(const Start& start) {
     const std::size_t before = pair_->client.notes.tokens.size();
-    if (start() == Transport::Posted::pending)
-      pair_->pump([&] { return pair_->client.notes.tokens.size() > before; });
+    if (start() == Transport::Posted::pending) pair_->pump([&] { return pair_->client.notes.tokens.size() > before; });
   }
 
   std::unique_ptr<Pair> pair_;
