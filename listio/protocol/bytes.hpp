@@ -14,6 +14,8 @@ namespace strider::listio {
 /// Appends numbers (little-endian) and bytes to a message.
 class ByteWriter {
  public:
+  ByteWriter() { bytes_.reserve(256); }
+
   template <std::unsigned_integral Number>
   ByteWriter& number(Number value) {
     for (std::size_t i = 0; i < sizeof value; ++i) bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
