@@ -61,8 +61,8 @@ class Oracle {
     if (!fits(memory_runs_, memory_bytes) || !fits(file_runs_, file_bytes)) return make_lists();
     if (dice_.one_in(2)) memory_runs_ = shuffled(dice_, memory_runs_);
     if (dice_.one_in(3)) file_runs_ = shuffled(dice_, file_runs_);
-    if (dice_.one_in(6))
-      for (ByteRun& run : file_runs_) run.offset = dice_.roll(0, file_bytes - run.length);
+    if (dice_.one_in(4))  // runs that overlap
+      for (ByteRun& run : file_runs_) run.offset = dice_.roll(0, bytes);
     pieces_.clear();
     for (const ByteRun& run : memory_runs_) pieces_.push_back({memory_.data() + run.offset, run.length});
   }
