@@ -120,6 +120,9 @@ struct Capabilities {
   bool storage;                 ///< bytes reach storage: files need space and can be checked afterwards
   bool collective;              ///< has collective transfers
   MetadataCalls metadata = {};  ///< what its Directory offers
+  /// Its files have a format of their own: what it writes to an offset may lie elsewhere in them, and all ranks have to
+  /// make a file together.
+  bool own_format = false;
 };
 
 /// An interface's description of itself.
