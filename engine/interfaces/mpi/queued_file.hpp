@@ -58,7 +58,7 @@ class MpiQueuedFile final : public QueuedFile {
   std::uint64_t known_size_ = 0;  ///< bytes that the file has at least
   std::vector<Slot> slots_;
   std::vector<MPI_Request> requests_;
-  std::vector<Flight> flights_;  ///< of each request
+  std::vector<Flight> flights_;          ///< of each request
   std::vector<std::uint32_t> finished_;  ///< slots that complete() has not told yet
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
