@@ -340,6 +340,17 @@ const MethodCosts& Engine::method_costs() {
   return *costs_;
 }
 
+void Engine::choose(Method method, std::uint64_t threshold_bytes) {
+  options_.method = method;
+  options_.threshold_bytes = threshold_bytes;
+}
+
+Calibration Engine::calibrate_registration() {
+  if (domain_ == nullptr)
+    throw InputError("registration", "there is no domain to calibrate", "choose uring, mlock or model");
+  return domain_->calibrate();
+}
+
 void Engine::invalidate(const Range& range) {
   if (registrar_) registrar_->invalidate(range);
 }

@@ -45,6 +45,8 @@ class Engine final : TransportEvents {
 
   void invalidate(const Range& range);
   const MethodCosts& method_costs();
+  void choose(Method method, std::uint64_t threshold_bytes);
+  Calibration calibrate_registration();
   ClientCounters counters() const;
 
  private:

@@ -23,6 +23,7 @@ from strider.launch.process import EngineProcess, Interruptions, interruptions, 
 from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
+from strider.listio import temporary_volume
 from strider.suite import CheckedPlan, Plan
 from strider.suite.estimate import planned_phases
 
@@ -31,6 +32,7 @@ GRACE_S = 1.2
 STALL_MARGIN_S = 30.0
 """The engine itself reports a stall; only if it cannot even do that, it is killed this much later."""
 POLL_S = 0.1
+_VOLUME = "strider listio serve DIR starts a volume that stays"
 STOPPING_POLL_S = 0.02
 
 Status = Literal["complete", "interrupted", "failed"]
@@ -106,8 +108,11 @@ def execute(
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             state = RunState(planned_phases(checked))
-            process = start(launcher, plan.ranks, _program(engine, directory, own.path), directory.log)
-            ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
+            with temporary_volume(plan, engine, own.path) as servers:
+                if servers:
+                    console.print(f"note: started {servers} list-I/O servers for this run: {_VOLUME}", soft_wrap=True)
+                process = start(launcher, plan.ranks, _program(engine, directory, own.path), directory.log)
+                ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:
             display.close()
             leftover = folder.remove(own)
