@@ -1,6 +1,6 @@
 #include "listio/server/server.hpp"
 
-#include <cerrno>
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -53,22 +53,21 @@ std::unique_ptr<DataStore> make_store(Keeping keeping, int folder) {
 
 class Server::Impl final : TransportEvents {
  public:
-  explicit Impl(const ServerOptions& options)
+  Impl(const ServerOptions& options, std::unique_ptr<Transport> transport)
       : options_(options),
         folder_(options.directory, options.number, options.servers),
         data_(make_store(options.keeping, folder_.descriptor())),
         names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
-        transport_(
-            make_transport(options.transport, {options.listen, std::size_t{options.most_clients} + most_strangers})),
+        transport_(std::move(transport)),
         domain_(choose_domain()),
         shelf_{data_.get(), names_.get(), [this] { return status(); }},
         work_(std::make_unique<Work>(options.threads)) {}
   ~Impl() override { work_.reset(); }  // before anything that a job uses
 
   std::string address() const { return transport_->address(); }
-  void run() {
+  void run_until(const std::function<bool()>& is_over) {
     Deadline next_sweep = in(sweep_every);
-    while (!stopping_) {
+    while (!stopping_ && !is_over()) {
       transport_->progress(*this, until(next_sweep));
       deliver();
       if (!has_passed(next_sweep)) continue;
@@ -317,10 +316,17 @@ const ServerOptions& checked(const ServerOptions& options) {
 
 }  // namespace
 
-Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(checked(options))) {}
+Server::Server(const ServerOptions& options)
+    : Server(options,
+             make_transport(options.transport, {options.listen, std::size_t{options.most_clients} + most_strangers})) {}
+Server::Server(const ServerOptions& options, std::unique_ptr<Transport> transport)
+    : impl_(std::make_unique<Impl>(checked(options), std::move(transport))) {}
 Server::~Server() = default;
 std::string Server::address() const { return impl_->address(); }
-void Server::run() { impl_->run(); }
+void Server::run() {
+  impl_->run_until([] { return false; });
+}
+void Server::run_until(const std::function<bool()>& is_over) { impl_->run_until(is_over); }
 void Server::stop() { impl_->stop(); }
 
 }  // namespace strider::listio
