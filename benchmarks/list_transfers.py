@@ -47,7 +47,16 @@ def build() -> Path:
 def measure(folder: Path, place: Path, transport: str, rounds: int, store: str) -> list[Json]:
     """Runs a server and the client; what the client printed."""
     (place / "secret").write_text(SECRET)
-    options = ["--directory", place, "--secret-file", place / "secret", "--transport", transport, "--store", store]
+    options = [
+        "--directory",
+        place,
+        "--secret-file",
+        place / "secret",
+        "--transport",
+        transport,
+        "--store",
+        store,
+    ]
     words = [str(word) for word in (folder / "listio/strider-listio-server", *options)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -62,7 +71,9 @@ def measure(folder: Path, place: Path, transport: str, rounds: int, store: str) 
             }
             (place / "volume.json").write_text(json.dumps(volume))
             client = [folder / "benchmarks/listio/strider-list-transfers", place / "volume.json", rounds]
-            done = subprocess.run([str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True)
+            done = subprocess.run(
+                [str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True
+            )
         finally:
             server.terminate()
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -81,7 +92,9 @@ def hybrid_share(times: Times) -> float:
     """The median over rounds of how fast hybrid is, relative to the better of pack and gather."""
     rounds = zip(times["pack"], times["gather"], times["hybrid"], strict=True)
     better = "pack" if statistics.median(times["pack"]) < statistics.median(times["gather"]) else "gather"
-    return statistics.median((pack if better == "pack" else gather) / hybrid for pack, gather, hybrid in rounds)
+    return statistics.median(
+        (pack if better == "pack" else gather) / hybrid for pack, gather, hybrid in rounds
+    )
 
 
 def print_direction(direction: str, times: dict[tuple[str, int, int], Times], title: str) -> None:
@@ -106,7 +119,9 @@ def print_direction(direction: str, times: dict[tuple[str, int, int], Times], ti
     Console(width=140).print(table)
 
 
-def main(transport: str = "cma", rounds: str = "20", store: str = "nothing", directory: str = "/dev/shm") -> None:
+def main(
+    transport: str = "cma", rounds: str = "20", store: str = "nothing", directory: str = "/dev/shm"
+) -> None:
     """Measures and prints."""
     folder = build()
     with tempfile.TemporaryDirectory(dir=directory) as place:

@@ -41,9 +41,13 @@ struct RemotePlace {
 /// Whether pieces have to be in registered memory.
 enum class Registering { needless, needed };
 
+/// Whether puts and gets go on while the side whose memory is exposed does something else than `progress`.
+enum class Progressing { by_calls, by_itself };
+
 struct TransportProperties {
   std::size_t most_pieces = 1;  ///< of one operation (max_sge)
   Registering registering = Registering::needless;
+  Progressing progressing = Progressing::by_calls;
 };
 
 /// What has been moved so far. `pieces` and `bytes` are those of puts and gets; bytes of messages are apart.

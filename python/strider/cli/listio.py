@@ -90,7 +90,7 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     servers = [] if down else ask(engines.find(), directory)
     for number, process in enumerate(processes_of(directory)[: len(servers)]):
         servers[number]["pid"] = process.pid
-    problems = [server for server in servers if server["problem"]]
+    problems = [server for server in servers if not server["answers"]]
     state = "down" if down else "incomplete" if problems else "up"
     if json:
         head = {"directory": str(directory), "state": state, "transport": volume.transport}
@@ -121,7 +121,7 @@ def check(
 
     _require(directory)
     found = ask(engines.find(), directory, remove_orphans)
-    orphans = len(found["orphans"]) - found["removed_orphans"]
+    orphans = len(found["orphans"])
     if json:
         _print_json(found)
     else:
@@ -129,11 +129,10 @@ def check(
         print(f"{found['files']} files in {found['directories']} directories, {found['data_files']} data files, {held}")
         for problem in found["problems"]:
             print(f"damaged: {problem}")
-        if found["removed_orphans"]:
-            print(f"{found['removed_orphans']} data files that belonged to no file: removed")
         if orphans:
-            print(f"{orphans} data files belong to no file: strider listio check {directory} --remove-orphans")
-    if found["problems"] or orphans:
+            remedy = "removed" if found["removed"] else f"strider listio check {directory} --remove-orphans"
+            print(f"{orphans} data files belong to no file: {remedy}")
+    if found["problems"] or (orphans and not found["removed"]):
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
 
@@ -183,7 +182,7 @@ def _print_status(servers: list[dict[str, Any]]) -> None:
         table.add_column(column, justify="left" if column == "address" else "right")
     for server in servers:
         process = str(server.get("pid", ""))
-        if server["problem"]:
+        if not server["answers"]:
             table.add_row(str(server["server"]), server["address"], process)
             continue
         moved = [format_bytes_rounded(server[f"{done}_bytes"]) for done in ("written", "read")]
@@ -191,8 +190,8 @@ def _print_status(servers: list[dict[str, Any]]) -> None:
         table.add_row(str(server["server"]), server["address"], process, *counts, *moved, str(server["file_calls"]))
     output().print(table)
     for server in servers:
-        if server["problem"]:
-            print(f"server {server['server']}: {server['problem']}")
+        if not server["answers"]:
+            print(f"server {server['server']}: {server['error']}")
 
 
 def _print_fits(fits: list[dict[str, Any]]) -> None:

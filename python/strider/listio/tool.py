@@ -1,4 +1,4 @@
-"""The programs beside the engine: `strider-listio-server`, and `strider-listio-tool`, which asks servers and machine."""
+"""The programs beside the engine: `strider-listio-server`, and `strider-listio`, which looks after volumes."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from strider.errors import ExitCode, StriderError
 from strider.listio.volume import VOLUME_FILE
 
 SERVER = "strider-listio-server"
-TOOL = "strider-listio-tool"
+TOOL = "strider-listio"
 DOMAINS = ("uring", "mlock", "model")
 """Where memory can be registered."""
 _LIMIT_S = 600.0
@@ -32,8 +32,8 @@ def program(engine: Engine, name: str) -> Path:
 
 
 def status(engine: Engine, directory: Path) -> list[dict[str, Json]]:
-    """What each server of a volume has done; `problem` says why one cannot be reached."""
-    servers: list[dict[str, Json]] = _ask(engine, "status", str(directory / VOLUME_FILE))
+    """What each server of a volume has done; where one does not answer (`answers`), `error` says why."""
+    servers: list[dict[str, Json]] = _ask(engine, "status", str(directory / VOLUME_FILE))["servers"]
     return servers
 
 
@@ -45,8 +45,8 @@ def check(engine: Engine, directory: Path, remove_orphans: bool = False) -> dict
         directory: The volume's.
         remove_orphans: Whether data files of no file are removed.
     """
-    words = ["check", str(directory / VOLUME_FILE), *(["--remove-orphans"] if remove_orphans else [])]
-    found: dict[str, Json] = _ask(engine, *words)
+    verb = "repair" if remove_orphans else "check"
+    found: dict[str, Json] = _ask(engine, verb, str(directory / VOLUME_FILE))
     return found
 
 
@@ -66,7 +66,7 @@ def _ask(engine: Engine, *words: str) -> Json:
         raise StriderError(
             f"strider listio {words[0]}: no answer within {_LIMIT_S:.0f} s", ExitCode.CANNOT_RUN
         ) from None
-    if done.returncode != 0:
+    if done.returncode not in (ExitCode.OK, ExitCode.CHECK_FAILED):
         code = ExitCode.BAD_INPUT if done.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
         raise StriderError(done.stderr.strip() or f"{TOOL} ended with {done.returncode}", code)
     return json.loads(done.stdout)
