@@ -26,7 +26,7 @@ ListioFileOptions file_options(const Settings& settings) {
   ListioFileOptions options;
   options.calls = calls == "list"    ? ListioCalls::list
                   : calls == "sieve" ? ListioCalls::sieve
-                                     : ListioCalls::multiple;
+                                     : ListioCalls::each;
   options.method = listio::method_of(settings.text("method"));
   options.threshold_bytes = settings.number("threshold");
   options.sieve_buffer = settings.number("sieve_buffer");
@@ -52,7 +52,9 @@ class Listio final : public Interface {
     if (options_.method == listio::Method::hybrid && options_.threshold_bytes == 0) session_->client.method_costs();
   }
   std::unique_ptr<File> open(const OpenRequest& request) override {
-    return std::make_unique<ListioFile>(*session_, names_(request.path), request, options_);
+    const std::string name = names_(request.path);
+    if (options_.calls == ListioCalls::list) return std::make_unique<ListioQueue>(*session_, name, request, options_);
+    return std::make_unique<ListioFile>(*session_, name, request, options_);
   }
   void remove(const std::string& path) override {
     try {
@@ -84,9 +86,9 @@ constexpr Parameter parameters[] = {
      "The volume's file; empty: listio-volume.json in the target or above it, else four servers are started for the "
      "run."},
     {"calls", Kind::choice, "\"list\"",
-     "How a request of several extents is handed over: as one list, with a call for each extent (multiple), or read "
+     "How a request of several extents is handed over: as one list, with a call for each extent (each), or read "
      "through a buffer that covers their holes (sieve; written by a call for each extent, since there are no locks).",
-     no_limit, no_limit, "list|multiple|sieve"},
+     no_limit, no_limit, "list|each|sieve"},
     {"sieve_buffer", Kind::bytes, "4194304", "Bytes of the buffer for calls = \"sieve\".", 1},
     {"method", Kind::choice, "\"hybrid\"",
      "How the pieces of a list get to a server's contiguous buffer: each by itself (multiple), copied together first "

@@ -264,7 +264,7 @@ std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path)
 }
 
 void Client::connect() {
-  for (std::uint32_t server = 0; server < impl_->engine.servers(); ++server) impl_->engine.ensure_up(server);
+  for (std::uint32_t server = 0; server < impl_->engine.servers(); ++server) impl_->engine.make_ready(server);
 }
 
 ServerStatus Client::status(std::uint32_t server) {

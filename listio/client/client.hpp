@@ -129,7 +129,7 @@ class Client {
   void remove_directory(const std::string& path);
   std::vector<DirectoryPage::Name> read_directory(const std::string& path);
 
-  /// Connects to all servers.
+  /// Connects to all servers, and makes the memory that lists are packed into; other calls do so when they need to.
   void connect();
   ServerStatus status(std::uint32_t server);
   CheckReport check();

@@ -104,6 +104,11 @@ void Engine::ensure_up(std::uint32_t server) {
   }
 }
 
+void Engine::make_ready(std::uint32_t server) {
+  ensure_up(server);
+  links_[server]->pack_memory();
+}
+
 // --- operations ---
 
 std::unique_ptr<Operation> Engine::prepare(const char* what, const std::string& file) const {

@@ -36,19 +36,13 @@ void add_registration(Facts& facts, const listio::Calibration& found) {
 
 ListioFile::ListioFile(Session& session, const std::string& name, const OpenRequest& request,
                        const ListioFileOptions& options)
-    : session_(session), client_(session.client), options_(options), before_(client_.counters()) {
+    : session_(session), client_(session.client), options_(options) {
   // All ranks of a shared file make it at the same time.
   const auto creation =
       request.creation == Creation::create ? listio::Creation::if_missing : listio::Creation::never;
   file_ = client_.open(name, creation, 0600, options.spreading);
+  before_ = client_.counters();
   if (options.calls == ListioCalls::sieve) sieve_.resize(options.sieve_buffer);
-}
-
-ListioFile::~ListioFile() {
-  for (Transfer& transfer : in_flight_) try {
-      client_.wait(transfer.ticket);
-    } catch (const IoError&) {  // the phase has failed already
-    }
 }
 
 template <typename Call>
@@ -129,7 +123,7 @@ void ListioFile::read(const Request& request) {
   else move_each(Direction::read, request);
 }
 
-void ListioFile::submit(Direction direction, const Request& request, std::uint32_t slot) {
+ListioFile::Transfer ListioFile::start(Direction direction, const Request& request, std::uint32_t slot) {
   client_.choose(options_.method, options_.threshold_bytes);
   describe(request);
   count(request.extents);
@@ -137,34 +131,13 @@ void ListioFile::submit(Direction direction, const Request& request, std::uint32
     return direction == Direction::read ? client_.start_read_list(file_, pieces_, runs_)
                                         : client_.start_write_list(file_, pieces_, runs_);
   });
-  in_flight_.push_back({ticket, slot, direction, {request.extents.begin(), request.extents.end()}});
+  return {ticket, slot, direction, {request.extents.begin(), request.extents.end()}};
 }
 
-void ListioFile::wait_for(Transfer& transfer) {
+void ListioFile::finish(const Transfer& transfer) {
   const std::uint64_t moved =
       located(transfer.direction, transfer.extents, [&] { return client_.wait(transfer.ticket); });
   require_all(moved, transfer.direction, transfer.extents);
-}
-
-/// Waits for the oldest; others are done or not.
-std::size_t ListioFile::complete(std::span<std::uint32_t> slots) {
-  std::size_t count = 0;
-  while (!in_flight_.empty() && count < slots.size()) {
-    if (count > 0 && !client_.is_done(in_flight_.front().ticket)) break;
-    Transfer oldest = std::move(in_flight_.front());
-    in_flight_.erase(in_flight_.begin());
-    wait_for(oldest);
-    slots[count++] = oldest.slot;
-  }
-  return count;
-}
-
-void ListioFile::close() {
-  while (!in_flight_.empty()) {
-    Transfer oldest = std::move(in_flight_.back());
-    in_flight_.pop_back();
-    wait_for(oldest);
-  }
 }
 
 Facts ListioFile::facts() const {
@@ -203,6 +176,34 @@ Facts ListioFile::facts() const {
   facts["registration_us"] = decimal(now.register_us - before_.register_us);
   if (session_.registration) add_registration(facts, *session_.registration);
   return facts;
+}
+
+ListioQueue::~ListioQueue() {
+  for (const ListioFile::Transfer& transfer : in_flight_) try {
+      file_.finish(transfer);
+    } catch (const IoError&) {  // the phase has failed already
+    }
+}
+
+/// Waits for the oldest; others are done or not.
+std::size_t ListioQueue::complete(std::span<std::uint32_t> slots) {
+  std::size_t count = 0;
+  while (!in_flight_.empty() && count < slots.size()) {
+    if (count > 0 && !file_.is_done(in_flight_.front())) break;
+    const ListioFile::Transfer oldest = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    file_.finish(oldest);
+    slots[count++] = oldest.slot;
+  }
+  return count;
+}
+
+void ListioQueue::close() {
+  while (!in_flight_.empty()) {
+    const ListioFile::Transfer oldest = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    file_.finish(oldest);
+  }
 }
 
 }  // namespace strider
