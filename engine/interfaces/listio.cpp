@@ -32,6 +32,8 @@ ListioFileOptions file_options(const Settings& settings) {
   options.sieve_buffer = settings.number("sieve_buffer");
   options.spreading.strip_bytes = settings.number("strip");
   options.spreading.servers = static_cast<std::uint32_t>(settings.number("servers"));
+  options.hole = settings.text("hole") == "unmapped" ? HoleKind::unmapped : HoleKind::inaccessible;
+  options.holes = settings.number("holes");
   return options;
 }
 
@@ -70,6 +72,8 @@ class Listio final : public Interface {
   std::uint32_t largest_depth() const override { return strider::largest_depth; }
   std::uint64_t largest_transfer() const override { return std::uint64_t{1} << 32; }
   void check(const Demand& demand) const override {
+    if (demand.depth > 1 && options_.holes > 0)
+      throw InputError("depth", "holes are made in the memory of one request", "depth = 1, or listio.holes = 0");
     if (demand.depth > 1 && options_.calls != ListioCalls::list)
       throw InputError("depth", "with depth, all extents of a request go as one list", "listio.calls = \"list\"");
   }
@@ -109,6 +113,10 @@ constexpr Parameter parameters[] = {
     {"strip", Kind::bytes, "0", "Strip size of files that a case makes; 0: the volume's."},
     {"servers", Kind::count, "0", "Servers that they are spread over; 0: all.", 0, 65536},
     {"runs", Kind::count, "128", "Runs of one request to a server at most; longer lists are split.", 1, 65536},
+    {"holes", Kind::count, "0",
+     "Gaps between the pieces of a request in memory that are made holes: what registering many pieces at once meets."},
+    {"hole", Kind::choice, "\"unmapped\"", "What is in a hole: nothing (unmapped), or pages without access (inaccessible).",
+     no_limit, no_limit, "unmapped|inaccessible"},
     {"timeout", Kind::seconds, "30", "How long a call may take; then it is an error that names the server.", 1, 86400},
 };
 

@@ -36,7 +36,7 @@ void add_registration(Facts& facts, const listio::Calibration& found) {
 
 ListioFile::ListioFile(Session& session, const std::string& name, const OpenRequest& request,
                        const ListioFileOptions& options)
-    : session_(session), client_(session.client), options_(options) {
+    : session_(session), client_(session.client), options_(options), holes_(options.hole, options.holes) {
   // All ranks of a shared file make it at the same time.
   const auto creation =
       request.creation == Creation::create ? listio::Creation::if_missing : listio::Creation::never;
@@ -54,6 +54,12 @@ auto ListioFile::located(Direction direction, std::span<const Extent> extents, c
     throw IoError({call_of(direction), file_.path, first.file_offset, bytes_of(extents), error.details().error_number},
                   error.what(), error.remedy());
   }
+}
+
+/// Other cases use the same client.
+void ListioFile::begin(const Request& request) {
+  client_.choose(options_.method, options_.threshold_bytes);
+  if (!request.extents.empty()) holes_.make(request);
 }
 
 void ListioFile::describe(const Request& request) {
@@ -109,14 +115,14 @@ void ListioFile::read_sieved(const Request& request) {
 }
 
 void ListioFile::write(const Request& request) {
-  client_.choose(options_.method, options_.threshold_bytes);
+  begin(request);
   if (request.extents.empty()) return;
   if (options_.calls == ListioCalls::list) move_list(Direction::write, request);
   else move_each(Direction::write, request);
 }
 
 void ListioFile::read(const Request& request) {
-  client_.choose(options_.method, options_.threshold_bytes);
+  begin(request);
   if (request.extents.empty()) return;
   if (request.extents.size() > 1 && options_.calls == ListioCalls::sieve) read_sieved(request);
   else if (options_.calls == ListioCalls::list) move_list(Direction::read, request);
@@ -124,7 +130,7 @@ void ListioFile::read(const Request& request) {
 }
 
 ListioFile::Transfer ListioFile::start(Direction direction, const Request& request, std::uint32_t slot) {
-  client_.choose(options_.method, options_.threshold_bytes);
+  begin(request);
   describe(request);
   count(request.extents);
   const auto ticket = located(direction, request.extents, [&] {

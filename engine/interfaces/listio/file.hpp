@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "interfaces/interface.hpp"
+#include "interfaces/listio/holes.hpp"
 #include "interfaces/listio/session.hpp"
 
 namespace strider {
@@ -20,6 +21,8 @@ struct ListioFileOptions {
   std::uint64_t threshold_bytes = 0;
   std::uint64_t sieve_buffer = 0;
   listio::Spreading spreading;
+  HoleKind hole = HoleKind::unmapped;
+  std::uint64_t holes = 0;
 };
 
 /// A striped file of a volume. Its facts are what the client has done since it was opened.
@@ -50,6 +53,7 @@ class ListioFile final : public File {
   void move_list(Direction direction, const Request& request);
   void move_each(Direction direction, const Request& request);
   void read_sieved(const Request& request);
+  void begin(const Request& request);
   void describe(const Request& request);
   void count(std::span<const Extent> extents);
   /// Runs `call`; an error gets the place of the request.
@@ -62,6 +66,7 @@ class ListioFile final : public File {
   ListioFileOptions options_;
   listio::File file_;
   listio::ClientCounters before_;  ///< when it was opened
+  MemoryHoles holes_;
   std::vector<iovec> pieces_;
   std::vector<listio::ByteRun> runs_;
   std::vector<std::byte> sieve_;

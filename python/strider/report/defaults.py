@@ -42,6 +42,7 @@ _OF_INTERFACE: dict[str, dict[str, object]] = {
         "strategy": "ogr",
         "calibrate": True,
         "runs": 128,
+        "hole": "unmapped",
         "timeout": 30.0,
     }
 }
