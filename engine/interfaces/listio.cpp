@@ -24,9 +24,7 @@ SessionOptions session_options(const Settings& settings) {
 ListioFileOptions file_options(const Settings& settings) {
   const std::string& calls = settings.text("calls");
   ListioFileOptions options;
-  options.calls = calls == "list"    ? ListioCalls::list
-                  : calls == "sieve" ? ListioCalls::sieve
-                                     : ListioCalls::each;
+  options.calls = calls == "list" ? ListioCalls::list : calls == "sieve" ? ListioCalls::sieve : ListioCalls::each;
   options.method = listio::method_of(settings.text("method"));
   options.threshold_bytes = settings.number("threshold");
   options.sieve_buffer = settings.number("sieve_buffer");
@@ -39,7 +37,8 @@ ListioFileOptions file_options(const Settings& settings) {
 
 class Listio final : public Interface {
  public:
-  explicit Listio(const Settings& settings) : session_options_(session_options(settings)), options_(file_options(settings)) {}
+  explicit Listio(const Settings& settings)
+      : session_options_(session_options(settings)), options_(file_options(settings)) {}
 
   void connect(const std::string& directory) override {
     session_ = &session_of(session_options_, directory);
@@ -115,8 +114,9 @@ constexpr Parameter parameters[] = {
     {"runs", Kind::count, "128", "Runs of one request to a server at most; longer lists are split.", 1, 65536},
     {"holes", Kind::count, "0",
      "Gaps between the pieces of a request in memory that are made holes: what registering many pieces at once meets."},
-    {"hole", Kind::choice, "\"unmapped\"", "What is in a hole: nothing (unmapped), or pages without access (inaccessible).",
-     no_limit, no_limit, "unmapped|inaccessible"},
+    {"hole", Kind::choice, "\"unmapped\"",
+     "What is in a hole: nothing (unmapped), or pages without access (inaccessible).", no_limit, no_limit,
+     "unmapped|inaccessible"},
     {"timeout", Kind::seconds, "30", "How long a call may take; then it is an error that names the server.", 1, 86400},
 };
 

@@ -88,9 +88,8 @@ nlohmann::json fit_of(const std::string& name) {
     const Calibration found = domain->calibrate();
     nlohmann::json samples = nlohmann::json::array();
     for (const auto& sample : found.samples)
-      samples.push_back({{"pages", sample.pages},
-                         {"register_us", sample.register_us},
-                         {"deregister_us", sample.deregister_us}});
+      samples.push_back(
+          {{"pages", sample.pages}, {"register_us", sample.register_us}, {"deregister_us", sample.deregister_us}});
     fit.update({{"register", json_of(found.registering)},
                 {"deregister", json_of(found.deregistering)},
                 {"most_hole_pages", domain->model().most_hole_pages()},

@@ -10,7 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from harness import DEADLINE_S, EngineJob, Json, case, descendants, kill, plan, read_events, run_engine, strider_command, wait_for
+from harness import (
+    DEADLINE_S,
+    EngineJob,
+    Json,
+    case,
+    descendants,
+    kill,
+    plan,
+    read_events,
+    run_engine,
+    strider_command,
+    wait_for,
+)
 from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
 from strider.engine import Engine
 from strider.lab import Endpoint
@@ -60,7 +72,9 @@ def test_every_method_moves_the_same_bytes_as_posix(
     assert check(engine, volume)["data_files"] == 0
 
 
-def test_every_registration_moves_the_same_bytes_as_posix(engine: Engine, tmp_path: Path, volume: Path) -> None:
+def test_every_registration_moves_the_same_bytes_as_posix(
+    engine: Engine, tmp_path: Path, volume: Path
+) -> None:
     pattern: Json = {**PATTERNS[2], "pattern_memory_gap": 5000}
     check_mount(engine, tmp_path, Endpoint(name="volume"), pattern, native=native(volume, REGISTRATIONS))
 
@@ -120,7 +134,10 @@ def test_a_server_that_dies_is_named_and_others_go_on(engine: Engine, tmp_path: 
 def test_requests_are_counted(engine: Engine, tmp_path: Path, volume: Path) -> None:
     """A client asks for a piece at a time, or for 128 pieces at a time of each server."""
     pieces, dumps = 2048, 2
-    cases = [case(**BTIO, **native(volume, []).keys(), interface_calls=calls, clients=4) for calls in ("each", "list")]
+    cases = [
+        case(**BTIO, **native(volume, []).keys(), interface_calls=calls, clients=4)
+        for calls in ("each", "list")
+    ]
 
     done = run_engine(engine, plan(cases), tmp_path)
 
@@ -146,6 +163,49 @@ def test_facts_tell_what_the_client_did(engine: Engine, tmp_path: Path, volume: 
     assert int(facts["wire_bytes"]) >= 36 * 5000
     assert int(facts["registrations"]) >= 4
     assert float(facts["register_us"].split(" ± ")[0]) == pytest.approx(7.42, rel=0.3)
+
+
+@pytest.mark.parametrize(("hole", "groups"), [(None, 1), ("unmapped", 6), ("inaccessible", 6)])
+def test_a_group_is_cut_at_each_hole(
+    engine: Engine, tmp_path: Path, volume: Path, hole: str | None, groups: int
+) -> None:
+    keys: Json = {"interface_registration": "uring", "interface_method": "gather", "verify": "full"}
+    if hole:
+        keys |= {"interface_holes": 5, "interface_hole": hole}
+    rows: Json = {
+        "pattern": "vector",
+        "pattern_pieces": 64,
+        "pattern_piece": 4096,
+        "pattern_memory_gap": 4096,
+    }
+    test = case(**rows, **native(volume, []).keys(), **keys)
+
+    done = run_engine(engine, plan([test]), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    for operation in ("write", "read"):
+        facts = done.sample(operation=operation)["facts"]
+        assert int(facts["registrations"]) == groups * int(facts["calls"])
+
+
+def test_one_region_cannot_span_a_hole(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    keys: Json = {
+        "interface_registration": "model",
+        "interface_method": "gather",
+        "interface_strategy": "single",
+    }
+    rows: Json = {
+        "pattern": "vector",
+        "pattern_pieces": 64,
+        "pattern_piece": 4096,
+        "pattern_memory_gap": 4096,
+    }
+    test = case(**rows, **native(volume, []).keys(), **keys, interface_holes=1)
+
+    done = run_engine(engine, plan([test]), tmp_path)
+
+    assert (done.returncode, done.of("error")[0]["errno"]) == (1, 14)
+    assert "registration strategy" in done.of("error")[0]["remedy"]
 
 
 def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ class ListioDirectory final : public Directory {
     return static_cast<Handle>(files_.size() - 1);
   }
   void write(Handle file, std::span<const std::byte> data, const char*) override { client_.write(of(file), data, 0); }
-  std::uint64_t read(Handle file, std::span<std::byte> to, const char*) override { return client_.read(of(file), to, 0); }
+  std::uint64_t read(Handle file, std::span<std::byte> to, const char*) override {
+    return client_.read(of(file), to, 0);
+  }
   void sync(Handle file, const char*) override { client_.sync(of(file)); }
   std::uint64_t seek_end(Handle file, const char*) override { return client_.size(of(file)); }
   void close(Handle file, const char*) override { files_[static_cast<std::size_t>(file)].reset(); }
@@ -62,9 +64,10 @@ class ListioDirectory final : public Directory {
 };
 
 /// What it offers. Nothing is open at a server, so `make_node` is what `open` does too.
-constexpr MetadataCalls listio_calls{MetadataCall::make_directory, MetadataCall::remove_directory, MetadataCall::list,
-                                     MetadataCall::make_node,      MetadataCall::open,             MetadataCall::seek,
-                                     MetadataCall::state,          MetadataCall::truncate,         MetadataCall::rename,
-                                     MetadataCall::unlink};
+constexpr MetadataCalls listio_calls{MetadataCall::make_directory, MetadataCall::remove_directory,
+                                     MetadataCall::list,           MetadataCall::make_node,
+                                     MetadataCall::open,           MetadataCall::seek,
+                                     MetadataCall::state,          MetadataCall::truncate,
+                                     MetadataCall::rename,         MetadataCall::unlink};
 
 }  // namespace strider

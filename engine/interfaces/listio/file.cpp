@@ -23,8 +23,7 @@ std::string decimal(double value) {
 }
 
 void add_registration(Facts& facts, const listio::Calibration& found) {
-  facts["register_us_per_page"] =
-      decimal(found.registering.slope) + " ± " + decimal(found.registering.slope_error);
+  facts["register_us_per_page"] = decimal(found.registering.slope) + " ± " + decimal(found.registering.slope_error);
   facts["register_us"] = decimal(found.registering.intercept) + " ± " + decimal(found.registering.intercept_error);
   facts["deregister_us_per_page"] =
       decimal(found.deregistering.slope) + " ± " + decimal(found.deregistering.slope_error);
@@ -38,8 +37,7 @@ ListioFile::ListioFile(Session& session, const std::string& name, const OpenRequ
                        const ListioFileOptions& options)
     : session_(session), client_(session.client), options_(options), holes_(options.hole, options.holes) {
   // All ranks of a shared file make it at the same time.
-  const auto creation =
-      request.creation == Creation::create ? listio::Creation::if_missing : listio::Creation::never;
+  const auto creation = request.creation == Creation::create ? listio::Creation::if_missing : listio::Creation::never;
   file_ = client_.open(name, creation, 0600, options.spreading);
   before_ = client_.counters();
   if (options.calls == ListioCalls::sieve) sieve_.resize(options.sieve_buffer);

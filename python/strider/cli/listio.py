@@ -3,12 +3,15 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from strider.cli.options import JsonOption
 from strider.errors import ExitCode, StriderError
+
+if TYPE_CHECKING:
+    from strider.listio import Volume
 
 DirectoryArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The volume's directory.")]
 
@@ -23,11 +26,15 @@ def serve(
     directory: DirectoryArgument,
     servers: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="How many; else as many as the volume has, or 4.", show_default=False),
+        typer.Option(
+            min=1, max=1024, help="How many; else as many as the volume has, or 4.", show_default=False
+        ),
     ] = None,
     strip: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Strip size of new files; else the volume's, or 64KiB.", show_default=False),
+        typer.Option(
+            metavar="SIZE", help="Strip size of new files; else the volume's, or 64KiB.", show_default=False
+        ),
     ] = None,
     transport: Annotated[
         str,
@@ -37,7 +44,9 @@ def serve(
             help="cma (the memory of this host's processes), tcp …; auto: the best on this host.",
         ),
     ] = "auto",
-    listen: Annotated[str, typer.Option(metavar="HOST", help="Where clients reach the servers.")] = "127.0.0.1",
+    listen: Annotated[
+        str, typer.Option(metavar="HOST", help="Where clients reach the servers.")
+    ] = "127.0.0.1",
     store: Annotated[
         str, typer.Option(help="files, or nothing: forget what is written, to measure the way there.")
     ] = "files",
@@ -60,7 +69,8 @@ def serve(
     if json:
         _print_json({"directory": str(directory), **volume.model_dump(exclude={"format", "secret"})})
         return
-    print(f"{directory}: {len(volume.servers)} servers serve ({volume.transport}, strips of {volume.strip_bytes} bytes)")
+    how = f"{volume.transport}, strips of {volume.strip_bytes} bytes"
+    print(f"{directory}: {len(volume.servers)} servers serve ({how})")
     print(f'measure it: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
     print(f"when done: strider listio stop {shown}")
 
@@ -126,7 +136,8 @@ def check(
         _print_json(found)
     else:
         held = format_bytes_rounded(found["bytes"])
-        print(f"{found['files']} files in {found['directories']} directories, {found['data_files']} data files, {held}")
+        names = f"{found['files']} files in {found['directories']} directories"
+        print(f"{names}, {found['data_files']} data files, {held}")
         for problem in found["problems"]:
             print(f"damaged: {problem}")
         if orphans:
@@ -153,7 +164,7 @@ def registration(
     _print_json(fits) if json else _print_fits(fits)
 
 
-def _require(directory: Path) -> Any:
+def _require(directory: Path) -> "Volume":
     from strider.listio import read_volume
 
     volume = read_volume(directory)
@@ -187,7 +198,9 @@ def _print_status(servers: list[dict[str, Any]]) -> None:
             continue
         moved = [format_bytes_rounded(server[f"{done}_bytes"]) for done in ("written", "read")]
         counts = [str(server[key]) for key in ("clients", "requests")]
-        table.add_row(str(server["server"]), server["address"], process, *counts, *moved, str(server["file_calls"]))
+        table.add_row(
+            str(server["server"]), server["address"], process, *counts, *moved, str(server["file_calls"])
+        )
     output().print(table)
     for server in servers:
         if not server["answers"]:

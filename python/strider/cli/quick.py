@@ -24,8 +24,8 @@ def quick(
     """Measure what a directory can do (about two minutes).
 
     Interfaces, access patterns, operations, a few transfer sizes and numbers of clients, with files of at
-    most 256 MiB; MPI-IO, and a striped volume that is started for the run, beside the operating system's calls. It ends with a table and report.html, and leaves the directory as it was. It is the
-    ready-made suite quick.
+    most 256 MiB: the operating system's calls, MPI-IO, and list I/O to servers that are started for the run.
+    It ends with a table and report.html, and leaves the directory as it was. It is the ready-made suite quick.
     """
     from strider.suite import locate, ready_made
     from strider.suite.document import read
@@ -37,7 +37,7 @@ def quick(
 
 
 def _leave_out_missing(document: "Document") -> None:
-    """Leaves out the interfaces that this engine was built without: the others can be measured all the same."""
+    """Leaves out the interfaces that this engine was built without: the others can be measured."""
     from strider import engine as engines
 
     missing = {each.name for each in engines.find().description.interfaces if not each.available}

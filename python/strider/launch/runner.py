@@ -110,7 +110,9 @@ def execute(
             state = RunState(planned_phases(checked))
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
-                    console.print(f"note: started {servers} list-I/O servers for this run: {_VOLUME}", soft_wrap=True)
+                    console.print(
+                        f"note: started {servers} list-I/O servers for this run: {_VOLUME}", soft_wrap=True
+                    )
                 process = start(launcher, plan.ranks, _program(engine, directory, own.path), directory.log)
                 ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:

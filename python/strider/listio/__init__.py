@@ -1,7 +1,7 @@
 """The list-I/O service as users have it: volumes that are started, looked at, checked and stopped.
 
-Servers and protocol are C++ programs that lie beside the engine (docs/listio.md). A volume is a directory: the servers'
-folders, a file that says where they are, and one that says which processes they are.
+Servers and protocol are C++ programs that lie beside the engine (docs/listio.md). A volume is a directory:
+the servers' folders, a file that says where they are, and one that says which processes they are.
 """
 
 from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop

@@ -144,14 +144,16 @@ def stop(directory: Path) -> int:
 
 
 def processes_of(directory: Path) -> list[Process]:
-    """The processes that were started as servers of a volume, by number; none of an earlier start of the machine."""
+    """The processes that were started as servers of a volume; none of before the machine's start."""
     try:
         text = (directory / PROCESSES_FILE).read_text(encoding="utf-8")
         record = ProcessRecord.model_validate_json(text)
     except FileNotFoundError:
         return []
     except (OSError, ValidationError) as error:
-        raise StriderError(f"{directory / PROCESSES_FILE} cannot be read: {error}", ExitCode.CANNOT_RUN) from error
+        raise StriderError(
+            f"{directory / PROCESSES_FILE} cannot be read: {error}", ExitCode.CANNOT_RUN
+        ) from error
     return record.processes if record.boot == boot_id() else []
 
 
@@ -172,8 +174,8 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
     servers = options.servers or (len(known.servers) if known else 4)
     if known and servers != len(known.servers):
         raise StriderError(
-            f"{directory} is a volume of {len(known.servers)} servers, not {servers}: its files are spread over them; "
-            f"leave out --servers, or choose another directory"
+            f"{directory} is a volume of {len(known.servers)} servers, not {servers}: its files are spread over "
+            f"them; leave out --servers, or choose another directory"
         )
     return Volume(
         servers=[""] * servers,
@@ -238,7 +240,9 @@ def _ready(child: subprocess.Popen[str], number: int, directory: Path, end: floa
     if line.startswith("ready "):
         ready: dict[str, Json] = json.loads(line.removeprefix("ready "))
         return str(ready["address"])
-    why = _last_lines(_log(directory, number)) or ("it ended" if readable else f"not ready within {READY_S:.0f} s")
+    why = _last_lines(_log(directory, number)) or (
+        "it ended" if readable else f"not ready within {READY_S:.0f} s"
+    )
     raise StriderError(f"server {number} of {directory} does not start: {why}", ExitCode.CANNOT_RUN)
 
 
@@ -262,5 +266,7 @@ def _record(directory: Path, children: Sequence[subprocess.Popen[str]]) -> None:
         raise StriderError(f"a server of {directory} ended as soon as it was ready", ExitCode.CANNOT_RUN)
     file = directory / PROCESSES_FILE
     new = file.with_name(f"{file.name}.{os.getpid()}")
-    new.write_text(ProcessRecord(boot=boot_id(), processes=alive).model_dump_json(indent=1) + "\n", encoding="utf-8")
+    new.write_text(
+        ProcessRecord(boot=boot_id(), processes=alive).model_dump_json(indent=1) + "\n", encoding="utf-8"
+    )
     new.replace(file)

@@ -15,7 +15,7 @@ SERVERS = 4
 
 @contextmanager
 def temporary_volume(plan: Plan, engine: Engine, own: Path) -> Iterator[int]:
-    """Starts a volume where a plan has cases that need one and there is none; its servers end with the context.
+    """Starts a volume where a plan has cases that need one and find none; its servers end with the context.
 
     They end with this process too, whatever happens to it, and their files are within the run's folder.
 

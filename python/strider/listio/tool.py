@@ -1,4 +1,4 @@
-"""The programs beside the engine: `strider-listio-server`, and `strider-listio`, which looks after volumes."""
+"""The programs beside the engine: `strider-listio-server`, and `strider-listio`, which asks volumes."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ def program(engine: Engine, name: str) -> Path:
     path = engine.path.resolve().with_name(name)
     if not path.is_file():
         raise StriderError(
-            f"{path} is missing: the list-I/O service is built where libcrypto is (Debian package libssl-dev)",
+            f"{path} is missing: the list-I/O service is built where libcrypto is (Debian: libssl-dev)",
             ExitCode.CANNOT_RUN,
         )
     return path

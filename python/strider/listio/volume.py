@@ -28,7 +28,7 @@ class Volume(BaseModel):
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
-    format: Literal[1] = Field(1, alias="strider-listio-volume")
+    format: Literal[1] = Field(default=1, alias="strider-listio-volume")
     servers: list[str]
     transport: str
     strip_bytes: int
@@ -68,8 +68,8 @@ def new_secret() -> str:
 def choose_transport(wanted: str) -> str:
     """The transport that `auto` stands for; any other name stands for itself.
 
-    Servers and clients of one host reach each other's memory (cma), unless the kernel keeps processes of one user
-    apart (Yama).
+    Servers and clients of one host reach each other's memory (cma), unless the kernel keeps a user's
+    processes apart (Yama).
     """
     if wanted != "auto":
         return wanted

@@ -1,4 +1,4 @@
-"""Servers of a volume start all or none, are found again, and end when they are told or their starter ends."""
+"""Servers of a volume start all or none, are found again, and end when told or with their starter."""
 
 import os
 import signal
@@ -13,7 +13,17 @@ import pytest
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.lab.processes import is_alive
-from strider.listio import ServerOptions, check, is_down, processes_of, read_volume, registration, serve, status, stop
+from strider.listio import (
+    ServerOptions,
+    check,
+    is_down,
+    processes_of,
+    read_volume,
+    registration,
+    serve,
+    status,
+    stop,
+)
 from strider.listio.servers import PROCESSES_FILE
 from strider.listio.tool import SERVER
 
@@ -93,7 +103,8 @@ def test_servers_without_their_starter_end(built: Engine, directory: Path) -> No
     script = (
         "import sys, time; from pathlib import Path; from strider.engine import Engine;"
         "from strider.listio import ServerOptions, serve;"
-        "started = serve(Engine(Path(sys.argv[1])), Path(sys.argv[2]), ServerOptions(servers=2, lifetime='starter'));"
+        "options = ServerOptions(servers=2, lifetime='starter');"
+        "started = serve(Engine(Path(sys.argv[1])), Path(sys.argv[2]), options);"
         "print('up', flush=True); time.sleep(60)"
     )
     words = [sys.executable, "-c", script, str(built.path), str(directory)]
