@@ -25,7 +25,7 @@ def quick(
 
     Interfaces, access patterns, operations, a few transfer sizes and numbers of clients, with files of at
     most 256 MiB: the operating system's calls, MPI-IO, and list I/O to servers that are started for the run.
-    It ends with a table and report.html, and leaves the directory as it was. It is the ready-made suite quick.
+    It ends with a table and report.html, and leaves the directory as it was. It is the suite quick.
     """
     from strider.suite import locate, ready_made
     from strider.suite.document import read
