@@ -44,15 +44,16 @@ def compare(
     _check_counts(base, other)
     method = _method(base, other)
     sides = Opponents(
-        *([Taken.of(run, items(list(run.cases.values()))) for run in side] for side in (base, other)),
-        base_label="A",
-        other_label="B",
-        method=method,
+        [Taken.of(run, items(list(run.cases.values()))) for run in base],
+        [Taken.of(run, items(list(run.cases.values()))) for run in other],
+        "A",
+        "B",
+        method,
     )
     matches = match(sides.base[0].items, sides.other[0].items)
-    labels = Labels.of([(one.base or one.other) for one in matches])
+    labels = Labels.of([one.item for one in matches])
     rows = [
-        replace(judge(one, metric, sides, threshold), labels=labels.of_item(one.base or one.other))
+        replace(judge(one, metric, sides, threshold), labels=labels.of_item(one.item))
         for metric in chosen
         for one in matches
     ]
@@ -70,13 +71,13 @@ def compare_within(
 ) -> Comparison:
     """Compares what differs in one key within a run: interfaces, methods, orders, transfer sizes.
 
-    Where the run was interleaved, repetitions of the same round are compared with each other, so that drift does
-    not pass for a difference.
+    Where the run was interleaved, repetitions of the same round are compared with each other, so that drift
+    does not pass for a difference.
 
     Args:
         run: The run.
-        by: A key of a suite, such as `interface` or `posix.direct`: its first value in the plan is the base. Or
-            with the values to compare, the base first: `interface=posix,mpiio`.
+        by: A key of a suite, such as `interface` or `posix.direct`: its first value in the plan is the base.
+            Or with the values to compare, the base first: `interface=posix,mpiio`.
         metrics: Names of `METRICS`.
         threshold: As by `compare`.
 
@@ -96,9 +97,8 @@ def compare_within(
     for other in others:
         sides = Opponents([taken], [taken], base.label, other.label, method)
         for one in match(base_items, items(other.cases, key.is_compared)):
-            said = (
-                labels.of_item(one.base) if one.base else Labels.of([one.other], key.key).of_item(one.other)
-            )
+            known = labels if one.base else Labels.of([one.item], key.key)
+            said = known.of_item(one.item)
             rows += [replace(judge(one, metric, sides, threshold), labels=said) for metric in chosen]
     settled = settle(rows, threshold)
     return Comparison(

@@ -34,8 +34,7 @@ def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> R
     """Compares one operation; the verdict is preliminary until `settle` has seen all rows."""
     base, found_base = _side(match.base, sides.base, sides.base_label, metric)
     other, found_other = _side(match.other, sides.other, sides.other_label, metric)
-    operation = (match.base or match.other or _nothing()).operation
-    row = Row({}, operation, metric, base, other, None, NOT_COMPARABLE)
+    row = Row({}, match.item.operation, metric, base, other, None, NOT_COMPARABLE)
     reason = _obstacle(match, found_base, found_other, sides)
     if reason:
         return replace(row, reason=reason)
@@ -66,10 +65,6 @@ def _settled(row: Row, change: Change, p_adjusted: float, threshold: float) -> R
     if threshold and 1 - threshold <= change.low <= change.high <= 1 + threshold:
         notes.append(f"within ±{100 * threshold:g} %")
     return replace(row, change=replace(change, p_adjusted=p_adjusted), verdict=verdict, notes=notes)
-
-
-def _nothing() -> Item:
-    raise ValueError("a match without any side")
 
 
 def _side(

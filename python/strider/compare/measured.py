@@ -15,7 +15,7 @@ from strider.store.model import Run, Sample
 
 @dataclass(frozen=True)
 class Taken:
-    """A run, its operations that may be compared, and its samples and numbers of errors by case and operation."""
+    """A run, its operations, and its samples and numbers of errors by case number and operation."""
 
     run: Run
     items: Sequence[Item]
@@ -71,7 +71,9 @@ def find(side: Sequence[Taken], item: Item, metric: Metric) -> Found:
     """Gathers the values of a metric from all runs of a side.
 
     Args:
-        side: Its runs; `item` is of the first of them.
+        side: The runs.
+        item: An operation of the first of them.
+        metric: What is compared.
     """
     by_run: list[dict[int, float]] = []
     problems: list[str] = []

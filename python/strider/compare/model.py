@@ -47,7 +47,7 @@ class Measured:
     Attributes:
         case: The case in its plan.
         label: Which side: `A`, `B`, or of a comparison within a run the value, such as `mpiio`.
-        distribution: Of its measurements: repetitions, or where a side has several runs the typical values of the runs.
+        distribution: Of its measurements: repetitions, or of several runs the typical value of each.
         typical: Their geometric mean.
         samples: Number of repetitions that count, of all runs.
     """

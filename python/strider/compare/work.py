@@ -22,8 +22,8 @@ class Item:
     """One operation of one case of one side.
 
     Attributes:
-        work: What defines it, by the keys of a suite: `transfer`, `posix.direct`, `order`, …; what is off, empty
-            or 0 is left out, as runs from before a key existed lack it.
+        work: What defines it, by the keys of a suite: `transfer`, `posix.direct`, `order`, …; what is off,
+            empty or 0 is left out, as runs from before a key existed lack it.
     """
 
     case: Case
@@ -38,15 +38,27 @@ class Item:
 
 @dataclass(frozen=True)
 class Match:
-    """Operations of two sides that belong together; `differences` says why they cannot be compared after all."""
+    """Operations of two sides that belong together, or one that is alone.
+
+    Attributes:
+        differences: Why the two cannot be compared after all; else empty.
+    """
 
     base: Item | None
     other: Item | None
     differences: str = ""
 
+    @property
+    def item(self) -> Item:
+        """The base's operation, else the other's."""
+        found = self.base or self.other
+        if found is None:
+            raise ValueError("a match without any side")
+        return found
+
 
 def parameters(case: Case) -> dict[str, object]:
-    """All parameters of a case by the keys of a suite; those of its interface are `posix.direct` and the like."""
+    """All parameters of a case by the keys of a suite; an interface's own are `posix.direct` and the like."""
     kind = "tree" if case.is_metadata else "pattern"
     name = case.interface_name
     return {

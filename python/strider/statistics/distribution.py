@@ -18,8 +18,8 @@ LEVEL = 0.95
 #: With fewer values no interval is given: of two values Student's interval is 9 standard deviations wide
 #: either side.
 MINIMUM_FOR_INTERVAL = 3
-#: With fewer values Student's t is the better choice: of 10 normal values BCa's "95 %" interval holds the mean
-#: in 90 % of all cases, of 20 in 93 %, while Student's does in 95 % (docs/decisions/0014).
+#: With fewer values Student's t is the better choice: of 10 normal values BCa's "95 %" interval holds the
+#: mean in 90 % of all cases, of 20 in 93 %, while Student's does in 95 % (docs/decisions/0014-*.md).
 MINIMUM_FOR_BOOTSTRAP = 50
 _RESAMPLES = 1999
 #: Resampled values held in memory at a time, 8 bytes each.

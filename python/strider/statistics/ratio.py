@@ -60,7 +60,8 @@ class Ratio:
         beyond = np.maximum(self.log - np.log1p(threshold), np.log1p(-threshold) - self.log)
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(self.error > 0, beyond / self.error, np.where(beyond > 0, np.inf, -np.inf))
-        return np.minimum(1.0, 2 * stdtr(self.freedom, -score))
+        probability: FloatArray = np.minimum(1.0, 2 * stdtr(self.freedom, -score))
+        return probability
 
 
 def paired_ratio(base: ArrayLike, other: ArrayLike) -> Ratio:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: Of fewer values none can stand out: their middle and spread are too uncertain.
 MINIMUM_FOR_OUTLIERS = 6
-#: Modified z-scores beyond 3.5 are outliers (Iglewicz and Hoaglin 1993), but of 6 to 30 normal values that is one
-#: in 9 to 15 % of all series. With 40 ÷ n added to it, 1 % of normal series have one.
+#: Modified z-scores beyond 3.5 are outliers (Iglewicz and Hoaglin 1993), but 9 to 15 % of all series of 6 to 30
+#: normal values have one. With 40 ÷ n added to it, 1 % of them do.
 _OUTLIER_SCORE, _FEW_VALUES = 3.5, 40.0
 #: Smaller deviations from the median matter to nobody, however regular the other repetitions are.
 OUTLIER_SHARE = 0.05
@@ -83,7 +83,8 @@ def modified_scores(values: ArrayLike) -> FloatArray:
     middle = np.median(np.abs(distance), axis=-1, keepdims=True) / _MEDIAN_DEVIATION
     mean = np.abs(distance).mean(axis=-1, keepdims=True) / _MEAN_DEVIATION
     spread = np.where(middle > 0, middle, mean)
-    return np.divide(distance, spread, out=np.zeros_like(distance), where=spread > 0)
+    scores: FloatArray = np.divide(distance, spread, out=np.zeros_like(distance), where=spread > 0)
+    return scores
 
 
 def outlier_limit(n: int) -> float:
@@ -118,8 +119,8 @@ def fit_trend(values: ArrayLike) -> tuple[FloatArray, FloatArray]:
         values: In the order of time, shape (…, n), n at least 3.
 
     Returns:
-        The change of the logarithm from the first value to the last along the line, and the probability (two-sided,
-        Student's t) of one as large where there is none.
+        The change of the logarithm from the first value to the last along the line, and the probability
+        (two-sided, Student's t) of one as large where there is none.
     """
     import numpy as np
     from scipy.special import stdtr
@@ -138,8 +139,8 @@ def fit_trend(values: ArrayLike) -> tuple[FloatArray, FloatArray]:
 def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     """The operations whose rate rises or falls from repetition to repetition, the largest change first.
 
-    What is said of many operations is tested as a whole: where no rate has a trend, at most 5 % of all runs get
-    one.
+    What is said of many operations is tested as a whole: where no rate has a trend, at most 5 % of all runs
+    get one.
     """
     import numpy as np
 

@@ -27,7 +27,8 @@ WITH times AS (
     FROM times WINDOW phase AS (PARTITION BY "case", repetition, operation)
 )
 SELECT "case", repetition, operation, count(*) AS ranks, arg_max(rank, done_s) AS last_rank,
-    arg_max(node, done_s) AS last_node, max(done_s) AS last_done_s, quantile_disc(done_s, 0.5) AS median_done_s,
+    arg_max(node, done_s) AS last_node, max(done_s) AS last_done_s,
+    quantile_disc(done_s, 0.5) AS median_done_s,
     count(*) FILTER (is_late) AS late_ranks, max(done_s) FILTER (NOT is_late) AS others_done_s,
     count(DISTINCT node) AS nodes, count(DISTINCT node) FILTER (is_late) AS late_nodes,
     count(*) FILTER (node = last) AS ranks_of_last_node
@@ -148,9 +149,8 @@ def _straggler(case: Case, operation: str, phases: Sequence[LastRank | None]) ->
     late = [one for one in phases if one is not None and one.late_ranks]
     if not late:
         return None
-    ((node, rank), times) = Counter(
-        (one.node, None if one.whole_node else one.rank) for one in late
-    ).most_common(1)[0]
+    culprits = Counter((one.node, None if one.whole_node else one.rank) for one in late)
+    ((node, rank), times) = culprits.most_common(1)[0]
     own = [one for one in late if one.node == node and rank in (None, one.rank)]
     lost = sum(one.lost for one in own) / len(phases)
     if 2 * times < len(phases) or lost < LOST_SHARE:
