@@ -30,7 +30,8 @@ def compare(
         typer.Argument(
             metavar="A B",
             help="Two runs: ids, unique beginnings of them, run directories, or latest; A is the base. "
-            "Three or more of a side, taken in turns, are joined by commas: A1,A2,A3 B1,B2,B3. With --by one run.",
+            "Three or more of a side, taken in turns, are joined by commas: A1,A2,A3 B1,B2,B3. "
+            "With --by one run.",
         ),
     ],
     by: Annotated[
@@ -73,8 +74,8 @@ def compare(
     """Compare two runs, or what differs within one, and say what is faster.
 
     Cases are matched by all that defines their work. A difference is called one only if chance explains it
-    badly: the risk of any false one in the whole table is at most 5 %. Exit code 0, or with --fail-on 1 where
-    that was found, or nothing could be compared.
+    badly, considering how many comparisons there are. Exit code 0; with --fail-on 1 where that was found, or
+    nothing could be compared.
     """
     from strider.units import parse_share
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import RunArgument, StoreOption
+from strider.cli.options import LATEST, RunArgument, StoreOption
 from strider.errors import StriderError
 
 
@@ -31,7 +31,7 @@ class Rows(StrEnum):
 
 
 def export(
-    run: RunArgument,
+    run: RunArgument = LATEST,
     format_: Annotated[Format, typer.Option("--format", "-f", help="The file format.")] = Format.CSV,
     rows: Annotated[
         Rows,

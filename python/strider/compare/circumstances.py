@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
-from strider.compare.model import Method, Row
+from strider.compare.judge import SIGNIFICANT
+from strider.compare.model import Change, Method, Row
 from strider.report.wording import plural, readable_key
+from strider.statistics.distribution import LEVEL
 from strider.store.model import Run
 from strider.units import format_bytes_rounded
 
@@ -125,15 +128,25 @@ def _short(runs: Sequence[Run]) -> str:
 
 
 def _resolution(rows: Sequence[Row]) -> str:
-    """How large a difference would have been seen."""
-    widths = [
-        (row.change.high / row.change.low) ** 0.5 - 1
-        for row in rows
-        if row.change and row.verdict == "no difference shown" and row.change.low > 0
-    ]
-    if not widths:
+    """How large a difference must be to be named among all these rows, where some show none."""
+    compared = [row.change for row in rows if row.change is not None]
+    unsure = [row.change for row in rows if row.change is not None and row.verdict == "no difference shown"]
+    if not unsure:
         return ""
+    # One more p-value than those of the differences found must be below this.
+    limit = SIGNIFICANT * (len(compared) - len(unsure) + 1) / len(compared)
+    least = median(_least_named(change, limit) for change in unsure)
     return (
-        f"Where no difference is shown, the 95 % interval is ±{100 * median(widths):.2g} % in the middle: "
-        "there may be smaller ones. More repetitions make it narrower."
+        f"Differences below about {100 * least:.2g} % could not be shown with this spread and number of repetitions "
+        "(median of the rows that show none)."
     )
+
+
+def _least_named(change: Change, limit: float) -> float:
+    """The smallest change whose p-value is below a limit with this spread, as a share of the base."""
+    from scipy.special import stdtrit
+
+    if change.low == change.high:
+        return 0.0
+    error = math.log(change.high / change.low) / 2 / float(stdtrit(change.freedom, (1 + LEVEL) / 2))
+    return math.expm1(min(float(stdtrit(change.freedom, 1 - limit / 2)) * error, math.log(1e3)))

@@ -23,7 +23,7 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "threshold": comparison.threshold,
         "level": LEVEL,
         "significance": SIGNIFICANT,
-        "correction": "Holm",
+        "correction": "Benjamini-Hochberg",
         "compared": comparison.compared,
         "counts": dict(comparison.counts),
         "remarks": list(comparison.remarks),

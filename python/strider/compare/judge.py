@@ -11,7 +11,7 @@ from strider.compare.measured import Found, Taken, find
 from strider.compare.metrics import Metric
 from strider.compare.model import Change, Measured, Method, Row, Verdict
 from strider.compare.work import Item, Match
-from strider.statistics import MINIMUM_FOR_RATIO, Ratio, describe, holm, paired_ratio, unpaired_ratio
+from strider.statistics import MINIMUM_FOR_RATIO, Ratio, adjust, describe, paired_ratio, unpaired_ratio
 
 #: Adjusted p-values below this are differences.
 SIGNIFICANT = 0.05
@@ -49,7 +49,7 @@ def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> R
 def settle(rows: Sequence[Row], threshold: float) -> list[Row]:
     """Adjusts the p-values of all rows for their number and gives the verdicts."""
     compared = [row.change for row in rows if row.change is not None]
-    adjusted = iter(holm([change.p_value for change in compared]).tolist())
+    adjusted = iter(adjust([change.p_value for change in compared]).tolist())
     return [
         row if row.change is None else _settled(row, row.change, next(adjusted), threshold) for row in rows
     ]
@@ -112,4 +112,13 @@ def _too_few(pair: tuple[list[float], list[float]], method: Method) -> str:
 def _change(ratio: Ratio, method: Method, threshold: float, n: int) -> Change:
     low, high = ratio.interval()
     p_value = float(ratio.p_value(threshold))
-    return Change(math.exp(float(ratio.log)), float(low), float(high), p_value, p_value, method, n)
+    return Change(
+        ratio=math.exp(float(ratio.log)),
+        low=float(low),
+        high=float(high),
+        freedom=float(ratio.freedom),
+        p_value=p_value,
+        p_adjusted=p_value,
+        method=method,
+        n=n,
+    )

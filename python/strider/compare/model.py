@@ -26,14 +26,16 @@ class Change:
     Attributes:
         ratio: Other ÷ base, of typical values (geometric means).
         low, high: The 95 % interval of the ratio, of this row alone.
+        freedom: Degrees of freedom of the interval.
         p_value: Probability of so large a ratio where the true one is within the threshold.
-        p_adjusted: The same, adjusted for the number of rows (Holm). Below 0.05 it is a difference.
+        p_adjusted: The same, adjusted for the number of rows (Benjamini and Hochberg): a difference below 0.05.
         n: Number of pairs, or of measurements of the smaller side.
     """
 
     ratio: float
     low: float
     high: float
+    freedom: float
     p_value: float
     p_adjusted: float
     method: Method

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Rows in one figure; more go into further figures.
 _MAXIMUM_BARS = 40
+#: Rows beyond so many figures are in the tables alone: those that changed least.
+_MAXIMUM_FIGURES = 6
 #: Up to so many rows all charts and tables are open from the start; beyond, the rows that differ are.
 _OPEN_ROWS = 80
 _DIFFERENT: tuple[Verdict, ...] = ("slower", "faster")
@@ -168,14 +170,18 @@ def _charts(comparison: Comparison, labels: Sequence[Column]) -> list[Chart]:
     )
     reach = max((max(1 / row.change.low, row.change.high) for row in rows if row.change), default=1.0)
     charts = []
-    for part, portion in enumerate(_portions(rows)):
+    left_out = max(0, len(rows) - _MAXIMUM_FIGURES * _MAXIMUM_BARS)
+    for part, portion in enumerate(_portions(rows[: len(rows) - left_out])):
         bars = [_bar(row, labels, position) for position, row in enumerate(portion)]
         specification = change_by_case.figure(bars, reach * 1.02, comparison.threshold)
         name = f"Change, {title(comparison)}" + (f" ({part + 1})" if len(rows) > _MAXIMUM_BARS else "")
         said = f"Chart of changes with their 95 % intervals: {name}. The table below has its numbers."
         caption = "Ratio of typical values (geometric means); whiskers: 95 % interval of each alone."
-        cut = f" Cut at a factor of {change_by_case.WIDEST:g}." if reach > change_by_case.WIDEST else ""
-        charts.append(Chart(name, caption + cut, svg.draw(specification, said)))
+        if reach > change_by_case.WIDEST:
+            caption += f" Cut at a factor of {change_by_case.WIDEST:g}."
+        if left_out:
+            caption += f" {left_out} rows without a large difference are in the table alone."
+        charts.append(Chart(name, caption, svg.draw(specification, said)))
     return charts
 
 

@@ -85,14 +85,18 @@ def title(comparison: Comparison) -> str:
 def counts_text(comparison: Comparison) -> str:
     """How many rows got which verdict, and how it was found, in a sentence."""
     found = [f"{count} {verdict}" for verdict, count in comparison.counts.items() if count]
-    rule = "" if comparison.compared < 2 else f", Holm's correction for {comparison.compared} comparisons"
-    level = f"at most {100 * SIGNIFICANT:g} % risk that any difference here is by chance"
+    level = (
+        f" (at most {100 * SIGNIFICANT:g} % of the differences named are expected to be chance; "
+        f"Benjamini and Hochberg's correction for {comparison.compared} comparisons)"
+        if comparison.compared > 1
+        else ""
+    )
     threshold = (
         f" Only what is shown to differ by more than {100 * comparison.threshold:g} % is a difference."
         if comparison.threshold
         else ""
     )
-    return f"{', '.join(found) or 'Nothing to compare'} ({level}{rule}).{threshold}"
+    return f"{', '.join(found) or 'Nothing to compare'}{level}.{threshold}"
 
 
 def label_columns(comparison: Comparison) -> list[Column]:

@@ -2,7 +2,7 @@
 
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
-from strider.statistics.ratio import MINIMUM_FOR_RATIO, Ratio, holm, paired_ratio, unpaired_ratio
+from strider.statistics.ratio import MINIMUM_FOR_RATIO, Ratio, adjust, paired_ratio, unpaired_ratio
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
 from strider.statistics.stragglers import LastRank, Straggler, last_ranks, stragglers
 from strider.statistics.summary import CallSummary, OperationSummary, summarize
@@ -19,9 +19,9 @@ __all__ = [
     "Ratio",
     "Straggler",
     "Trend",
+    "adjust",
     "compare_digests",
     "describe",
-    "holm",
     "last_ranks",
     "outliers",
     "paired_ratio",

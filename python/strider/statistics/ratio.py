@@ -104,10 +104,11 @@ def unpaired_ratio(base: ArrayLike, other: ArrayLike) -> Ratio:
     )
 
 
-def holm(p_values: ArrayLike) -> FloatArray:
-    """p-values adjusted for their number (Holm 1979), along the last axis.
+def adjust(p_values: ArrayLike) -> FloatArray:
+    """p-values adjusted for their number (Benjamini and Hochberg 1995), along the last axis.
 
-    The probability that any of them is below 0.05 though there is nothing to be found is at most 5 %.
+    Of what is below 0.05 then, at most 5 % is expected to be there by chance; where there is nothing to find,
+    anything is below 0.05 in at most 5 % of all cases.
 
     Args:
         p_values: Shape (…, m).
@@ -116,9 +117,9 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
     found = np.asarray(p_values, dtype=float)
     count = found.shape[-1]
-    order = np.argsort(found, axis=-1, kind="stable")
-    ordered = np.take_along_axis(found, order, axis=-1) * np.arange(count, 0, -1)
-    adjusted = np.minimum(1.0, np.maximum.accumulate(ordered, axis=-1))
+    order = np.argsort(found, axis=-1, kind="stable")[..., ::-1]
+    scaled = np.take_along_axis(found, order, axis=-1) * count / np.arange(count, 0, -1)
+    adjusted = np.minimum(1.0, np.minimum.accumulate(scaled, axis=-1))
     result = np.empty_like(adjusted)
     np.put_along_axis(result, order, adjusted, axis=-1)
     return result

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strider.statistics.ratio import holm
+from strider.statistics.ratio import adjust
 from strider.statistics.summary import OperationSummary
 from strider.store.model import Sample
 
@@ -57,7 +57,7 @@ class Trend:
 
     Attributes:
         change: From the first to the last repetition along the fitted line: -0.2 is a loss of a fifth.
-        p_value: Adjusted for the number of operations that were looked at (Holm).
+        p_value: Adjusted for the number of operations that were looked at.
     """
 
     summary: OperationSummary
@@ -150,7 +150,7 @@ def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     if not looked_at:
         return []
     fits = [fit_trend(summary.rates) for summary in looked_at]
-    adjusted = holm([float(p_value) for _, p_value in fits]).tolist()
+    adjusted = adjust([float(p_value) for _, p_value in fits]).tolist()
     found = [
         Trend(summary, float(np.expm1(change)), p_value)
         for summary, (change, _), p_value in zip(looked_at, fits, adjusted, strict=True)

@@ -57,16 +57,21 @@ def _struct(fields: Sequence[str]) -> str:
 
 _HISTOGRAM = "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])"
 
+#: Which sample it is, and whether it counts.
+_OF_SAMPLE = {
+    "event": "VARCHAR",
+    "case": "INTEGER",
+    "repetition": "INTEGER",
+    "warmup": "BOOLEAN",
+    "operation": "VARCHAR",
+    "measured": "BOOLEAN",
+    "valid": "BOOLEAN",
+}
+
 #: Types of the JSON fields that the tables are made of. A field that a line lacks is NULL.
 _EVENT_TYPES: dict[str, dict[str, str]] = {
     "samples": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "warmup": "BOOLEAN",
-        "operation": "VARCHAR",
-        "measured": "BOOLEAN",
-        "valid": "BOOLEAN",
+        **_OF_SAMPLE,
         "clients": "INTEGER",
         "nodes": "INTEGER",
         "files": "BIGINT",
@@ -87,13 +92,7 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "facts": "JSON",
     },
     "parts": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "warmup": "BOOLEAN",
-        "operation": "VARCHAR",
-        "measured": "BOOLEAN",
-        "valid": "BOOLEAN",
+        **_OF_SAMPLE,
         "start_s": "DOUBLE",
         "elapsed_s": "DOUBLE",
         "parts": f"STRUCT(operation VARCHAR, requests BIGINT, latency {_struct(_LATENCY)}, "

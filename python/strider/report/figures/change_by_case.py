@@ -122,4 +122,5 @@ def _ticks(reach: float) -> list[float]:
         apart = not chosen or math.log(chosen[-1]) - math.log(nice) > math.log(reach) / 4
         if len(chosen) < 3 and apart and math.log(nice) > math.log(reach) / 6:
             chosen.append(nice)
-    return sorted([*(1 / nice for nice in chosen), 1.0, *chosen])
+    below = [2 - nice if nice <= 1.2 else 1 / nice for nice in chosen]
+    return sorted([*(value for value in below if value >= 1 / reach), 1.0, *chosen])
