@@ -137,8 +137,8 @@ def _resolution(rows: Sequence[Row]) -> str:
     limit = SIGNIFICANT * (len(compared) - len(unsure) + 1) / len(compared)
     least = median(_least_named(change, limit) for change in unsure)
     return (
-        f"Differences below about {100 * least:.2g} % could not be shown with this spread and number of repetitions "
-        "(median of the rows that show none)."
+        f"Differences below about {100 * least:.2g} % could not be shown with this spread and this number of "
+        "repetitions (median of the rows that show none)."
     )
 
 

@@ -28,7 +28,8 @@ class Change:
         low, high: The 95 % interval of the ratio, of this row alone.
         freedom: Degrees of freedom of the interval.
         p_value: Probability of so large a ratio where the true one is within the threshold.
-        p_adjusted: The same, adjusted for the number of rows (Benjamini and Hochberg): a difference below 0.05.
+        p_adjusted: The same, adjusted for the number of rows (Benjamini and Hochberg); below 0.05 it is a
+            difference.
         n: Number of pairs, or of measurements of the smaller side.
     """
 

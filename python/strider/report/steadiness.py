@@ -56,10 +56,11 @@ def _straggler_text(straggler: Straggler) -> str:
         if straggler.rank is None
         else f"rank {straggler.rank} on {straggler.node}"
     )
-    times = f"in {straggler.times} of {plural(straggler.n, 'repetition')}"
+    operation = _operation(straggler.case, straggler.operation)
     return (
-        f"Straggler: {who} finished {significant(straggler.lateness, 2)} × later than the median rank {times} of "
-        f"{_operation(straggler.case, straggler.operation)}, which lost {100 * straggler.lost:.0f} % of the rate."
+        f"Straggler: {who} finished {significant(straggler.lateness, 2)} × later than the median rank "
+        f"in {straggler.times} of {plural(straggler.n, 'repetition')} of {operation}, "
+        f"which lost {100 * straggler.lost:.0f} % of the rate."
     )
 
 
