@@ -17,6 +17,9 @@ from strider.units import format_bytes_rounded
 _MACHINE = ("host", "system", "kernel", "cpu", "cores", "memory_bytes")
 #: Phases shorter than this, seconds, are ruled by start-up and scheduling.
 _SHORT_S = 0.1
+#: With fewer measurements a rate with two levels breaks what the correction for many rows promises
+#: (docs/decisions/0014-*.md).
+_FEW = 6
 _HOW = {
     "paired by round": "Repetitions of one round are compared with each other, so drift cancels.",
     "paired by run": "The runs were taken in turns; each pair is one measurement, so slow drift cancels.",
@@ -48,6 +51,7 @@ def remarks(base: Sequence[Run], other: Sequence[Run], method: Method, rows: Seq
         *_differences(base, other),
         *(f"Run {run.id} is {run.status}." for run in runs if run.status != "complete"),
         _short(runs),
+        _few(rows),
         _resolution(rows),
     ]
     return [remark for remark in found if remark]
@@ -125,6 +129,17 @@ def _short(runs: Sequence[Run]) -> str:
         return ""
     phases = plural(len(elapsed_s), "phase")
     return f"{short} of {phases} lasted less than {_SHORT_S:g} s: their rates are coarse."
+
+
+def _few(rows: Sequence[Row]) -> str:
+    """That few measurements cannot know of a second level that a rate jumps to."""
+    least = min((row.change.n for row in rows if row.change), default=_FEW)
+    if least >= _FEW:
+        return ""
+    return (
+        f"Some sides were measured {least} times only: of rates that jump between two levels so few may all "
+        "be at one, and pass for a difference."
+    )
 
 
 def _resolution(rows: Sequence[Row]) -> str:
