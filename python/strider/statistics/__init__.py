@@ -2,6 +2,7 @@
 
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
+from strider.statistics.overlap import Overlap, overlaps
 from strider.statistics.ratio import MINIMUM_FOR_RATIO, Ratio, adjust, paired_ratio, unpaired_ratio
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
 from strider.statistics.stragglers import LastRank, Straggler, last_ranks, stragglers
@@ -16,6 +17,7 @@ __all__ = [
     "LastRank",
     "OperationSummary",
     "Outlier",
+    "Overlap",
     "Ratio",
     "Straggler",
     "Trend",
@@ -24,6 +26,7 @@ __all__ = [
     "describe",
     "last_ranks",
     "outliers",
+    "overlaps",
     "paired_ratio",
     "stragglers",
     "summarize",
