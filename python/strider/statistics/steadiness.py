@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Of fewer values none can stand out: their middle and spread are too uncertain.
 MINIMUM_FOR_OUTLIERS = 6
-#: Modified z-scores beyond 3.5 are outliers (Iglewicz and Hoaglin 1993), but 9 to 15 % of all series of 6 to
+#: Modified z-scores beyond 3.5 are outliers (Iglewicz and Hoaglin 1993), but 9 to 17 % of all series of 6 to
 #: 30 normal values have one. With 40 ÷ n added to it, 1 % of them do.
 _OUTLIER_SCORE, _FEW_VALUES = 3.5, 40.0
 #: Smaller deviations from the median matter to nobody, however regular the other repetitions are.

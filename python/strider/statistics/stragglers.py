@@ -13,6 +13,8 @@ from strider.store.tables import query
 
 #: A rank is late that needs this many times as long as the median rank of its phase.
 LATE = 1.25
+#: Phases shorter than this, seconds, are ruled by when the ranks were scheduled.
+SHORT_S = 0.1
 #: From this share of the rate on, what late ranks cost is told.
 LOST_SHARE = 0.05
 
@@ -43,6 +45,7 @@ class LastRank:
 
     Attributes:
         node: Name of its node.
+        done_s: When it finished, seconds after the phase's start.
         lateness: When it finished ÷ when the median rank did, from the phase's start.
         late_ranks: Number of ranks that were late.
         whole_node: Whether the late ranks are all those of one node of several.
@@ -52,6 +55,7 @@ class LastRank:
 
     rank: int
     node: str
+    done_s: float
     lateness: float
     late_ranks: int
     whole_node: bool
@@ -109,6 +113,7 @@ def _last_rank(run: Run, row: dict[str, Any]) -> LastRank:
     return LastRank(
         rank=row["last_rank"],
         node=node_name(run, row["last_node"]),
+        done_s=row["last_done_s"],
         lateness=row["last_done_s"] / row["median_done_s"],
         late_ranks=row["late_ranks"],
         whole_node=alone and row["late_ranks"] == row["ranks_of_last_node"] > 1,
@@ -126,7 +131,8 @@ def stragglers(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
     """The ranks and nodes that cost most, those that cost most first.
 
     An operation has one where the same rank, or the same whole node, is last and late in at least half of the
-    repetitions that count, and at least a twentieth of the rate is lost by it.
+    repetitions that count, and at least a twentieth of the rate is lost by it. Phases of less than a tenth of a
+    second are not judged.
     """
     samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
     for sample in run.samples:
@@ -146,7 +152,7 @@ def _phase(sample: Sample) -> Phase:
 
 
 def _straggler(case: Case, operation: str, phases: Sequence[LastRank | None]) -> Straggler | None:
-    late = [one for one in phases if one is not None and one.late_ranks]
+    late = [one for one in phases if one is not None and one.late_ranks and one.done_s >= SHORT_S]
     if not late:
         return None
     culprits = Counter((one.node, None if one.whole_node else one.rank) for one in late)

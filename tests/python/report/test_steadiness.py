@@ -85,6 +85,11 @@ def test_a_rank_that_is_late_once_is_no_straggler(tmp_path: Path) -> None:
     assert said(run) == []
 
 
+def test_short_phases_are_not_judged(tmp_path: Path) -> None:
+    run = run_of(tmp_path, late=lambda repetition, rank: 0.02 if rank == 7 else 0.01)
+    assert said(run) == []
+
+
 def test_another_late_rank_each_time_is_no_straggler(tmp_path: Path) -> None:
     run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if rank == repetition % CLIENTS else 1.0)
     assert said(run) == []
