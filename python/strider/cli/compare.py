@@ -24,50 +24,56 @@ class FailOn(StrEnum):
     INCOMPARABLE = "incomparable"
 
 
+RunsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="A B",
+        help="Two runs: ids, unique beginnings of them, run directories, or latest; A is the base. "
+        "Three or more of a side, taken in turns, are joined by commas: A1,A2,A3 B1,B2,B3. "
+        "With --by one run.",
+    ),
+]
+ByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="KEY[=BASE,OTHER…]",
+        help="Compare within one run what differs in a key of the suite, as in interface=posix,mpiio.",
+    ),
+]
+MetricOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="rate (else), first-done, latency-mean, -p50, -p90, -p99 or -max. May be repeated.",
+    ),
+]
+ThresholdOption = Annotated[
+    str,
+    typer.Option("--threshold", metavar="SHARE", help="What differs by less is no difference, such as 5%."),
+]
+FailOnOption = Annotated[
+    list[FailOn] | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit code 1 if anything is slower; is different; is not shown to be slower by less than "
+        "the threshold; or cannot be compared. May be repeated.",
+    ),
+]
+PageOption = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Write a page (HTML) with charts, too."),
+]
+
+
 def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="A B",
-            help="Two runs: ids, unique beginnings of them, run directories, or latest; A is the base. "
-            "Three or more of a side, taken in turns, are joined by commas: A1,A2,A3 B1,B2,B3. "
-            "With --by one run.",
-        ),
-    ],
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="KEY[=BASE,OTHER…]",
-            help="Compare within one run what differs in a key of the suite, as in interface=posix,mpiio.",
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            metavar="NAME",
-            help="rate (else), first-done, latency-mean, -p50, -p90, -p99 or -max. May be repeated.",
-        ),
-    ] = None,
-    threshold: Annotated[
-        str,
-        typer.Option(
-            "--threshold", metavar="SHARE", help="What differs by less is no difference, such as 5%."
-        ),
-    ] = "0%",
-    fail_on: Annotated[
-        list[FailOn] | None,
-        typer.Option(
-            "--fail-on",
-            help="Exit code 1 if anything is slower; is different; is not shown to be slower by less than "
-            "the threshold; or cannot be compared. May be repeated.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write a page (HTML) with charts, too."),
-    ] = None,
+    runs: RunsArgument,
+    by: ByOption = None,
+    metric: MetricOption = None,
+    threshold: ThresholdOption = "0%",
+    fail_on: FailOnOption = None,
+    output: PageOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -15,10 +15,15 @@ from strider.store.model import Run, Sample
 
 @dataclass(frozen=True)
 class Taken:
-    """A run, its operations, and its samples and numbers of errors by case number and operation."""
+    """A run, its operations, and its samples and numbers of errors by case number and operation.
+
+    Attributes:
+        by_work: The operations by what defines their work.
+    """
 
     run: Run
     items: Sequence[Item]
+    by_work: Mapping[str, Sequence[Item]]
     samples: Mapping[tuple[int, str], Sequence[Sample]]
     errors: Mapping[tuple[int, str], int]
 
@@ -33,11 +38,14 @@ class Taken:
         for error in run.errors:
             if error.case is not None and error.operation is not None:
                 errors[error.case, error.operation] += error.count
-        return cls(run, items, samples, errors)
+        by_work: defaultdict[str, list[Item]] = defaultdict(list)
+        for item in items:
+            by_work[item.key].append(item)
+        return cls(run, items, by_work, samples, errors)
 
     def find(self, item: Item) -> Item | None:
         """The operation of this run that does the work of an item of another run of the same side."""
-        same = [one for one in self.items if one.key == item.key]
+        same = self.by_work.get(item.key, [])
         named = [one for one in same if one.case.name == item.case.name]
         return next(iter(named or same), None)
 

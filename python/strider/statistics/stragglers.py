@@ -131,8 +131,8 @@ def stragglers(run: Run, last: dict[Phase, LastRank]) -> list[Straggler]:
     """The ranks and nodes that cost most, those that cost most first.
 
     An operation has one where the same rank, or the same whole node, is last and late in at least half of the
-    repetitions that count, and at least a twentieth of the rate is lost by it. Phases of less than a tenth of a
-    second are not judged.
+    repetitions that count, and at least a twentieth of the rate is lost by it. Phases of less than a tenth of
+    a second are not judged.
     """
     samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
     for sample in run.samples:

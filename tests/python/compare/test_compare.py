@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from builders import KIB, MIB, CaseSpec, sweep
 from comparison_builders import run_of, started
 from strider.compare import Comparison, Row, compare, compare_within, is_unproven
 from strider.errors import StriderError
-from strider.store import Case
+from strider.store import Case, Run
 
 WRITE = CaseSpec(operations=("write",))
 
@@ -285,6 +286,37 @@ class TestManyRows:
         noisy = only(compare([base], [run_of(tmp_path / "c", [WRITE], noise=0.3)], threshold=0.1))
         assert noisy.verdict == "no difference shown"
         assert is_unproven(noisy, 0.1)
+
+
+class TestChance:
+    """The whole of `compare`, 300 times, on runs whose truth is known; `test_simulation` tries its parts."""
+
+    TRIALS = 300
+
+    def verdicts(self, tmp_path: Path, factor: float) -> list[list[str]]:
+        """The verdicts of four rows in each trial: 12 repetitions, noise of 3 %, side B at a factor of A."""
+        run = run_of(tmp_path / "a", sweep(transfers=[MIB]))
+        rng = np.random.default_rng(1)
+
+        def drawn(factor: float) -> Run:
+            rates = 1000 * factor * rng.normal(1, 0.03, len(run.samples))
+            pairs = zip(run.samples, rates.tolist(), strict=True)
+            return run.model_copy(
+                update={"samples": [sample.model_copy(update={"rate_mib_s": rate}) for sample, rate in pairs]}
+            )
+
+        comparisons = (compare([drawn(1.0)], [drawn(factor)]) for _ in range(self.TRIALS))
+        return [[row.verdict for row in comparison.rows] for comparison in comparisons]
+
+    def test_identical_runs_differ_in_at_most_5_of_100_comparisons(self, tmp_path: Path) -> None:
+        found = self.verdicts(tmp_path, 1.0)
+        differing = sum(set(verdicts) != {"no difference shown"} for verdicts in found)
+        assert differing / self.TRIALS <= 0.05 + 2 * (0.05 * 0.95 / self.TRIALS) ** 0.5
+
+    def test_a_slowdown_by_5_percent_is_found_in_95_of_100_rows(self, tmp_path: Path) -> None:
+        found = [verdict for verdicts in self.verdicts(tmp_path, 0.95) for verdict in verdicts]
+        assert found.count("slower") / len(found) >= 0.95
+        assert "faster" not in found
 
 
 class TestRemarks:
