@@ -20,7 +20,8 @@ constexpr const char* usage =
     "       strider-engine check PLAN\n"
     "       strider-engine extents PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
-    "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n";
+    "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
+    "           [--counters none|basic|all]\n";
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
 
@@ -97,12 +98,22 @@ int version() {
   return done;
 }
 
+CounterScope counter_scope(const Arguments& arguments) {
+  if (!arguments.options.contains("counters")) return CounterScope::all;
+  const std::string text = arguments.text("counters");
+  if (text == "none") return CounterScope::none;
+  if (text == "basic") return CounterScope::basic;
+  if (text == "all") return CounterScope::all;
+  throw InputError("counters", "unknown --counters " + text, "one of none, basic, all");
+}
+
 int run(const Arguments& arguments) {
   RunOptions options;
   options.directory = arguments.text("directory");
   options.run = arguments.text("run");
   options.events = arguments.text("events");
   options.data_seed = arguments.number("data-seed", 1);
+  options.counters = counter_scope(arguments);
   options.plan_file = arguments.plan;
   switch (run_plan(options)) {
     case RunResult::complete: return done;

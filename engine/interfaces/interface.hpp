@@ -100,6 +100,8 @@ struct Capabilities {
   bool storage;                 ///< bytes reach storage: files need space and can be checked afterwards
   bool collective;              ///< has collective transfers
   MetadataCalls metadata = {};  ///< what its Directory offers
+  /// Speaks to the storage itself: the kernel's file system, its cache and its counters are not in between.
+  bool own_client = false;
 };
 
 /// An interface's description of itself.
