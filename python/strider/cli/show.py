@@ -13,6 +13,10 @@ def show(
     latency: Annotated[
         bool, typer.Option("--latency", help="Show how latencies are distributed, as percentiles.")
     ] = False,
+    counters: Annotated[
+        bool,
+        typer.Option("--counters", help="Show what the nodes counted: CPU, context switches, packets, disks."),
+    ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -29,10 +33,12 @@ def show(
         sys.stdout.write(to_json({**head, "exit_code": loaded.info.exit_code, "results": as_rows(loaded)}))
         return
     from strider.cli.console import output
+    from strider.report import counters as counters_table
     from strider.report import latency_table, table
     from strider.report.wording import status_text
 
     console = output()
     title = f"{loaded.id}: {status_text(loaded)}, {loaded.info.started}, target {loaded.info.directory}"
     console.print(title, highlight=False, markup=False, soft_wrap=True)
-    (latency_table if latency else table).render(loaded, console)
+    view = counters_table if counters else latency_table if latency else table
+    view.render(loaded, console)

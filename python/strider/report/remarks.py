@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from strider.report.caches import cache_remarks
 from strider.report.reservations import reservations
 from strider.report.wording import (
     NO_STORAGE,
@@ -49,6 +50,7 @@ def remarks(
         digest_line(comparisons),
         _null_remark(summaries),
         _memory_remark(run),
+        *cache_remarks(summaries),
         _cache_remark(run, summaries),
         headline_remark(summaries),
         *reservations(summaries),

@@ -1,11 +1,13 @@
 """Numbers one can defend: what a run says about each operation, with its spread and its uncertainty."""
 
+from strider.statistics.counters import CounterSummary
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
 from strider.statistics.summary import CallSummary, OperationSummary, summarize
 
 __all__ = [
     "CallSummary",
+    "CounterSummary",
     "DigestComparison",
     "Distribution",
     "Interval",

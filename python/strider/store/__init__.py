@@ -1,14 +1,16 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
-from strider.store.load import load, load_ranks
-from strider.store.model import Case, ErrorRow, Part, RankRow, Run, Sample
+from strider.store.load import load, load_counters, load_ranks
+from strider.store.model import Case, CounterGroup, ErrorRow, NodeCounters, Part, RankRow, Run, Sample
 from strider.store.runs import RunSummary, list_runs, resolve
 from strider.store.tables import ExportFormat, Table, derive, export, query
 
 __all__ = [
     "Case",
+    "CounterGroup",
     "ErrorRow",
     "ExportFormat",
+    "NodeCounters",
     "Part",
     "RankRow",
     "Run",
@@ -19,6 +21,7 @@ __all__ = [
     "export",
     "list_runs",
     "load",
+    "load_counters",
     "load_ranks",
     "query",
     "resolve",
