@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -153,6 +154,19 @@ struct ErrorInfo {
   std::string expected_hex, found_hex, blame;
   std::uint64_t count = 1;
   std::string remedy;
+};
+
+/// What `observe` writes: a line for each time that counters were read, each written at once.
+class ObservationStream {
+ public:
+  /// Replaces the file at `path`, and writes the first line. Throws IoError.
+  ObservationStream(const std::string& path, const std::string& host, double interval_s);
+  /// What passed in the `elapsed_s` before now.
+  void observed(double elapsed_s, const CounterGroups& groups);
+
+ private:
+  std::ofstream file_;
+  std::string path_;
 };
 
 /// The event stream: one JSON object a line, each written at once, so that a killed run is readable up to its last

@@ -149,6 +149,22 @@ std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::e
 
 }  // namespace
 
+ObservationStream::ObservationStream(const std::string& path, const std::string& host, double interval_s)
+    : file_(path, std::ios::trunc), path_(path) {
+  if (!file_) throw IoError({"open", path, 0, 0, errno});
+  const Json head{{"format", "strider-observed"},
+                  {"version", 1},
+                  {"host", host},
+                  {"started", utc_now()},
+                  {"interval_s", interval_s}};
+  if (!(file_ << line_of(head) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
+}
+
+void ObservationStream::observed(double elapsed_s, const CounterGroups& groups) {
+  const Json line{{"end", utc_now()}, {"elapsed_s", elapsed_s}, {"counters", counters_of(groups)}};
+  if (!(file_ << line_of(line) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
+}
+
 EventStream::EventStream(const std::string& path) : path_(path), origin_ns_(monotonic_ns()) {
   if (path.empty()) return;
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

@@ -1,6 +1,5 @@
 """Counters and the honesty about caches, of the whole program and beside tools that count by themselves."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import EngineRun, Json, case, plan, run_engine
+from harness import Json, case, plan, run_engine
 from strider.engine import Engine
 
 MIB = 1 << 20
@@ -57,9 +56,7 @@ def moved_bytes(work: Path, directory: Path) -> dict[bool, int]:
 
 
 @pytest.mark.parametrize("method", ["multiple", "sieve"])
-def test_bytes_of_calls_are_those_of_strace(
-    engine: Engine, tmp_path: Path, strace: str, method: str
-) -> None:
+def test_bytes_of_calls_are_those_of_strace(engine: Engine, tmp_path: Path, strace: str, method: str) -> None:
     """Requests exactly, bytes exactly: what the kernel counts is what is seen from outside."""
     keys: Json = {"pattern_transfer": 3000, "pattern_count": 50, "clients": 2, "sharing": "per-rank"}
     document = plan([case("strided", **keys, interface_method=method, operations=["write", "read"])])
@@ -77,7 +74,7 @@ def test_bytes_of_calls_are_those_of_strace(
 
 
 def test_requests_are_those_that_strace_counts(engine: Engine, tmp_path: Path, strace: str) -> None:
-    """strace -c adds up calls by name: those of the transfers are the difference between one and three times as many."""
+    """strace -c adds up calls by name: three times the requests are that many calls more."""
 
     def counted(count: int) -> tuple[int, int]:
         work = tmp_path / str(count)
@@ -140,7 +137,7 @@ def test_switches_of_the_node_hold_those_of_the_ranks(engine: Engine, disk_folde
 
 
 def test_one_event_for_each_machine(engine: Engine, tmp_path: Path) -> None:
-    """Nodes that one machine stands in for are not counted twice, and cases of fewer ranks have theirs too."""
+    """Nodes that one machine stands in for are not counted twice; cases of fewer ranks are counted too."""
     keys: Json = {"pattern_transfer": 512, "pattern_count": 2, "operations": ["write"]}
     cases = [case("strided", clients=clients, **keys) for clients in (1, 4)]
     done = run_engine(engine, plan(cases, ranks_per_node=2), tmp_path)
@@ -224,7 +221,9 @@ def test_in_memory_nobody_can_tell(engine: Engine, memory_folder: Path) -> None:
 
 
 def test_digests_do_not_depend_on_the_policy(engine: Engine, tmp_path: Path) -> None:
-    done = run_engine(engine, plan([reading("as-is", verify="full"), reading("cold", verify="full")]), tmp_path)
+    done = run_engine(
+        engine, plan([reading("as-is", verify="full"), reading("cold", verify="full")]), tmp_path
+    )
     digests = {sample["digest"] for sample in done.of("sample", operation="read")}
     assert len(digests) == 1
 

@@ -141,7 +141,11 @@ def test_the_common_parameters_are_those_of_the_page(engine: Engine) -> None:
     common = set(re.findall("`([a-z_]+)`", of_data))
     assert common == {entry["name"] for entry in description["case"]}
     added = set(re.findall("`([a-z_]+)`", of_metadata))
-    assert {entry["name"] for entry in description["tree_case"]} == (common | added) - {"depth", "think", "cache"}
+    assert {entry["name"] for entry in description["tree_case"]} == (common | added) - {
+        "depth",
+        "think",
+        "cache",
+    }
 
 
 def test_the_parts_of_a_mix_have_the_keys_of_the_page(engine: Engine, tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def export(
         Rows,
         typer.Option(
             "--rows",
-            help="One row per sample, per operation of a sample's mix, per rank of a sample, per counter of a "
-            "node and sample, per error or per case.",
+            help="One row per sample, per operation of a sample's mix, per rank of a sample, per counter of "
+            "a node and sample, per error or per case.",
         ),
     ] = Rows.SAMPLES,
     output: Annotated[

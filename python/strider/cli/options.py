@@ -45,8 +45,8 @@ CountersOption = Annotated[
     typer.Option(
         "--counters",
         metavar="SCOPE",
-        help="What each node counts around each phase: none, basic (CPU, kernel, memory, disks, network) or all "
-        "(InfiniBand and clients of file systems too).",
+        help="What each node counts around each phase: none, basic (CPU, kernel, memory, disks, network) or "
+        "all (InfiniBand and clients of file systems too).",
     ),
 ]
 StoreOption = Annotated[

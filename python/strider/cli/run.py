@@ -33,4 +33,6 @@ def run(
     """
     from strider.suite import locate
 
-    run_suite(locate(suite), RunOptions(settings or [], target, clients, launcher, store, quiet, json, counters))
+    run_suite(
+        locate(suite), RunOptions(settings or [], target, clients, launcher, store, quiet, json, counters)
+    )

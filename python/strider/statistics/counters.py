@@ -38,14 +38,12 @@ class CounterSummary:
         return total / self.elapsed_s if total is not None and self.elapsed_s > 0 else None
 
     def processor_share(self, *names: str) -> float | None:
-        """Share of the processors' time, 0 to 1, as vmstat gives it in percent: of `user_s`, `system_s`, …"""
+        """Share of the processors' time, 0 to 1, as vmstat gives it in percent: of the times named."""
         whole = sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
         return sum(self.total("cpu", name) or 0.0 for name in names) / whole if whole else None
 
 
-def summarize_counters(
-    samples: Sequence[Sample], counters: Sequence[NodeCounters]
-) -> CounterSummary | None:
+def summarize_counters(samples: Sequence[Sample], counters: Sequence[NodeCounters]) -> CounterSummary | None:
     """What nodes counted around some samples; None where they did not.
 
     Args:
@@ -64,7 +62,8 @@ def summarize_counters(
     count = len(repetitions)
     first = next(iter(by_repetition.values()))
     return CounterSummary(
-        elapsed_s=math.fsum(max(node.elapsed_s for node in nodes) for nodes in by_repetition.values()) / count,
+        elapsed_s=math.fsum(max(node.elapsed_s for node in nodes) for nodes in by_repetition.values())
+        / count,
         nodes=len(first),
         totals={name: math.fsum(totals.get(name, 0.0) for totals in repetitions) / count for name in names},
         memory_bytes=_total(first).get(("memory", "total_bytes"), 0.0),
@@ -82,12 +81,14 @@ def _total(nodes: Sequence[NodeCounters]) -> dict[tuple[str, str], float]:
 
 def _whole(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
     """All but block devices; of Lustre, what went to storage and not what was asked for."""
-    return [
-        group for group in groups if group.source != "block" and not group.instance.endswith("/llite")
-    ]
+    return [group for group in groups if group.source != "block" and not group.instance.endswith("/llite")]
 
 
 def _busiest(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
     devices = [group for group in groups if group.source == "block"]
     moved = ("read_bytes", "written_bytes")
-    return [max(devices, key=lambda group: sum(group.values.get(name, 0.0) for name in moved))] if devices else []
+    return (
+        [max(devices, key=lambda group: sum(group.values.get(name, 0.0) for name in moved))]
+        if devices
+        else []
+    )

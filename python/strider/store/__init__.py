@@ -2,6 +2,7 @@
 
 from strider.store.load import load, load_counters, load_ranks
 from strider.store.model import Case, CounterGroup, ErrorRow, NodeCounters, Part, RankRow, Run, Sample
+from strider.store.observed import Observed, read_observed
 from strider.store.runs import RunSummary, list_runs, resolve
 from strider.store.tables import ExportFormat, Table, derive, export, query
 
@@ -11,6 +12,7 @@ __all__ = [
     "ErrorRow",
     "ExportFormat",
     "NodeCounters",
+    "Observed",
     "Part",
     "RankRow",
     "Run",
@@ -24,5 +26,6 @@ __all__ = [
     "load_counters",
     "load_ranks",
     "query",
+    "read_observed",
     "resolve",
 ]
