@@ -172,6 +172,9 @@ int main(int count, char** words) {
   } catch (const strider::InputError& error) {
     std::cerr << "strider-engine: " << error.what() << (error.remedy().empty() ? "" : ": " + error.remedy()) << '\n';
     return strider::bad_input;
+  } catch (const strider::IoError& error) {
+    std::cerr << "strider-engine: " << error.details().call << ' ' << error.details().file << ": " << error.what() << '\n';
+    return strider::could_not_run;
   } catch (const std::exception& error) {
     std::cerr << "strider-engine: " << error.what() << '\n';
     return strider::could_not_run;
