@@ -30,7 +30,17 @@ def run_events(cases: Iterable[Json], target: Path, further: Iterable[str] = ())
     with tempfile.TemporaryDirectory() as work:
         plan, events = Path(work) / "plan.json", Path(work) / "events.jsonl"
         plan.write_text(json.dumps({**header, "cases": numbered}), encoding="utf-8")
-        options = ["--directory", target, "--run", "benchmark", "--data-seed", "1", "--events", events, *further]
+        options = [
+            "--directory",
+            target,
+            "--run",
+            "benchmark",
+            "--data-seed",
+            "1",
+            "--events",
+            events,
+            *further,
+        ]
         words = [engine.version.mpi.mpiexec, "-n", ranks, engine.path, "run", plan, *options]
         subprocess.run([str(word) for word in words], check=True)
         return [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]

@@ -37,7 +37,7 @@ def columns(summaries: Sequence[OperationSummary]) -> dict[tuple[str, str], Cell
     return {
         heading: cell
         for heading, cell in found.items()
-        if any(cell(summary) not in (NOTHING, "", "0") for summary in summaries)
+        if any(cell(summary) not in (NOTHING, "", "0", "0.0") for summary in summaries)
     }
 
 
