@@ -32,13 +32,15 @@ def columns(summaries: Sequence[OperationSummary]) -> dict[tuple[str, str], Cell
         ("InfiniBand out", "packets"): _total("infiniband", "sent_packets"),
         ("disk read", "MiB"): _total("block", "read_bytes", MIB),
         ("disk written", "MiB"): _total("block", "written_bytes", MIB),
-        ("from storage", "%"): format_served,
     }
-    return {
+    shown = {
         heading: cell
         for heading, cell in found.items()
         if any(cell(summary) not in (NOTHING, "", "0", "0.0") for summary in summaries)
     }
+    # Of this one nothing at all is news.
+    told = any(summary.served for summary in summaries)
+    return shown | ({("from storage", "%"): format_served} if told else {})
 
 
 def _per_work(summaries: Sequence[OperationSummary]) -> tuple[str, str]:

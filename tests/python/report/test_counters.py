@@ -58,6 +58,11 @@ def test_columns_without_anything_are_left_out(tmp_path: Path) -> None:
     assert {"InfiniBand in", "I/O wait", "disk written", "retransmits"}.isdisjoint(names)
 
 
+def test_a_read_of_which_nothing_came_from_storage_is_told(tmp_path: Path) -> None:
+    write, read = texts(run_of(tmp_path, [CaseSpec(counting_nodes=1, served=0.0)]))
+    assert (write["from storage", "%"], read["from storage", "%"]) == ("", "0.0")
+
+
 def test_transfer_sizes_tell_rows_apart(tmp_path: Path) -> None:
     cases = sweep(interfaces=("posix",), transfers=(4096, 65536))
     for case in cases:
