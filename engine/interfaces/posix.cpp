@@ -10,11 +10,11 @@
 #include "interfaces/posix_io.hpp"
 #include "interfaces/sieve.hpp"
 #include "interfaces/threaded_file.hpp"
+#include "interfaces/whole.hpp"
 
 namespace strider {
 namespace {
 
-constexpr std::uint64_t direct_alignment = 512;
 constexpr std::uint32_t most_threads = 1024;
 
 enum class Method { multiple, vectored, sieve };
@@ -51,41 +51,24 @@ class PosixMover {
       return sieve_->write(request);
     }
     if (request.extents.size() > 1 && method_ == Method::vectored)
-      return for_each_run(request, [&](std::uint64_t offset) { io_.write_vector(pieces_, offset); });
+      return runs_.for_each(request, [&](auto pieces, std::uint64_t offset) { io_.write_vector(pieces, offset); });
     for (const Extent& extent : request.extents)
       io_.write({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
   }
   void read(const Request& request) {
     if (request.extents.size() > 1 && method_ == Method::sieve) return sieve_->read(request);
     if (request.extents.size() > 1 && method_ == Method::vectored)
-      return for_each_run(request, [&](std::uint64_t offset) { io_.read_vector(pieces_, offset); });
+      return runs_.for_each(request, [&](auto pieces, std::uint64_t offset) { io_.read_vector(pieces, offset); });
     for (const Extent& extent : request.extents)
       io_.read({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
   }
 
  private:
-  /// Extents that follow each other in the file are moved by one call.
-  template <typename Action>
-  void for_each_run(const Request& request, const Action& action) {
-    std::uint64_t begin = 0, end = 0;
-    pieces_.clear();
-    for (const Extent& extent : request.extents) {
-      if (!pieces_.empty() && extent.file_offset != end) {
-        action(begin);
-        pieces_.clear();
-      }
-      if (pieces_.empty()) begin = extent.file_offset;
-      end = extent.file_offset + extent.length;
-      pieces_.push_back({request.memory + extent.memory_offset, extent.length});
-    }
-    if (!pieces_.empty()) action(begin);
-  }
-
   PosixIo io_;
   Method method_;
   std::mutex& sieving_;
   std::optional<Sieve> sieve_;
-  std::vector<iovec> pieces_;  ///< of the run at hand; keeps its memory between requests
+  Runs runs_;
 };
 
 class PosixFile final : public File {
@@ -95,9 +78,7 @@ class PosixFile final : public File {
 
   void write(const Request& request) override { mover_.write(request); }
   void read(const Request& request) override { mover_.read(request); }
-  void sync() override {
-    if (::fsync(file_.get()) != 0) throw_errno("fsync", file_.path());
-  }
+  void sync() override { sync_or_throw(file_); }
   void close() override { file_.close(); }
 
   void preallocate(std::uint64_t bytes) {
@@ -145,9 +126,7 @@ class Posix final : public Interface {
     for (std::uint32_t i = 0; i < request.depth; ++i) movers.push_back(file->mover(options_));
     return std::make_unique<ThreadedFile>(std::move(file), std::move(movers));
   }
-  void remove(const std::string& path) override {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
-  }
+  void remove(const std::string& path) override { remove_file(path); }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
     return std::make_unique<PosixDirectory>(path);
   }
