@@ -1,12 +1,13 @@
-"""How lists of pieces move to and from an I/O server by each transfer method, and whether hybrid chooses well.
+"""How lists of pieces move to and from an I/O server by each method, and whether hybrid chooses well.
 
     .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [DIRECTORY]]]]
 
-TRANSPORT is cma (default) or tcp; STORE is nothing (default: the server forgets what is written, so that what is
-measured is the way there) or files, below DIRECTORY (default: where temporary files go). One server, one
-client, memory at a stride of twice the length of a piece, a contiguous file. Rates are those of the best of
-short windows, which other work on the machine moves least; how hybrid compares is also given as the median of
-the ratio within a round. Builds `strider-list-transfers` and `strider-listio-server` beside the engine.
+TRANSPORT is cma (default) or tcp; STORE is nothing (default: the server forgets what is written, so that
+what is measured is the way there) or files, below DIRECTORY (default: where temporary files go). One
+server, one client, memory at a stride of twice the length of a piece, a contiguous file. Rates are those of
+the best of short windows, which other work on the machine moves least; how hybrid compares is also given as
+the median of the ratio within a round. Builds `strider-list-transfers` and `strider-listio-server` beside
+the engine.
 """
 
 import json
