@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+LATEST = "latest"
+"""The name of the latest run of a store."""
+
 SuiteArgument = Annotated[
     str,
     typer.Argument(
@@ -13,7 +16,9 @@ SuiteArgument = Annotated[
 ]
 RunArgument = Annotated[
     str,
-    typer.Argument(metavar="RUN", help="Run id, the unique beginning of one, a run directory, or latest."),
+    typer.Argument(
+        metavar="[RUN]", help="Run id, the unique beginning of one, a run directory; else the latest."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -60,3 +65,11 @@ StoreOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+TasksOption = Annotated[
+    int,
+    typer.Option("--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as for mpiexec."),
+]
+WriteSuiteOption = Annotated[
+    Path | None,
+    typer.Option("--suite", metavar="FILE", help="Write the equivalent suite instead of running it."),
+]

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from strider.report.caches import cache_remarks, is_from_cache, is_from_storage
 from strider.report.reservations import reservations
+from strider.report.steadiness import steadiness
 from strider.report.wording import (
     NO_STORAGE,
     digest_line,
@@ -54,6 +55,7 @@ def remarks(
         _cache_remark(run, summaries),
         headline_remark(summaries),
         *reservations(summaries),
+        *steadiness(run, summaries),
     ]
     return [remark for remark in found if remark]
 

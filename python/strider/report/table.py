@@ -17,6 +17,7 @@ from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference, reference_of
 from strider.report.reservations import reservations
+from strider.report.steadiness import steadiness
 from strider.report.thinking import overlap_cell
 from strider.report.wording import (
     constants_line,
@@ -26,7 +27,15 @@ from strider.report.wording import (
     problems,
     verification_line,
 )
-from strider.statistics import Distribution, OperationSummary, Overlap, compare_digests, overlaps, summarize
+from strider.statistics import (
+    Distribution,
+    OperationSummary,
+    Overlap,
+    compare_digests,
+    outliers,
+    overlaps,
+    summarize,
+)
 from strider.statistics.summary import CallSummary, LatencySummary, PartSummary
 from strider.store.model import Case, Parameters, Run
 from strider.units import MB, MIB, format_bytes
@@ -68,7 +77,7 @@ def render(run: Run, console: Console) -> None:
     ):
         if sentence:
             console.print(sentence, highlight=False, markup=False)
-    for sentence in [*cache_remarks(summaries), *reservations(summaries)]:
+    for sentence in [*cache_remarks(summaries), *reservations(summaries), *steadiness(run, summaries)]:
         console.print(sentence, style="yellow", highlight=False, markup=False)
     for problem in problems(run, summaries, comparisons):
         console.print(problem, style="bold red", highlight=False, markup=False)
@@ -125,6 +134,7 @@ def _as_row(
         "voided": summary.voided,
         "errors": sum(error.count for error in summary.errors),
         **_rate_fields(summary.rate, unit),
+        "outlier_repetitions": [outlier.sample.repetition for outlier in outliers([summary])],
         f"rate_total_{unit}": summary.total_rate,
         f"rate_first_done_median_{unit}": first_done,
         **({} if of_metadata else _published(summary, reference)),

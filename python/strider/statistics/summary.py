@@ -197,6 +197,12 @@ class OperationSummary:
         return len(self.samples)
 
     @property
+    def rates(self) -> list[float]:
+        """Rate of each repetition that counts, in the order of execution; NaN where it is not known."""
+        quantities = _OPERATIONS if self.case.is_metadata else _BYTES
+        return [quantities.rate(sample) for sample in self.samples]
+
+    @property
     def rate_unit(self) -> RateUnit:
         """Unit of its rates."""
         return "op/s" if self.case.is_metadata else "MiB/s"

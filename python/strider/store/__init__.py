@@ -4,7 +4,7 @@ from strider.store.load import load, load_counters, load_ranks
 from strider.store.model import Case, CounterGroup, ErrorRow, NodeCounters, Part, RankRow, Run, Sample
 from strider.store.observed import Observed, read_observed
 from strider.store.runs import RunSummary, list_runs, resolve
-from strider.store.tables import ExportFormat, Table, derive, export, query
+from strider.store.tables import ExportFormat, Table, derive, export, export_rows, query
 
 __all__ = [
     "Case",
@@ -21,6 +21,7 @@ __all__ = [
     "Table",
     "derive",
     "export",
+    "export_rows",
     "list_runs",
     "load",
     "load_counters",

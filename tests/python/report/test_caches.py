@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+
 import pytest
 from rich.console import Console
 
