@@ -136,7 +136,8 @@ class TurnRunner {
     available_ = std::min(available_, result.completed_requests);
     outcome.failed = outcome.failed || result.failed;
     outcome.interrupted = outcome.interrupted || result.interrupted;
-    if (rank_ == 0 && task.purpose == Purpose::measurement && result.valid) outcome.rates[task.name.operation] = result.rate;
+    if (rank_ == 0 && task.purpose == Purpose::measurement && result.valid)
+      outcome.rates[task.name.operation] = result.rate;
   }
 
   /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear

@@ -294,11 +294,11 @@ class Report {
     const Capabilities& capabilities = task_.test->interface->capabilities;
     if (task_.unit != Unit::bytes || !capabilities.storage || sample.bytes == 0) return std::nullopt;
     const auto& sum = sums_.value;
-    const Seen seen{.process = sample.calls ? Moved{sample.calls->storage_read_bytes, sample.calls->storage_write_bytes}
-                                            : Moved{},
-                    .traffic = {.client = {sum[Sums::client_read], sum[Sums::client_written]},
-                                .network = {sum[Sums::network_read], sum[Sums::network_written]},
-                                .block = {sum[Sums::block_read], sum[Sums::block_written]}}};
+    const Seen seen{
+        .process = sample.calls ? Moved{sample.calls->storage_read_bytes, sample.calls->storage_write_bytes} : Moved{},
+        .traffic = {.client = {sum[Sums::client_read], sum[Sums::client_written]},
+                    .network = {sum[Sums::network_read], sum[Sums::network_written]},
+                    .block = {sum[Sums::block_read], sum[Sums::block_written]}}};
     const auto client = capabilities.own_client ? ServedBy::Client::own : ServedBy::Client::kernel;
     if (!reads(task_.operation)) context_.served_by.note_write(client, context_.storage.source, sample.bytes, seen);
     if (writes(task_.operation)) return std::nullopt;
@@ -332,7 +332,7 @@ class Report {
     sample.voluntary_switches = sum[Sums::voluntary];
     sample.involuntary_switches = sum[Sums::involuntary];
     if (sum[Sums::uncounted_ranks] == 0)
-      sample.calls = {sum[Sums::read_calls],      sum[Sums::write_calls],        sum[Sums::call_read_bytes],
+      sample.calls = {sum[Sums::read_calls],       sum[Sums::write_calls],        sum[Sums::call_read_bytes],
                       sum[Sums::call_write_bytes], sum[Sums::storage_read_bytes], sum[Sums::storage_write_bytes]};
     sample.served = served(sample);
     sample.cache = task_.cache;

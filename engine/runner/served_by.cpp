@@ -26,7 +26,8 @@ void ServedBy::note_write(Client client, StorageSource source, std::uint64_t byt
   };
   // What the directory is on says nothing of where a client of its own goes.
   if (source == StorageSource::unknown && client == Client::kernel) return;
-  if (source == StorageSource::process && client == Client::kernel && saw(seen.process.written)) believed.process = true;
+  if (source == StorageSource::process && client == Client::kernel && saw(seen.process.written))
+    believed.process = true;
   if (client == Client::kernel && saw(seen.traffic.client.written)) believed.client = true;
   if (saw(seen.traffic.network.written)) believed.network = true;
   if (saw(seen.traffic.block.written)) believed.block = true;
