@@ -327,7 +327,7 @@ class Report {
     sample.voluntary_switches = sum[Sums::voluntary];
     sample.involuntary_switches = sum[Sums::involuntary];
     if (sum[Sums::uncounted_ranks] == 0)
-      sample.calls = {sum[Sums::read_calls],      sum[Sums::write_calls],        sum[Sums::call_read_bytes],
+      sample.calls = {sum[Sums::read_calls],       sum[Sums::write_calls],        sum[Sums::call_read_bytes],
                       sum[Sums::call_write_bytes], sum[Sums::storage_read_bytes], sum[Sums::storage_write_bytes]};
     sample.served = served(sample);
     sample.cache = task_.cache;
