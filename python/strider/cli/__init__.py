@@ -25,6 +25,7 @@ from strider.cli.plan import plan
 from strider.cli.quick import quick
 from strider.cli.report import report
 from strider.cli.run import run
+from strider.cli.serve import serve
 from strider.cli.show import show
 from strider.errors import ExitCode, StriderError
 
@@ -52,6 +53,7 @@ app.command("list")(list_)
 app.command("show")(show)
 app.command("report")(report)
 app.command("export")(export)
+app.command("serve")(serve)
 app.command("describe")(describe)
 app.command("ior")(ior)
 app.command("mdtest")(mdtest)

@@ -1,0 +1,130 @@
+"""A run while it goes on, as server-sent events: made from `events.jsonl`, whoever started the run."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from strider.engine import Json
+from strider.errors import StriderError
+from strider.launch.messages import message
+from strider.launch.state import RunState
+from strider.launch.tail import Event, Tail
+
+MOST_STREAMS = 16
+"""At a time; a page has one."""
+POLL_S = 0.5
+LONGEST_S = 3600.0
+"""Then the browser asks again, so that no stream outlives its reader for long."""
+HEARTBEAT_S = 10.0
+MOST_ERRORS = 20
+MOST_SAMPLES = 2000
+"""Of one message; a chart of more shows no more."""
+
+
+class Streams:
+    """Counts the streams that are open."""
+
+    def __init__(self) -> None:
+        """No stream is open."""
+        self._open = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether there may be no more."""
+        return self._open >= MOST_STREAMS
+
+    @asynccontextmanager
+    async def entered(self) -> AsyncIterator[None]:
+        """Counts a stream for as long as it is open."""
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+
+
+def _is_sealed(directory: Path) -> bool:
+    try:
+        return '"ended"' in (directory / "run.json").read_text(encoding="utf-8")
+    except OSError:
+        return True
+
+
+async def follow(directory: Path, phases: int, streams: Streams) -> AsyncIterator[str]:
+    """The messages of one stream: the state from time to time, with what was measured since the last one.
+
+    Args:
+        directory: The run's directory.
+        phases: Number of phases that it has, as far as the plan tells.
+        streams: Where the stream is counted.
+    """
+    async with streams.entered():
+        tail, state = Tail(directory / "events.jsonl"), RunState(phases)
+        begun = said = time.monotonic()
+        yield "retry: 2000\n\n"
+        first = True
+        while time.monotonic() - begun < LONGEST_S:
+            # What is there now is all there will be, if the run is over by now.
+            sealed = await asyncio.to_thread(_is_sealed, directory)
+            try:
+                events = await asyncio.to_thread(tail.new_events)
+            except (OSError, ValueError) as error:
+                raise StriderError(f"the events of {directory.name} cannot be read: {error}") from error
+            for event in events:
+                state.add(event)
+            if events or first:
+                first, said = False, time.monotonic()
+                yield f"data: {json.dumps(_news(state, events))}\n\n"
+            elif time.monotonic() - said > HEARTBEAT_S:
+                said = time.monotonic()
+                yield ": still here\n\n"
+            if sealed:
+                yield "event: over\ndata: {}\n\n"
+                return
+            await asyncio.sleep(POLL_S)
+
+
+def _news(state: RunState, events: list[Event]) -> dict[str, Json]:
+    current = state.current
+    return {
+        "fraction": state.fraction,
+        "samples": state.samples,
+        "phases": state.planned_phases,
+        "elapsed_s": state.elapsed_s,
+        "left_s": state.left_s,
+        "current": current and {**vars(current), "share": current.share},
+        "new": [_sample(event) for event in events if event["event"] == "sample"][-MOST_SAMPLES:],
+        "progress": [_progress(event) for event in events if event["event"] == "progress"][-MOST_SAMPLES:],
+        "errors": [message(event) for event in events if event["event"] == "error"][:MOST_ERRORS],
+        "ended": state.end is not None,
+    }
+
+
+def _sample(event: Event) -> dict[str, Json]:
+    names = (
+        "time_s",
+        "case",
+        "repetition",
+        "warmup",
+        "operation",
+        "measured",
+        "valid",
+        "rate_mib_s",
+        "bytes",
+    )
+    return {name: event.get(name) for name in (*names, "requests_s", "elapsed_s")}
+
+
+def _progress(event: Event) -> dict[str, Json]:
+    elapsed_s = event["elapsed_s"]
+    scale = 1 / elapsed_s if elapsed_s else 0.0
+    return {
+        "time_s": event["time_s"],
+        "case": event["case"],
+        "operation": event["operation"],
+        "rate_mib_s": event["bytes_done"] * scale / (1 << 20),
+        "requests_s": event.get("requests_done", 0) * scale,
+    }
