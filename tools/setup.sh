@@ -86,7 +86,7 @@ missing_packages() { # the Debian packages of what nobody provides
   has_header gtest/gtest.h || echo libgtest-dev
   has pkg-config || echo pkg-config
   has_header liburing.h || echo liburing-dev
-  for tool in fio strace; do has $tool || echo $tool; done
+  for tool in fio strace chromium; do has $tool || echo $tool; done
   # Servers come only where a test may not be skipped: nobody wants them unasked.
   [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ "$(id -u)" = 0 ] || return 0
   # shellcheck disable=SC2086

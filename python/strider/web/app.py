@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -102,7 +102,7 @@ def _refused(request: Request, error: Exception) -> Response:
     """A page that is not there, or may not be asked for in this way."""
     assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
     if request.url.path.startswith("/api/"):
-        return failure(request, StriderError(error.detail))
+        return JSONResponse({"message": error.detail}, error.status_code, error.headers)
     title = "There is no such page" if error.status_code == 404 else "This cannot be asked for"
     response = page("problem", error.status_code, title=title, message=error.detail)
     response.headers.update(error.headers or {})

@@ -3,15 +3,19 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
 from strider.engine import Json
-from strider.errors import StriderError
 from strider.launch.messages import message
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail
+from strider.store.load import read_json
+from strider.web.guard import refuse
 
 MOST_STREAMS = 16
 """At a time; a page has one."""
@@ -36,14 +40,50 @@ class Streams:
         """Whether there may be no more."""
         return self._open >= MOST_STREAMS
 
-    @asynccontextmanager
-    async def entered(self) -> AsyncIterator[None]:
+    @contextmanager
+    def entered(self) -> Iterator[None]:
         """Counts a stream for as long as it is open."""
         self._open += 1
         try:
             yield
         finally:
             self._open -= 1
+
+
+class LiveStream(Response):
+    """Answers with the events of a run, if there is room for one more stream.
+
+    Args:
+        directory: The run's directory.
+        streams: Those that are open.
+    """
+
+    def __init__(self, directory: Path, streams: Streams) -> None:
+        """Takes what the class describes."""
+        super().__init__()
+        self._directory, self._streams = directory, streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers; nothing comes between the question for room and the taking of it."""
+        if self._streams.full:
+            why = f"{MOST_STREAMS} pages follow runs already: close one"
+            await refuse(503, why)(scope, receive, send)
+            return
+        with self._streams.entered():
+            phases = await asyncio.to_thread(planned_phases, self._directory)
+            news = StreamingResponse(follow(self._directory, phases), media_type="text/event-stream")
+            await news(scope, receive, send)
+
+
+def planned_phases(directory: Path) -> int:
+    """Phases of a run with the fewest repetitions; the engine says more while it runs."""
+    info, plan = read_json(directory / "run.json"), read_json(directory / "plan.json")
+    checked = (info.get("check") or {}).get("cases", [])
+    phases = {case["case"]: len(case.get("phases", [])) for case in checked}
+    return sum(
+        phases.get(case["case"], 0) * (case["repetitions"]["min"] + case.get("warmup", 0))
+        for case in plan["cases"]
+    )
 
 
 def _is_sealed(directory: Path) -> bool:
@@ -53,38 +93,33 @@ def _is_sealed(directory: Path) -> bool:
         return True
 
 
-async def follow(directory: Path, phases: int, streams: Streams) -> AsyncIterator[str]:
+async def follow(directory: Path, phases: int) -> AsyncIterator[str]:
     """The messages of one stream: the state from time to time, with what was measured since the last one.
 
     Args:
         directory: The run's directory.
         phases: Number of phases that it has, as far as the plan tells.
-        streams: Where the stream is counted.
     """
-    async with streams.entered():
-        tail, state = Tail(directory / "events.jsonl"), RunState(phases)
-        begun = said = time.monotonic()
-        yield "retry: 2000\n\n"
-        first = True
-        while time.monotonic() - begun < LONGEST_S:
-            # What is there now is all there will be, if the run is over by now.
-            sealed = await asyncio.to_thread(_is_sealed, directory)
-            try:
-                events = await asyncio.to_thread(tail.new_events)
-            except (OSError, ValueError) as error:
-                raise StriderError(f"the events of {directory.name} cannot be read: {error}") from error
-            for event in events:
-                state.add(event)
-            if events or first:
-                first, said = False, time.monotonic()
-                yield f"data: {json.dumps(_news(state, events))}\n\n"
-            elif time.monotonic() - said > HEARTBEAT_S:
-                said = time.monotonic()
-                yield ": still here\n\n"
-            if sealed:
-                yield "event: over\ndata: {}\n\n"
-                return
-            await asyncio.sleep(POLL_S)
+    tail, state = Tail(directory / "events.jsonl"), RunState(phases)
+    begun = said = time.monotonic()
+    yield "retry: 2000\n\n"
+    first = True
+    while time.monotonic() - begun < LONGEST_S:
+        # What is there now is all there will be, if the run is over by now.
+        sealed = await asyncio.to_thread(_is_sealed, directory)
+        events = await asyncio.to_thread(tail.new_events)
+        for event in events:
+            state.add(event)
+        if events or first:
+            first, said = False, time.monotonic()
+            yield f"data: {json.dumps(_news(state, events))}\n\n"
+        elif time.monotonic() - said > HEARTBEAT_S:
+            said = time.monotonic()
+            yield ": still here\n\n"
+        if sealed:
+            yield "event: over\ndata: {}\n\n"
+            return
+        await asyncio.sleep(POLL_S)
 
 
 def _news(state: RunState, events: list[Event]) -> dict[str, Json]:

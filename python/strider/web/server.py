@@ -3,6 +3,7 @@
 import contextlib
 import os
 import resource
+import signal
 import socket
 import stat
 from collections.abc import Callable, Iterator
@@ -17,9 +18,8 @@ from strider.web.app import application
 from strider.web.guard import ENTRANCE, Keys
 from strider.web.site import Site
 
-MOST_CONNECTIONS = 256
-"""At a time; one more is refused."""
 MOST_FILES = 8192
+"""Open at a time. uvicorn's own limit of connections would let idle ones keep everybody else out."""
 LEAVE_S = 2
 """For pages that are being read when the server ends."""
 
@@ -60,10 +60,12 @@ def _run(app: Any, listener: socket.socket) -> None:  # noqa: ANN401 - Starlette
         http="h11",
         ws="none",
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=LEAVE_S,
     )
+    # uvicorn ends at SIGINT and SIGTERM, and then raises the signal again.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     with contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, RedirectResponse, Response
 
 from strider.engine import Json
 from strider.errors import StriderError
@@ -18,7 +18,7 @@ from strider.web.editing import Add, apply
 from strider.web.fields import written
 from strider.web.guard import DOCUMENT_POLICY
 from strider.web.jobs import Jobs
-from strider.web.live import MOST_STREAMS, Streams, follow
+from strider.web.live import LiveStream, Streams
 from strider.web.pages import page
 from strider.web.runs import FILES, Runs
 from strider.web.saved import SavedSuites
@@ -109,14 +109,7 @@ class Views:
 
     async def stream(self, request: Request) -> Response:
         """What happens in a run, as server-sent events."""
-        directory = self._known(self.runs.directory, request.path_params["run"])
-        if self.streams.full:
-            text = f"strider: {MOST_STREAMS} pages are followed already: close one\n"
-            return PlainTextResponse(text, 503, {"connection": "close", "retry-after": "5"})
-        info = await asyncio.to_thread(read_json, directory / "run.json")
-        plan = await asyncio.to_thread(read_json, directory / "plan.json")
-        body = follow(directory, _planned_phases(info, plan), self.streams)
-        return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+        return LiveStream(self._known(self.runs.directory, request.path_params["run"]), self.streams)
 
     async def report(self, request: Request) -> Response:
         """The report of a run, in a sandbox of its own."""
@@ -159,15 +152,6 @@ def _row(run: RunSummary) -> dict[str, Json]:
         "shown_status": status,
         "when": run.started[:16].replace("T", " "),
     }
-
-
-def _planned_phases(info: dict[str, Json], plan: dict[str, Json]) -> int:
-    """Phases of a run with the fewest repetitions; the engine says more while it runs."""
-    needs = {case["case"]: len(case.get("phases", [])) for case in (info.get("check") or {}).get("cases", [])}
-    return sum(
-        needs.get(case["case"], 0) * (case["repetitions"]["min"] + case.get("warmup", 0))
-        for case in plan["cases"]
-    )
 
 
 def _case_title(case: dict[str, Json]) -> dict[str, Json]:
