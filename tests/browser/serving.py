@@ -145,6 +145,18 @@ class Server:
         assert answer.status == 201, answer.text
         return str(answer.json()["job"])
 
+    def quiet(self) -> None:
+        """Ends all that waits and runs."""
+        jobs = [
+            job["job"]
+            for job in self.ask("GET", "/api/jobs").json()
+            if job["state"] in ("waiting", "running")
+        ]
+        for job in jobs:
+            self.ask("POST", f"/api/jobs/{job}/cancel", {})
+        for job in jobs:
+            self.job(job, "done", "failed", "cancelled")
+
     def job(self, job: str, *states: str) -> dict[str, Any]:
         """A job as soon as it is in one of some states."""
         deadline = time.monotonic() + DEADLINE_S

@@ -168,6 +168,11 @@ class Api:
             self._jobs.cancel(self._jobs.get(name))
         return JSONResponse({})
 
+    async def jobs(self, _: Request) -> Response:
+        """All jobs since the server was started."""
+        jobs = [*self._jobs.all(), *self._slurm.all()]
+        return JSONResponse([{"job": job.id, "state": job.state, "run": job.run} for job in jobs])
+
     async def job(self, request: Request) -> Response:
         """How a job is."""
         name = request.path_params["job"]

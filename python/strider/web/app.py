@@ -85,6 +85,7 @@ def _api(api: Api) -> list[Route]:
         Route("/api/suites", api.save, methods=["POST"]),
         Route("/api/suites/{name}", api.load),
         Route("/api/jobs", api.submit, methods=["POST"]),
+        Route("/api/jobs", api.jobs),
         Route("/api/jobs/{job}", api.job),
         Route("/api/jobs/{job}/cancel", api.cancel, methods=["POST"]),
     ]

@@ -75,7 +75,9 @@ def answer(text: str, rates: AssumedRates, site: Site) -> dict[str, Json]:
     try:
         checked = check(build(document, site.engine.description, Changes(), "optional"), site.engine)
     except SuiteError as error:
-        mistakes = [_mistake(place.line, message, document.lines) for place, message in error.found]
+        mistakes = [
+            _mistake(place.line, message, document.lines, site.vocabulary) for place, message in error.found
+        ]
         return _answer(text, form, mistakes, None)
     return _answer(text, form, [], plan_view(checked, rates, site))
 
@@ -84,16 +86,17 @@ def _answer(text: str, form: Json, mistakes: list[Mistake], plan: Json) -> dict[
     return {"text": text, "form": form, "mistakes": [vars(one) for one in mistakes], "plan": plan}
 
 
-def _mistake(line: int, message: str, lines: Positions) -> Mistake:
+def _mistake(line: int, message: str, lines: Positions, vocabulary: Vocabulary) -> Mistake:
     """A mistake with the field at fault, as far as its line tells."""
-    paths = [path for path, at in [*lines.values.items(), *lines.keys.items()] if at == line]
-    path = min(paths, key=len, default=())
+    values = [path for path, at in lines.values.items() if at == line]
+    heads = [path for path, at in lines.keys.items() if at == line]
+    path = min(values, key=len) if values else max(heads, key=len, default=())
     if path[:1] == ("suite",):
         return Mistake(line, message, None, ".".join(map(str, path[1:2])))
     if len(path) >= 2 and path[0] == "case" and isinstance(path[1], int):
-        # What belongs to a list or a table of one value has no field of its own.
-        names = [part for part in path[2:4] if isinstance(part, str)]
-        return Mistake(line, message, path[1], ".".join(names))
+        # What is inside of a list or a table has no field of its own, but for the options of interfaces.
+        names = path[2 : 4 if path[2:3] and path[2] in vocabulary.interfaces else 3]
+        return Mistake(line, message, path[1], ".".join(map(str, names)))
     return Mistake(line, message)
 
 

@@ -12,7 +12,7 @@ from tomlkit.items import AoT, Item, Key, SingleKey, Table
 from strider.engine import Json, Parameter
 from strider.errors import StriderError
 from strider.suite.changes import selection
-from strider.suite.keys import resolve
+from strider.suite.keys import example_of, resolve
 from strider.suite.vocabulary import SHAPE_KEYS, SUITE_PARAMETERS, ShapeKey, Vocabulary
 from strider.web.fields import to_value, written
 
@@ -221,13 +221,11 @@ def _new_case(shape: ShapeKey, vocabulary: Vocabulary) -> Table:
         for name, interface in vocabulary.interfaces.items()
         if interface.available and (interface.metadata or shape == "pattern")
     ]
-    needs_nothing = [
-        name for name, one in workload.shapes.items() if not any(p.required for p in one.parameters)
-    ]
     table = tomlkit.table()
     table["interface"] = next(iter(able), "")
-    table[shape] = next(iter(needs_nothing or workload.shapes), "")
-    if shape == "tree":
-        wanted = [name for name in ("create", "stat", "unlink") if name in workload.operations]
-        table["operations"] = wanted
+    table[shape] = next(iter(workload.shapes), "")
+    first = next(iter(workload.shapes.values()), None)
+    for parameter in [*(first.parameters if first else ()), *workload.common.values()]:
+        if parameter.required:
+            table[parameter.name] = _item(example_of(parameter))
     return table

@@ -17,8 +17,7 @@ from strider.engine import Json, Parameter, ParameterKind
 PLAIN: tuple[ParameterKind, ...] = ("bytes", "count", "seconds", "flag", "choice", "sharing", "operations")
 """Kinds whose values are words and numbers, and which commas may separate."""
 _INTEGER = re.compile(r"[+-]?\d+")
-_FLOAT = re.compile(r"[+-]?\d+\.\d+")
-_WORD = re.compile(r"[^\s,\[\]{}\"'=#][^,\[\]{}\"'=#]*")
+_FLOAT = re.compile(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 def to_value(parameter: Parameter, typed: str) -> Json:
@@ -37,15 +36,12 @@ def to_value(parameter: Parameter, typed: str) -> Json:
 
 def to_text(parameter: Parameter | None, value: Json) -> str:
     """How a value of the suite stands in a field; `to_value` reads it back."""
-    kind = parameter.kind if parameter else "text"
-    if kind == "text" and isinstance(value, str) and value and value == value.strip():
-        return value if value[0] not in "[{\"'" else written(value)
-    if kind in PLAIN:
-        values = value if isinstance(value, list) else [value]
-        words = [_plain(one) for one in values]
-        if values and len(values) > isinstance(value, list) and all(_WORD.fullmatch(word) for word in words):
-            return ", ".join(words)
-    return written(value)
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(one, list | dict) for one in values):
+        return written(value)
+    text = ", ".join(written(one) if isinstance(one, bool) else str(one) for one in values)
+    # Only where nothing is lost: a text may hold commas, or look like a number.
+    return text if parameter is None or to_value(parameter, text) == value else written(value)
 
 
 def written(value: Json) -> str:
@@ -56,16 +52,6 @@ def written(value: Json) -> str:
         inner = ", ".join(f"{tomlkit.key(key).as_string()} = {written(one)}" for key, one in value.items())
         return f"{{ {inner} }}" if inner else "{}"
     return str(tomlkit.item(value).as_string())
-
-
-def _plain(value: Json) -> str:
-    """A word or a number; empty for what commas could not separate."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    looks_like_number = isinstance(value, str) and (_INTEGER.fullmatch(value) or _FLOAT.fullmatch(value))
-    return value if isinstance(value, str) and value == value.strip() and not looks_like_number else ""
 
 
 def _scalar(text: str, parameter: Parameter) -> Json:

@@ -31,6 +31,7 @@ ADDRESSES = [
     ("GET", "/static/style.css"),
     ("GET", "/api/description"),
     ("GET", "/api/suites/quick"),
+    ("GET", "/api/jobs"),
     ("GET", "/api/jobs/x"),
     ("POST", "/api/suite"),
     ("POST", "/api/picture"),
