@@ -24,10 +24,10 @@ build:
 pages:
 	@STRIDER_ENGINE=$$(tools/setup.sh run) && export STRIDER_ENGINE && .strider/venv/bin/python tools/pages.py
 
-## make clang-tidy   look for bugs in the engine (slow)
+## make clang-tidy   look for bugs in the engine and the list-I/O service (slow)
 clang-tidy:
 	@tools/setup.sh test >/dev/null
-	@.strider/venv/bin/run-clang-tidy -quiet -p build/release '/engine/.*\.cpp$$'
+	@.strider/venv/bin/run-clang-tidy -quiet -p build/release '/(engine|listio)/.*\.cpp$$'
 
 ## make constraints  choose the newest versions of the Python packages
 constraints:

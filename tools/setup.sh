@@ -86,12 +86,20 @@ missing_packages() { # the Debian packages of what nobody provides
   has_header gtest/gtest.h || echo libgtest-dev
   has pkg-config || echo pkg-config
   has_header liburing.h || echo liburing-dev
+  # Optional modules are tested where their libraries fit the MPI: Debian's MPICH has its own HDF5.
+  case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) [ -e /usr/include/hdf5/mpich/hdf5.h ] || echo libhdf5-mpich-dev ;; esac
   for tool in fio strace chromium; do has $tool || echo $tool; done
-  # Servers come only where a test may not be skipped: nobody wants them unasked.
+  # Other libraries and servers come only where a test may not be skipped: nobody wants them unasked.
   [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ "$(id -u)" = 0 ] || return 0
+  for each in $library_needs; do [ -e "/usr/include/${each%:*}" ] || echo "${each#*:}"; done
   # shellcheck disable=SC2086
   for each in $lab_needs; do has "${each%:*}" || ls ${each%:*} >/dev/null 2>&1 || echo "${each#*:}"; done
 }
+
+# HEADER:PACKAGE of the libraries of optional interfaces
+library_needs='
+  glusterfs/api/glfs.h:libglusterfs-dev cephfs/libcephfs.h:libcephfs-dev nfsc/libnfs.h:libnfs-dev
+  xrootd/XrdCl/XrdClFile.hh:libxrootd-client-dev'
 
 # PROGRAM:PACKAGE, or FILE:PACKAGE, of what tests/system/lab starts
 lab_needs='
@@ -225,7 +233,7 @@ is_ready() {
   [ -x "$venv/bin/python" ] && [ -r "$ready" ] || return 1
   { read -r known && read -r engine; } <"$ready"
   [ "$known" = "$key" ] && [ -x "$engine" ] || return 1
-  [ -z "$(find engine CMakeLists.txt CMakePresets.json -newer "$ready")" ]
+  [ -z "$(find engine listio CMakeLists.txt CMakePresets.json -newer "$ready")" ]
 }
 
 take_lock() {

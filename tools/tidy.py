@@ -37,12 +37,15 @@ MAY_INCLUDE: dict[str, set[str]] = {
         "events",
         "operations",
     },
+    "listio/layout": {"core"},
+    "listio/registration": {"core"},
 }
-"""The one-way street within engine/: the folders that a folder may include besides itself."""
+"""The one-way street within engine/ and listio/: the folders that a folder may include besides itself. Those
+of engine/ are known by their own name, as in `#include`."""
 
 MPI_FOLDERS = {"runner"}
-MPI_FILES = {"main.cpp", "interfaces/mpi_datatype.hpp", "interfaces/mpi_group.hpp", "interfaces/mpiio.cpp"}
-"""Who may include mpi.h: what starts and orders the ranks, and the interfaces that are MPI."""
+MPI_FILES = ("main.cpp", "interfaces/mpi", "interfaces/hdf5", "interfaces/pnetcdf")
+"""Who may include mpi.h, by folder and by the beginning of a name: the ranks' order, interfaces on MPI."""
 
 FORBIDDEN: dict[str, str] = {
     r"\b(TODO|FIXME|XXX|HACK)\b": "unfinished by its own words",
@@ -55,7 +58,7 @@ ALLOWED_WORDS = {"tools/tidy.py", "tests/tree/test_tidy.py"}
 """Files that have to name the forbidden words."""
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+[<"]([^">]+)[">]', re.MULTILINE)
-NOT_EXTENSIONS = {"interface", "modules", "pattern", "template", "threaded_file"}
+NOT_EXTENSIONS = {"interface", "modules", "mounts", "pattern", "template", "threaded_file"}
 """Sources in interfaces/ and patterns/ that are no interface or pattern of their own."""
 
 
@@ -113,18 +116,24 @@ def check_words(path: str, text: str) -> Iterator[Finding]:
 
 
 def check_includes(path: str, text: str) -> Iterator[Finding]:
-    """The direction of includes within engine/, and who knows MPI."""
+    """The direction of includes within engine/ and listio/, and who knows MPI."""
     inside = path.removeprefix("engine/")
-    folder = inside.split("/")[0] if "/" in inside else ""
+    folder = included_folder(inside)
     for found in INCLUDE.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
         included = found.group(1)
-        target = included.split("/")[0]
-        if included == "mpi.h" and folder not in MPI_FOLDERS and inside not in MPI_FILES:
+        target = included_folder(included)
+        if included == "mpi.h" and folder not in MPI_FOLDERS and not inside.startswith(MPI_FILES):
             yield Finding(path, line, "only runner/ and the MPI-based interfaces include mpi.h")
         known = folder in MAY_INCLUDE and target in MAY_INCLUDE and "/" in included
         if known and target not in MAY_INCLUDE[folder] | {folder}:
             yield Finding(path, line, f"{folder}/ must not include {included}")
+
+
+def included_folder(path: str) -> str:
+    """The folder of MAY_INCLUDE that a path belongs to: its first word, and the second within listio/."""
+    words = path.split("/")[:-1]
+    return "/".join(words[: 2 if words[:1] == ["listio"] else 1])
 
 
 def check_pages(root: Path) -> Iterator[Finding]:
@@ -145,7 +154,7 @@ def check_file(path: str, text: str) -> Iterator[Finding]:
         yield from check_words(path, text)
     if Path(path).suffix in CODE:
         yield from check_sizes(path, text)
-    if path.startswith("engine/"):
+    if path.startswith(("engine/", "listio/")):
         yield from check_includes(path, text)
 
 

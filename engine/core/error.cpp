@@ -9,6 +9,7 @@ IoError::IoError(What what)
     : std::runtime_error(std::generic_category().message(what.error_number)), what_(std::move(what)) {}
 
 std::string IoError::remedy() const {
+  if (!remedy_.empty()) return remedy_;
   switch (what_.error_number) {
     case ENOSPC: return "free space in the target or make the case smaller (block, segments, count or clients)";
     case EDQUOT: return "ask for more quota or make the case smaller (block, segments, count or clients)";

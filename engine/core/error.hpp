@@ -28,7 +28,9 @@ class IoError : public std::runtime_error {
     std::uint64_t length = 0;
     int error_number = 0;  ///< errno, or 0 where the message says it all
   };
-  IoError(What what, const std::string& message) : std::runtime_error(message), what_(std::move(what)) {}
+  /// `remedy`: where the error's number does not tell it.
+  IoError(What what, const std::string& message, std::string remedy = "")
+      : std::runtime_error(message), what_(std::move(what)), remedy_(std::move(remedy)) {}
   /// The message is the system's text for `what.error_number`.
   explicit IoError(What what);
   const What& details() const { return what_; }
@@ -37,6 +39,7 @@ class IoError : public std::runtime_error {
 
  private:
   What what_;
+  std::string remedy_;
 };
 
 }  // namespace strider

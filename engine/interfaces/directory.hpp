@@ -73,6 +73,7 @@ class Directory {
   static constexpr Handle closed = -1;  ///< none that an interface gives
 
   virtual ~Directory() = default;
+  /// These two are for the directories of the tree as well, whether or not an interface offers to measure them.
   virtual void make_directory(const char* path) { missing("make_directory", path); }
   virtual void remove_directory(const char* path) { missing("remove_directory", path); }
   /// Makes a directory the process's own, and goes back to where it was at first.

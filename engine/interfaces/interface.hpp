@@ -61,7 +61,8 @@ class File {
   virtual Facts facts() const { return {}; }
 };
 
-/// An open file that keeps requests in flight: what open() returns where `depth` is more than 1.
+/// An open file that keeps requests in flight: what open() returns where `depth` is more than 1, and wherever a request
+/// can be handed over before it is waited for.
 class QueuedFile : public File {
  public:
   /// Hands over a request. Its extents and memory stay as they are until complete() names its slot, a number below the
@@ -70,7 +71,8 @@ class QueuedFile : public File {
   /// Sends what was handed over, where that was not done at once.
   virtual void send() {}
   /// Sends what was handed over and waits until a request is done; puts the slots of all that are into `slots`, and
-  /// returns how many. Throws IoError where one failed; the others are waited for by close() or the destructor.
+  /// returns how many. Throws IoError where one failed; the others are waited for by close() or the destructor. Of a
+  /// file with collective transfers, none is in flight then.
   virtual std::size_t complete(std::span<std::uint32_t> slots) = 0;
 };
 
@@ -80,10 +82,26 @@ enum class Cooperation {
   collective,       ///< transfers too: every rank of the group makes the same number of calls
 };
 
+/// What a case asks of its interface.
+struct Demand {
+  RequestShape shape;
+  std::uint32_t depth = 1;
+  std::uint32_t ranks = 1;  ///< that share a file
+  bool verified = false;    ///< what is read is checked
+  bool writes = false;      ///< some of its operations do
+  /// Request k of all ranks together leaves no holes, and they come to it together. Only told with depth.
+  bool dense_rounds = false;
+  /// The ranks write a file before they read it, and always take turns: request k of rank r lies at (k * ranks + r)
+  /// times the length that all requests have, and all ranks make equally many, in this order.
+  bool takes_turns = false;
+};
+
 /// HOW: the way bytes go to storage. One object for each case.
 class Interface {
  public:
   virtual ~Interface() = default;
+  /// Reaches the storage behind the directory in which all files will be, before anything is measured. Throws IoError.
+  virtual void connect(const std::string& /*directory*/) {}
   virtual std::unique_ptr<File> open(const OpenRequest& request) = 0;
   virtual void remove(const std::string& path) = 0;
   /// Metadata operations below an existing directory; only where Capabilities::metadata names calls.
@@ -93,6 +111,8 @@ class Interface {
   virtual std::uint64_t alignment() const { return 1; }
   /// Requests that it keeps in flight at most; 1: each call waits for its bytes.
   virtual std::uint32_t largest_depth() const { return 1; }
+  /// Throws InputError where it cannot do what a case asks.
+  virtual void check(const Demand&) const {}
   virtual std::uint64_t largest_transfer() const { return std::uint64_t{1} << 40; }
 };
 
@@ -100,6 +120,9 @@ struct Capabilities {
   bool storage;                 ///< bytes reach storage: files need space and can be checked afterwards
   bool collective;              ///< has collective transfers
   MetadataCalls metadata = {};  ///< what its Directory offers
+  /// Its files have a format of their own: what it writes to an offset may lie elsewhere in them, and all ranks have to
+  /// make a file together.
+  bool own_format = false;
 };
 
 /// An interface's description of itself.

@@ -21,10 +21,11 @@ inline bool is_dense(std::span<const Extent> extents, Side side) {
   return true;
 }
 
-/// One side of a list of extents as a committed MPI datatype of bytes, at absolute displacements.
+/// One side of a list of extents as a committed MPI datatype of bytes, at absolute displacements. `byte`: what stands
+/// for one.
 class ExtentType {
  public:
-  ExtentType(std::span<const Extent> extents, Side side) {
+  ExtentType(std::span<const Extent> extents, Side side, MPI_Datatype byte = MPI_BYTE) {
     std::vector<int> lengths;
     std::vector<MPI_Aint> displacements;
     lengths.reserve(extents.size());
@@ -33,7 +34,7 @@ class ExtentType {
       lengths.push_back(static_cast<int>(extent.length));
       displacements.push_back(static_cast<MPI_Aint>(offset_of(extent, side)));
     }
-    MPI_Type_create_hindexed(static_cast<int>(extents.size()), lengths.data(), displacements.data(), MPI_BYTE, &type_);
+    MPI_Type_create_hindexed(static_cast<int>(extents.size()), lengths.data(), displacements.data(), byte, &type_);
     MPI_Type_commit(&type_);
   }
   ExtentType(const ExtentType&) = delete;

@@ -10,6 +10,7 @@
 #include "interfaces/posix_io.hpp"
 #include "interfaces/sieve.hpp"
 #include "interfaces/threaded_file.hpp"
+#include "interfaces/whole.hpp"
 
 namespace strider {
 namespace {
@@ -51,41 +52,24 @@ class PosixMover {
       return sieve_->write(request);
     }
     if (request.extents.size() > 1 && method_ == Method::vectored)
-      return for_each_run(request, [&](std::uint64_t offset) { io_.write_vector(pieces_, offset); });
+      return runs_.for_each(request, [&](auto pieces, std::uint64_t offset) { io_.write_vector(pieces, offset); });
     for (const Extent& extent : request.extents)
       io_.write({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
   }
   void read(const Request& request) {
     if (request.extents.size() > 1 && method_ == Method::sieve) return sieve_->read(request);
     if (request.extents.size() > 1 && method_ == Method::vectored)
-      return for_each_run(request, [&](std::uint64_t offset) { io_.read_vector(pieces_, offset); });
+      return runs_.for_each(request, [&](auto pieces, std::uint64_t offset) { io_.read_vector(pieces, offset); });
     for (const Extent& extent : request.extents)
       io_.read({request.memory + extent.memory_offset, extent.length}, extent.file_offset);
   }
 
  private:
-  /// Extents that follow each other in the file are moved by one call.
-  template <typename Action>
-  void for_each_run(const Request& request, const Action& action) {
-    std::uint64_t begin = 0, end = 0;
-    pieces_.clear();
-    for (const Extent& extent : request.extents) {
-      if (!pieces_.empty() && extent.file_offset != end) {
-        action(begin);
-        pieces_.clear();
-      }
-      if (pieces_.empty()) begin = extent.file_offset;
-      end = extent.file_offset + extent.length;
-      pieces_.push_back({request.memory + extent.memory_offset, extent.length});
-    }
-    if (!pieces_.empty()) action(begin);
-  }
-
   PosixIo io_;
   Method method_;
   std::mutex& sieving_;
   std::optional<Sieve> sieve_;
-  std::vector<iovec> pieces_;  ///< of the run at hand; keeps its memory between requests
+  Runs runs_;
 };
 
 class PosixFile final : public File {

@@ -1,15 +1,13 @@
 #pragma once
-#include <limits.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "core/extent.hpp"
 #include "interfaces/descriptor.hpp"
+#include "interfaces/whole.hpp"
 
 namespace strider {
 
@@ -52,23 +50,10 @@ class PosixIo {
  private:
   template <typename Call>
   void move(const char* name, const Call& call, std::span<iovec> pieces, std::uint64_t offset) const {
-    while (!pieces.empty()) {
-      const auto count = static_cast<int>(std::min<std::size_t>(pieces.size(), IOV_MAX));
-      ssize_t moved = call(file_.get(), pieces.data(), count, static_cast<off_t>(offset));
-      if (moved <= 0) {
-        stopped(name, moved, offset, pieces[0].iov_len);
-        continue;
-      }
-      offset += static_cast<std::uint64_t>(moved);
-      while (moved > 0) {
-        iovec& piece = pieces[0];
-        const std::size_t part = std::min(piece.iov_len, static_cast<std::size_t>(moved));
-        piece.iov_base = static_cast<std::byte*>(piece.iov_base) + part;
-        piece.iov_len -= part;
-        moved -= static_cast<ssize_t>(part);
-        if (piece.iov_len == 0) pieces = pieces.subspan(1);
-      }
-    }
+    move_pieces({"", name, file_.path()}, pieces, offset, [&](const iovec* first, int count, std::uint64_t at) {
+      const ssize_t moved = call(file_.get(), first, count, static_cast<off_t>(at));
+      return moved < 0 ? -errno : moved;
+    });
   }
   /// Returns when the call is to be repeated.
   void stopped(const char* call, ssize_t moved, std::uint64_t offset, std::uint64_t length) const {

@@ -16,10 +16,8 @@ QueuedTransfer::QueuedTransfer(const Work& work, QueuedFile& file, const Timer& 
       contiguous_(work.pattern->contiguous()),
       slots_(work.depth),
       done_(work.depth) {
-  for (std::uint32_t slot = 0; slot < work.depth; ++slot) {
-    slots_[slot].extents.resize(contiguous_ ? 1 : work.pattern->most_extents(work.place));
-    free_.push_back(work.depth - 1 - slot);  // slot 0 goes first
-  }
+  for (Slot& slot : slots_) slot.extents.resize(contiguous_ ? 1 : work.pattern->most_extents(work.place));
+  free_all();
 }
 
 void QueuedTransfer::fetch(Slot& slot) {
@@ -37,6 +35,7 @@ void QueuedTransfer::fetch(Slot& slot) {
 void QueuedTransfer::issue() {
   const std::uint32_t number = free_.back();
   Slot& slot = slots_[number];
+  slot.empty = false;
   fetch(slot);
   const auto extents = extents_of(slot);
   if (direction_ == Direction::write && work_.written != nullptr) contents_.generate(extents, memory_of(number));
@@ -50,18 +49,27 @@ void QueuedTransfer::issue() {
   contents_.think();
 }
 
+void QueuedTransfer::issue_empty() {
+  const std::uint32_t number = free_.back();
+  slots_[number].empty = true;
+  file_.submit(direction_, {}, number);
+  free_.pop_back();
+  ++next_;
+}
+
 /// Waits for at least one request; the time at which those that are done were seen.
 std::uint64_t QueuedTransfer::reap() {
   const std::size_t count = file_.complete(done_);
   const std::uint64_t end = timer_.now();
   for (const std::uint32_t number : std::span(done_).first(count)) {
     const Slot& slot = slots_[number];
+    free_.push_back(number);
+    if (slot.empty) continue;
     const auto extents = extents_of(slot);
     tally_.latency_ns.record(timer_.to_ns(end - slot.begin));
     tally_.bytes += bytes_of(extents);
     ++tally_.requests;
     if (direction_ == Direction::read && work_.examiner != nullptr) contents_.examine(extents, memory_of(number));
-    free_.push_back(number);
   }
   return end;
 }
@@ -80,6 +88,71 @@ Stop QueuedTransfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
     if (!watch_.go_on(tally_)) stop = Stop::ended;
     next_look = now + interval;
   }
+}
+
+/// Nothing is in flight any more.
+void QueuedTransfer::free_all() {
+  free_.clear();
+  lost_ = 0;
+  for (std::size_t slot = slots_.size(); slot > 0; --slot)
+    free_.push_back(static_cast<std::uint32_t>(slot - 1));  // slot 0 goes first
+}
+
+/// Makes the slot the next one that is taken, if it is free.
+bool QueuedTransfer::choose(std::uint32_t slot) {
+  const auto found = std::ranges::find(free_, slot);
+  if (found == free_.end()) return false;
+  std::iter_swap(found, free_.end() - 1);
+  return true;
+}
+
+/// Hands over the next request. One that is refused takes its slot nevertheless, so that all ranks wait equally often.
+void QueuedTransfer::take_turn(bool has_data) {
+  const std::uint64_t turn = next_;
+  try {
+    has_data ? issue() : issue_empty();
+  } catch (const IoError&) {
+    if (failure_ == nullptr) failure_ = std::current_exception();
+    if (next_ != turn) return;
+    free_.pop_back();
+    ++lost_;
+    ++next_;
+  }
+}
+
+void QueuedTransfer::wait_once() {
+  try {
+    reap();
+  } catch (const IoError&) {
+    // The others are inside the same call or will be: keep them company until all agree to end.
+    if (failure_ == nullptr) failure_ = std::current_exception();
+    return free_all();
+  }
+  if (free_.size() + lost_ == slots_.size()) free_all();
+}
+
+Stop QueuedTransfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks,
+                                    Agreement& agreement) {
+  const std::uint64_t interval = calls_between_agreements(work_);
+  bool ended = false;
+  while (next_ < rounds) {
+    if (next_ % interval == 0) {
+      // What is in flight makes progress only while every rank is inside the file's calls.
+      while (free_.size() < slots_.size()) wait_once();
+      ended = ended || !watch_.go_on(tally_);
+      auto wish = Agreement::Wish::go_on;
+      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) wish = Agreement::Wish::deadline;
+      if (failure_ != nullptr || ended) wish = Agreement::Wish::end;
+      wish = agreement.agree(wish);
+      if (wish == Agreement::Wish::deadline) return Stop::deadline;
+      if (wish == Agreement::Wish::end) break;
+    }
+    while (!choose(static_cast<std::uint32_t>(next_ % slots_.size()))) wait_once();
+    take_turn(failure_ == nullptr && next_ < mine);
+  }
+  while (free_.size() < slots_.size()) wait_once();
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  return next_ < rounds ? Stop::ended : Stop::finished;
 }
 
 }  // namespace strider

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "operations/transfer.hpp"
@@ -15,6 +16,10 @@ class QueuedTransfer {
   /// Visits requests up to number `last`, from where the last call left off, and waits for all of them.
   /// `deadline_ticks`: 0 for none. Throws IoError.
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks);
+  /// The same for collective transfers: every rank hands over `rounds` requests, those beyond this rank's `mine`
+  /// without data, in the same slots in turn, and waits when a slot is still taken and before each agreement. An error
+  /// of this rank is thrown only after the others have agreed to end as well.
+  Stop run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks, Agreement& agreement);
 
  private:
   /// A request in flight.
@@ -23,11 +28,17 @@ class QueuedTransfer {
     std::size_t count = 0;
     std::uint64_t number = 0;
     std::uint64_t begin = 0;  ///< in timer ticks
+    bool empty = false;       ///< only keeps others company
   };
 
   void fetch(Slot& slot);
   void issue();
+  void issue_empty();
   std::uint64_t reap();
+  bool choose(std::uint32_t slot);
+  void take_turn(bool has_data);
+  void wait_once();
+  void free_all();
   std::span<std::byte> memory_of(std::uint32_t slot) const {
     return work_.memory.subspan(slot * work_.slot_bytes, work_.slot_bytes);
   }
@@ -45,6 +56,8 @@ class QueuedTransfer {
   std::uint64_t next_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_, done_;
+  std::size_t lost_ = 0;        ///< slots of collective requests that were refused, until their turn to be waited for
+  std::exception_ptr failure_;  ///< of a collective transfer
 };
 
 }  // namespace strider

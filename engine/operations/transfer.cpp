@@ -8,11 +8,18 @@ namespace strider {
 namespace {
 
 constexpr std::uint64_t watch_interval_ns = 2'000'000;
-/// Collective ranks agree about once in this many bytes, so that they stop together within seconds on slow storage.
 constexpr std::uint64_t bytes_between_agreements = 16 << 20;
 constexpr std::uint64_t most_calls_between_agreements = 64;
 
 }  // namespace
+
+std::uint64_t calls_between_agreements(const Work& work) {
+  const std::uint64_t request_bytes = std::max<std::uint64_t>(1, work.pattern->request_bytes(work.place.ranks));
+  const std::uint64_t calls =
+      std::clamp<std::uint64_t>(bytes_between_agreements / request_bytes, 1, most_calls_between_agreements);
+  // Nothing is in flight during an agreement; that is not to happen all the time.
+  return work.depth == 1 ? calls : std::max<std::uint64_t>(calls, 4 * std::uint64_t{work.depth});
+}
 
 /// The next requests, up to number `last`; how many.
 std::size_t Transfer::fetch(std::uint64_t first, std::uint64_t last) {
@@ -117,9 +124,7 @@ Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
 
 Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks,
                               Agreement& agreement) {
-  const std::uint64_t interval = std::clamp<std::uint64_t>(
-      bytes_between_agreements / std::max<std::uint64_t>(1, work_.pattern->request_bytes(work_.place.ranks)), 1,
-      most_calls_between_agreements);
+  const std::uint64_t interval = calls_between_agreements(work_);
   const unsigned calls_in_round = (reads(work_.operation) ? 1U : 0U) + (writes(work_.operation) ? 1U : 0U) +
                                   (writes(work_.operation) && work_.sync == SyncPolicy::each ? 1U : 0U);
   std::exception_ptr failure;

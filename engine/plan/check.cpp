@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "core/error.hpp"
@@ -52,8 +53,11 @@ void check_calls(const Case& test, const Complain& complain) {
   if (test.interface->capabilities.metadata.empty())
     return complain("interface", "the interface " + std::string(test.interface->name) + " has no metadata operations",
                     "posix");
+  // Every interface can make the directories that it works in; to measure that is another matter.
+  const auto makes_the_tree = [](Operation operation) { return operation == Operation::make_tree; };
   for (const Step& step : steps_of(test.operations))
-    if (step.kind != Step::Kind::sweep) check(step.operation, "operations");
+    if (step.kind == Step::Kind::measured || (step.kind == Step::Kind::preparation && !makes_the_tree(step.operation)))
+      check(step.operation, "operations");
   for (const MixPart& part : test.mix) check(part.operation, "mix");
 }
 
@@ -130,6 +134,71 @@ void check_depth(const Case& test, const Interface& interface, const Complain& c
     complain("operations", "read-modify-write waits for each request", "depth = 1");
 }
 
+/// Whether all requests of all ranks lie one behind the other in turns (see Demand), judged by the first and the last
+/// two of each rank.
+bool lies_in_turns(const Pattern& pattern, std::uint32_t ranks) {
+  if (!pattern.contiguous()) return false;
+  const std::uint64_t requests = pattern.requests({0, ranks}, Direction::write);
+  if (requests == 0) return false;
+  Extent first;
+  pattern.fill({0, ranks}, std::array<std::uint64_t, 1>{}, {&first, 1});
+  const std::array<std::uint64_t, 4> sampled{0, std::min<std::uint64_t>(1, requests - 1),
+                                             requests - std::min<std::uint64_t>(2, requests), requests - 1};
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    std::array<Extent, sampled.size()> found;
+    if (pattern.requests({rank, ranks}, Direction::write) != requests ||
+        pattern.requests({rank, ranks}, Direction::read) != requests)
+      return false;
+    pattern.fill({rank, ranks}, sampled, found);
+    for (std::size_t i = 0; i < sampled.size(); ++i)
+      if (found[i].length != first.length || found[i].file_offset != (sampled[i] * ranks + rank) * first.length)
+        return false;
+  }
+  return true;
+}
+
+/// Whether request k of all ranks together is one piece of the file, judged by the first and the last of them.
+bool rounds_are_dense(const Pattern& pattern, std::uint32_t ranks) {
+  const std::uint64_t requests = pattern.requests({0, ranks}, Direction::write);
+  if (requests == 0 || !pattern.disjoint(ranks)) return false;
+  for (const std::uint64_t number : {std::uint64_t{0}, requests - 1}) {
+    std::uint64_t begin = ~std::uint64_t{0}, end = 0, bytes = 0;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const Place place{rank, ranks};
+      if (pattern.requests(place, Direction::write) != requests) return false;
+      std::vector<Extent> list(pattern.extents(place, number));
+      list.resize(pattern.fill_request(place, number, list));
+      for (const Extent& extent : list) {
+        begin = std::min(begin, extent.file_offset);
+        end = std::max(end, extent.file_offset + extent.length);
+        bytes += extent.length;
+      }
+    }
+    if (end - begin != bytes) return false;
+  }
+  return true;
+}
+
+Demand demand_of(const Case& test, const Pattern& pattern, const Seating& seating) {
+  const std::uint32_t ranks = seating.ranks_of(0);
+  Demand demand{.shape = {pattern.contiguous(), pattern.file_shift({0, ranks}) > 0},
+                .depth = test.depth,
+                .ranks = ranks,
+                .verified = test.verify == Verify::full};
+  const auto& operations = test.operations;
+  demand.writes = std::any_of(operations.begin(), operations.end(), writes);
+  // What this takes is worth it only where requests are in flight.
+  demand.dense_rounds = test.depth > 1 && test.order != OrderKind::random;
+  for (std::uint64_t file = 0; file < seating.files() && demand.dense_rounds; ++file)
+    demand.dense_rounds = rounds_are_dense(pattern, seating.ranks_of(file));
+  demand.takes_turns = operations.front() == Operation::write && test.order == OrderKind::forward &&
+                       (test.readback == Readback::same || test.sharing.kind == SharingKind::per_rank) &&
+                       std::count(operations.begin(), operations.end(), Operation::read_modify_write) == 0;
+  for (std::uint64_t file = 0; file < seating.files() && demand.takes_turns; ++file)
+    demand.takes_turns = lies_in_turns(pattern, seating.ranks_of(file));
+  return demand;
+}
+
 }  // namespace
 
 void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors) {
@@ -158,9 +227,10 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
       complain("verify", "read-modify-write of bytes that several requests share cannot be verified",
                "verify = \"off\", or a pattern whose requests do not overlap");
     check_depth(test, *interface, complain);
-    const RequestShape shape{pattern->contiguous(), pattern->file_shift({0, ranks}) > 0};
+    const Demand demand = demand_of(test, *pattern, seating);
+    interface->check(demand);
     if (test.sync == SyncPolicy::each && test.sharing.kind != SharingKind::per_rank &&
-        interface->cooperation(shape) == Cooperation::collective_open)
+        interface->cooperation(demand.shape) == Cooperation::collective_open)
       complain("sync",
                "a sync of " + std::string(test.interface->name) +
                    " is collective, and independent ranks do not sync equally often",

@@ -52,6 +52,9 @@ class TurnRunner {
   TurnOutcome run() {
     if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
     TurnOutcome outcome;
+    const auto refused = attempt([&] { interface_->connect(context_.directory); });
+    outcome.failed = share_error(context_, communicator_, name_of_phase("connect"), refused);
+    if (outcome.failed) return outcome;
     if (prepares_) step(Operation::prefill, slices_, outcome);
     std::uint64_t phase = 0;
     for (const Operation operation : test_.operations) {
@@ -117,12 +120,9 @@ class TurnRunner {
   void remove_files(TurnOutcome& outcome) {
     if (!test_.interface->capabilities.storage) return;
     const Seat seat = seating_.seat(rank_);
-    std::optional<IoError> error;
-    try {
+    const auto error = attempt([&] {
       if (seat.place.rank == 0) interface_->remove(context_.directory + "/" + file_name(test_.number, seat.file));
-    } catch (const IoError& refused) {
-      error = refused;
-    }
+    });
     if (share_error(context_, communicator_, name_of_phase("remove"), error)) outcome.failed = true;
   }
 

@@ -49,6 +49,12 @@ class TransferWorker final : public PhaseWorker {
   std::optional<CallCount> calls_so_far() const;
   bool reads_back() const { return task_.operation == Operation::read || task_.operation == Operation::reread; }
 
+  /// Each request is done before the next step can be taken.
+  bool waits_for_each() const {
+    return task_.operation == Operation::read_modify_write ||
+           (writes(task_.operation) && test_.sync == SyncPolicy::each);
+  }
+
   const TransferTask& task_;
   std::uint32_t acts_as_ = 0;
   Seat seat_;
@@ -62,7 +68,7 @@ class TransferWorker final : public PhaseWorker {
   std::optional<Examiner> examiner_;
   std::unique_ptr<File> file_;
   std::optional<Transfer> transfer_;      ///< with one request at a time
-  std::optional<QueuedTransfer> queued_;  ///< with several
+  std::optional<QueuedTransfer> queued_;  ///< with a file that keeps requests in flight
 };
 
 FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat,
@@ -130,7 +136,8 @@ void TransferWorker::transfer() {
   if (task_.operation != Operation::prefill) work.think_ns = static_cast<std::uint64_t>(test_.think_s * 1e9);
 
   const std::uint64_t deadline = deadline_ticks();
-  if (task_.depth > 1) queued_.emplace(work, dynamic_cast<QueuedFile&>(*file_), context_.timer, *tally_, *this);
+  auto* queue = waits_for_each() ? nullptr : dynamic_cast<QueuedFile*>(file_.get());
+  if (queue != nullptr) queued_.emplace(work, *queue, context_.timer, *tally_, *this);
   else transfer_.emplace(work, *file_, context_.timer, *tally_, *this);
   guarded([&] { run(requests_, deadline); });
   if (limited()) wear_out(requests_, cooperation_ == Cooperation::collective ? WearOut::no : test_.wear_out);
@@ -139,8 +146,10 @@ void TransferWorker::transfer() {
 }
 
 void TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
-  if (queued_) queued_->run(last, deadline);
-  else if (cooperation_ == Cooperation::collective) transfer_->run_collective(last, rounds_, deadline, *this);
+  const bool together = cooperation_ == Cooperation::collective;
+  if (queued_ && together) queued_->run_collective(last, rounds_, deadline, *this);
+  else if (queued_) queued_->run(last, deadline);
+  else if (together) transfer_->run_collective(last, rounds_, deadline, *this);
   else transfer_->run(last, deadline);
 }
 

@@ -34,7 +34,10 @@ class TreeTurn {
   TurnOutcome run() {
     if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
     TurnOutcome outcome;
-    std::optional<IoError> error = attempt([&] { directory_ = interface_->open_directory(context_.directory); });
+    const auto error = attempt([&] {
+      interface_->connect(context_.directory);
+      directory_ = interface_->open_directory(context_.directory);
+    });
     outcome.failed = share_error(context_, communicator_, name_of_phase("open"), error);
     if (outcome.failed) return outcome;
     sweeper_.emplace(*tree_, *directory_, seating_, test_, rank_);
@@ -55,16 +58,6 @@ class TreeTurn {
   PhaseName name_of_phase(std::string operation) const {
     return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
   }
-  template <typename Action>
-  static std::optional<IoError> attempt(const Action& action) {
-    try {
-      action();
-    } catch (const IoError& error) {
-      return error;
-    }
-    return {};
-  }
-
   VisitTask task_of(const Step& step) {
     const bool measured = step.kind == Step::Kind::measured;
     VisitTask task;

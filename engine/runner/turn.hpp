@@ -25,6 +25,17 @@ class Buffer {
 
 std::uint32_t rank_in(MPI_Comm communicator);
 
+/// What storage has against an action.
+template <typename Action>
+std::optional<IoError> attempt(const Action& action) {
+  try {
+    action();
+  } catch (const IoError& error) {
+    return error;
+  }
+  return {};
+}
+
 /// Tells all ranks of the communicator whether one of them has an error; rank 0 reports one of these errors.
 bool share_error(RunContext& context, MPI_Comm communicator, const PhaseName& name, const std::optional<IoError>& mine);
 

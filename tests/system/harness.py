@@ -157,6 +157,15 @@ def run_engine(
         return job.finish()
 
 
+def check(engine: Engine, document: Json, work: Path) -> Json:
+    """What the engine says of a plan before it runs it."""
+    plan_file = work / "check-plan.json"
+    plan_file.write_text(json.dumps(document), encoding="utf-8")
+    return json.loads(
+        subprocess.run([engine.path, "check", plan_file], capture_output=True, text=True).stdout
+    )
+
+
 def extents_text(
     engine: Engine, document: Json, work: Path, rank: int, operation: str, number: int = 1
 ) -> str:

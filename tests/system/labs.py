@@ -1,17 +1,30 @@
 """What the tests on real parallel file systems share: labs, and what must hold on every mount."""
 
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from harness import Json, case, plan, run_engine, strider_command
+from harness import (
+    EngineJob,
+    Json,
+    case,
+    kill,
+    plan,
+    read_events,
+    run_engine,
+    strider_command,
+    tree_case,
+    wait_for,
+)
 from strider import lab
-from strider.engine import Engine
+from strider.engine import Engine, Interface
 from strider.lab import Endpoint, FileSystem, Record
 
 METHODS: dict[str, Json] = {
@@ -75,8 +88,41 @@ def _taken_down(name: str, parent: Path) -> Iterator[None]:
         assert keeper.returncode == 0, said
 
 
+@dataclass(frozen=True)
+class Native:
+    """A file system's own library: an interface of the engine, and what it has to be told.
+
+    Attributes:
+        interface: Its name.
+        options: Its parameters, as far as they are not found out.
+        methods: What data is moved by: further parameters, and keys of the case.
+        folder: Where its files are seen, if the file system is not mounted.
+    """
+
+    interface: str
+    options: Json = field(default_factory=dict)
+    methods: list[Json] = field(default_factory=lambda: [{}])
+    folder: Path | None = None
+
+    def keys(self) -> Json:
+        """Interface and parameters, as `case` takes them."""
+        return {"interface": self.interface, **{f"interface_{key}": v for key, v in self.options.items()}}
+
+    def require(self, engine: Engine) -> Interface:
+        """The interface; skips where it was not built."""
+        (found,) = [each for each in engine.description.interfaces if each.name == self.interface]
+        if not found.available:
+            pytest.skip(f"needs {found.unavailable_reason}")
+        return found
+
+
 def check_mount(
-    engine: Engine, work: Path, endpoint: Endpoint, pattern: Json, wrap: Iterable[str] = ()
+    engine: Engine,
+    work: Path,
+    endpoint: Endpoint,
+    pattern: Json,
+    wrap: Iterable[str] = (),
+    native: Native | None = None,
 ) -> None:
     """Two ranks write a file by every method and read what the other wrote: it is right, nothing stays.
 
@@ -86,17 +132,22 @@ def check_mount(
         endpoint: The mounted file system.
         pattern: The access pattern.
         wrap: Words to put before the command.
+        native: Its own library, in the same run.
     """
-    mount = endpoint.mount
-    assert mount is not None
-    directory = Path(tempfile.mkdtemp(dir=mount))
+    parent = endpoint.mount or (native.folder if native is not None else None)
+    assert parent is not None
+    methods = list(METHODS.values())
+    if native is not None:
+        native.require(engine)
+        methods += [{**native.keys(), **method} for method in native.methods]
+    directory = Path(tempfile.mkdtemp(dir=parent))
     keys: Json = {
         "clients": 2,
         "verify": "full",
         "readback": "shift",
         "operations": ["write", "read", "rewrite", "reread"],
     }
-    document = plan([case(**pattern, **method, **keys) for method in METHODS.values()])
+    document = plan([case(**pattern, **method, **keys) for method in methods])
     try:
         done = run_engine(engine, document, work, wrap, directory)
 
@@ -104,8 +155,86 @@ def check_mount(
         assert not done.of("error")
         for operation in ("read", "reread"):
             samples = done.of("sample", operation=operation)
-            assert len(samples) == len(METHODS)
+            assert len(samples) == len(methods)
             assert len({sample["digest"] for sample in samples}) == 1
+        assert not list(directory.iterdir())
+    finally:
+        shutil.rmtree(directory)
+
+
+OPERATIONS = (
+    *("make-tree", "create", "open", "lseek", "close", "open-close", "stat", "access", "chmod", "utime"),
+    *("truncate", "expand", "small-write", "small-read", "setxattr", "getxattr", "readdir", "readdir-stat"),
+    *("rename", "link", "symlink", "readlink", "unlink"),
+    *("mkdir", "stat-directory", "chdir", "rename-directory", "rmdir", "remove-tree"),
+)
+"""All of metadata but the mix, in an order that has for each what it needs."""
+
+
+def check_metadata(
+    engine: Engine, work: Path, parent: Path, native: Native, wrap: Iterable[str] = ()
+) -> None:
+    """Two ranks do all that a library offers, on what the other made: all is right, nothing stays."""
+    offered = native.require(engine).metadata
+    wanted = [operation for operation in OPERATIONS if operation in offered]
+    assert wanted
+    tree: Json = {"tree_items": 6, "tree_depth": 1, "tree_fanout": 2, "tree_file_size": 3000}
+    keys: Json = {"clients": 2, "readback": "shift", "verify": "full"}
+    options: Json = {"name": native.interface, **native.options}
+    document = plan([{**tree_case(wanted, **tree, **keys), "interface": options}])
+    directory = Path(tempfile.mkdtemp(dir=parent))
+    try:
+        done = run_engine(engine, document, work, wrap, directory)
+
+        assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+        done_operations = [sample["operation"] for sample in done.of("sample", measured=True)]
+        assert done_operations == wanted
+        assert not list(directory.iterdir())
+    finally:
+        shutil.rmtree(directory)
+
+
+def check_refusal(
+    engine: Engine, work: Path, parent: Path, native: Native, wrap: Iterable[str] = (), **wrong: Json
+) -> Json:
+    """A case with a wrong address: one error that says what to do, and the next case goes on. The error."""
+    native.require(engine)
+    bad = Native(native.interface, {**native.options, **wrong})
+    document = plan(
+        [case(**PATTERNS[0], **keys, clients=2) for keys in (bad.keys(), native.keys())], stall_timeout_s=60
+    )
+    directory = Path(tempfile.mkdtemp(dir=parent))
+    try:
+        done = run_engine(engine, document, work, wrap, directory)
+
+        assert done.returncode == 1, done.stderr
+        (error,) = done.of("error")
+        assert error["case"] == 1
+        assert error["operation"] == "connect"
+        assert error["remedy"]
+        assert done.of("sample", case=2)
+        assert not list(directory.iterdir())
+        return error
+    finally:
+        shutil.rmtree(directory)
+
+
+def check_interruption(
+    engine: Engine, work: Path, parent: Path, native: Native, wrap: Iterable[str] = ()
+) -> None:
+    """Ctrl-C reaches the engine whatever threads the library has: what was measured stays, no files do."""
+    native.require(engine)
+    endless = case(**PATTERNS[0], **native.keys(), clients=2, repetitions=100_000)
+    directory = Path(tempfile.mkdtemp(dir=parent))
+    try:
+        with EngineJob(engine, plan([endless]), work, wrap, directory) as job:
+            wait_for(
+                lambda: "sample" in {event["event"] for event in read_events(job.events_file)}, "a sample"
+            )
+            for pid in job.ranks():
+                kill(pid, signal.SIGINT)
+            done = job.finish()
+        assert done.events[-1]["status"] == "interrupted"
         assert not list(directory.iterdir())
     finally:
         shutil.rmtree(directory)

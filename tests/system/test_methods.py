@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import EngineJob, Json, case, extents, plan, read_events, run_engine, wait_for
+from harness import EngineJob, Json, case, check, extents, plan, read_events, run_engine, wait_for
 from strider.engine import Engine
 
 METHODS: dict[str, Json] = {
@@ -24,9 +24,56 @@ METHODS: dict[str, Json] = {
         "interface_access": "collective",
         "interface_method": "view",
     },
+    "mpiio individual pointer": {"interface": "mpiio", "interface_pointer": "individual"},
+    "mpiio individual pointer, collective view": {
+        "interface": "mpiio",
+        "interface_access": "collective",
+        "interface_method": "view",
+        "interface_pointer": "individual",
+    },
+    "mpiio split": {"interface": "mpiio", "interface_access": "collective", "interface_split": True},
+    "mpiio split view, individual pointer": {
+        "interface": "mpiio",
+        "interface_access": "collective",
+        "interface_method": "view",
+        "interface_pointer": "individual",
+        "interface_split": True,
+    },
+    "mpiio atomic": {"interface": "mpiio", "interface_atomic": True},
+    "mpiio preallocated": {"interface": "mpiio", "interface_preallocate": True},
 }
 
-BUFFERED_BY_ROMIO = {"mpiio independent", "mpiio view", "mpiio collective", "mpiio collective view"}
+NONBLOCKING: dict[str, Json] = {
+    "posix multiple": {"interface": "posix"},
+    "independent multiple": {"interface": "mpiio", "interface_method": "multiple", "depth": 3},
+    "independent view": {"interface": "mpiio", "interface_method": "view", "depth": 2},
+    "collective view": {
+        "interface": "mpiio",
+        "interface_access": "collective",
+        "interface_method": "view",
+        "depth": 3,
+    },
+    "individual pointer": {
+        "interface": "mpiio",
+        "interface_method": "multiple",
+        "interface_pointer": "individual",
+        "depth": 4,
+    },
+    "collective view, individual pointer": {
+        "interface": "mpiio",
+        "interface_access": "collective",
+        "interface_method": "view",
+        "interface_pointer": "individual",
+        "depth": 4,
+    },
+}
+"""What keeps requests in flight, and a method that does not."""
+VIEWS = {name for name in NONBLOCKING if "view" in name}
+COLLECTIVE = {name for name in NONBLOCKING if "collective" in name}
+REFUSED = {"segmented": COLLECTIVE, "btio": VIEWS}
+"""What the engine does not do with requests in flight, by pattern."""
+
+BUFFERED_BY_ROMIO = {name for name in METHODS if name.startswith("mpiio")}
 
 PATTERNS: list[Json] = [
     {"pattern": "segmented", "pattern_transfer": 1000, "pattern_block": 4500, "pattern_segments": 2},
@@ -114,6 +161,26 @@ def test_every_method_moves_the_same_bytes(engine: Engine, tmp_path: Path, patte
         assert sample["bytes"] == wanted[sample["operation"]]
 
 
+@pytest.mark.parametrize("pattern", PATTERNS[::3], ids=name_of)
+def test_requests_in_flight_move_the_same_bytes(engine: Engine, tmp_path: Path, pattern: Json) -> None:
+    """But for what the check refuses: views for irregular patterns, collective writes that leave holes."""
+    keys: Json = {"clients": 4, "verify": "full", "operations": ["write", "rewrite", "read"]}
+    cases = [case(**pattern, **method, **keys) for method in NONBLOCKING.values()]
+    refused = check(engine, plan(cases), tmp_path)["errors"]
+    assert {error["key"] for error in refused} <= {"depth"}
+    refused_methods = {list(NONBLOCKING)[error["case"] - 1] for error in refused}
+    assert refused_methods == REFUSED.get(pattern["pattern"], set())
+    allowed = [one for name, one in zip(NONBLOCKING, cases, strict=True) if name not in refused_methods]
+
+    done = run_engine(engine, plan(allowed), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    assert len({sample["digest"] for sample in done.of("sample", operation="read")}) == 1
+    wanted = {s["operation"]: (s["bytes"], s["requests"]) for s in done.of("sample", case=1)}
+    for sample in done.of("sample"):
+        assert (sample["bytes"], sample["requests"]) == wanted[sample["operation"]]
+
+
 GAPS: Json = {
     "pattern": "vector",
     "pattern_pieces": 7,
@@ -154,3 +221,87 @@ def test_files_are_byte_identical(engine: Engine, tmp_path: Path, pattern: Json)
         assert all(byte == wanted for byte, wanted, is_covered in pairs if is_covered), method
         if method not in BUFFERED_BY_ROMIO:
             assert not any(byte for byte, _, is_covered in pairs if not is_covered), method
+
+
+TURNS: Json = {"pattern": "strided", "pattern_transfer": 1000, "pattern_count": 7, "clients": 4}
+ORDERED: Json = {"interface": "mpiio", "interface_access": "collective", "interface_pointer": "ordered"}
+SHARED: Json = {"interface": "mpiio", "interface_pointer": "shared"}
+
+
+@pytest.mark.parametrize("keys", [{}, {"interface_split": True}], ids=["whole", "split"])
+def test_ordered_transfers_take_turns(engine: Engine, tmp_path: Path, keys: Json) -> None:
+    operations = ["write", "read", "reread"]
+    explicit = case(**TURNS, interface="mpiio", verify="full", operations=operations)
+    ordered = case(**TURNS, **ORDERED, **keys, verify="full", operations=operations)
+
+    done = run_engine(engine, plan([explicit, ordered]), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    digests = {sample["digest"] for sample in done.of("sample") if sample["operation"] != "write"}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_shared_transfers_leave_every_record_whole(engine: Engine, tmp_path: Path, depth: int) -> None:
+    """Each rank writes the records of its slots again and again: they lie anywhere, but none is torn."""
+    document = plan([case(**TURNS, **SHARED, depth=depth, settle=0.5, operations=["write", "read"])])
+    with EngineJob(engine, document, tmp_path) as job:
+        wait_for(
+            lambda: [e for e in read_events(job.events_file) if e["event"] == "sample"], "the write to end"
+        )
+        content = (job.directory / "case1.0").read_bytes()
+        assert job.finish().returncode == 0
+    records = [content[start : start + 1000] for start in range(0, len(content), 1000)]
+    assert len(records) == 28
+    assert bytes(1000) not in records
+    counts = sorted(records.count(record) for record in set(records))
+    assert counts == [7] * 4 if depth == 1 else len(counts) <= 4 * depth
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "reason"),
+    [
+        ({**TURNS, **SHARED, "verify": "full"}, "verify", "no known order"),
+        ({**TURNS, **SHARED, "order": "random"}, "mpiio.pointer", "take turns"),
+        ({**TURNS, **ORDERED, "operations": ["read"]}, "mpiio.pointer", "take turns"),
+        ({**TURNS, **ORDERED, "readback": "shift"}, "mpiio.pointer", "take turns"),
+        ({**TURNS, **ORDERED, "depth": 2}, "depth", "waits for its bytes"),
+        ({**PATTERNS[0], **ORDERED, "clients": 4}, "mpiio.pointer", "take turns"),
+        ({**GAPS, **ORDERED, "clients": 4}, "mpiio.pointer", "take turns"),
+        ({**TURNS, "interface": "mpiio", "interface_pointer": "ordered"}, "mpiio.pointer", "collective"),
+        ({**TURNS, "interface": "mpiio", "interface_split": True}, "mpiio.split", "collective"),
+        ({**TURNS, **SHARED, "interface_access": "collective"}, "mpiio.pointer", "ordered"),
+        ({**PATTERNS[13], "interface": "mpiio", "depth": 2, "clients": 4}, "depth", "the view of a request"),
+    ],
+)
+def test_what_mpi_could_not_do_right_is_refused(
+    engine: Engine, tmp_path: Path, keys: Json, key: str, reason: str
+) -> None:
+    (error,) = check(engine, plan([case(**keys)]), tmp_path)["errors"]
+    assert error["key"] == key
+    assert reason in error["message"]
+    assert error["remedy"]
+
+
+def test_mpi_makes_and_removes_files(engine: Engine, tmp_path: Path) -> None:
+    operations = ["create", "open-close", "small-write", "small-read", "truncate", "expand", "unlink"]
+    tree: Json = {"name": "balanced", "items": 5, "file_size": 3000}
+    keys: Json = {"clients": 3, "verify": "full", "operations": operations}
+
+    done = run_engine(engine, plan([{"tree": tree, "interface": {"name": "mpiio"}, **keys}]), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    measured = [sample for sample in done.of("sample") if sample["operation"] != "prefill"]
+    assert [sample["operation"] for sample in measured] == operations
+    assert all(sample["requests"] == 15 for sample in measured)
+    assert list(done.directory.iterdir()) == []
+
+
+def test_what_mpi_has_no_call_for_is_refused(engine: Engine, tmp_path: Path) -> None:
+    tree: Json = {"name": "balanced", "items": 5}
+    keys: Json = {"clients": 1, "operations": ["create", "stat", "mkdir"]}
+    errors = check(engine, plan([{"tree": tree, "interface": {"name": "mpiio"}, **keys}]), tmp_path)["errors"]
+    assert [error["message"] for error in errors] == [
+        "the interface mpiio cannot stat",
+        "the interface mpiio cannot mkdir",
+    ]

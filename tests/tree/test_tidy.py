@@ -24,6 +24,21 @@ def test_the_tree_keeps_its_rules() -> None:
         ("python/strider/long.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines, more than 70"),
         ("engine/core/long.cpp", "int f() {\n" + "  g();\n" * 69 + "}\n", "f has 71 lines, more than 70"),
         (
+            "listio/layout/x.cpp",
+            '#include "listio/registration/range.hpp"\n',
+            "listio/layout/ must not include listio/registration/range.hpp",
+        ),
+        (
+            "listio/registration/x.cpp",
+            '#include "plan/plan.hpp"\n',
+            "listio/registration/ must not include plan/plan.hpp",
+        ),
+        (
+            "engine/patterns/x.cpp",
+            '#include "listio/layout/byte_run.hpp"\n',
+            "patterns/ must not include listio/layout/byte_run.hpp",
+        ),
+        (
             "engine/patterns/x.cpp",
             "#include <mpi.h>\n",
             "only runner/ and the MPI-based interfaces include mpi.h",
@@ -51,6 +66,7 @@ def test_a_breach_is_found(path: str, text: str, message: str) -> None:
         ("engine/interfaces/mpiio.cpp", "#include <mpi.h>\n"),
         ("engine/runner/x.cpp", '#include <mpi.h>\n#include "plan/plan.hpp"\n'),
         ("engine/patterns/x.cpp", '#include "core/extent.hpp"\n#include "patterns/pattern.hpp"\n'),
+        ("listio/layout/x.cpp", '#include "core/extent.hpp"\n#include "listio/layout/byte_run.hpp"\n'),
         ("docs/x.md", "`/home` and `/tmp/x` are folders of any machine\n"),
     ],
 )

@@ -12,6 +12,7 @@ import typer
 
 from strider import __version__
 from strider.cli.clean import clean
+from strider.cli.compare import compare
 from strider.cli.convert import convert
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
@@ -52,6 +53,7 @@ app.command("plan")(plan)
 app.command("list")(list_)
 app.command("show")(show)
 app.command("report")(report)
+app.command("compare")(compare)
 app.command("export")(export)
 app.command("serve")(serve)
 app.command("describe")(describe)

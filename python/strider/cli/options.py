@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+LATEST = "latest"
+"""The name of the latest run of a store."""
+
 SuiteArgument = Annotated[
     str,
     typer.Argument(
@@ -13,7 +16,9 @@ SuiteArgument = Annotated[
 ]
 RunArgument = Annotated[
     str,
-    typer.Argument(metavar="RUN", help="Run id, the unique beginning of one, a run directory, or latest."),
+    typer.Argument(
+        metavar="[RUN]", help="Run id, the unique beginning of one, a run directory; else the latest."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,

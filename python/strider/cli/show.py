@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import JsonOption, RunArgument, StoreOption
+from strider.cli.options import LATEST, JsonOption, RunArgument, StoreOption
 
 
 def show(
-    run: RunArgument,
+    run: RunArgument = LATEST,
     latency: Annotated[
         bool, typer.Option("--latency", help="Show how latencies are distributed, as percentiles.")
     ] = False,

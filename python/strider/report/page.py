@@ -118,6 +118,15 @@ def write_html(runs: Sequence[Run], out: Path) -> Path:
     """
     views = [_view(run, f"run-{position}") for position, run in enumerate(runs, start=1)]
     html = _templates().get_template("report.html.j2").render(views=views)
+    return write_page(html, out)
+
+
+def write_page(html: str, out: Path) -> Path:
+    """Writes a page as a whole, so that a reader never sees half of one.
+
+    Raises:
+        StriderError: The file cannot be written.
+    """
     scratch = out.with_name(f".{out.name}.part")
     try:
         scratch.write_text(html, encoding="utf-8")

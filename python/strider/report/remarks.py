@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from strider.report.reservations import reservations
+from strider.report.steadiness import steadiness
 from strider.report.wording import (
     NO_STORAGE,
     digest_line,
@@ -52,6 +53,7 @@ def remarks(
         _cache_remark(run, summaries),
         headline_remark(summaries),
         *reservations(summaries),
+        *steadiness(run, summaries),
     ]
     return [remark for remark in found if remark]
 

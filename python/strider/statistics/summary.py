@@ -46,6 +46,7 @@ class TimeSummary:
     sync_s: float
     close_s: float
     prepare_s: float
+    compute_s: float
     user_s: float
     system_s: float
 
@@ -158,6 +159,12 @@ class OperationSummary:
     def n(self) -> int:
         """Number of repetitions that count."""
         return len(self.samples)
+
+    @property
+    def rates(self) -> list[float]:
+        """Rate of each repetition that counts, in the order of execution; NaN where it is not known."""
+        quantities = _OPERATIONS if self.case.is_metadata else _BYTES
+        return [quantities.rate(sample) for sample in self.samples]
 
     @property
     def rate_unit(self) -> RateUnit:
@@ -313,6 +320,7 @@ def _times(samples: Sequence[Sample]) -> TimeSummary | None:
         sync_s=_mean(samples, lambda sample: sample.sync_s),
         close_s=_mean(samples, lambda sample: sample.close_s),
         prepare_s=_mean(samples, lambda sample: sample.prepare_s),
+        compute_s=_mean(samples, lambda sample: sample.compute_s),
         user_s=_mean(samples, lambda sample: sample.user_s),
         system_s=_mean(samples, lambda sample: sample.system_s),
     )

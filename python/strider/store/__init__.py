@@ -3,7 +3,7 @@
 from strider.store.load import load, load_ranks
 from strider.store.model import Case, ErrorRow, Part, RankRow, Run, Sample
 from strider.store.runs import RunSummary, list_runs, resolve
-from strider.store.tables import ExportFormat, Table, derive, export, query
+from strider.store.tables import ExportFormat, Table, derive, export, export_rows, query
 
 __all__ = [
     "Case",
@@ -17,6 +17,7 @@ __all__ = [
     "Table",
     "derive",
     "export",
+    "export_rows",
     "list_runs",
     "load",
     "load_ranks",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 #: Smallest buffer for one JSON value; DuckDB's own default.
-_MINIMUM_OBJECT_BYTES = 1 << 24
+MINIMUM_OBJECT_BYTES = 1 << 24
 
 _LATENCY = ("count", "min_s", "mean_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s")
 _RANK_RATE = ("min", "min_rank", "mean", "max", "max_rank")
@@ -57,16 +57,21 @@ def _struct(fields: Sequence[str]) -> str:
 
 _HISTOGRAM = "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])"
 
+#: Which sample it is, and whether it counts.
+_OF_SAMPLE = {
+    "event": "VARCHAR",
+    "case": "INTEGER",
+    "repetition": "INTEGER",
+    "warmup": "BOOLEAN",
+    "operation": "VARCHAR",
+    "measured": "BOOLEAN",
+    "valid": "BOOLEAN",
+}
+
 #: Types of the JSON fields that the tables are made of. A field that a line lacks is NULL.
 _EVENT_TYPES: dict[str, dict[str, str]] = {
     "samples": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "warmup": "BOOLEAN",
-        "operation": "VARCHAR",
-        "measured": "BOOLEAN",
-        "valid": "BOOLEAN",
+        **_OF_SAMPLE,
         "clients": "INTEGER",
         "nodes": "INTEGER",
         "files": "BIGINT",
@@ -87,13 +92,7 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "facts": "JSON",
     },
     "parts": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "warmup": "BOOLEAN",
-        "operation": "VARCHAR",
-        "measured": "BOOLEAN",
-        "valid": "BOOLEAN",
+        **_OF_SAMPLE,
         "start_s": "DOUBLE",
         "elapsed_s": "DOUBLE",
         "parts": f"STRUCT(operation VARCHAR, requests BIGINT, latency {_struct(_LATENCY)}, "
@@ -171,7 +170,7 @@ def _paths(run_dirs: Sequence[Path], name: str) -> str:
 
 def _object_bytes(paths: Sequence[Path]) -> int:
     """Buffer that holds the largest JSON value of some files: a document may be as large as its file."""
-    return max([_MINIMUM_OBJECT_BYTES, *(2 * path.stat().st_size for path in paths if path.exists())])
+    return max([MINIMUM_OBJECT_BYTES, *(2 * path.stat().st_size for path in paths if path.exists())])
 
 
 def create_runs(run_dirs: Sequence[Path]) -> str:
@@ -256,7 +255,7 @@ def _lines(table: str, run_dirs: Sequence[Path]) -> str:
     columns = ", ".join(f'"{name}": {quote(kind)}' for name, kind in types.items())
     return f"""(SELECT *, {_DIRECTORY} AS directory FROM read_ndjson({_paths(run_dirs, "events.jsonl")},
         columns = {{{columns}}}, filename = true, ignore_errors = true,
-        maximum_object_size = {_MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
+        maximum_object_size = {MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
 
 
 def _from_events(table: str, run_dirs: Sequence[Path]) -> str:

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "operations/queued_transfer.hpp"
 #include "operations/recording_file.hpp"
 #include "operations/work.hpp"
 
@@ -151,6 +152,106 @@ TEST(CollectiveTransfer, TheWatchOfOneRankEndsAll) {
 TEST(CollectiveTransfer, StopsAtTheDeadlineOfOneRankAndGoesOnTogether) {
   Team team(Operation::write, {1000, 1000});
   team.rank(0).deadline_ticks = 1;
+  team.run();
+  for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::deadline);
+  team.expect_equal_calls();
+}
+
+/// A rank of a collective transfer with requests in flight.
+struct QueuedMember final : Agreement {
+  static constexpr std::uint32_t depth = 3;
+  QueuedMember(Operation operation, std::uint64_t own_requests, Meeting& meeting_)
+      : job(operation, std::max<std::uint64_t>(own_requests, 1)), requests(own_requests), meeting(meeting_) {
+    job.memory.resize(depth * slot_bytes);
+    job.work.memory = job.memory;
+    job.work.depth = depth;
+    job.work.slot_bytes = slot_bytes;
+  }
+  Wish agree(Wish mine) override {
+    EXPECT_EQ(queue.in_flight(), 0U) << "ranks must be free to leave";
+    ++agreements;
+    return meeting.agree(mine);
+  }
+  void run(std::uint64_t rounds) {
+    QueuedTransfer transfer(job.work, queue, job.timer, job.tally, job.watch);
+    try {
+      stop = transfer.run_collective(requests, rounds, deadline_ticks, *this);
+    } catch (const IoError&) {
+      threw = true;
+    }
+    EXPECT_EQ(queue.in_flight(), 0U);
+    meeting.leave();
+  }
+  static constexpr std::uint64_t slot_bytes = 4;
+  Job job;
+  RecordingQueue queue;
+  std::uint64_t requests;
+  std::uint64_t deadline_ticks = 0;
+  Meeting& meeting;
+  Stop stop = Stop::ended;
+  bool threw = false;
+  int agreements = 0;
+};
+
+struct QueuedTeam {
+  QueuedTeam(Operation operation, std::initializer_list<std::uint64_t> shares)
+      : meeting(static_cast<std::ptrdiff_t>(shares.size())) {
+    for (const std::uint64_t share : shares) {
+      members.push_back(std::make_unique<QueuedMember>(operation, share, meeting));
+      rounds = std::max(rounds, share);
+    }
+  }
+  void run() {
+    std::vector<std::jthread> threads;
+    for (auto& member : members) threads.emplace_back([&] { member->run(rounds); });
+  }
+  void expect_equal_calls() {
+    for (const auto& member : members) {
+      EXPECT_EQ(member->queue.file.calls.size(), members[0]->queue.file.calls.size());
+      EXPECT_EQ(member->agreements, members[0]->agreements);
+    }
+  }
+  Meeting meeting;
+  std::vector<std::unique_ptr<QueuedMember>> members;
+  std::uint64_t rounds = 0;
+};
+
+TEST(QueuedCollectiveTransfer, RanksWithFewerRequestsTakePartWithoutData) {
+  QueuedTeam team(Operation::write, {5, 2, 0});
+  team.run();
+  EXPECT_EQ(team.members[0]->queue.file.calls.size(), 5U);
+  EXPECT_EQ(team.members[1]->queue.file.calls, (Calls{"write 0+4", "write 8+4", "write", "write", "write"}));
+  EXPECT_EQ(team.members[1]->job.tally.requests, 2U);
+  EXPECT_EQ(team.members[2]->job.tally.requests, 0U);
+  for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::finished);
+  team.expect_equal_calls();
+}
+
+TEST(QueuedCollectiveTransfer, AnErrorOfOneRankEndsAllAfterEqualCalls) {
+  for (std::size_t fails_at = 0; fails_at < 8; ++fails_at) {
+    SCOPED_TRACE("call " + std::to_string(fails_at) + " fails");
+    QueuedTeam team(Operation::write, {1000, 1000, 500});
+    team.members[1]->queue.file.fails_at = fails_at;
+    team.run();
+    EXPECT_TRUE(team.members[1]->threw);
+    EXPECT_EQ(team.members[0]->stop, Stop::ended);
+    EXPECT_LT(team.members[0]->job.tally.requests, 1000U) << "the others do not go on to the end";
+    team.expect_equal_calls();
+  }
+}
+
+TEST(QueuedCollectiveTransfer, WhatFailsInFlightEndsAllAfterEqualCalls) {
+  QueuedTeam team(Operation::read, {1000, 1000});
+  team.members[0]->queue.fails_to_complete = true;
+  team.run();
+  EXPECT_TRUE(team.members[0]->threw);
+  EXPECT_EQ(team.members[1]->stop, Stop::ended);
+  team.expect_equal_calls();
+}
+
+TEST(QueuedCollectiveTransfer, StopsAtTheDeadlineOfOneRankTogether) {
+  QueuedTeam team(Operation::write, {1000, 1000});
+  team.members[0]->deadline_ticks = 1;
   team.run();
   for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::deadline);
   team.expect_equal_calls();

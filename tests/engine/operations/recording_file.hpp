@@ -1,8 +1,10 @@
 #pragma once
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,38 @@ class RecordingFile final : public File {
     meanwhile();
     if (calls.size() - 1 == fails_at) throw IoError({call, "file", 0, 0, EIO});
   }
+};
+
+/// Keeps requests in flight; half of them, the oldest first, are done at a time.
+class RecordingQueue final : public QueuedFile {
+ public:
+  RecordingFile file;  ///< with the calls "write", "read" and "complete"
+
+  void submit(Direction direction, const Request& request, std::uint32_t slot) override {
+    if (std::ranges::find(slots_, slot) != slots_.end()) throw std::logic_error("the slot is taken");
+    direction == Direction::write ? file.write(request) : file.read(request);
+    slots_.push_back(slot);
+  }
+  std::size_t complete(std::span<std::uint32_t> slots) override {
+    const std::size_t count = (slots_.size() + 1) / 2;
+    std::copy_n(slots_.begin(), count, slots.begin());
+    slots_.erase(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(count));
+    if (fails_to_complete) {
+      slots_.clear();
+      fails_to_complete = false;
+      throw IoError({"complete", "file", 0, 0, EIO});
+    }
+    return count;
+  }
+  void write(const Request& request) override { file.write(request); }
+  void read(const Request& request) override { file.read(request); }
+  void sync() override { file.sync(); }
+  void close() override { file.close(); }
+  std::size_t in_flight() const { return slots_.size(); }
+  bool fails_to_complete = false;  ///< the next time
+
+ private:
+  std::vector<std::uint32_t> slots_;
 };
 
 }  // namespace strider

@@ -5,9 +5,16 @@ from pathlib import Path
 import pytest
 
 from harness import Json
-from labs import PATTERNS, check_mount
+from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
 from strider.engine import Engine
 from strider.lab import Record
+
+METHODS: list[Json] = [
+    {"interface_method": "multiple"},
+    {"interface_method": "vectored"},
+    {"depth": 4},
+]
+GFAPI = Native("gfapi", methods=METHODS)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
@@ -21,3 +28,38 @@ def test_the_engine_runs_in_the_network_of_the_lab(engine: Engine, tmp_path: Pat
     """Where native addresses are reached."""
     assert gluster.enter
     check_mount(engine, tmp_path, gluster.endpoints[0], PATTERNS[0], gluster.enter)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
+@pytest.mark.parametrize("volume", ["distributed", "dispersed"])
+def test_the_library_moves_the_same_bytes_as_the_mount(
+    engine: Engine, tmp_path: Path, gluster: Record, volume: str, pattern: Json
+) -> None:
+    (endpoint,) = [each for each in gluster.endpoints if each.name == volume]
+    check_mount(engine, tmp_path, endpoint, pattern, gluster.enter, GFAPI)
+
+
+def test_metadata_by_the_library(engine: Engine, tmp_path: Path, gluster: Record) -> None:
+    mount = gluster.endpoints[0].mount
+    assert mount is not None
+    check_metadata(engine, tmp_path, mount, GFAPI, gluster.enter)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [({"volume": "other"}, "no such volume"), ({"port": 9}, "no connection")]
+)
+def test_a_wrong_address_is_an_error(
+    engine: Engine, tmp_path: Path, gluster: Record, wrong: Json, said: str
+) -> None:
+    mount = gluster.endpoints[0].mount
+    assert mount is not None
+    error = check_refusal(engine, tmp_path, mount, GFAPI, gluster.enter, **wrong)
+    assert said in error["message"]
+    assert "gfapi." in error["remedy"]
+
+
+def test_ctrl_c_ends_a_run_through_the_library(engine: Engine, tmp_path: Path, gluster: Record) -> None:
+    GFAPI.require(engine)
+    mount = gluster.endpoints[0].mount
+    assert mount is not None
+    check_interruption(engine, tmp_path, mount, GFAPI, gluster.enter)

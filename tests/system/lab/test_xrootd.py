@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness import Json
-from labs import PATTERNS, check_mount
+from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
 from strider.engine import Engine
 from strider.lab import Record
 
@@ -14,3 +14,43 @@ from strider.lab import Record
 def test_data_is_right(engine: Engine, tmp_path: Path, xrootd: Record, pattern: Json) -> None:
     (endpoint,) = xrootd.endpoints
     check_mount(engine, tmp_path, endpoint, pattern)
+
+
+METHODS: list[Json] = [
+    {"interface_method": "multiple"},
+    {"interface_method": "list"},
+    {"interface_method": "list", "depth": 4},
+]
+
+
+def native(record: Record) -> Native:
+    """The library, with what it has to be told."""
+    return Native("xrootd", {"url": record.endpoints[0].native["server"]}, METHODS)
+
+
+def mount(record: Record) -> Path:
+    """Where it is mounted."""
+    found = record.endpoints[0].mount
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
+def test_the_library_moves_the_same_bytes_as_the_mount(
+    engine: Engine, tmp_path: Path, xrootd: Record, pattern: Json
+) -> None:
+    check_mount(engine, tmp_path, xrootd.endpoints[0], pattern, xrootd.enter, native(xrootd))
+
+
+def test_metadata_by_the_library(engine: Engine, tmp_path: Path, xrootd: Record) -> None:
+    check_metadata(engine, tmp_path, mount(xrootd), native(xrootd), xrootd.enter)
+
+
+@pytest.mark.parametrize("wrong", [{"url": "root://127.0.0.1:9"}, {"root": "/other"}])
+def test_a_wrong_address_is_an_error(engine: Engine, tmp_path: Path, xrootd: Record, wrong: Json) -> None:
+    error = check_refusal(engine, tmp_path, mount(xrootd), native(xrootd), xrootd.enter, **wrong)
+    assert "xrootd." in error["remedy"]
+
+
+def test_ctrl_c_ends_a_run_through_the_library(engine: Engine, tmp_path: Path, xrootd: Record) -> None:
+    check_interruption(engine, tmp_path, mount(xrootd), native(xrootd), xrootd.enter)

@@ -1,0 +1,44 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "core/parameter.hpp"
+
+namespace strider {
+
+/// A mounted file system, as the kernel's mount table has it.
+struct Mount {
+  std::string point;   ///< where it is mounted
+  std::string root;    ///< what of it is mounted there: "/" but for bind mounts
+  std::string source;  ///< as it was named to mount: "server:/volume"
+  std::string type;    ///< "fuse.glusterfs"
+};
+
+/// The entry of a mount table (the text of /proc/self/mountinfo) that holds an absolute path without symbolic links.
+Mount mount_in(std::string_view table, const std::string& path);
+/// The file system that a directory is on. Throws IoError where the directory cannot be reached.
+Mount mount_of(const std::string& directory);
+
+/// Paths below a local directory, as a file system's own library names them. Made once for each case: what is done for
+/// a path must cost nothing.
+class InsidePaths {
+ public:
+  InsidePaths() = default;
+  /// The local directory `mount` is `root` inside. Throws IoError where `directory` is not below it.
+  InsidePaths(std::string directory, const std::string& mount, const std::string& root);
+  /// Of the directory, or of something below it.
+  std::string operator()(const std::string& path) const;
+
+ private:
+  std::string directory_, inside_;
+};
+
+/// What interfaces have that reach a file system past its mount.
+inline constexpr Parameter mount_parameter{
+    "mount", Kind::text, "\"\"",
+    "The local directory that is `root` for the library; empty: the mount point of the target's file system."};
+inline constexpr Parameter root_parameter{
+    "root", Kind::text, "\"\"",
+    "The path that `mount` has for the library; empty: what the mount table says, or the top of the file system."};
+
+}  // namespace strider

@@ -1,0 +1,143 @@
+#include "interfaces/mpi/handle.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "interfaces/mpi/error.hpp"
+#include "interfaces/mpi/hints.hpp"
+#include "interfaces/mpi_group.hpp"
+
+namespace strider {
+namespace {
+
+int mode_of(const OpenRequest& request) {
+  // Data sieving reads what is in the holes of a noncontiguous write.
+  const int writing = request.shape.contiguous ? MPI_MODE_WRONLY : MPI_MODE_RDWR;
+  const int access = request.access == Access::write  ? writing
+                     : request.access == Access::read ? MPI_MODE_RDONLY
+                                                      : MPI_MODE_RDWR;
+  return access | (request.creation == Creation::create ? MPI_MODE_CREATE : 0);
+}
+
+/// The driver that a text names before its colon, in small letters: "UFS: Generic ROMIO driver …", "ufs:/scratch/file".
+std::string driver_before_colon(const std::string& text) {
+  std::string driver = text.substr(0, text.find(':'));
+  if (driver.size() == text.size() || driver.find('/') != std::string::npos) return "";
+  std::ranges::transform(driver, driver.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return driver;
+}
+
+}  // namespace
+
+MpiHandle::MpiHandle(const OpenRequest& request, std::string name, MpiOptions options, MPI_Info hints)
+    : name_(std::move(name)), options_(options), place_(request.place) {
+  check_mpi(MPI_File_open(request.group->communicator, name_.c_str(), mode_of(request), hints, &file_), "MPI_File_open",
+            name_);
+  try {
+    prepare(request);
+  } catch (...) {
+    MPI_File_close(&file_);
+    throw;
+  }
+}
+
+MpiHandle::~MpiHandle() {
+  if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
+}
+
+void MpiHandle::prepare(const OpenRequest& request) {
+  if (options_.preallocation == Preallocation::yes && request.creation == Creation::create)
+    check_mpi(MPI_File_preallocate(file_, static_cast<MPI_Offset>(request.file_size)), "MPI_File_preallocate", name_);
+  if (options_.atomicity == Atomicity::yes)
+    check_mpi(MPI_File_set_atomicity(file_, 1), "MPI_File_set_atomicity", name_);
+  lists_ = !request.shape.contiguous && options_.method != Method::multiple;
+  if (lists_ && options_.method == Method::view && request.shape.regular) view_all(request.regular);
+}
+
+void MpiHandle::sync() { check_mpi(MPI_File_sync(file_), "MPI_File_sync", name_); }
+
+void MpiHandle::close() {
+  const int code = MPI_File_close(&file_);
+  file_ = MPI_FILE_NULL;
+  check_mpi(code, "MPI_File_close", name_);
+}
+
+Facts MpiHandle::facts() const {
+  Facts facts = hints_in_force(file_);
+  std::string driver = driver_before_colon(name_);
+  if (const auto told = facts.find("hint.romio_filesystem_type"); driver.empty() && told != facts.end())
+    driver = driver_before_colon(told->second);
+  if (!driver.empty()) facts["driver"] = driver;
+  return facts;
+}
+
+Piece MpiHandle::piece_of(const Extent& extent, std::byte* memory) {
+  return {.offset = static_cast<MPI_Offset>(extent.file_offset),
+          .memory = memory + extent.memory_offset,
+          .count = static_cast<int>(extent.length),
+          .file_offset = extent.file_offset,
+          .bytes = extent.length};
+}
+
+Piece MpiHandle::piece_of(const Request& request, std::optional<ExtentType>& memory_type) {
+  if (view_bytes_ == 0) view_request(request);
+  if (request.extents.empty()) return {};
+  Piece piece;
+  if (view_bytes_ > 0) piece.offset = static_cast<MPI_Offset>(request.number * view_bytes_);
+  piece.file_offset = request.extents[0].file_offset;
+  piece.bytes = bytes_of(request.extents);
+  if (is_dense(request.extents, Side::memory)) {
+    piece.memory = request.memory + request.extents[0].memory_offset;
+    piece.count = static_cast<int>(piece.bytes);
+    return piece;
+  }
+  memory_type.emplace(request.extents, Side::memory);
+  piece.memory = request.memory;
+  piece.count = 1;
+  piece.type = memory_type->get();
+  return piece;
+}
+
+void MpiHandle::go_to(const Piece& piece) {
+  if (options_.pointer == Pointer::ordered) return follow_order(piece);
+  if (options_.pointer != Pointer::individual || piece.bytes == 0) return;
+  if (position_ != piece.offset) check_mpi(MPI_File_seek(file_, piece.offset, MPI_SEEK_SET), "MPI_File_seek", name_);
+  position_ = piece.offset + static_cast<MPI_Offset>(piece.bytes);
+}
+
+/// Ordered transfers of equal size take turns through the file; what is wanted elsewhere would go astray in silence.
+void MpiHandle::follow_order(const Piece& piece) {
+  if (piece.bytes == 0) return;
+  const auto mine = position_ + static_cast<MPI_Offset>(place_.rank * piece.bytes);
+  if (mine != piece.offset)
+    throw IoError({"MPI_File_write_ordered", name_, piece.file_offset, piece.bytes, 0},
+                  "the shared file pointer leads to " + std::to_string(mine) + ", not to this request's offset");
+  position_ += static_cast<MPI_Offset>(place_.ranks * piece.bytes);
+}
+
+void MpiHandle::view_all(const RegularRequests& regular) {
+  const ExtentType once(regular.first, Side::file);
+  const ResizedType repeated(once.get(), regular.shift);
+  set_view(repeated.get());
+  view_bytes_ = bytes_of(regular.first);
+}
+
+/// Collective over the group, like every change of the view.
+void MpiHandle::view_request(const Request& request) {
+  if (request.extents.empty()) return set_view(MPI_BYTE);
+  const ExtentType type(request.extents, Side::file);
+  set_view(type.get());
+}
+
+void MpiHandle::set_view(MPI_Datatype type) {
+  position_ = 0;
+  check_mpi(MPI_File_set_view(file_, 0, MPI_BYTE, type, "native", MPI_INFO_NULL), "MPI_File_set_view", name_);
+}
+
+std::uint64_t bytes_moved(MPI_Status& status) {
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  return static_cast<std::uint64_t>(count > 0 ? count : 0);
+}
+
+}  // namespace strider

@@ -1,0 +1,24 @@
+#include "listio/layout/byte_run.hpp"
+
+#include <string>
+
+#include "core/error.hpp"
+
+namespace strider::listio {
+
+std::uint64_t checked_bytes(std::span<const ByteRun> runs, std::uint64_t most_bytes, std::string_view what) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const ByteRun& run = runs[i];
+    if (run.offset > most_bytes || run.length > most_bytes - run.offset || run.length > most_bytes - bytes)
+      throw InputError(std::string(what),
+                       std::string(what) + ": run " + std::to_string(i) + " (offset " + std::to_string(run.offset) +
+                           ", length " + std::to_string(run.length) + ") goes beyond " + std::to_string(most_bytes) +
+                           " bytes",
+                       "check where the offsets and lengths of the list come from");
+    bytes += run.length;
+  }
+  return bytes;
+}
+
+}  // namespace strider::listio

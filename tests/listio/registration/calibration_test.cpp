@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "listio/registration/cost.hpp"
+#include "memory.hpp"
+
+namespace strider::listio {
+namespace {
+
+TEST(FitLine, FindsALineExactly) {
+  const std::vector<double> x{1, 2, 4, 8}, y{8.19, 8.96, 10.5, 13.58};
+  const Line line = fit_line(x, y);
+  EXPECT_NEAR(line.slope, 0.77, 1e-9);
+  EXPECT_NEAR(line.intercept, 7.42, 1e-9);
+  EXPECT_NEAR(line.slope_error, 0, 1e-6);
+}
+
+TEST(FitLine, ItsErrorsAreAsLargeAsTheFitIsWrong) {
+  std::mt19937_64 bits(1);
+  std::normal_distribution<double> noise(0, 0.03);  // three per cent
+  int slopes = 0, intercepts = 0;
+  constexpr int fits = 2000;
+  for (int fit = 0; fit < fits; ++fit) {
+    std::vector<double> x, y;
+    for (double pages = 1; pages <= 1024; pages *= 2) {
+      x.push_back(pages);
+      y.push_back((0.77 * pages + 7.42) * (1 + noise(bits)));
+    }
+    const Line line = fit_line(x, y);
+    slopes += std::abs(line.slope - 0.77) < line.slope_error;
+    intercepts += std::abs(line.intercept - 7.42) < line.intercept_error;
+  }
+  // Student's t with 9 degrees of freedom is within one standard error in 65.6 % of all cases.
+  EXPECT_NEAR(slopes, 0.656 * fits, 0.05 * fits);
+  EXPECT_NEAR(intercepts, 0.656 * fits, 0.05 * fits);
+}
+
+TEST(CostModel, AHoleIsWorthMergingWhileItCostsLessThanARegistration) {
+  EXPECT_EQ(CostModel().most_hole_pages(), 8) << "8.52 µs at 1 µs a page";
+  EXPECT_EQ((CostModel{1, 3, 1, 3}.most_hole_pages()), 3) << "as much is worth it";
+  EXPECT_EQ((CostModel{10, 1, 0, 0}.most_hole_pages()), 0);
+  EXPECT_EQ((CostModel{0, 1, 0, 0}.most_hole_pages()), std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(Calibration, ReplacesTheModelByWhatWasMeasured) {
+  const auto domain = make_model_domain({.cost = {0.05, 1, 0.01, 0.5}});
+  const Calibration found = domain->calibrate();
+  ASSERT_EQ(found.samples.size(), 11);
+  for (const auto& sample : found.samples) {
+    EXPECT_GE(sample.register_us, 0.05 * static_cast<double>(sample.pages) + 1 - 0.001)
+        << "at least what the model spends";
+    EXPECT_GE(sample.deregister_us, 0.01 * static_cast<double>(sample.pages) + 0.5 - 0.001);
+  }
+  EXPECT_EQ(domain->model().register_us_per_page, std::max(found.registering.slope, 0.0));
+  EXPECT_EQ(domain->counters().registrations, 0) << "not work for anybody";
+}
+
+TEST(Calibration, OfEveryDomainLeavesNothingPinned) {
+  for (const std::string name : {"uring", "mlock"}) {
+    const auto domain = try_domain(name);
+    if (!domain) continue;
+    const std::uint64_t before = pinned_pages();
+    domain->calibrate();
+    EXPECT_EQ(pinned_pages(), before) << name;
+    EXPECT_GT(domain->model().register_us_per_page, 0) << name;
+  }
+}
+
+TEST(Calibration, SaysWhereTooLittleMemoryMayBePinned) {
+  EXPECT_THROW(make_model_domain({.cost = quick_cost, .most_pages = 2})->calibrate(), std::system_error);
+}
+
+}  // namespace
+}  // namespace strider::listio
