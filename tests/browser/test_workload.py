@@ -225,6 +225,34 @@ def test_runs_are_found_by_their_words(page: Page, server: Server, screenshots: 
     expect(page.locator("#found")).to_contain_text("No run matches")
 
 
+def test_two_runs_are_compared(page: Page, server: Server, screenshots: Path) -> None:
+    text = suite(server.allowed, name="twice").replace("repetitions = 1", "repetitions = 4")
+    runs = [str(server.job(server.submit(text), "done")["run"]) for _ in range(2)]
+    page.goto(f"{server.address}/runs?q=twice")
+    compare = page.get_by_role("button", name="Compare the chosen")
+    expect(compare).to_be_disabled()
+    for run in runs:
+        page.get_by_label(f"choose {run}").check()
+    expect(page.locator("#chosen")).to_contain_text("the older one is the base")
+    compare.press("Enter")
+    page.wait_for_url(re.compile("/compare"), timeout=60_000)
+    shot(page, screenshots, "compare")
+    found = server.ask("GET", f"/compare?run={runs[1]}&run={runs[0]}").text
+    assert found.index(min(runs)) < found.index(max(runs))
+
+
+def test_what_differs_within_a_run_is_compared(page: Page, server: Server, screenshots: Path) -> None:
+    text = suite(server.allowed, name="within").replace(
+        'interface = "posix"', 'interface = ["posix", "mpiio"]'
+    )
+    run = server.job(server.submit(text), "done")["run"]
+    page.goto(f"{server.address}/runs/{run}")
+    page.get_by_label("what differs in").select_option("interface")
+    page.get_by_role("button", name="Compare", exact=True).press("Enter")
+    page.wait_for_url(re.compile("/compare.*by=interface"), timeout=60_000)
+    shot(page, screenshots, "compare-within")
+
+
 def test_markup_that_was_typed_is_text(page: Page, server: Server) -> None:
     evil = "<img src=x onerror=alert(1)><script>alert(1)</script>"
     configure(page, server, suite(server.allowed, more=f"description = '{evil}'", case=f"name = '{evil}'"))

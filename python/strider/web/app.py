@@ -72,6 +72,7 @@ def _pages(views: Views) -> list[Route]:
         Route("/runs/{run}/stream", views.stream),
         Route("/runs/{run}/report", views.report),
         Route("/runs/{run}/files/{name}", views.file),
+        Route("/compare", views.compare),
         Route("/jobs/{job}", views.job),
     ]
 

@@ -1,8 +1,9 @@
-"""Reports: drawn by the command line in a process of its own, and kept in the run directory."""
+"""Reports and comparisons: drawn by the command line in a process of its own."""
 
 import asyncio
 import contextlib
 import sys
+import tempfile
 from pathlib import Path
 
 from strider.errors import ExitCode, StriderError
@@ -35,6 +36,19 @@ class Drawing:
             if not _is_fresh(report, directory / "events.jsonl"):
                 await strider("report", str(directory), "--store", str(self._store))
         return report
+
+    async def comparison(self, runs: list[Path], by: str) -> str:
+        """The page that compares two runs, or with `by` what differs in a key within one.
+
+        Raises:
+            StriderError: There is nothing to compare.
+        """
+        with tempfile.TemporaryDirectory(prefix="strider-compare-") as folder:
+            page = Path(folder) / "compare.html"
+            key = [f"--by={by}"] if by else []
+            async with self._one:
+                await strider("compare", *map(str, runs), *key, "-o", str(page))
+            return page.read_text(encoding="utf-8")
 
 
 def _is_fresh(report: Path, events: Path) -> bool:

@@ -1,11 +1,13 @@
 """The pages: configure, runs, one run."""
 
 import asyncio
+import json
+import re
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from strider.engine import Json
 from strider.errors import StriderError
@@ -26,6 +28,7 @@ from strider.web.site import Site
 from strider.web.slurm import Slurm
 
 PER_PAGE = 100
+_KEY = r"[A-Za-z0-9_.-]{0,64}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,6 @@ class Views:
             last=last,
             jobs=[job for job in self.jobs.all() if not job.over or not job.run],
             slurm_jobs=self.slurm.all(),
-            comparable=False,
         )
 
     async def run(self, request: Request) -> Response:
@@ -104,6 +106,7 @@ class Views:
             job=job if job and summary.ended is None and not job.over else None,
             output=job.output if job else "",
             files=[file for file in FILES if (directory / file).is_file()],
+            axes=_axes(plan.get("cases", [])) if summary.ended else [],
             cases={case["case"]: _case_title(case) for case in plan.get("cases", [])},
         )
 
@@ -118,6 +121,18 @@ class Views:
         return FileResponse(
             file, media_type=FILES["report.html"], headers={"content-security-policy": DOCUMENT_POLICY}
         )
+
+    async def compare(self, request: Request) -> Response:
+        """Two runs beside each other, the older one as the base; or what differs within one."""
+        names = sorted(set(request.query_params.getlist("run")))
+        by = request.query_params.get("by", "")
+        if len(names) != (1 if by else 2) or not re.fullmatch(_KEY, by):
+            raise StriderError(
+                f"two runs can be compared, or one by a key of its suite, not {len(names)}: choose again"
+            )
+        directories = [self._known(self.runs.directory, name) for name in names]
+        text = await self.drawing.comparison(directories, by)
+        return HTMLResponse(text, headers={"content-security-policy": DOCUMENT_POLICY})
 
     async def file(self, request: Request) -> Response:
         """A file of a run, to be kept."""
@@ -166,3 +181,20 @@ def _case_title(case: dict[str, Json]) -> dict[str, Json]:
         "title": f"{title}, {clients} client{'s' if clients > 1 else ''}",
         "metadata": bool(case.get("tree")),
     }
+
+
+def _axes(cases: list[dict[str, Json]]) -> list[str]:
+    """The keys in which the cases of a plan differ, as `strider compare --by` names them."""
+    values: dict[str, set[str]] = {}
+    for case in cases:
+        flat = {
+            key: case.get(key) for key in case if key not in ("case", "name", "interface", "pattern", "tree")
+        }
+        for key in ("interface", "pattern", "tree"):
+            part = case.get(key) or {}
+            flat[key] = part.get("name")
+            prefix = f"{part.get('name')}." if key == "interface" else ""
+            flat |= {f"{prefix}{name}": value for name, value in part.items() if name != "name"}
+        for key, value in flat.items():
+            values.setdefault(key, set()).add(json.dumps(value, sort_keys=True))
+    return [key for key, found in values.items() if len(found) > 1]

@@ -28,6 +28,7 @@ ADDRESSES = [
     ("GET", "/runs/x/report"),
     ("GET", "/runs/x/files/run.json"),
     ("GET", "/jobs/x"),
+    ("GET", "/compare?run=x&run=y"),
     ("GET", "/static/style.css"),
     ("GET", "/api/description"),
     ("GET", "/api/suites/quick"),
@@ -259,6 +260,14 @@ def test_a_kept_suite_cannot_be_named_out_of_its_folder(server: Server) -> None:
 )
 def test_static_files_are_those_of_the_folder(server: Server, path: str) -> None:
     assert server.ask("GET", path).status == 404
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["run=..&run=x", "run=x", "run=%2fetc&by=interface", "run=--help&run=-o", "run=x&by=--output%3Dx", ""],
+)
+def test_a_comparison_is_of_runs_of_the_store_and_by_a_key(server: Server, query: str) -> None:
+    assert server.ask("GET", f"/compare?{query}").status in (400, 404)
 
 
 # --- what users typed

@@ -52,13 +52,15 @@ export class Form {
     const common = new Map();
     for (const { shape } of form.cases) for (const one of this.common(shape)) common.set(one.name, one);
     const named = new Map(this.description.suite.map((one) => [one.name, one]));
+    const shapes = [...new Set(form.cases.map(({ shape }) => shape))];
+    const only = shapes.length === 1 ? shapes[0] : undefined;
     const first = SUITE_FIRST.map((key) => this.field(null, named.get(key)));
     const others = [...this.description.suite.filter((one) => !SUITE_FIRST.includes(one.name)), ...common.values()];
     const unique = [...new Map(others.map((one) => [one.name, one])).values()];
     return el("section", { class: "card", "aria-labelledby": "suite-title" },
       el("h2", { id: "suite-title" }, "Suite"),
       ...first,
-      this.more("more-suite", "Defaults of all cases, and how they are run", unique.map((one) => this.field(null, one))));
+      this.more("more-suite", "Defaults of all cases, and how they are run", unique.map((one) => this.field(null, one, only))));
   }
 
   case(one, count) {
