@@ -157,6 +157,16 @@ class Server:
         for job in jobs:
             self.job(job, "done", "failed", "cancelled")
 
+    def started(self, job: str) -> str:
+        """The run of a job, as soon as there is one."""
+        deadline = time.monotonic() + DEADLINE_S
+        while time.monotonic() < deadline:
+            found = self.job(job, "running", "done")
+            if found["run"]:
+                return str(found["run"])
+            time.sleep(0.1)
+        raise AssertionError(f"job {job} has no run after {DEADLINE_S} s")
+
     def job(self, job: str, *states: str) -> dict[str, Any]:
         """A job as soon as it is in one of some states."""
         deadline = time.monotonic() + DEADLINE_S

@@ -170,8 +170,9 @@ class Api:
 
     async def jobs(self, _: Request) -> Response:
         """All jobs since the server was started."""
-        jobs = [*self._jobs.all(), *self._slurm.all()]
-        return JSONResponse([{"job": job.id, "state": job.state, "run": job.run} for job in jobs])
+        here = [(job.id, job.state, job.run) for job in self._jobs.all()]
+        slurm = [(job.id, job.state, job.run) for job in self._slurm.all()]
+        return JSONResponse([{"job": job, "state": state, "run": run} for job, state, run in here + slurm])
 
     async def job(self, request: Request) -> Response:
         """How a job is."""

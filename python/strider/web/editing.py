@@ -224,8 +224,8 @@ def _new_case(shape: ShapeKey, vocabulary: Vocabulary) -> Table:
     table = tomlkit.table()
     table["interface"] = next(iter(able), "")
     table[shape] = next(iter(workload.shapes), "")
-    first = next(iter(workload.shapes.values()), None)
-    for parameter in [*(first.parameters if first else ()), *workload.common.values()]:
+    own = next((one.parameters for one in workload.shapes.values()), [])
+    for parameter in [*own, *workload.common.values()]:
         if parameter.required:
             table[parameter.name] = _item(example_of(parameter))
     return table

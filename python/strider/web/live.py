@@ -23,6 +23,8 @@ POLL_S = 0.5
 LONGEST_S = 3600.0
 """Then the browser asks again, so that no stream outlives its reader for long."""
 HEARTBEAT_S = 10.0
+LEAST_FRACTION = 0.01
+"""From which on it can be guessed how long the rest takes."""
 MOST_ERRORS = 20
 MOST_SAMPLES = 2000
 """Of one message; a chart of more shows no more."""
@@ -103,7 +105,7 @@ async def follow(directory: Path, phases: int) -> AsyncIterator[str]:
     tail, state = Tail(directory / "events.jsonl"), RunState(phases)
     begun = said = time.monotonic()
     yield "retry: 2000\n\n"
-    first = True
+    first, elapsed_s = True, 0.0
     while time.monotonic() - begun < LONGEST_S:
         # What is there now is all there will be, if the run is over by now.
         sealed = await asyncio.to_thread(_is_sealed, directory)
@@ -112,7 +114,8 @@ async def follow(directory: Path, phases: int) -> AsyncIterator[str]:
             state.add(event)
         if events or first:
             first, said = False, time.monotonic()
-            yield f"data: {json.dumps(_news(state, events))}\n\n"
+            elapsed_s = max(elapsed_s, *(float(event.get("time_s") or 0) for event in events), 0.0)
+            yield f"data: {json.dumps(_news(state, events, elapsed_s))}\n\n"
         elif time.monotonic() - said > HEARTBEAT_S:
             said = time.monotonic()
             yield ": still here\n\n"
@@ -122,14 +125,15 @@ async def follow(directory: Path, phases: int) -> AsyncIterator[str]:
         await asyncio.sleep(POLL_S)
 
 
-def _news(state: RunState, events: list[Event]) -> dict[str, Json]:
-    current = state.current
+def _news(state: RunState, events: list[Event], elapsed_s: float) -> dict[str, Json]:
+    """What has changed; times are the run's own, as a reader may come late."""
+    current, fraction = state.current, state.fraction
     return {
-        "fraction": state.fraction,
+        "fraction": fraction,
         "samples": state.samples,
         "phases": state.planned_phases,
-        "elapsed_s": state.elapsed_s,
-        "left_s": state.left_s,
+        "elapsed_s": elapsed_s,
+        "left_s": elapsed_s * (1 - fraction) / fraction if fraction > LEAST_FRACTION else None,
         "current": current and {**vars(current), "share": current.share},
         "new": [_sample(event) for event in events if event["event"] == "sample"][-MOST_SAMPLES:],
         "progress": [_progress(event) for event in events if event["event"] == "progress"][-MOST_SAMPLES:],

@@ -61,7 +61,7 @@ def picture(engine: Engine, plan: Plan, case: int, operation: str | None) -> dic
     # Of the whole plan, only the one case matters; it is asked about once for each rank.
     one = plan.model_copy(update={"cases": [planned.model_copy(update={"case": 1})]}).to_json()
     shown = range(min(planned.clients, MOST_RANKS))
-    head = {"case": case, "operation": chosen, "clients": planned.clients}
+    head = {"case": case, "operation": chosen, "clients": planned.clients, "colours": COLOURS}
     if planned.tree:
         items = [list(engine.items(one, 1, rank, chosen, MOST_ITEMS + 1))[1:] for rank in shown]
         return {**head, "items": [_paths(lines) for lines in items]}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from serving import DEADLINE_S, Server, suite
+from serving import DEADLINE_S, Server, long_suite, suite
 from strider.engine import Engine
 from strider.web.guard import HEADERS, MOST_BODY_BYTES
 from strider.web.live import MOST_STREAMS
@@ -171,7 +171,7 @@ def test_a_link_that_leads_out_only_when_the_run_begins_is_not_followed(
         started.enter()
         inside.mkdir()
         outside.mkdir()
-        first = started.submit(suite(started.allowed).replace("repetitions = 1", "repetitions = 100000"))
+        first = started.submit(long_suite(started.allowed))
         second = started.submit(suite(inside))
         inside.rmdir()
         inside.symlink_to(outside)
@@ -380,13 +380,11 @@ def test_a_thousand_streams_do_not_keep_anybody_from_the_pages(engine: Engine, t
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     with Server(engine, tmp_path / "allowed", tmp_path / "store") as started, ExitStack() as open_ones:
         started.enter()
-        text = suite(started.allowed).replace("repetitions = 1", "repetitions = 100000")
+        text = long_suite(started.allowed)
         job = started.submit(text)
-        deadline_run = ""
-        while not deadline_run:
-            deadline_run = started.job(job, "running")["run"]
+        run = started.started(job)
         request = (
-            f"GET /runs/{deadline_run}/stream HTTP/1.1\r\nhost: 127.0.0.1:{started.port}\r\n"
+            f"GET /runs/{run}/stream HTTP/1.1\r\nhost: 127.0.0.1:{started.port}\r\n"
             f"cookie: {started.cookie}\r\n\r\n"
         ).encode()
         streams = [open_ones.enter_context(started.connect()) for _ in range(1000)]
@@ -402,7 +400,7 @@ def test_a_thousand_streams_do_not_keep_anybody_from_the_pages(engine: Engine, t
             later.sendall(request)
             assert _status(later) in (b"200", b"503")
         started.ask("POST", f"/api/jobs/{job}/cancel", {})
-        assert started.job(job, "done")["run"] == deadline_run
+        assert started.job(job, "done")["run"] == run
 
 
 def _status(connection: socket.socket) -> bytes:
@@ -449,7 +447,7 @@ def test_a_request_that_makes_no_sense_gets_a_message(server: Server, body: obje
 def test_a_flood_of_submissions_ends_at_a_limit(engine: Engine, tmp_path: Path) -> None:
     with Server(engine, tmp_path / "allowed", tmp_path / "store") as started:
         started.enter()
-        text = suite(started.allowed).replace("repetitions = 1", "repetitions = 100000")
+        text = long_suite(started.allowed)
         answers = [started.ask("POST", "/api/jobs", {"text": text}) for _ in range(30)]
         refused = [answer for answer in answers if answer.status != 201]
         started.stop(signal.SIGTERM)

@@ -124,7 +124,9 @@ class Page {
     const wanted = { text: this.toml.value, case: Number(byId("picture-case").value), operation: byId("picture-operation").value };
     try {
       const picture = await ask("/api/picture", wanted);
-      if (wanted.text === this.toml.value) this.picture.show(picture);
+      if (wanted.text !== this.toml.value) return;
+      this.picture.show(picture);
+      byId("picture-title").textContent = picture.items ? "Which rank visits which items" : "Which rank owns which bytes";
     } catch (error) {
       byId("picture").replaceChildren(el("p", { class: "message note" }, error.message));
     }

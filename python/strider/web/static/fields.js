@@ -53,6 +53,10 @@ class Field {
     this.describedBy = `${this.helpId} ${this.wrongId}`;
   }
 
+  describe(text) {
+    this.helpText.textContent = text;
+  }
+
   wrong(message) {
     this.error.textContent = message;
     this.error.hidden = !message;
@@ -111,10 +115,6 @@ export class SelectField extends Field {
       this.input.append(el("option", { value: text }, text || "choose one"));
     }
     this.input.value = text;
-  }
-
-  describe(text) {
-    this.helpText.textContent = text;
   }
 }
 

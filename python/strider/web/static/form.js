@@ -77,6 +77,8 @@ export class Form {
     choose.describe(this.shapeHelp(shapes, one.shapes));
     const through = new ChoiceField(`f-${index}-interface`, name("", "The ways to storage; several are compared."), (text) => this.set(index, "interface", text), "interface", interfaces);
     this.fields.set(`${index} interface`, through);
+    const chosen = this.description.interfaces.filter((each) => one.interfaces.includes(each.name));
+    if (chosen.length) through.describe(chosen.map((each) => `${each.name}: ${each.doc}`).join(" "));
     const common = this.common(shape);
     return el("section", { class: "card", "aria-labelledby": heading },
       el("div", { class: "bar" },

@@ -3,7 +3,6 @@
 import { el, svg } from "./dom.js";
 import { bytes } from "./units.js";
 
-const COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#d55e00"];
 const WIDTH = 720, LEFT = 70, RIGHT = 12, LANE = 30, TOP = 6, AXIS = 34;
 const NUMBERED_PX = 16; // a piece that is wider shows the number of its request
 const ZOOMS = 12;
@@ -39,14 +38,14 @@ function shades(pieces, width) {
   return found;
 }
 
-function lane(rank, index, view) {
+function lane(rank, index, view, colours) {
   const y = TOP + LANE * index;
   const scale = (WIDTH - LEFT - RIGHT) / view.length;
   const pieces = rank.extents
     .filter(([, offset, length]) => offset + length > view.begin && offset < view.begin + view.length)
     .map(([request, offset, length]) => ({ request, from: (offset - view.begin) * scale, to: (offset + length - view.begin) * scale }));
   const width = WIDTH - LEFT - RIGHT;
-  const colour = COLOURS[index % COLOURS.length];
+  const colour = colours[index % colours.length];
   const clipped = (piece) => ({ ...piece, from: Math.max(0, piece.from), to: Math.min(width, piece.to) });
   const readable = pieces.length > 0 && Math.min(...pieces.map(({ from, to }) => to - from)) >= NUMBERED_PX;
   const narrow = pieces.length > 0 && Math.min(...pieces.map(({ from, to }) => to - from)) < 1.5;
@@ -118,7 +117,7 @@ export class Picture {
     const text = description(this.picture);
     this.figure.replaceChildren(
       svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": text },
-        ...ranks.map((rank, index) => lane(rank, index, view)),
+        ...ranks.map((rank, index) => lane(rank, index, view, this.picture.colours)),
         axis(view, TOP + LANE * ranks.length + 3)));
   }
 
