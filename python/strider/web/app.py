@@ -53,8 +53,11 @@ def application(site: Site, keys: Keys) -> ASGIApp:
 
     @contextlib.asynccontextmanager
     async def working(_: Starlette) -> AsyncIterator[None]:
+        # The runs are read now, so that the first to ask for them does not wait.
+        first_look = asyncio.create_task(asyncio.to_thread(runs.listed))
         queue = asyncio.create_task(jobs.serve())
         yield
+        await asyncio.gather(first_look, return_exceptions=True)
         queue.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await queue
