@@ -46,7 +46,6 @@ struct PhaseTask {
   enum class Purpose { measurement, preparation } purpose = Purpose::measurement;
   Unit unit = Unit::bytes;  ///< in which progress and rates are told
   const Seating* seating = nullptr;
-  OrderKind order = OrderKind::forward;
   std::span<std::byte> memory;
   std::uint32_t nodes = 1;           ///< on which the ranks run
   std::uint64_t files = 0;           ///< of all ranks
@@ -59,6 +58,7 @@ struct PhaseTask {
 struct TransferTask : PhaseTask {
   const Pattern* pattern = nullptr;
   Interface* interface = nullptr;
+  OrderKind order = OrderKind::forward;
   std::uint64_t request_limit = ~std::uint64_t{0};  ///< what earlier phases have written
   std::uint64_t expected_generation = 0;
   std::uint64_t written_generation = 0;

@@ -56,3 +56,11 @@ StoreOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+TasksOption = Annotated[
+    int,
+    typer.Option("--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as for mpiexec."),
+]
+WriteSuiteOption = Annotated[
+    Path | None,
+    typer.Option("--suite", metavar="FILE", help="Write the equivalent suite instead of running it."),
+]
