@@ -51,8 +51,11 @@ def test_the_picture_is_of_the_engines_extents(page: Page, server: Server, engin
     ]
     plan = server.ask("POST", "/api/plan", {"text": suite(server.allowed)}).text
     offsets = [int(line.split(",")[2]) for line in list(engine.extents(plan, 1, 1, "write"))[2:]]
-    # 64 KiB of file in 638 pixels, from pixel 70 on.
-    assert [round((x - 70) / 638 * 65536, -2) for x, _ in places] == [round(offset, -2) for offset in offsets]
+    # 64 KiB of file between pixel 70 and 12 from the right.
+    width = float((page.locator("#picture svg").get_attribute("viewBox") or "").split()[2]) - 82
+    assert [round((x - 70) / width * 65536, -2) for x, _ in places] == [
+        round(offset, -2) for offset in offsets
+    ]
 
 
 def test_the_picture_follows_the_form_and_can_be_looked_at_closely(page: Page, server: Server) -> None:

@@ -7,7 +7,7 @@ Everything that is answered forbids the browser to load, run or frame anything t
 
 import hmac
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -56,8 +56,10 @@ class Keys:
 
     Attributes:
         cookie: Name of this server's cookie; cookies of a host are shared by all its ports.
+        used: Is told when a token has been used up, so that there may be another one.
     """
 
+    used: Callable[[], None]
     cookie: str = field(default_factory=lambda: f"strider-{secrets.token_hex(4)}")
     _tokens: set[str] = field(default_factory=set)
     _sessions: set[str] = field(default_factory=set)
@@ -76,6 +78,7 @@ class Keys:
         self._tokens.discard(good)
         session = secrets.token_urlsafe(32)
         self._sessions.add(session)
+        self.used()
         return session
 
     def is_open(self, session: str) -> bool:

@@ -163,6 +163,7 @@ def _progress(event: Event) -> dict[str, Json]:
     return {
         "time_s": event["time_s"],
         "case": event["case"],
+        "repetition": event["repetition"],
         "operation": event["operation"],
         "rate_mib_s": event["bytes_done"] * scale / (1 << 20),
         "requests_s": event.get("requests_done", 0) * scale,

@@ -35,16 +35,20 @@ def serve(site: Site, place: Path | int, say: Callable[[str], None]) -> None:
     Raises:
         StriderError: It cannot listen there.
     """
-    keys = Keys()
     _raise_file_limit()
     with _listening(place) as listener:
-        entrance = f"{ENTRANCE}?token={keys.new_token()}"
         if isinstance(place, Path):
-            say(f"listening on the socket {place}; from your own machine:")
+            host = "localhost:8080"
+            say(f"listening on the socket {place}; on your own machine:")
             say(f"  ssh -L 8080:{place.absolute()} {socket.gethostname()}")
-            say(f"then open http://localhost:8080{entrance}")
         else:
-            say(f"open http://127.0.0.1:{listener.getsockname()[1]}{entrance}")
+            host = f"127.0.0.1:{listener.getsockname()[1]}"
+
+        def invite(what: str) -> None:
+            say(f"{what} open http://{host}{ENTRANCE}?token={keys.new_token()}")
+
+        keys = Keys(used=lambda: invite("in another browser,"))
+        invite("then" if isinstance(place, Path) else "please")
         say("the address is good once; Ctrl-C ends the server, and a run that is under way")
         _run(application(site, keys), listener)
 

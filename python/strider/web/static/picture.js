@@ -3,7 +3,7 @@
 import { el, svg } from "./dom.js";
 import { bytes } from "./units.js";
 
-const WIDTH = 720, LEFT = 70, RIGHT = 12, LANE = 30, TOP = 6, AXIS = 34;
+const NARROWEST = 280, LEFT = 70, RIGHT = 12, LANE = 30, TOP = 6, AXIS = 34;
 const NUMBERED_PX = 16; // a piece that is wider shows the number of its request
 const ZOOMS = 12;
 
@@ -39,12 +39,13 @@ function shades(pieces, width) {
 }
 
 function lane(rank, index, view, colours) {
+  const { width: space } = view;
   const y = TOP + LANE * index;
-  const scale = (WIDTH - LEFT - RIGHT) / view.length;
+  const scale = (space - LEFT - RIGHT) / view.length;
   const pieces = rank.extents
     .filter(([, offset, length]) => offset + length > view.begin && offset < view.begin + view.length)
     .map(([request, offset, length]) => ({ request, from: (offset - view.begin) * scale, to: (offset + length - view.begin) * scale }));
-  const width = WIDTH - LEFT - RIGHT;
+  const width = space - LEFT - RIGHT;
   const colour = colours[index % colours.length];
   const clipped = (piece) => ({ ...piece, from: Math.max(0, piece.from), to: Math.min(width, piece.to) });
   const readable = pieces.length > 0 && Math.min(...pieces.map(({ from, to }) => to - from)) >= NUMBERED_PX;
@@ -52,7 +53,7 @@ function lane(rank, index, view, colours) {
   const drawn = readable ? pieces.map(clipped) : narrow ? shades(pieces.map(clipped), Math.ceil(width)) : joined(pieces.map(clipped));
   return svg("g", {},
     svg("text", { x: LEFT - 8, y: y + 18, "text-anchor": "end", "font-size": 13 }, `rank ${index}`),
-    svg("path", { d: `M${LEFT} ${y + LANE - 3}H${WIDTH - RIGHT}`, stroke: "#c9ced3" }),
+    svg("path", { d: `M${LEFT} ${y + LANE - 3}H${space - RIGHT}`, stroke: "#c9ced3" }),
     ...drawn.map(({ from, to, shade = 1 }) =>
       svg("rect", { x: (LEFT + from).toFixed(2), y, width: Math.max(0.5, to - from - (readable ? 1.5 : 0)).toFixed(2), height: LANE - 5, rx: readable ? 2 : 0, fill: colour, "fill-opacity": shade })),
     ...(readable ? drawn.filter(({ from, to }) => to - from >= NUMBERED_PX).map(({ request, from, to }) =>
@@ -60,15 +61,17 @@ function lane(rank, index, view, colours) {
 }
 
 function axis(view, y) {
-  const width = WIDTH - LEFT - RIGHT;
-  const marks = [0, 0.25, 0.5, 0.75, 1].map((share) => {
+  const { width: space } = view;
+  const width = space - LEFT - RIGHT;
+  const shares = space < 450 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+  const marks = shares.map((share) => {
     const x = LEFT + width * share;
     return [
       svg("path", { d: `M${x} ${y}v5`, stroke: "#555" }),
       svg("text", { x, y: y + 19, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle", "font-size": 12 }, bytes(view.begin + view.length * share)),
     ];
   });
-  return svg("g", {}, svg("path", { d: `M${LEFT} ${y}H${WIDTH - RIGHT}`, stroke: "#555" }), ...marks.flat());
+  return svg("g", {}, svg("path", { d: `M${LEFT} ${y}H${space - RIGHT}`, stroke: "#555" }), ...marks.flat());
 }
 
 function description(picture) {
@@ -84,6 +87,7 @@ export class Picture {
     this.root = root;
     this.zoom = 0;
     this.place = 0;
+    new ResizeObserver(() => { if (this.picture?.ranks) this.draw(); }).observe(root);
   }
 
   show(picture) {
@@ -110,13 +114,13 @@ export class Picture {
 
   draw() {
     const length = this.size * (this.least / this.size) ** (this.zoom / ZOOMS);
-    const view = { begin: ((this.size - length) * this.place) / 1000, length };
+    const view = { begin: ((this.size - length) * this.place) / 1000, length, width: Math.max(NARROWEST, this.root.clientWidth) };
     this.where.disabled = this.zoom === 0;
     const { ranks } = this.picture;
     const height = TOP + LANE * ranks.length + AXIS;
     const text = description(this.picture);
     this.figure.replaceChildren(
-      svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": text },
+      svg("svg", { viewBox: `0 0 ${view.width} ${height}`, role: "img", "aria-label": text },
         ...ranks.map((rank, index) => lane(rank, index, view, this.picture.colours)),
         axis(view, TOP + LANE * ranks.length + 3)));
   }

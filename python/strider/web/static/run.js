@@ -14,6 +14,7 @@ class Live {
     this.over = over;
     this.cases = cases;
     this.follow();
+    new ResizeObserver(() => this.soon()).observe(byId("chart"));
     byId("cancel")?.addEventListener("click", (event) => this.cancel(event.target));
   }
 
@@ -38,7 +39,11 @@ class Live {
     this.line.push(...news.progress);
     this.errors.push(...news.errors);
     this.progress(news);
-    if (this.waiting) return;
+    this.soon();
+  }
+
+  soon() {
+    if (this.waiting || !this.samples) return;
     this.waiting = true;
     requestAnimationFrame(() => { this.waiting = false; this.draw(); });
   }
@@ -78,17 +83,29 @@ class Live {
   draw() {
     byId("errors").replaceChildren(...this.errors.slice(0, 20).map((text) => el("p", { class: "message error" }, text)));
     const measured = this.samples.filter((one) => one.measured && this.rate(one) !== null);
-    if (!measured.length) return;
     const charts = [["MiB/s", false], ["operations/s", true]].map(([unit, metadata]) => {
       const points = measured.filter((one) => this.counts(one.case) === metadata).slice(-MOST_POINTS).map((one) => ({
         time_s: one.time_s, rate: this.rate(one), series: one.operation, hollow: one.warmup || !one.valid,
         title: `case ${one.case}, ${this.title(one.case)}: ${one.operation}, ${grouped(this.rate(one))} ${unit}${one.valid ? "" : ", void"}${one.warmup ? ", warm-up" : ""}`,
       }));
-      return points.length ? chart(points, unit) : null;
+      const lines = this.lines(metadata);
+      return points.length || lines.length ? chart(points, unit, lines, byId("chart").clientWidth) : null;
     });
     const hollow = measured.some((one) => one.warmup || !one.valid) ? [el("p", { class: "quiet" }, "Hollow: warm-up, or void because a check failed.")] : [];
-    byId("chart").replaceChildren(...charts.filter(Boolean), ...hollow);
-    byId("results").replaceChildren(this.table(measured));
+    const within = this.over ? [] : [el("p", { class: "quiet" }, "A mark for each phase that is done; lines: the rate since its start within a phase.")];
+    if (charts.some(Boolean)) byId("chart").replaceChildren(...charts.filter(Boolean), ...within, ...hollow);
+    if (measured.length) byId("results").replaceChildren(this.table(measured));
+  }
+
+  // The rate so far within each of the latest phases, a line for each.
+  lines(metadata) {
+    const found = new Map();
+    for (const one of this.line.filter((each) => this.counts(each.case) === metadata).slice(-MOST_POINTS)) {
+      const key = `${one.case} ${one.repetition} ${one.operation}`;
+      if (!found.has(key)) found.set(key, []);
+      found.get(key).push({ time_s: one.time_s, rate: this.rate(one) });
+    }
+    return [...found.values()].filter((line) => line.length > 1);
   }
 
   table(measured) {
