@@ -24,8 +24,7 @@ def configure(page: Page, server: Server, text: str | None = None) -> None:
 
 def settled(page: Page) -> None:
     """Waits until what was typed has been judged."""
-    page.wait_for_timeout(350)  # longer than the page waits for more to be typed
-    page.wait_for_load_state("networkidle")
+    expect(page.locator("#form")).to_have_attribute("aria-busy", "false", timeout=WAIT_MS)
 
 
 def field(page: Page, key: str, case: int | str = 0) -> Locator:

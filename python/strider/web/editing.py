@@ -128,12 +128,14 @@ def _set(document: tomlkit.TOMLDocument, edit: Set, vocabulary: Vocabulary) -> N
         _drop_orphans(table, vocabulary)
         return
     owner, dot, option = edit.key.partition(".")
-    value = (
-        edit.typed or None
-        if edit.key == "name"
-        else to_value(_parameter(table, edit.key, vocabulary), edit.typed)
-    )
-    _put(table, (owner, option) if dot else (owner,), value)
+    path = (owner, option) if dot else (owner,)
+    if edit.key == "name":
+        _put(table, path, edit.typed or None)
+        return
+    parameter = _parameter(table, edit.key, vocabulary)
+    # Somebody may have gone on typing into a field of a pattern that is no longer the case's.
+    if parameter is not None:
+        _put(table, path, to_value(parameter, edit.typed))
 
 
 def _suite_value(edit: Set, vocabulary: Vocabulary) -> Json:
@@ -145,11 +147,12 @@ def _suite_value(edit: Set, vocabulary: Vocabulary) -> Json:
     return to_value(parameter, edit.typed)
 
 
-def _parameter(table: Table, key: str, vocabulary: Vocabulary) -> Parameter:
+def _parameter(table: Table, key: str, vocabulary: Vocabulary) -> Parameter | None:
+    """The parameter that a key means in a case; None where it means nothing there."""
     try:
         return resolve(key, selection(table.unwrap(), vocabulary), vocabulary)
-    except ValueError as error:
-        raise StriderError(str(error)) from error
+    except ValueError:
+        return None
 
 
 def _put(table: Any, path: tuple[str, ...], value: Json) -> None:  # noqa: ANN401 - a table of any kind

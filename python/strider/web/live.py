@@ -80,12 +80,12 @@ class LiveStream(Response):
 def planned_phases(directory: Path) -> int:
     """Phases of a run with the fewest repetitions; the engine says more while it runs."""
     info, plan = read_json(directory / "run.json"), read_json(directory / "plan.json")
-    checked = (info.get("check") or {}).get("cases", [])
-    phases = {case["case"]: len(case.get("phases", [])) for case in checked}
-    return sum(
-        phases.get(case["case"], 0) * (case["repetitions"]["min"] + case.get("warmup", 0))
-        for case in plan["cases"]
-    )
+    try:
+        phases = {case["case"]: len(case["phases"]) for case in info["check"]["cases"]}
+        times = {case["case"]: case["repetitions"]["min"] + case.get("warmup", 0) for case in plan["cases"]}
+        return sum(phases[case] * times[case] for case in phases)
+    except (LookupError, TypeError, AttributeError):
+        return 0
 
 
 def _is_sealed(directory: Path) -> bool:

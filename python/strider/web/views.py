@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -94,20 +95,20 @@ class Views:
         """One run, while it goes on and when it is over."""
         name = request.path_params["run"]
         directory = self._known(self.runs.directory, name)
-        plan = await asyncio.to_thread(read_json, directory / "plan.json")
+        plan = await asyncio.to_thread(_plan_of, directory)
         summary = await asyncio.to_thread(self.runs.summary, name)
         job = self.jobs.of_run(name)
         return page(
             "run",
             run=_row(summary),
             name=name,
-            suite=plan.get("suite") or {},
+            suite=plan["suite"],
             over=summary.ended is not None,
             job=job if job and summary.ended is None and not job.over else None,
             output=job.output if job else "",
             files=[file for file in FILES if (directory / file).is_file()],
-            axes=_axes(plan.get("cases", [])) if summary.ended else [],
-            cases={case["case"]: _case_title(case) for case in plan.get("cases", [])},
+            axes=plan["axes"] if summary.ended else [],
+            cases=plan["titles"],
         )
 
     async def stream(self, request: Request) -> Response:
@@ -167,6 +168,23 @@ def _row(run: RunSummary) -> dict[str, Json]:
         "shown_status": status,
         "when": run.started[:16].replace("T", " "),
     }
+
+
+def _plan_of(directory: Path) -> dict[str, Json]:
+    """What a page says of a run's plan.
+
+    Raises:
+        StriderError: It is not there, or damaged.
+    """
+    plan = read_json(directory / "plan.json")
+    try:
+        return {
+            "suite": {"name": plan["suite"]["name"], "description": plan["suite"].get("description", "")},
+            "titles": {case["case"]: _case_title(case) for case in plan["cases"]},
+            "axes": _axes(plan["cases"]),
+        }
+    except (LookupError, TypeError, AttributeError) as error:
+        raise StriderError(f"the plan of run {directory.name} is damaged ({error!r})") from error
 
 
 def _case_title(case: dict[str, Json]) -> dict[str, Json]:

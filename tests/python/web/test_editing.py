@@ -88,6 +88,12 @@ def test_cases_are_added_copied_and_removed(vocabulary: Vocabulary) -> None:
     assert "# what it is for" in text
 
 
+def test_what_is_still_typed_into_a_field_that_is_gone_harms_nothing(vocabulary: Vocabulary) -> None:
+    edits: list[Edit] = [change(1, "pattern", "strided"), change(1, "size", "2GiB"), change(1, "count", "4")]
+    case = tomllib.loads(apply(SUITE, edits, vocabulary))["case"][1]
+    assert case == {"interface": "posix", "pattern": "strided", "count": 4}
+
+
 @pytest.mark.parametrize("shape", ["pattern", "tree"])
 def test_a_new_case_can_be_run_as_it_stands(shape: str, engine: Engine, vocabulary: Vocabulary) -> None:
     added = Add.model_validate({"do": "add", "shape": shape})
@@ -106,7 +112,7 @@ def test_a_suite_without_a_head_gets_one(vocabulary: Vocabulary) -> None:
         Remove(do="remove", case=2),
         Copy(do="copy", case=-1),
         change(7, "name", "x"),
-        change(0, "nothing", "x"),
+        change(None, "nothing", "x"),
     ],
 )
 def test_what_is_not_there_cannot_be_changed(edit: Edit, vocabulary: Vocabulary) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from builders import CaseSpec, RunBuilder
+from serving import Server
 from strider.errors import StriderError
 from strider.store import RunSummary
 from strider.store.runs import summarize
@@ -92,3 +93,16 @@ def test_a_stream_tells_all_of_a_run_and_ends_with_it(store: Path) -> None:
     assert [one["rate_mib_s"] for one in told["new"]] == [one["rate_mib_s"] for one in samples]
     assert (told["fraction"], told["ended"]) == (1.0, True)
     assert end.startswith("event: over")
+
+
+@pytest.mark.parametrize(
+    "plan", ["{}", "[]", '{"suite": 1, "cases": []}', '{"suite": {"name": "x"}, "cases": [{}]}', "{"]
+)
+def test_a_damaged_run_is_said_to_be_that(plan: str, server: Server) -> None:
+    directory = server.store / "2026-11-01-101112-damaged-abcd"
+    RunBuilder([CaseSpec()]).write(directory)
+    (directory / "plan.json").write_text(plan)
+    answer = server.ask("GET", f"/runs/{directory.name}")
+    assert answer.status == 400
+    assert "damaged" in answer.text
+    assert server.ask("GET", "/runs").status == 200

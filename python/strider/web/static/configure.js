@@ -47,14 +47,21 @@ class Page {
   }
 
   soon() {
+    this.busy(true);
     clearTimeout(this.timer);
     byId("run").disabled = true;
     this.timer = setTimeout(() => this.now(), TYPING_MS);
   }
 
+  busy(is) {
+    byId("form").setAttribute("aria-busy", String(is));
+  }
+
   // Asks one question after the other; what changes meanwhile goes into the next one.
   async now() {
+    this.busy(true);
     clearTimeout(this.timer);
+    this.timer = null;
     if (this.working) {
       this.again = true;
       return this.working;
@@ -65,6 +72,7 @@ class Page {
         await this.question();
       } while (this.again);
       this.working = null;
+      if (!this.timer) this.busy(false);
     })();
     return this.working;
   }
@@ -133,11 +141,13 @@ class Page {
   }
 
   async load(name) {
+    this.busy(true);
     try {
       this.replace(name ? (await ask(`/api/suites/${encodeURIComponent(name)}`)).text : data("start").blank);
       await this.now();
     } catch (error) {
       this.fail(error);
+      this.busy(false);
     }
   }
 
@@ -166,14 +176,11 @@ class Page {
   }
 
   async upload() {
+    this.busy(true);
     const [file] = byId("file").files;
     byId("file").value = "";
-    if (!file) return;
-    if (file.size > 1 << 19) {
-      this.note("This file is too large to be a suite: at most 512 KiB.");
-      return;
-    }
-    this.replace(await file.text());
+    if (file?.size > 1 << 19) this.note("This file is too large to be a suite: at most 512 KiB.");
+    else if (file) this.replace(await file.text());
     await this.now();
   }
 
