@@ -155,7 +155,7 @@ void TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
 /// But for those that tell of progress.
 std::optional<CallCount> TransferWorker::calls_so_far() const {
   std::optional<CallCount> made = context_.calls.now();
-  if (made) made->write -= context_.events->write_calls();
+  if (made) made->write -= context_.events->write_calls(), made->write_bytes -= context_.events->written_bytes();
   return made;
 }
 

@@ -21,6 +21,7 @@ from strider.cli.ior import ior
 from strider.cli.lab import lab
 from strider.cli.list_ import list_
 from strider.cli.mdtest import mdtest
+from strider.cli.observe import observe
 from strider.cli.piobench import piobench
 from strider.cli.plan import plan
 from strider.cli.quick import quick
@@ -56,6 +57,7 @@ app.command("report")(report)
 app.command("compare")(compare)
 app.command("export")(export)
 app.command("serve")(serve)
+app.command("observe")(observe)
 app.command("describe")(describe)
 app.command("ior")(ior)
 app.command("mdtest")(mdtest)

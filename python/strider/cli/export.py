@@ -30,6 +30,7 @@ class Rows(StrEnum):
     SAMPLES = "samples"
     PARTS = "parts"
     RANKS = "ranks"
+    COUNTERS = "counters"
     ERRORS = "errors"
     CASES = "cases"
 
@@ -42,7 +43,7 @@ def export(
         typer.Option(
             "--rows",
             help="One row per operation of a case (medians, means, intervals), per sample, per operation of "
-            "a sample's mix, per rank of a sample, per error or per case.",
+            "a sample's mix, per rank of a sample, per counter of a node and sample, per error or per case.",
         ),
     ] = Rows.SAMPLES,
     output: Annotated[

@@ -45,6 +45,15 @@ LauncherOption = Annotated[
         help='How ranks are started: mpiexec, srun, or a command with {ranks} in it: "aprun -n {ranks}".',
     ),
 ]
+CountersOption = Annotated[
+    str,
+    typer.Option(
+        "--counters",
+        metavar="SCOPE",
+        help="What each node counts around each phase: none, basic (CPU, kernel, memory, disks, network) or "
+        "all (InfiniBand and clients of file systems too).",
+    ),
+]
 StoreOption = Annotated[
     Path | None,
     typer.Option(

@@ -8,6 +8,7 @@ from statistics import median
 
 from strider.compare.judge import SIGNIFICANT
 from strider.compare.model import Change, Method, Row
+from strider.report.numbers import significant
 from strider.report.wording import plural, readable_key
 from strider.statistics.distribution import LEVEL
 from strider.store.model import Run
@@ -151,8 +152,9 @@ def _resolution(rows: Sequence[Row]) -> str:
     # One more p-value than those of the differences found must be below this.
     limit = SIGNIFICANT * (len(compared) - len(unsure) + 1) / len(compared)
     least = median(_least_named(change, limit) for change in unsure)
+    size = f"{significant(100 * least, 2)} %" if least < 1 else f"a factor of {significant(1 + least, 2)}"
     return (
-        f"Differences below about {100 * least:.2g} % could not be shown with this spread and this number of "
+        f"Differences below about {size} could not be shown with this spread and this number of "
         "repetitions (median of the rows that show none)."
     )
 

@@ -32,6 +32,7 @@ from strider.report.wording import (
     status_text,
 )
 from strider.statistics import OperationSummary, compare_digests, summarize
+from strider.store import load_counters
 from strider.store.model import Case, ErrorRow, Run
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _templates() -> Environment:
 
 
 def _view(run: Run, anchor: str) -> RunView:
-    summaries = summarize(run)
+    summaries = summarize(run, load_counters(run.directory))
     data = [summary for summary in summaries if not summary.case.is_metadata]
     metadata = [summary for summary in summaries if summary.case.is_metadata]
     comparisons = compare_digests(run)

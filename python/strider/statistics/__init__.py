@@ -1,5 +1,6 @@
 """Numbers one can defend: what a run says about each operation, with its spread and its uncertainty."""
 
+from strider.statistics.counters import CounterSummary
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
 from strider.statistics.overlap import Overlap, overlaps
@@ -11,6 +12,7 @@ from strider.statistics.summary import CallSummary, OperationSummary, summarize
 __all__ = [
     "MINIMUM_FOR_RATIO",
     "CallSummary",
+    "CounterSummary",
     "DigestComparison",
     "Distribution",
     "Interval",

@@ -1,4 +1,4 @@
-"""Run directories as tables: `samples`, `parts`, `ranks`, `errors` and `cases`, by DuckDB over any number.
+"""Run directories as tables: `samples`, `parts`, `ranks`, `counters`, `errors` and `cases`, by DuckDB.
 
 The tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet files that
 are not older than the events, `samples` and `ranks` come from those. Units are in the column names.
@@ -22,7 +22,7 @@ from strider.store.load import check_versions, check_whole
 if TYPE_CHECKING:
     import duckdb
 
-Table = Literal["samples", "parts", "ranks", "errors", "cases"]
+Table = Literal["samples", "parts", "ranks", "counters", "errors", "cases"]
 ExportFormat = Literal["csv", "json", "parquet"]
 
 _DERIVED: tuple[Table, ...] = ("samples", "ranks")
@@ -66,8 +66,8 @@ def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
 
     Args:
         run_dirs: Run directories.
-        statement: DuckDB SQL over the views `samples`, `parts`, `ranks`, `errors`, `cases` (each with a
-            column `run`) and `runs`.
+        statement: DuckDB SQL over the views `samples`, `parts`, `ranks`, `counters`, `errors`, `cases` (each
+            with a column `run`) and `runs`.
 
     Returns:
         One dictionary per row, keyed by column name.
@@ -166,6 +166,7 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
     with_events = [run_dir for run_dir in run_dirs if _has_events(run_dir)]
     connection.execute(sql.create_view("errors", with_events, []))
     connection.execute(sql.create_parts(with_events))
+    connection.execute(sql.create_counters(with_events))
     return connection
 
 
