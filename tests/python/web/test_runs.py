@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,9 @@ def messages(directory: Path) -> list[Any]:
     async def collected() -> list[str]:
         return [text async for text in follow(directory, planned_phases(directory))]
 
-    return asyncio.run(collected())
+    # In a thread of its own: where browsers were tested before, this one has a loop that is running.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(collected())).result(timeout=60)
 
 
 def test_a_stream_tells_all_of_a_run_and_ends_with_it(store: Path) -> None:
