@@ -23,7 +23,8 @@ constexpr const char* usage =
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
     "           [--counters none|basic|all]\n"
-    "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all] [--root DIR]\n";
+    "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all] [--root "
+    "DIR]\n";
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
 
@@ -173,7 +174,8 @@ int main(int count, char** words) {
     std::cerr << "strider-engine: " << error.what() << (error.remedy().empty() ? "" : ": " + error.remedy()) << '\n';
     return strider::bad_input;
   } catch (const strider::IoError& error) {
-    std::cerr << "strider-engine: " << error.details().call << ' ' << error.details().file << ": " << error.what() << '\n';
+    std::cerr << "strider-engine: " << error.details().call << ' ' << error.details().file << ": " << error.what()
+              << '\n';
     return strider::could_not_run;
   } catch (const std::exception& error) {
     std::cerr << "strider-engine: " << error.what() << '\n';

@@ -115,8 +115,8 @@ Json counters_of(const CounterGroups& groups) {
   for (const CounterGroup& group : groups) {
     Json values = Json::object();
     for (const Counter& counter : group.counters)
-      values[counter.name] = counter.kind == CounterKind::time_ns ? Json(static_cast<double>(counter.value) / 1e9)
-                                                                  : Json(counter.value);
+      values[counter.name] =
+          counter.kind == CounterKind::time_ns ? Json(static_cast<double>(counter.value) / 1e9) : Json(counter.value);
     result.push_back({{"source", group.source}, {"instance", group.instance}, {"values", std::move(values)}});
   }
   return result;
@@ -124,7 +124,7 @@ Json counters_of(const CounterGroups& groups) {
 
 /// The fields of what the kernel counts of processes; null where it does not.
 Json calls_of(const CallCount* calls) {
-  const auto field = [&](std::uint64_t CallCount::*member) {
+  const auto field = [&](std::uint64_t CallCount::* member) {
     return calls != nullptr ? Json(calls->*member) : Json(nullptr);
   };
   return {{"read_calls", field(&CallCount::read)},

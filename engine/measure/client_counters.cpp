@@ -41,7 +41,8 @@ std::string lustre_name(const std::string& folder) {
   return folder.substr(0, target != std::string::npos ? target : folder.rfind('-'));
 }
 
-/// Lines of a Lustre stats file, "NAME N samples [UNIT] MIN MAX SUM …": how often, and the sum where it is bytes or time.
+/// Lines of a Lustre stats file, "NAME N samples [UNIT] MIN MAX SUM …": how often, and the sum where it is bytes or
+/// time.
 void add_lustre_stats(std::string_view text, std::map<std::string, Counter>& sums) {
   const auto add = [&](std::string name, std::uint64_t value, CounterKind kind) {
     Counter& counter = sums.try_emplace(name, Counter{name, kind, 0}).first->second;
@@ -69,9 +70,7 @@ void add_lustre_stats(std::string_view text, std::map<std::string, Counter>& sum
 void add_mount_line(std::string_view line, CounterGroup& group) {
   const std::vector<std::string_view> words = words_of(line);
   if (words.empty()) return;
-  const auto field = [&](std::size_t word) {
-    return word < words.size() ? number_of(words[word]).value_or(0) : 0;
-  };
+  const auto field = [&](std::size_t word) { return word < words.size() ? number_of(words[word]).value_or(0) : 0; };
   if (words[0] == "bytes:") {
     group.add("read_bytes", field(1) + field(3));
     group.add("written_bytes", field(2) + field(4));

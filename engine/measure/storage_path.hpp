@@ -27,13 +27,18 @@ struct StoragePath {
 /// From the table of mounts (proc_pid_mountinfo(5)) below `root`. Links in the path are not followed.
 StoragePath find_storage_path(const std::string& directory, const std::string& root = "");
 
-/// Bytes that a node read from its storage, as far as its counters say so.
-struct StorageBytes {
-  std::uint64_t client = 0;   ///< by the client of the file system
-  std::uint64_t network = 0;  ///< received over networks
-  std::uint64_t block = 0;    ///< read by the busiest of its block devices
+/// Bytes that came from storage and went to it.
+struct Moved {
+  std::uint64_t read = 0, written = 0;
+};
 
-  static StorageBytes of(const CounterGroups& groups, StorageSource source);
+/// What a node moved from and to its storage, as far as its counters say so.
+struct StorageTraffic {
+  Moved client;   ///< by the client of the file system in the kernel
+  Moved network;  ///< over all networks
+  Moved block;    ///< of the busiest of its block devices: they may be stacked
+
+  static StorageTraffic of(const CounterGroups& groups, StorageSource source);
 };
 
 }  // namespace strider

@@ -85,16 +85,15 @@ void read_processors(const std::string& root, CounterGroups& groups) {
   while (rest.starts_with("cpu")) ++cores, take_until(rest, '\n');
   add_processor_times(first, cores, groups);
   CounterGroup& kernel = groups.emplace_back(CounterGroup{"kernel", "", {}});
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> of_stat{{{"ctxt", "context_switches"},
-                                                                                 {"intr", "interrupts"},
-                                                                                 {"softirq", "soft_interrupts"},
-                                                                                 {"processes", "forks"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> of_stat{
+      {{"ctxt", "context_switches"}, {"intr", "interrupts"}, {"softirq", "soft_interrupts"}, {"processes", "forks"}}};
   add_named(rest, of_stat, CounterKind::count, 1, kernel);
   const auto vmstat = read_small_file(root + "/proc/vmstat");
   if (!vmstat) return;
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> of_vmstat{
-      {{"pgfault", "page_faults"}, {"pgmajfault", "major_page_faults"}, {"pswpin", "pages_swapped_in"},
-       {"pswpout", "pages_swapped_out"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> of_vmstat{{{"pgfault", "page_faults"},
+                                                                                    {"pgmajfault", "major_page_faults"},
+                                                                                    {"pswpin", "pages_swapped_in"},
+                                                                                    {"pswpout", "pages_swapped_out"}}};
   add_named(*vmstat, of_vmstat, CounterKind::count, 1, kernel);
 }
 
@@ -102,11 +101,11 @@ void read_memory(const std::string& root, CounterGroups& groups) {
   const auto text = read_small_file(root + "/proc/meminfo");
   if (!text) return;
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> table{{{"MemTotal:", "total_bytes"},
-                                                                               {"MemFree:", "free_bytes"},
-                                                                               {"MemAvailable:", "available_bytes"},
-                                                                               {"Cached:", "cached_bytes"},
-                                                                               {"Dirty:", "dirty_bytes"},
-                                                                               {"Writeback:", "writeback_bytes"}}};
+                                                                                {"MemFree:", "free_bytes"},
+                                                                                {"MemAvailable:", "available_bytes"},
+                                                                                {"Cached:", "cached_bytes"},
+                                                                                {"Dirty:", "dirty_bytes"},
+                                                                                {"Writeback:", "writeback_bytes"}}};
   add_named(*text, table, CounterKind::level, bytes_per_kib, groups.emplace_back(CounterGroup{"memory", "", {}}));
 }
 

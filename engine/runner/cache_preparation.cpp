@@ -32,8 +32,7 @@ class Preparation {
   /// `action` on each file. A file that cannot be reached through the kernel is none that it has in memory, maybe.
   template <typename Action>
   void each(const std::vector<std::string>& paths, const Action& action) {
-    for (const std::string& path : paths)
-      try {
+    for (const std::string& path : paths) try {
         PageCache pages(path);
         action(pages);
       } catch (const IoError&) {
@@ -73,7 +72,8 @@ class Preparation {
 Sample::CachePreparation result_of(const char* policy, std::string action, const Residue& findings) {
   Sample::CachePreparation result{policy, std::move(action), findings.cached_share(), ""};
   if (findings.value[Residue::refusals] > 0) result.cached_share.reset();
-  if (result.cached_share) result.examined_by = findings.value[Residue::looked_by_mincore] > 0 ? "mincore" : "cachestat";
+  if (result.cached_share)
+    result.examined_by = findings.value[Residue::looked_by_mincore] > 0 ? "mincore" : "cachestat";
   return result;
 }
 

@@ -40,7 +40,7 @@ void CounterWatch::finish() {
   found_.node = context_.nodes.mine;
   found_.elapsed_s = static_cast<double>(monotonic_ns() - begin_ns_) * 1e-9;
   found_.groups = difference(before_, read());
-  storage_ = StorageBytes::of(found_.groups, context_.storage.source);
+  storage_ = StorageTraffic::of(found_.groups, context_.storage.source);
 }
 
 std::vector<NodeCounters> CounterWatch::gather(const WaitOptions& waiting) const {

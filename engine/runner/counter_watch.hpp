@@ -17,8 +17,8 @@ class CounterWatch {
   CounterWatch(const RunContext& context, MPI_Comm communicator);
   /// The second reading, when no rank works any more.
   void finish();
-  /// What this node read from storage; nothing on ranks that do not count.
-  const StorageBytes& storage() const { return storage_; }
+  /// What this node moved from and to storage; nothing on ranks that do not count.
+  const StorageTraffic& storage() const { return storage_; }
   /// On rank 0: what the nodes counted. Collective.
   std::vector<NodeCounters> gather(const WaitOptions& waiting) const;
 
@@ -31,7 +31,7 @@ class CounterWatch {
   std::uint64_t begin_ns_ = 0;
   CounterGroups before_;
   NodeCounters found_;
-  StorageBytes storage_;
+  StorageTraffic storage_;
 };
 
 }  // namespace strider

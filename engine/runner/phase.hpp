@@ -19,6 +19,7 @@
 #include "plan/case.hpp"
 #include "plan/seating.hpp"
 #include "runner/nodes.hpp"
+#include "runner/served_by.hpp"
 #include "runner/waiting.hpp"
 
 namespace strider {
@@ -34,6 +35,7 @@ struct RunContext {
   CallCounter calls;
   CounterScope counters = CounterScope::none;
   StoragePath storage;
+  ServedBy served_by;
   EventStream* events = nullptr;
   std::uint64_t next_phase = 0;  ///< numbers phases alike on all ranks that take part
   PhaseName current;             ///< what this rank is doing

@@ -62,9 +62,12 @@ struct Sums {
     storage_read_bytes,
     storage_write_bytes,
     uncounted_ranks,
-    client_bytes,
-    network_bytes,
-    block_bytes,
+    client_read,
+    client_written,
+    network_read,
+    network_written,
+    block_read,
+    block_written,
     fields
   };
   std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
@@ -186,10 +189,13 @@ class Report {
     v[Sums::storage_read_bytes] = calls.storage_read_bytes;
     v[Sums::storage_write_bytes] = calls.storage_write_bytes;
     v[Sums::uncounted_ranks] = part_.calls ? 0 : 1;
-    const StorageBytes storage = counters_.storage();
-    v[Sums::client_bytes] = storage.client;
-    v[Sums::network_bytes] = storage.network;
-    v[Sums::block_bytes] = storage.block;
+    const StorageTraffic& storage = counters_.storage();
+    v[Sums::client_read] = storage.client.read;
+    v[Sums::client_written] = storage.client.written;
+    v[Sums::network_read] = storage.network.read;
+    v[Sums::network_written] = storage.network.written;
+    v[Sums::block_read] = storage.block.read;
+    v[Sums::block_written] = storage.block.written;
     if (part_.verification) {
       v[Sums::checked] = part_.verification->checked_bytes;
       v[Sums::wrong] = part_.verification->wrong_bytes;
@@ -283,25 +289,24 @@ class Report {
     return condense(std::move(mine));
   }
 
-  /// What of the bytes of a reading phase came from storage, and which counters say so.
-  std::optional<Sample::Served> served(const Sample& sample) const {
-    const bool data_is_read = task_.unit == Unit::bytes && reads(task_.operation) && !writes(task_.operation);
-    if (!data_is_read || sample.bytes == 0 || !task_.test->interface->capabilities.storage) return std::nullopt;
+  /// What of the bytes of a reading phase came from storage; a writing phase shows which counters can tell.
+  std::optional<Sample::Served> served(const Sample& sample) {
+    const Capabilities& capabilities = task_.test->interface->capabilities;
+    if (task_.unit != Unit::bytes || !capabilities.storage || sample.bytes == 0) return std::nullopt;
     const auto& sum = sums_.value;
-    StorageSource source = context_.storage.source;
-    if (source == StorageSource::unknown) return std::nullopt;
-    if (task_.test->interface->capabilities.own_client) source = StorageSource::traffic;
-    if (source == StorageSource::process)
-      return sample.calls ? std::optional<Sample::Served>({sample.calls->storage_read_bytes, "process"}) : std::nullopt;
-    if (context_.counters != CounterScope::all) return std::nullopt;
-    if (source == StorageSource::lustre) return Sample::Served{sum[Sums::client_bytes], "lustre"};
-    if (source == StorageSource::nfs) return Sample::Served{sum[Sums::client_bytes], "nfs"};
-    if (source == StorageSource::ceph) return Sample::Served{sum[Sums::client_bytes], "ceph"};
-    if (sum[Sums::network_bytes] >= sum[Sums::block_bytes]) return Sample::Served{sum[Sums::network_bytes], "network"};
-    return Sample::Served{sum[Sums::block_bytes], "block"};
+    const Seen seen{
+        .process = sample.calls ? Moved{sample.calls->storage_read_bytes, sample.calls->storage_write_bytes} : Moved{},
+        .traffic = {.client = {sum[Sums::client_read], sum[Sums::client_written]},
+                    .network = {sum[Sums::network_read], sum[Sums::network_written]},
+                    .block = {sum[Sums::block_read], sum[Sums::block_written]}}};
+    const auto client = capabilities.own_client ? ServedBy::Client::own : ServedBy::Client::kernel;
+    if (!reads(task_.operation)) context_.served_by.note_write(client, context_.storage.source, sample.bytes, seen);
+    if (writes(task_.operation)) return std::nullopt;
+    const auto answer = context_.served_by.of_read(client, context_.storage.source, seen);
+    return answer ? std::optional<Sample::Served>({answer->bytes, answer->source}) : std::nullopt;
   }
 
-  Sample sample_of() const {
+  Sample sample_of() {
     const auto& sum = sums_.value;
     Sample sample;
     sample.measured = measures();
@@ -327,7 +332,7 @@ class Report {
     sample.voluntary_switches = sum[Sums::voluntary];
     sample.involuntary_switches = sum[Sums::involuntary];
     if (sum[Sums::uncounted_ranks] == 0)
-      sample.calls = {sum[Sums::read_calls],      sum[Sums::write_calls],        sum[Sums::call_read_bytes],
+      sample.calls = {sum[Sums::read_calls],       sum[Sums::write_calls],        sum[Sums::call_read_bytes],
                       sum[Sums::call_write_bytes], sum[Sums::storage_read_bytes], sum[Sums::storage_write_bytes]};
     sample.served = served(sample);
     sample.cache = task_.cache;

@@ -80,7 +80,7 @@ def test_an_event_has_the_keys_of_the_page(eventful_run: EngineRun, kind: str) -
 
 def counters_of_page() -> dict[str, set[str]]:
     """The values of each source of counters that the page lists."""
-    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|[^|]*\|$", PAGE.partition("## 6. Counters")[2], re.M)
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|[^|]*\|$", PAGE.partition("## 7. Counters")[2], re.M)
     return {source: set(re.findall(r"`(\w+)`", values)) for source, values in rows}
 
 

@@ -27,6 +27,7 @@ from strider.cli.plan import plan
 from strider.cli.quick import quick
 from strider.cli.report import report
 from strider.cli.run import run
+from strider.cli.serve import serve
 from strider.cli.show import show
 from strider.errors import ExitCode, StriderError
 
@@ -55,6 +56,7 @@ app.command("show")(show)
 app.command("report")(report)
 app.command("compare")(compare)
 app.command("export")(export)
+app.command("serve")(serve)
 app.command("observe")(observe)
 app.command("describe")(describe)
 app.command("ior")(ior)

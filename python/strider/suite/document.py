@@ -71,9 +71,15 @@ def parse(text: str, name: str) -> Document:
     Raises:
         SuiteError: It is not TOML.
     """
-    lines = positions(text)
     try:
+        lines = positions(text)
         return Document(name, text, tomllib.loads(text), lines)
+    except RecursionError:
+        mistakes = Mistakes()
+        mistakes.add(
+            Place(1, f"{name}:1"), "lists or tables are nested too deeply: no key needs more than three"
+        )
+        raise mistakes.error() from None
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(text, name, lines, str(error)) from error
 

@@ -96,16 +96,17 @@ TEST(CounterSources, ReadsWholeBlockDevicesThatWereUsed) {
 
 TEST(CounterSources, ReadsNetworkInterfacesButNotThoseOnTopOfOthers) {
   const RecordedTree tree;
-  tree.file("/proc/net/dev",
-            "Inter-|   Receive                                                |  Transmit\n"
-            " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls "
-            "carrier compressed\n"
-            "    lo: 13325585647  691507    0    0    0     0          0         0 13325585647  691507    0    0    0 "
-            "    0       0          0\n"
-            "  eth0:5625614276  214807    1    2    0     0          0         0 10038385  108555    3    4    0     0  "
-            "     0          0\n"
-            " bond0: 5625614276  214807    0    0    0     0          0         0 10038385  108555    0    0    0     0 "
-            "      0          0\n");
+  tree.file(
+      "/proc/net/dev",
+      "Inter-|   Receive                                                |  Transmit\n"
+      " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls "
+      "carrier compressed\n"
+      "    lo: 13325585647  691507    0    0    0     0          0         0 13325585647  691507    0    0    0 "
+      "    0       0          0\n"
+      "  eth0:5625614276  214807    1    2    0     0          0         0 10038385  108555    3    4    0     0  "
+      "     0          0\n"
+      " bond0: 5625614276  214807    0    0    0     0          0         0 10038385  108555    0    0    0     0 "
+      "      0          0\n");
   tree.file("/sys/class/net/bond0/lower_eth0/ifindex", "2\n");
   tree.file("/proc/net/snmp",
             "Ip: Forwarding DefaultTTL\nIp: 2 64\n"

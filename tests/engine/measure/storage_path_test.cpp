@@ -55,22 +55,31 @@ TEST_F(StoragePathTest, TakesTheInnermostMountAndTheLastOne) {
   EXPECT_EQ(path("/mnt/twice").file_system, "tmpfs");
 }
 
-TEST(StorageBytes, AreThoseOfTheClientAndOfTheTraffic) {
+TEST(StorageTraffic, IsThatOfTheClientOfNetworksAndOfTheBusiestDevice) {
   CounterGroup asked{"lustre", "scratch/llite", {}}, sent{"lustre", "scratch/osc", {}}, nfs{"nfs", "/mnt", {}};
-  CounterGroup lo{"network", "lo", {}}, port{"infiniband", "mlx5_0/1", {}}, sda{"block", "sda", {}}, md{"block", "md0", {}};
+  CounterGroup lo{"network", "lo", {}}, port{"infiniband", "mlx5_0/1", {}};
+  CounterGroup sda{"block", "sda", {}}, md{"block", "md0", {}};
   asked.add("read_bytes", 1000);
   sent.add("read_bytes", 400);
+  sent.add("write_bytes", 300);
   nfs.add("server_read_bytes", 70);
+  nfs.add("server_written_bytes", 80);
   lo.add("received_bytes", 5);
+  lo.add("sent_bytes", 7);
   port.add("received_bytes", 6);
   sda.add("read_bytes", 30);
   md.add("read_bytes", 60);
   const CounterGroups groups{asked, sent, nfs, lo, port, sda, md};
-  EXPECT_EQ(StorageBytes::of(groups, StorageSource::lustre).client, 400);
-  EXPECT_EQ(StorageBytes::of(groups, StorageSource::nfs).client, 70);
-  EXPECT_EQ(StorageBytes::of(groups, StorageSource::traffic).client, 0);
-  EXPECT_EQ(StorageBytes::of(groups, StorageSource::traffic).network, 11);
-  EXPECT_EQ(StorageBytes::of(groups, StorageSource::traffic).block, 60);
+  const StorageTraffic of_lustre = StorageTraffic::of(groups, StorageSource::lustre);
+  EXPECT_EQ(of_lustre.client.read, 400);
+  EXPECT_EQ(of_lustre.client.written, 300);
+  EXPECT_EQ(StorageTraffic::of(groups, StorageSource::nfs).client.read, 70);
+  EXPECT_EQ(StorageTraffic::of(groups, StorageSource::nfs).client.written, 80);
+  const StorageTraffic of_others = StorageTraffic::of(groups, StorageSource::traffic);
+  EXPECT_EQ(of_others.client.read, 0);
+  EXPECT_EQ(of_others.network.read, 11);
+  EXPECT_EQ(of_others.network.written, 7);
+  EXPECT_EQ(of_others.block.read, 60);
 }
 
 }  // namespace
