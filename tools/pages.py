@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape
 from strider import engine as engines
 from strider.engine import Engine, Interface, Json, Parameter, Pattern
 from strider.units import format_bytes
+from strider.web.picture import COLOURS, read_extents
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN = "<!-- from the engine, by tools/pages.py -->"
@@ -53,8 +54,6 @@ PICTURES: dict[str, Picture] = {
 }
 """One for each pattern; docs/patterns/NAME.svg."""
 
-COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#d55e00")
-"""Told apart by everybody (Okabe and Ito 2008)."""
 CELL, LANE, LEFT, TOP = 36, 30, 64, 10
 """Pixels: width of a transfer, height of a rank's lane, margins."""
 
@@ -91,9 +90,10 @@ def boxes_of(engine: Engine, pattern: str, picture: Picture) -> list[Box]:
     plan = json.dumps({"format": "strider-plan", "version": 1, "cases": [case]})
     boxes = []
     for rank in range(picture.clients):
-        for line in list(engine.extents(plan, 1, rank))[2:]:
-            request, _, offset, _, length = map(int, line.split(","))
-            boxes.append(Box(rank, request, offset // picture.unit, length // picture.unit))
+        _, extents = read_extents(engine.extents(plan, 1, rank))
+        boxes += [
+            Box(rank, one.request, one.offset // picture.unit, one.length // picture.unit) for one in extents
+        ]
     return boxes
 
 

@@ -87,9 +87,10 @@ missing_packages() { # the Debian packages of what nobody provides
   has_header gtest/gtest.h || echo libgtest-dev
   has pkg-config || echo pkg-config
   has_header liburing.h || echo liburing-dev
+  has_header openssl/hmac.h || echo libssl-dev
   # Optional modules are tested where their libraries fit the MPI: Debian's MPICH has its own HDF5.
   case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) [ -e /usr/include/hdf5/mpich/hdf5.h ] || echo libhdf5-mpich-dev ;; esac
-  for tool in fio strace; do has $tool || echo $tool; done
+  for tool in fio strace chromium; do has $tool || echo $tool; done
   # Other libraries and servers come only where a test may not be skipped: nobody wants them unasked.
   [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ "$(id -u)" = 0 ] || return 0
   for each in $library_needs; do [ -e "/usr/include/${each%:*}" ] || echo "${each#*:}"; done

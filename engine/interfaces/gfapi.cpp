@@ -287,10 +287,11 @@ constexpr Parameter parameters[] = {
 
 }  // namespace
 
-extern const InterfaceEntry gfapi_entry{"gfapi",
-                                        "GlusterFS's own library, libgfapi: glfs_pread, glfs_pwrite, without a mount.",
-                                        {.storage = true, .collective = false, .metadata = MetadataCalls::all()},
-                                        parameters,
-                                        make_interface<Gfapi>};
+extern const InterfaceEntry gfapi_entry{
+    "gfapi",
+    "GlusterFS's own library, libgfapi: glfs_pread, glfs_pwrite, without a mount.",
+    {.storage = true, .collective = false, .metadata = MetadataCalls::all(), .own_client = true},
+    parameters,
+    make_interface<Gfapi>};
 
 }  // namespace strider

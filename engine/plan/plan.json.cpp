@@ -206,7 +206,8 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think"})
+  for (const char* key :
+       {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think", "cache"})
     identity.erase(key);
   std::uint64_t hash = 0;
   for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
@@ -229,6 +230,8 @@ void read_data_settings(const Settings& settings, Case& test) {
   test.pattern_settings.set("seed", test.seed);
   test.depth = static_cast<std::uint32_t>(settings.number("depth"));
   test.think_s = settings.seconds("think");
+  test.cache = choice_of<CachePolicy>(
+      settings, "cache", {{"as-is", CachePolicy::as_is}, {"cold", CachePolicy::cold}, {"warm", CachePolicy::warm}});
 }
 
 /// The keys of cases of metadata alone.

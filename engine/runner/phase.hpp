@@ -12,11 +12,14 @@
 #include "events/events.hpp"
 #include "interfaces/directory.hpp"
 #include "measure/call_counter.hpp"
+#include "measure/counter_sources.hpp"
+#include "measure/storage_path.hpp"
 #include "operations/population.hpp"
 #include "operations/transfer.hpp"
 #include "plan/case.hpp"
 #include "plan/seating.hpp"
 #include "runner/nodes.hpp"
+#include "runner/served_by.hpp"
 #include "runner/waiting.hpp"
 
 namespace strider {
@@ -30,6 +33,9 @@ struct RunContext {
   Nodes nodes;
   Timer timer;
   CallCounter calls;
+  CounterScope counters = CounterScope::none;
+  StoragePath storage;
+  ServedBy served_by;
   EventStream* events = nullptr;
   std::uint64_t next_phase = 0;  ///< numbers phases alike on all ranks that take part
   PhaseName current;             ///< what this rank is doing
@@ -52,6 +58,7 @@ struct PhaseTask {
   std::uint64_t total_bytes = 0;     ///< of all ranks
   std::uint64_t total_requests = 0;  ///< of all ranks
   std::uint64_t done_phases = 0, planned_phases = 0;
+  std::optional<Sample::CachePreparation> cache;  ///< done before the phase
 };
 
 /// A phase that moves the bytes of a pattern.

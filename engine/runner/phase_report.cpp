@@ -57,7 +57,17 @@ struct Sums {
     deadline_bytes,
     read_calls,
     write_calls,
+    call_read_bytes,
+    call_write_bytes,
+    storage_read_bytes,
+    storage_write_bytes,
     uncounted_ranks,
+    client_read,
+    client_written,
+    network_read,
+    network_written,
+    block_read,
+    block_written,
     fields
   };
   std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
@@ -80,20 +90,23 @@ LatencyBounds bounds_of(const Histogram& latency_ns) {
 class Report {
  public:
   Report(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
-         const Milestones& milestones, const WaitOptions& waiting)
+         const Milestones& milestones, CounterWatch& counters, const WaitOptions& waiting)
       : context_(context),
         task_(task),
         rank_(rank),
         part_(part),
         tally_(tally),
         milestones_(milestones),
+        counters_(counters),
         waiting_(waiting) {}
 
   PhaseOutcome make() {
     reduce_bounds();
+    counters_.finish();  // all ranks have come to their end
     reduce_sums();
     reduce_parts();
     const std::vector<RankRow> rows = gather_rows();
+    const std::vector<NodeCounters> counters = counters_.gather(waiting_);
     const std::vector<ErrorRecord> errors = gather_errors();
     PhaseOutcome outcome;
     outcome.failed = bounds_.max(Bounds::neg_failed) > 0;
@@ -109,6 +122,7 @@ class Report {
       context_.events->sample(task_.name, sample);
       for (std::size_t r = 0; r < rows.size(); ++r)
         context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
+      for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
     }
     for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
     return outcome;
@@ -167,9 +181,21 @@ class Report {
     v[Sums::error_records] = part_.errors.size() + part_.findings.size();
     v[Sums::deadline_requests] = part_.deadline.requests;
     v[Sums::deadline_bytes] = part_.deadline.bytes;
-    v[Sums::read_calls] = part_.calls ? part_.calls->read : 0;
-    v[Sums::write_calls] = part_.calls ? part_.calls->write : 0;
+    const CallCount calls = part_.calls.value_or(CallCount{});
+    v[Sums::read_calls] = calls.read;
+    v[Sums::write_calls] = calls.write;
+    v[Sums::call_read_bytes] = calls.read_bytes;
+    v[Sums::call_write_bytes] = calls.write_bytes;
+    v[Sums::storage_read_bytes] = calls.storage_read_bytes;
+    v[Sums::storage_write_bytes] = calls.storage_write_bytes;
     v[Sums::uncounted_ranks] = part_.calls ? 0 : 1;
+    const StorageTraffic& storage = counters_.storage();
+    v[Sums::client_read] = storage.client.read;
+    v[Sums::client_written] = storage.client.written;
+    v[Sums::network_read] = storage.network.read;
+    v[Sums::network_written] = storage.network.written;
+    v[Sums::block_read] = storage.block.read;
+    v[Sums::block_written] = storage.block.written;
     if (part_.verification) {
       v[Sums::checked] = part_.verification->checked_bytes;
       v[Sums::wrong] = part_.verification->wrong_bytes;
@@ -263,7 +289,24 @@ class Report {
     return condense(std::move(mine));
   }
 
-  Sample sample_of() const {
+  /// What of the bytes of a reading phase came from storage; a writing phase shows which counters can tell.
+  std::optional<Sample::Served> served(const Sample& sample) {
+    const Capabilities& capabilities = task_.test->interface->capabilities;
+    if (task_.unit != Unit::bytes || !capabilities.storage || sample.bytes == 0) return std::nullopt;
+    const auto& sum = sums_.value;
+    const Seen seen{
+        .process = sample.calls ? Moved{sample.calls->storage_read_bytes, sample.calls->storage_write_bytes} : Moved{},
+        .traffic = {.client = {sum[Sums::client_read], sum[Sums::client_written]},
+                    .network = {sum[Sums::network_read], sum[Sums::network_written]},
+                    .block = {sum[Sums::block_read], sum[Sums::block_written]}}};
+    const auto client = capabilities.own_client ? ServedBy::Client::own : ServedBy::Client::kernel;
+    if (!reads(task_.operation)) context_.served_by.note_write(client, context_.storage.source, sample.bytes, seen);
+    if (writes(task_.operation)) return std::nullopt;
+    const auto answer = context_.served_by.of_read(client, context_.storage.source, seen);
+    return answer ? std::optional<Sample::Served>({answer->bytes, answer->source}) : std::nullopt;
+  }
+
+  Sample sample_of() {
     const auto& sum = sums_.value;
     Sample sample;
     sample.measured = measures();
@@ -288,7 +331,11 @@ class Report {
     sample.system_s = reals_.value[RealSums::system];
     sample.voluntary_switches = sum[Sums::voluntary];
     sample.involuntary_switches = sum[Sums::involuntary];
-    if (sum[Sums::uncounted_ranks] == 0) sample.calls = {sum[Sums::read_calls], sum[Sums::write_calls]};
+    if (sum[Sums::uncounted_ranks] == 0)
+      sample.calls = {sum[Sums::read_calls],       sum[Sums::write_calls],        sum[Sums::call_read_bytes],
+                      sum[Sums::call_write_bytes], sum[Sums::storage_read_bytes], sum[Sums::storage_write_bytes]};
+    sample.served = served(sample);
+    sample.cache = task_.cache;
     std::copy(sum.begin() + Sums::fields, sum.end(), sample.latency.counts.begin());
     sample.latency.sum_ns = sum[Sums::latency_ns];
     sample.latency.minimum_ns = static_cast<std::uint64_t>(latency_bounds_[0]);
@@ -319,6 +366,7 @@ class Report {
   const RankPart& part_;
   const Tally& tally_;
   const Milestones& milestones_;
+  CounterWatch& counters_;
   WaitOptions waiting_;
   Bounds bounds_;
   Sums sums_;
@@ -332,8 +380,9 @@ class Report {
 }  // namespace
 
 PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
-                          const Tally& tally, const Milestones& milestones, const WaitOptions& waiting) {
-  return Report(context, task, rank, part, tally, milestones, waiting).make();
+                          const Tally& tally, const Milestones& milestones, CounterWatch& counters,
+                          const WaitOptions& waiting) {
+  return Report(context, task, rank, part, tally, milestones, counters, waiting).make();
 }
 
 }  // namespace strider

@@ -12,22 +12,15 @@ namespace strider {
 namespace {
 
 /// A repetition of a case of metadata.
-class TreeTurn {
+class TreeTurn : private TurnOfCase {
  public:
   TreeTurn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
            const Schedule& schedule)
-      : context_(context),
-        test_(test),
-        repetition_(repetition),
-        communicator_(communicator),
-        schedule_(schedule),
-        rank_(rank_in(communicator)),
+      : TurnOfCase(context, test, repetition, communicator, schedule),
         tree_(make_tree_of(test)),
-        interface_(test.interface->make(test.interface_settings)),
-        seating_(test.sharing, test.clients, nodes()),
-        buffer_(tree_->file_bytes()),
-        generation_(repetition * generations_per_repetition) {
-    FileData({context.data_seed, test.workload, rank_, repetition}).fill(buffer_.get(), 0);
+        buffer_(tree_->file_bytes()) {
+    fill_with_noise(buffer_.get());
+    population_.generation = repetition * generations_per_repetition;
     open_files_.reserve(std::min(tree_->items(), test.open_files));
   }
 
@@ -38,8 +31,7 @@ class TreeTurn {
       interface_->connect(context_.directory);
       directory_ = interface_->open_directory(context_.directory);
     });
-    outcome.failed = share_error(context_, communicator_, name_of_phase("open"), error);
-    if (outcome.failed) return outcome;
+    if (share("open", error, outcome)) return outcome;
     sweeper_.emplace(*tree_, *directory_, seating_, test_, rank_);
     for (const Step& step : steps_of(test_.operations)) {
       if (outcome.failed || outcome.interrupted) break;
@@ -51,30 +43,15 @@ class TreeTurn {
   }
 
  private:
-  std::vector<std::uint32_t> nodes() {
-    if (test_.sharing.kind == SharingKind::per_node) return nodes_of(communicator_, context_.nodes);
-    return {};
-  }
-  PhaseName name_of_phase(std::string operation) const {
-    return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
-  }
   VisitTask task_of(const Step& step) {
     const bool measured = step.kind == Step::Kind::measured;
     VisitTask task;
-    task.test = &test_;
-    task.communicator = communicator_;
-    task.operation = step.operation;
     task.name = name_of_phase(measured ? std::string(name_of(step.operation)) : "prefill");
     task.purpose = measured ? PhaseTask::Purpose::measurement : PhaseTask::Purpose::preparation;
     task.unit = Unit::requests;
-    task.seating = &seating_;
+    complete(task, step.operation, totals_of(test_, *tree_, seating_, step.operation));
     task.memory = buffer_.get();
-    task.nodes = context_.nodes.count_of_first(test_.clients);
     task.files = tree_->items() * test_.clients;
-    for (std::uint32_t rank = 0; rank < test_.clients; ++rank)
-      task.total_requests += visits_of(test_, *tree_, step.operation, seating_.seat(rank).place);
-    task.done_phases = schedule_.done_phases() + done_phases_;
-    task.planned_phases = schedule_.planned_phases();
     task.tree = tree_.get();
     task.directory = directory_.get();
     task.population = &population_;
@@ -85,7 +62,6 @@ class TreeTurn {
   }
 
   void execute(const Step& step, TurnOutcome& outcome) {
-    if (population_.generation == 0) population_.generation = generation_;
     // A mix numbers its files on from here: what not every rank came to before a deadline must not be in its way.
     if (step.operation == Operation::mix && !population_.whole) remove_surplus(outcome);
     if (outcome.failed) return;
@@ -93,11 +69,8 @@ class TreeTurn {
     made_.add(entry_of(step.operation).metadata.makes);
     const PhaseOutcome result = run_phase(context_, task);
     keep_account(task, result);
-    outcome.failed = outcome.failed || result.failed;
-    outcome.interrupted = outcome.interrupted || result.interrupted;
+    account(task, result, outcome);
     if (step.kind != Step::Kind::measured) return;
-    ++done_phases_;
-    if (rank_ == 0 && result.valid) outcome.rates[task.name.operation] = result.rate;
     // What a removal did not come to before its deadline, or an earlier phase before its own, is removed now.
     const Things removed = entry_of(step.operation).metadata.removes;
     if (!outcome.failed && !is_gone(result) && !removed.empty() && step.operation != Operation::mix)
@@ -128,7 +101,7 @@ class TreeTurn {
     std::optional<IoError> error;
     if (things.has(Thing::open_files)) error = attempt([&] { close_files(); });
     if (const auto other = attempt([&] { sweeper_->remove_items(things); })) error = other;
-    if (share_error(context_, communicator_, name_of_phase("remove"), error)) outcome.failed = true;
+    share("remove", error, outcome);
     if (things.has(Thing::tree)) remove_tree(outcome);
     population_.remove(things);
     made_.remove(things);
@@ -137,16 +110,14 @@ class TreeTurn {
   void remove_surplus(TurnOutcome& outcome) {
     const std::uint64_t next = population_.first_file + population_.files;
     const auto error = attempt([&] { sweeper_->remove_files_from(next); });
-    if (share_error(context_, communicator_, name_of_phase("remove"), error)) outcome.failed = true;
+    share("remove", error, outcome);
   }
 
   /// A level at a time: ranks that share a tree have removed what is below before they remove what is above.
   void remove_tree(TurnOutcome& outcome) {
     for (unsigned level = tree_->levels(); level-- > 0;) {
       const auto error = attempt([&] { sweeper_->remove_level(level); });
-      if (!share_error(context_, communicator_, name_of_phase("remove"), error)) continue;
-      outcome.failed = true;
-      return;
+      if (share("remove", error, outcome)) return;
     }
   }
 
@@ -159,23 +130,13 @@ class TreeTurn {
     if (error) throw IoError(*error);
   }
 
-  RunContext& context_;
-  const Case& test_;
-  std::uint64_t repetition_;
-  MPI_Comm communicator_;
-  const Schedule& schedule_;
-  std::uint32_t rank_;
   std::unique_ptr<Tree> tree_;
-  std::unique_ptr<Interface> interface_;
-  Seating seating_;
   Buffer buffer_;
-  std::uint64_t generation_;
   std::unique_ptr<Directory> directory_;
   std::vector<Directory::Handle> open_files_;
   Population population_;
   Things made_;  ///< what may be there, as far as this turn made it
   std::optional<Sweeper> sweeper_;
-  std::uint64_t done_phases_ = 0;
 };
 
 }  // namespace

@@ -27,28 +27,65 @@ std::uint32_t rank_in(MPI_Comm communicator) {
   return static_cast<std::uint32_t>(rank);
 }
 
-bool share_error(RunContext& context, MPI_Comm communicator, const PhaseName& name,
-                 const std::optional<IoError>& mine) {
-  const WaitOptions waiting{.stall_timeout_s = context.stall_timeout_s};
-  const auto rank = static_cast<int>(rank_in(communicator));
+TurnOfCase::TurnOfCase(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                       const Schedule& schedule)
+    : context_(context),
+      test_(test),
+      repetition_(repetition),
+      communicator_(communicator),
+      rank_(rank_in(communicator)),
+      schedule_(schedule),
+      interface_(test.interface->make(test.interface_settings)),
+      seating_(test.sharing, test.clients,
+               test.sharing.kind == SharingKind::per_node ? nodes_of(communicator, context.nodes)
+                                                          : std::vector<std::uint32_t>{}) {}
+
+void TurnOfCase::complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const {
+  task.test = &test_;
+  task.communicator = communicator_;
+  task.operation = operation;
+  task.seating = &seating_;
+  task.nodes = context_.nodes.count_of_first(test_.clients);
+  task.total_bytes = totals.bytes;
+  task.total_requests = totals.requests;
+  task.done_phases = schedule_.done_phases() + done_phases_;
+  task.planned_phases = schedule_.planned_phases();
+}
+
+void TurnOfCase::account(const PhaseTask& task, const PhaseOutcome& result, TurnOutcome& outcome) {
+  outcome.failed = outcome.failed || result.failed;
+  outcome.interrupted = outcome.interrupted || result.interrupted;
+  if (task.purpose != PhaseTask::Purpose::measurement) return;
+  ++done_phases_;
+  if (rank_ == 0 && result.valid) outcome.rates[task.name.operation] = result.rate;
+}
+
+void TurnOfCase::fill_with_noise(std::span<std::byte> memory) const {
+  FileData({context_.data_seed, test_.workload, rank_, repetition_}).fill(memory, 0);
+}
+
+bool TurnOfCase::share(const char* step, const std::optional<IoError>& mine, TurnOutcome& outcome) {
+  const WaitOptions waiting{.stall_timeout_s = context_.stall_timeout_s};
+  const auto rank = static_cast<int>(rank_);
   constexpr int nobody = -1;
   int who = mine ? rank : nobody;
   MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MAX, communicator, &request);
+  MPI_Iallreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MAX, communicator_, &request);
   wait(request, waiting);
   if (who == nobody) return false;
+  outcome.failed = true;
   ErrorRecord record{};
-  if (who == rank) record = describe_error(*mine, rank, context.nodes.host);
+  if (who == rank) record = describe_error(*mine, rank, context_.nodes.host);
   if (who == rank && rank != 0) {
-    MPI_Isend(&record, sizeof record, MPI_BYTE, 0, shared_error_tag, communicator, &request);
+    MPI_Isend(&record, sizeof record, MPI_BYTE, 0, shared_error_tag, communicator_, &request);
     wait(request, waiting);
   }
   if (rank != 0) return true;
   if (who != 0) {
-    MPI_Irecv(&record, sizeof record, MPI_BYTE, who, shared_error_tag, communicator, &request);
+    MPI_Irecv(&record, sizeof record, MPI_BYTE, who, shared_error_tag, communicator_, &request);
     wait(request, waiting);
   }
-  context.events->error(name, info_of(record));
+  context_.events->error(name_of_phase(step), info_of(record));
   return true;
 }
 

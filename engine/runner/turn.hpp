@@ -1,8 +1,9 @@
 #pragma once
 #include <optional>
 
+#include "plan/totals.hpp"
+#include "runner/case_runner.hpp"
 #include "runner/error_record.hpp"
-#include "runner/phase.hpp"
 
 namespace strider {
 
@@ -36,7 +37,32 @@ std::optional<IoError> attempt(const Action& action) {
   return {};
 }
 
-/// Tells all ranks of the communicator whether one of them has an error; rank 0 reports one of these errors.
-bool share_error(RunContext& context, MPI_Comm communicator, const PhaseName& name, const std::optional<IoError>& mine);
+/// A repetition of a case on its ranks: what cases of data and of metadata have in common.
+class TurnOfCase {
+ protected:
+  TurnOfCase(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+             const Schedule& schedule);
+  PhaseName name_of_phase(std::string operation) const {
+    return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
+  }
+  /// Tells a task what every phase has to know; its name and purpose are set already.
+  void complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const;
+  /// What has become of a phase.
+  void account(const PhaseTask& task, const PhaseOutcome& result, TurnOutcome& outcome);
+  /// Tells all ranks whether one of them has an error; rank 0 reports one of these errors. Returns that there is one.
+  bool share(const char* step, const std::optional<IoError>& mine, TurnOutcome& outcome);
+  /// What is written where nothing is verified: noise that differs between runs and ranks.
+  void fill_with_noise(std::span<std::byte> memory) const;
+
+  RunContext& context_;
+  const Case& test_;
+  std::uint64_t repetition_;
+  MPI_Comm communicator_;
+  std::uint32_t rank_;
+  const Schedule& schedule_;
+  std::unique_ptr<Interface> interface_;
+  Seating seating_;
+  std::uint64_t done_phases_ = 0;  ///< measured ones
+};
 
 }  // namespace strider

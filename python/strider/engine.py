@@ -6,8 +6,10 @@ The documents it prints are defined in docs/formats.md; here they become models.
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -193,9 +195,11 @@ class Engine:
 
     Attributes:
         path: The executable file.
+        deadline_s: Seconds after which a question counts as too large to be answered; None for no limit.
     """
 
     path: Path
+    deadline_s: float | None = None
 
     @cached_property
     def description(self) -> Description:
@@ -256,11 +260,16 @@ class Engine:
             command = [str(self.path), verb, str(plan), "--case", str(case), "--rank", str(rank)]
             command += ["--operation", operation] if operation else []
             command += ["--limit", str(limit)] if limit is not None else []
-            with subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            ) as process:
+            with (
+                subprocess.Popen(
+                    command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+                ) as process,
+                _ended_after(process, self.deadline_s),
+            ):
                 yield from process.stdout or ()
                 message = process.stderr.read() if process.stderr else ""
+            if process.returncode == -signal.SIGKILL:
+                raise self._too_slow(verb)
             if process.returncode:
                 raise StriderError(_first_lines(message), _exit_code(process.returncode))
 
@@ -269,8 +278,15 @@ class Engine:
         command = [str(self.path), *arguments]
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                timeout=self.deadline_s,
             )
+        except subprocess.TimeoutExpired as error:
+            raise self._too_slow(arguments[0]) from error
         except OSError as error:
             raise StriderError(f"cannot start {self.path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
         usable = done.returncode in accept and done.stdout.strip()
@@ -278,6 +294,13 @@ class Engine:
             detail = _first_lines(done.stderr) or f"exit code {done.returncode}"
             raise StriderError(f"{self.path} {arguments[0]}: {detail}", _exit_code(done.returncode))
         return done.stdout
+
+    def _too_slow(self, verb: str) -> StriderError:
+        return StriderError(
+            f"{self.path} {verb} gave no answer within {self.deadline_s:g} s: "
+            "ask about fewer or smaller cases",
+            ExitCode.CANNOT_RUN,
+        )
 
     def _parse(self, model: type[Document], text: str) -> Document:
         try:
@@ -328,6 +351,19 @@ def _plan_file(plan_json: str) -> Iterator[Path]:
         file.write(plan_json)
         file.flush()
         yield Path(file.name)
+
+
+@contextmanager
+def _ended_after(process: subprocess.Popen[str], deadline_s: float | None) -> Iterator[None]:
+    """Kills a process that is still there after some seconds."""
+    timer = threading.Timer(deadline_s, process.kill) if deadline_s is not None else None
+    if timer:
+        timer.start()
+    try:
+        yield
+    finally:
+        if timer:
+            timer.cancel()
 
 
 def _first_lines(text: str, count: int = 5) -> str:

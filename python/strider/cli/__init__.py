@@ -12,6 +12,7 @@ import typer
 
 from strider import __version__
 from strider.cli.clean import clean
+from strider.cli.compare import compare
 from strider.cli.convert import convert
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
@@ -21,11 +22,13 @@ from strider.cli.lab import lab
 from strider.cli.list_ import list_
 from strider.cli.listio import listio
 from strider.cli.mdtest import mdtest
+from strider.cli.observe import observe
 from strider.cli.piobench import piobench
 from strider.cli.plan import plan
 from strider.cli.quick import quick
 from strider.cli.report import report
 from strider.cli.run import run
+from strider.cli.serve import serve
 from strider.cli.show import show
 from strider.errors import ExitCode, StriderError
 
@@ -52,7 +55,10 @@ app.command("plan")(plan)
 app.command("list")(list_)
 app.command("show")(show)
 app.command("report")(report)
+app.command("compare")(compare)
 app.command("export")(export)
+app.command("serve")(serve)
+app.command("observe")(observe)
 app.command("describe")(describe)
 app.command("ior")(ior)
 app.command("mdtest")(mdtest)

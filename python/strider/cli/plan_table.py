@@ -1,29 +1,14 @@
 """The table of `strider plan`."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from strider.engine import CheckedCase, Description, Json, Parameter, ParameterKind
-from strider.suite import CheckedPlan, PlannedCase
-from strider.suite.estimate import AssumedRates, Estimate, estimate
-from strider.suite.vocabulary import Vocabulary, Workload
-from strider.units import format_bytes, format_bytes_rounded, format_seconds, grouped
-
-Cell = Callable[[PlannedCase, CheckedCase], str]
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column: what it is called, its text for a case, and on which side that stands."""
-
-    header: str
-    cell: Cell
-    justify: str = "left"
+from strider.engine import Description
+from strider.suite import CheckedPlan
+from strider.suite.estimate import AssumedRates
+from strider.suite.plan_rows import PlanTable, tables, totals
 
 
 def render(checked: CheckedPlan, description: Description, rates: AssumedRates, console: Console) -> None:
@@ -36,15 +21,12 @@ def render(checked: CheckedPlan, description: Description, rates: AssumedRates, 
         console: Where to print.
     """
     title = checked.suite.plan.suite
-    vocabulary = Vocabulary.of(description)
     _print(f"{title.name}: {title.description}" if title.description else title.name, console)
-    data = [(case, needs) for case, needs in checked.cases if not case.tree]
-    metadata = [(case, needs) for case, needs in checked.cases if case.tree]
-    if data:
-        _print_cases(data, _columns_of_data(vocabulary), console)
-    if metadata:
-        _print_cases(metadata, _columns_of_metadata(vocabulary), console)
-    for line in _totals(checked, estimate(checked, rates), rates):
+    for each in tables(checked, description):
+        if each.common:
+            _print(each.common, console)
+        console.print(_table(each))
+    for line in totals(checked, rates, "--assume-rate", "--assume-operations"):
         _print(line, console)
 
 
@@ -52,151 +34,10 @@ def _print(line: str, console: Console) -> None:
     console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _print_cases(
-    cases: list[tuple[PlannedCase, CheckedCase]], columns: list[_Column], console: Console
-) -> None:
-    """Prints a row for each of some cases of one kind, and before them what all have in common."""
-    rows = [[column.cell(case, needs) for column in columns] for case, needs in cases]
-    # What is the same in all rows is said once, which leaves room for what differs.
-    same = [len(rows) > 1 and len({row[index] for row in rows}) == 1 for index in range(len(columns))]
-    common = [f"{column.header} {rows[0][i]}" for i, column in enumerate(columns) if same[i] and rows[0][i]]
-    if common:
-        kind = " of metadata" if cases[0][0].tree else ""
-        _print(f"all cases{kind}: {'; '.join(common)}", console)
-    console.print(_table([(c, [row[i] for row in rows]) for i, c in enumerate(columns) if not same[i]]))
-
-
-def _first_columns(vocabulary: Vocabulary) -> list[_Column]:
-    return [
-        _Column("case", lambda case, _: str(case.case), "right"),
-        _Column("name", lambda case, _: case.name),
-        _Column("interface", lambda case, _: _interface(case, vocabulary)),
-    ]
-
-
-def _repetitions() -> _Column:
-    return _Column(
-        "repetitions", lambda case, _: _range(str(case.repetitions.min), str(case.repetitions.max)), "right"
-    )
-
-
-def _columns_of_metadata(vocabulary: Vocabulary) -> list[_Column]:
-    workload = vocabulary.metadata
-    return [
-        *_first_columns(vocabulary),
-        _Column("tree", lambda case, _: _tree(case, workload)),
-        _Column("clients", lambda case, _: str(case.clients), "right"),
-        _Column("sharing", lambda case, _: str(case.get("sharing", ""))),
-        _Column("order", lambda case, _: str(case.get("order", ""))),
-        _Column("further", lambda case, _: _further(case, workload)),
-        _Column("operations", lambda case, _: ", ".join(case.operations)),
-        _repetitions(),
-        _Column("items", lambda _, needs: grouped(needs.files), "right"),
-        _Column("directories", lambda _, needs: grouped(needs.directories), "right"),
-        _Column("requests", lambda _, needs: grouped(sum(phase.requests for phase in needs.phases)), "right"),
-    ]
-
-
-def _columns_of_data(vocabulary: Vocabulary) -> list[_Column]:
-    return [
-        *_first_columns(vocabulary),
-        _Column("pattern", lambda case, _: str(case.pattern["name"])),
-        _Column("transfer", lambda case, needs: format_bytes(_transfer(case, needs)), "right"),
-        _Column("clients", lambda case, _: str(case.clients), "right"),
-        _Column("sharing", lambda case, _: str(case.get("sharing", ""))),
-        _Column("order", lambda case, _: str(case.get("order", ""))),
-        _Column("further", lambda case, _: _further(case, vocabulary.data)),
-        _Column("operations", lambda case, _: ", ".join(case.operations)),
-        _repetitions(),
-        _Column(
-            "bytes",
-            lambda _, needs: format_bytes_rounded(sum(phase.bytes for phase in needs.phases)),
-            "right",
-        ),
-        _Column("files", lambda _, needs: str(needs.files), "right"),
-    ]
-
-
-def _table(columns: list[tuple[_Column, list[str]]]) -> Table:
+def _table(each: PlanTable) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    filled = [(column, cells) for column, cells in columns if any(cells)]
-    for column, _ in filled:
-        table.add_column(
-            column.header, justify="right" if column.justify == "right" else "left", overflow="fold"
-        )
-    for row in zip(*(cells for _, cells in filled), strict=True):
+    for header, justify in each.headers:
+        table.add_column(header, justify=justify, overflow="fold")
+    for row in each.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
-
-
-def _transfer(case: PlannedCase, needs: CheckedCase) -> int:
-    transfer = case.pattern.get("transfer")
-    return transfer if isinstance(transfer, int) else needs.request_bytes
-
-
-def _interface(case: PlannedCase, vocabulary: Vocabulary) -> str:
-    """`posix`, or `posix direct`: the options that are not the default."""
-    name = str(case.interface["name"])
-    return " ".join([name, *_unusual(vocabulary.interfaces[name].parameters, case.interface)])
-
-
-def _tree(case: PlannedCase, workload: Workload) -> str:
-    """`balanced items=1000, depth=2`: the tree with what is not the default."""
-    name = str(case.tree["name"])
-    return " ".join([name, ", ".join(_unusual(workload.shapes[name].parameters, case.tree))])
-
-
-def _further(case: PlannedCase, workload: Workload) -> str:
-    """Common parameters that have no column of their own and are not the default."""
-    shown = ("clients", "operations", "repetitions", "order", "sharing", "seed")
-    parameters = [parameter for name, parameter in workload.common.items() if name not in shown]
-    return ", ".join(_unusual(parameters, case.model_extra or {}))
-
-
-def _unusual(parameters: list[Parameter], values: dict[str, Json]) -> list[str]:
-    words = []
-    for parameter in parameters:
-        value = values.get(parameter.name, parameter.default)
-        if value != parameter.default:
-            text = _word(value, parameter.kind)
-            words.append(parameter.name if value is True else f"{parameter.name}={text}")
-    return words
-
-
-def _word(value: Json, kind: ParameterKind) -> str:
-    if isinstance(value, int) and kind == "bytes":
-        return format_bytes(value)
-    if isinstance(value, dict):
-        return ",".join(f"{key}:{inner}" for key, inner in value.items())
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _totals(checked: CheckedPlan, total: Estimate, rates: AssumedRates) -> list[str]:
-    plan = checked.suite.plan
-    phases = _range(f"{total.phases}", f"{total.phases_most}")
-    time = _range(format_seconds(total.seconds), format_seconds(total.seconds_most))
-    space = format_bytes_rounded(total.space_bytes)
-    ranks = _number(plan.ranks, "rank")
-    kinds = {bool(case.tree) for case in plan.cases}
-    done, assumed = [], []
-    if False in kinds:
-        moved = _range(format_bytes_rounded(total.bytes), format_bytes_rounded(total.bytes_most))
-        done.append(f"{moved} moved in all")
-        assumed.append(f"moves {format_bytes(rates.bytes_s)}/s (--assume-rate)")
-    if True in kinds:
-        requests = _range(grouped(total.requests), grouped(total.requests_most))
-        done.append(f"{requests} operations of metadata in all")
-        assumed.append(f"does {grouped(rates.operations_s)} operations/s (--assume-operations)")
-    return [
-        f"{_number(len(plan.cases), 'case')}, {phases} phases on {ranks}, {', '.join(done)}",
-        f"needs {space} and {_number(total.files, 'file')} at a time in {plan.target or 'the target'}",
-        f"takes about {time}, if the target {' and '.join(assumed)}",
-    ]
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _range(least: str, most: str) -> str:
-    return least if least == most else f"{least} to {most}"

@@ -174,8 +174,8 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
     servers = options.servers or (len(known.servers) if known else 4)
     if known and servers != len(known.servers):
         raise StriderError(
-            f"{directory} is a volume of {len(known.servers)} servers, not {servers}, and its files are spread "
-            f"over them: leave out --servers, or choose another directory"
+            f"{directory} is a volume of {len(known.servers)} servers, not {servers}: its files are "
+            f"spread over them; leave out --servers, or choose another directory"
         )
     return Volume(
         servers=[""] * servers,

@@ -47,7 +47,7 @@ def list_runs(store: Path) -> list[RunSummary]:
     Reads `run.json` and the end of the event stream of each, nothing more. A damaged run is listed as
     `unreadable`.
     """
-    return [_summarize(directory) for directory in _run_directories(store)]
+    return [summarize(directory) for directory in _run_directories(store)]
 
 
 def resolve(store: Path, name: str) -> Path:
@@ -91,7 +91,8 @@ def _is_run(directory: Path) -> bool:
     return (directory / "run.json").is_file()
 
 
-def _summarize(directory: Path) -> RunSummary:
+def summarize(directory: Path) -> RunSummary:
+    """A run in a list of runs, from its `run.json` and the end of its events."""
     match = _RUN_ID.fullmatch(directory.name)
     suite = match["suite"] if match else ""
     try:

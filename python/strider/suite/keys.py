@@ -46,7 +46,7 @@ def missing(keys: set[str], used: Selection, vocabulary: Vocabulary) -> Iterator
     for what, name, parameters in [*required, ("a case of", workload.noun, common)]:
         for parameter in parameters:
             if parameter.required and parameter.name not in keys:
-                example = show(_example(parameter))
+                example = show(example_of(parameter))
                 yield f'{what} {name} needs "{parameter.name}": add {parameter.name} = {example}'
 
 
@@ -93,7 +93,7 @@ def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
     return unknown("key", key, vocabulary.case_keys())
 
 
-def _example(parameter: Parameter) -> Json:
+def example_of(parameter: Parameter) -> Json:
     """A value that shows how the parameter is written."""
     examples: dict[str, Json] = {
         "bytes": "1MiB",

@@ -1,10 +1,10 @@
 """Mistakes in a suite file, collected so that one reading names them all."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from strider.errors import ExitCode, StriderError
+from strider.errors import StriderError
 
 
 @dataclass(frozen=True, order=True)
@@ -21,7 +21,16 @@ class Place:
 
 
 class SuiteError(StriderError):
-    """A suite with mistakes; the message has a line for each of them."""
+    """A suite with mistakes; the message has a line for each of them.
+
+    Args:
+        found: The mistakes in the order of the file.
+    """
+
+    def __init__(self, found: Sequence[tuple[Place, str]]) -> None:
+        """Takes what the class describes."""
+        super().__init__("\n".join(f"{place.text}: {message}" for place, message in found))
+        self.found = tuple(found)
 
 
 @dataclass
@@ -36,10 +45,7 @@ class Mistakes:
 
     def error(self) -> SuiteError:
         """The error with a line for each mistake, in the order of the file."""
-        lines = [
-            f"{place.text}: {message}" for place, message in sorted(self.found, key=lambda item: item[0])
-        ]
-        return SuiteError("\n".join(lines), ExitCode.BAD_INPUT)
+        return SuiteError(sorted(self.found, key=lambda item: item[0]))
 
     def raise_if_any(self) -> None:
         """Raises `error()` if there is a mistake."""

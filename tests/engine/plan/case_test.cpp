@@ -77,12 +77,12 @@ TEST(CaseParameters, HaveNamesOfTheirOwnAndAreDescribed) {
   expect_described(tree_case_parameters());
 }
 
-TEST(CaseParameters, OfMetadataAreThoseOfDataWithoutItsQueueAndMore) {
+TEST(CaseParameters, OfMetadataAreThoseOfDataWithoutQueueAndCacheAndMore) {
   std::set<std::string_view> names;
   for (const Parameter& parameter : tree_case_parameters()) names.insert(parameter.name);
   for (const Parameter& parameter : case_parameters()) {
-    const bool of_the_queue = parameter.name == "depth" || parameter.name == "think";
-    EXPECT_EQ(names.contains(parameter.name), !of_the_queue) << parameter.name;
+    const bool of_data = parameter.name == "depth" || parameter.name == "think" || parameter.name == "cache";
+    EXPECT_EQ(names.contains(parameter.name), !of_data) << parameter.name;
   }
   for (const char* name : {"mix", "mix_operations", "open_files", "rate_limit"}) EXPECT_TRUE(names.contains(name));
 }

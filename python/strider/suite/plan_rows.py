@@ -1,0 +1,205 @@
+"""What is said of a plan: a row for each case, what all have in common, the totals."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from strider.engine import CheckedCase, Description, Json, Parameter, ParameterKind
+from strider.suite.checked import CheckedPlan
+from strider.suite.estimate import AssumedRates, estimate
+from strider.suite.plan import PlannedCase
+from strider.suite.vocabulary import Vocabulary, Workload
+from strider.units import format_bytes, format_bytes_rounded, format_seconds, grouped
+
+Cell = Callable[[PlannedCase, CheckedCase], str]
+Side = Literal["left", "right"]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column: what it is called, its text for a case, and on which side that stands."""
+
+    header: str
+    cell: Cell
+    justify: Side = "left"
+
+
+@dataclass(frozen=True)
+class PlanTable:
+    """The cases of one kind.
+
+    Attributes:
+        common: What is the same in all rows, in words; empty where nothing is.
+        headers: Of the columns, each with the side on which its texts stand.
+        rows: A text for each column.
+    """
+
+    common: str
+    headers: list[tuple[str, Side]]
+    rows: list[list[str]]
+
+
+def tables(checked: CheckedPlan, description: Description) -> list[PlanTable]:
+    """A table for the cases of data and one for those of metadata, where there are such.
+
+    Args:
+        checked: The plan and what it needs.
+        description: What is default, and so not worth a word.
+    """
+    vocabulary = Vocabulary.of(description)
+    data = [(case, needs) for case, needs in checked.cases if not case.tree]
+    metadata = [(case, needs) for case, needs in checked.cases if case.tree]
+    found = [_plan_table(data, _columns_of_data(vocabulary))] if data else []
+    return found + ([_plan_table(metadata, _columns_of_metadata(vocabulary))] if metadata else [])
+
+
+def _plan_table(cases: list[tuple[PlannedCase, CheckedCase]], columns: list[_Column]) -> PlanTable:
+    rows = [[column.cell(case, needs) for column in columns] for case, needs in cases]
+    # What is the same in all rows is said once, which leaves room for what differs.
+    same = [len(rows) > 1 and len({row[index] for row in rows}) == 1 for index in range(len(columns))]
+    common = [f"{column.header} {rows[0][i]}" for i, column in enumerate(columns) if same[i] and rows[0][i]]
+    kind = " of metadata" if cases[0][0].tree else ""
+    kept = [i for i in range(len(columns)) if not same[i] and any(row[i] for row in rows)]
+    return PlanTable(
+        f"all cases{kind}: {'; '.join(common)}" if common else "",
+        [(columns[i].header, columns[i].justify) for i in kept],
+        [[row[i] for i in kept] for row in rows],
+    )
+
+
+def _first_columns(vocabulary: Vocabulary) -> list[_Column]:
+    return [
+        _Column("case", lambda case, _: str(case.case), "right"),
+        _Column("name", lambda case, _: case.name),
+        _Column("interface", lambda case, _: _interface(case, vocabulary)),
+    ]
+
+
+def _repetitions() -> _Column:
+    return _Column(
+        "repetitions", lambda case, _: _range(str(case.repetitions.min), str(case.repetitions.max)), "right"
+    )
+
+
+def _columns_of_metadata(vocabulary: Vocabulary) -> list[_Column]:
+    workload = vocabulary.metadata
+    return [
+        *_first_columns(vocabulary),
+        _Column("tree", lambda case, _: _tree(case, workload)),
+        _Column("clients", lambda case, _: str(case.clients), "right"),
+        _Column("sharing", lambda case, _: str(case.get("sharing", ""))),
+        _Column("order", lambda case, _: str(case.get("order", ""))),
+        _Column("further", lambda case, _: _further(case, workload)),
+        _Column("operations", lambda case, _: ", ".join(case.operations)),
+        _repetitions(),
+        _Column("items", lambda _, needs: grouped(needs.files), "right"),
+        _Column("directories", lambda _, needs: grouped(needs.directories), "right"),
+        _Column("requests", lambda _, needs: grouped(sum(phase.requests for phase in needs.phases)), "right"),
+    ]
+
+
+def _columns_of_data(vocabulary: Vocabulary) -> list[_Column]:
+    return [
+        *_first_columns(vocabulary),
+        _Column("pattern", lambda case, _: str(case.pattern["name"])),
+        _Column("transfer", lambda case, needs: format_bytes(_transfer(case, needs)), "right"),
+        _Column("clients", lambda case, _: str(case.clients), "right"),
+        _Column("sharing", lambda case, _: str(case.get("sharing", ""))),
+        _Column("order", lambda case, _: str(case.get("order", ""))),
+        _Column("further", lambda case, _: _further(case, vocabulary.data)),
+        _Column("operations", lambda case, _: ", ".join(case.operations)),
+        _repetitions(),
+        _Column(
+            "bytes",
+            lambda _, needs: format_bytes_rounded(sum(phase.bytes for phase in needs.phases)),
+            "right",
+        ),
+        _Column("files", lambda _, needs: str(needs.files), "right"),
+    ]
+
+
+def _transfer(case: PlannedCase, needs: CheckedCase) -> int:
+    transfer = case.pattern.get("transfer")
+    return transfer if isinstance(transfer, int) else needs.request_bytes
+
+
+def _interface(case: PlannedCase, vocabulary: Vocabulary) -> str:
+    """`posix`, or `posix direct`: the options that are not the default."""
+    name = str(case.interface["name"])
+    return " ".join([name, *_unusual(vocabulary.interfaces[name].parameters, case.interface)])
+
+
+def _tree(case: PlannedCase, workload: Workload) -> str:
+    """`balanced items=1000, depth=2`: the tree with what is not the default."""
+    name = str(case.tree["name"])
+    return " ".join([name, ", ".join(_unusual(workload.shapes[name].parameters, case.tree))])
+
+
+def _further(case: PlannedCase, workload: Workload) -> str:
+    """Common parameters that have no column of their own and are not the default."""
+    shown = ("clients", "operations", "repetitions", "order", "sharing", "seed")
+    parameters = [parameter for name, parameter in workload.common.items() if name not in shown]
+    return ", ".join(_unusual(parameters, case.model_extra or {}))
+
+
+def _unusual(parameters: list[Parameter], values: dict[str, Json]) -> list[str]:
+    words = []
+    for parameter in parameters:
+        value = values.get(parameter.name, parameter.default)
+        if value != parameter.default:
+            text = _word(value, parameter.kind)
+            words.append(parameter.name if value is True else f"{parameter.name}={text}")
+    return words
+
+
+def _word(value: Json, kind: ParameterKind) -> str:
+    if isinstance(value, int) and kind == "bytes":
+        return format_bytes(value)
+    if isinstance(value, dict):
+        return ",".join(f"{key}:{inner}" for key, inner in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def totals(
+    checked: CheckedPlan, rates: AssumedRates, bytes_option: str = "", operations_option: str = ""
+) -> list[str]:
+    """What the plan does, needs and takes, in three sentences.
+
+    Args:
+        checked: The plan and what it needs.
+        rates: Rates that the time estimate assumes.
+        bytes_option: How a user says another rate of bytes, said beside it.
+        operations_option: The same for operations.
+    """
+    plan, total = checked.suite.plan, estimate(checked, rates)
+    phases = _range(f"{total.phases}", f"{total.phases_most}")
+    time = _range(format_seconds(total.seconds), format_seconds(total.seconds_most))
+    space = format_bytes_rounded(total.space_bytes)
+    ranks = _number(plan.ranks, "rank")
+    kinds = {bool(case.tree) for case in plan.cases}
+    done, assumed = [], []
+    if False in kinds:
+        moved = _range(format_bytes_rounded(total.bytes), format_bytes_rounded(total.bytes_most))
+        done.append(f"{moved} moved in all")
+        assumed.append(f"moves {format_bytes(rates.bytes_s)}/s{_aside(bytes_option)}")
+    if True in kinds:
+        requests = _range(grouped(total.requests), grouped(total.requests_most))
+        done.append(f"{requests} operations of metadata in all")
+        assumed.append(f"does {grouped(rates.operations_s)} operations/s{_aside(operations_option)}")
+    return [
+        f"{_number(len(plan.cases), 'case')}, {phases} phases on {ranks}, {', '.join(done)}",
+        f"needs {space} and {_number(total.files, 'file')} at a time in {plan.target or 'the target'}",
+        f"takes about {time}, if the target {' and '.join(assumed)}",
+    ]
+
+
+def _aside(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _range(least: str, most: str) -> str:
+    return least if least == most else f"{least} to {most}"

@@ -1,0 +1,114 @@
+"""All addresses in one list, behind the guard."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from strider.errors import ExitCode, StriderError
+from strider.web.api import Api, failure
+from strider.web.checking import checked_plan
+from strider.web.drawing import Drawing
+from strider.web.guard import Guard, Keys
+from strider.web.jobs import Jobs
+from strider.web.live import Streams
+from strider.web.pages import STATIC, page
+from strider.web.runs import Runs
+from strider.web.saved import SavedSuites
+from strider.web.site import Site, confined_target
+from strider.web.slurm import Slurm
+from strider.web.views import Views
+
+
+def application(site: Site, keys: Keys) -> ASGIApp:
+    """The web application of one server.
+
+    Args:
+        site: The ground.
+        keys: Who may come in.
+    """
+    runs = Runs(site.store)
+
+    def may_start(suite_file: Path) -> None:
+        # Again, as the way to the target may lead elsewhere by now.
+        plan = checked_plan(suite_file.read_text(encoding="utf-8"), site).suite.plan
+        confined_target(plan.target, site.allowed)
+
+    jobs, slurm = Jobs(site, runs, may_start), Slurm(site, runs)
+    saved = SavedSuites(site.store / "suites")
+    views = Views(site, runs, jobs, slurm, saved, Drawing(site.store), Streams())
+    routes = [
+        *_pages(views),
+        *_api(Api(site, jobs, slurm, saved)),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+
+    @contextlib.asynccontextmanager
+    async def working(_: Starlette) -> AsyncIterator[None]:
+        # The runs are read now, so that the first to ask for them does not wait.
+        first_look = asyncio.create_task(asyncio.to_thread(runs.listed))
+        queue = asyncio.create_task(jobs.serve())
+        yield
+        await asyncio.gather(first_look, return_exceptions=True)
+        queue.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await queue
+
+    handlers = {StriderError: _failed, HTTPException: _refused}
+    return Guard(Starlette(routes=routes, lifespan=working, exception_handlers=handlers), keys)
+
+
+def _pages(views: Views) -> list[Route]:
+    return [
+        Route("/", lambda _: RedirectResponse("/configure", 303)),
+        Route("/configure", views.configure),
+        Route("/runs", views.list_runs),
+        Route("/runs/{run}", views.run),
+        Route("/runs/{run}/stream", views.stream),
+        Route("/runs/{run}/report", views.report),
+        Route("/runs/{run}/files/{name}", views.file),
+        Route("/compare", views.compare),
+        Route("/jobs/{job}", views.job),
+    ]
+
+
+def _api(api: Api) -> list[Route]:
+    return [
+        Route("/api/description", api.describe),
+        Route("/api/suite", api.suite, methods=["POST"]),
+        Route("/api/picture", api.picture, methods=["POST"]),
+        Route("/api/plan", api.plan, methods=["POST"]),
+        Route("/api/suites", api.save, methods=["POST"]),
+        Route("/api/suites/{name}", api.load),
+        Route("/api/jobs", api.submit, methods=["POST"]),
+        Route("/api/jobs", api.jobs),
+        Route("/api/jobs/{job}", api.job),
+        Route("/api/jobs/{job}/cancel", api.cancel, methods=["POST"]),
+    ]
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    """What a person or a script is told of an error that they can act upon."""
+    if request.url.path.startswith("/api/") or not isinstance(error, StriderError):
+        return failure(request, error)
+    status = 400 if error.exit_code == ExitCode.BAD_INPUT else 503
+    return page("problem", status, title="This did not work", message=error.message)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """A page that is not there, or may not be asked for in this way."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"message": error.detail}, error.status_code, error.headers)
+    title = "There is no such page" if error.status_code == 404 else "This cannot be asked for"
+    response = page("problem", error.status_code, title=title, message=error.detail)
+    response.headers.update(error.headers or {})
+    return response

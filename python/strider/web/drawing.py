@@ -1,0 +1,88 @@
+"""Reports and comparisons: drawn by the command line in a process of its own."""
+
+import asyncio
+import contextlib
+import sys
+import tempfile
+from pathlib import Path
+
+from strider.errors import ExitCode, StriderError
+
+DEADLINE_S = 300.0
+"""For the report of a run of thousands of cases on a slow machine."""
+MOST_SHOWN = 2000
+
+
+class Drawing:
+    """Draws one thing at a time, which leaves the processor to what is measured.
+
+    Args:
+        store: The store.
+    """
+
+    def __init__(self, store: Path) -> None:
+        """Takes what the class describes."""
+        self._store = store
+        self._one = asyncio.Lock()
+
+    async def report(self, directory: Path) -> Path:
+        """The report of a run, drawn now where it is not there or older than the run's end.
+
+        Raises:
+            StriderError: It cannot be drawn.
+        """
+        report = directory / "report.html"
+        async with self._one:
+            if not _is_fresh(report, directory / "events.jsonl"):
+                await strider("report", str(directory), "--store", str(self._store))
+        return report
+
+    async def comparison(self, runs: list[Path], by: str) -> str:
+        """The page that compares two runs, or with `by` what differs in a key within one.
+
+        Raises:
+            StriderError: There is nothing to compare.
+        """
+        with tempfile.TemporaryDirectory(prefix="strider-compare-") as folder:
+            page = Path(folder) / "compare.html"
+            key = [f"--by={by}"] if by else []
+            async with self._one:
+                await strider("compare", *map(str, runs), *key, "-o", str(page))
+            return page.read_text(encoding="utf-8")
+
+
+def _is_fresh(report: Path, events: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        return report.stat().st_mtime_ns >= events.stat().st_mtime_ns
+    return report.exists() and not events.exists()
+
+
+async def strider(*words: str) -> str:
+    """What a command of Strider's prints.
+
+    Raises:
+        StriderError: It fails, or takes too long.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-m", "strider", *words),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            out, err = await process.communicate()
+    except TimeoutError:
+        raise StriderError(
+            f"strider {words[0]} did not end within {DEADLINE_S:g} s: try it on the command line",
+            ExitCode.CANNOT_RUN,
+        ) from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        said = err.decode("utf-8", "replace").strip()
+        code = ExitCode.BAD_INPUT if process.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
+        raise StriderError(said[-MOST_SHOWN:] or f"strider {words[0]} failed", code)
+    return out.decode("utf-8", "replace")

@@ -1,0 +1,196 @@
+"""Who may ask: the wall in front of all pages.
+
+A request passes if it names this machine as its host, comes from a page of this server where browsers say
+where it comes from, holds the session that a one-time token was exchanged for, and is of a bearable size.
+Everything that is answered forbids the browser to load, run or frame anything that is not ours.
+"""
+
+import hmac
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request, cookie_parser
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BODY_BYTES = 1 << 20
+"""A suite is text; none needs more."""
+ENTRANCE = "/enter"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Names of this machine, also where ssh forwards the page. Any other one was bound to it by guile."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+DOCUMENT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors 'none'; sandbox allow-popups"
+)
+"""For reports, which are files with their styles in them and no script."""
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+ENTERED = (
+    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Strider</title>'
+    '<meta http-equiv="refresh" content="0; url=/"></head><body><p><a href="/">Go on to Strider</a></p>'
+    "</body></html>"
+)
+"""Not a redirection: a browser that came here from elsewhere would not send the new cookie with it."""
+
+
+@dataclass
+class Keys:
+    """The one-time tokens that are still good, and the sessions that began with one.
+
+    Attributes:
+        cookie: Name of this server's cookie; cookies of a host are shared by all its ports.
+        used: Is told when a token has been used up, so that there may be another one.
+    """
+
+    used: Callable[[], None]
+    cookie: str = field(default_factory=lambda: f"strider-{secrets.token_hex(4)}")
+    _tokens: set[str] = field(default_factory=set)
+    _sessions: set[str] = field(default_factory=set)
+
+    def new_token(self) -> str:
+        """A token that opens the door once."""
+        token = secrets.token_urlsafe(24)
+        self._tokens.add(token)
+        return token
+
+    def exchange(self, token: str) -> str | None:
+        """The session for a token, which is worth nothing from then on; None if it is not good."""
+        good = _found(self._tokens, token)
+        if good is None:
+            return None
+        self._tokens.discard(good)
+        session = secrets.token_urlsafe(32)
+        self._sessions.add(session)
+        self.used()
+        return session
+
+    def is_open(self, session: str) -> bool:
+        """Whether a session is one of this server's."""
+        return _found(self._sessions, session) is not None
+
+
+def _found(known: set[str], given: str) -> str | None:
+    """The member that is equal, found in a time that does not depend on where they differ."""
+    matches = [one for one in known if hmac.compare_digest(one.encode(), given.encode("utf-8", "replace"))]
+    return matches[0] if matches else None
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Middleware: lets through what may pass, answers everything else itself."""
+
+    app: ASGIApp
+    keys: Keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one connection or request."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        guarded = _with_headers(send)
+        refusal = next(self._refusals(scope), None)
+        if refusal is not None:
+            await refusal(scope, receive, guarded)
+        elif scope["path"] == ENTRANCE:
+            await self._enter(Request(scope))(scope, receive, guarded)
+        else:
+            await self.app(scope, _limited(receive), guarded)
+
+    def _refusals(self, scope: Scope) -> Iterator[Response]:
+        """What speaks against a request, first things first."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if _hostname(host) not in LOOPBACK:
+            yield refuse(421, f"this server is not {host!r}: use the address that strider serve printed")
+        origin = headers.get("origin")
+        if origin is not None and origin != f"http://{host}":
+            yield refuse(403, f"requests from pages of {origin} are refused")
+        reads = scope["method"] in ("GET", "HEAD")
+        if not reads and origin is None:
+            yield refuse(403, "a request that changes something must say from which page it comes (Origin)")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["path"] != ENTRANCE:
+            yield refuse(403, "requests from other pages are refused: type the address of this page yourself")
+        if not _is_bearable(headers):
+            yield refuse(413, f"at most {MOST_BODY_BYTES} bytes may be sent at a time")
+        if scope["path"] != ENTRANCE and not self.keys.is_open(self._session(headers)):
+            yield refuse(401, "open the address with the token that strider serve printed")
+        elif not reads and headers.get("content-type", "").partition(";")[0] != "application/json":
+            yield refuse(415, "what is sent must be JSON (Content-Type: application/json)")
+
+    def _session(self, headers: Headers) -> str:
+        return cookie_parser(headers.get("cookie", "")).get(self.keys.cookie, "")
+
+    def _enter(self, request: Request) -> Response:
+        session = self.keys.exchange(request.query_params.get("token", ""))
+        if session is None:
+            return refuse(401, "this token is not good, or was used before: start strider serve again")
+        response = HTMLResponse(ENTERED)
+        response.set_cookie(self.keys.cookie, session, httponly=True, samesite="strict", path="/")
+        return response
+
+
+def refuse(status: int, why: str) -> Response:
+    """A refusal in a sentence; the connection is closed, so that the rest of what is sent is not read."""
+    return PlainTextResponse(f"strider: {why}\n", status, {"connection": "close"})
+
+
+def _hostname(host: str) -> str | None:
+    """The name in a Host header, without the port; None where there is none."""
+    if set(host) & set("/\\@?# \t"):
+        return None
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def _is_bearable(headers: Headers) -> bool:
+    length = headers.get("content-length", "0")
+    return length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= MOST_BODY_BYTES
+
+
+def _with_headers(send: Send) -> Send:
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return guarded
+
+
+def _limited(receive: Receive) -> Receive:
+    """Counts a body that did not say how long it is."""
+    received = 0
+
+    async def counted() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > MOST_BODY_BYTES:
+            detail = f"strider: at most {MOST_BODY_BYTES} bytes may be sent at a time\n"
+            raise HTTPException(413, detail, {"connection": "close"})
+        return message
+
+    return counted

@@ -1,0 +1,139 @@
+"""The server: where it listens, and how it ends."""
+
+import contextlib
+import os
+import resource
+import signal
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from strider.errors import ExitCode, StriderError
+from strider.web.app import application
+from strider.web.guard import ENTRANCE, Keys
+from strider.web.site import Site
+
+MOST_FILES = 8192
+"""Open at a time. uvicorn's own limit of connections would let idle ones keep everybody else out."""
+LEAVE_S = 2
+"""For pages that are being read when the server ends."""
+
+
+def serve(site: Site, place: Path | int, say: Callable[[str], None]) -> None:
+    """Serves the pages until Ctrl-C or SIGTERM; a run that is under way is then interrupted as by Ctrl-C.
+
+    Args:
+        site: The ground.
+        place: A path for a unix socket, or a port of the loopback interface (0 for any that is free).
+        say: Tells the user where the page is.
+
+    Raises:
+        StriderError: It cannot listen there.
+    """
+    _raise_file_limit()
+    with _listening(place) as listener:
+        if isinstance(place, Path):
+            host = "localhost:8080"
+            say(f"listening on the socket {place}; on your own machine:")
+            say(f"  ssh -L 8080:{place.absolute()} {socket.gethostname()}")
+        else:
+            host = f"127.0.0.1:{listener.getsockname()[1]}"
+
+        def invite(what: str) -> None:
+            say(f"{what} open http://{host}{ENTRANCE}?token={keys.new_token()}")
+
+        keys = Keys(used=lambda: invite("in another browser,"))
+        invite("then" if isinstance(place, Path) else "please")
+        say("the address is good once; Ctrl-C ends the server, and a run that is under way")
+        _run(application(site, keys), listener)
+
+
+def _run(app: Any, listener: socket.socket) -> None:  # noqa: ANN401 - Starlette and uvicorn name it apart
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        proxy_headers=False,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=LEAVE_S,
+    )
+    # uvicorn ends at SIGINT and SIGTERM, and then raises the signal again.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _listening(place: Path | int) -> Iterator[socket.socket]:
+    """A listening socket that nobody but this user, or nobody but this machine, can reach."""
+    if isinstance(place, Path):
+        with _unix_socket(place) as listener:
+            yield listener
+        return
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    with listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", place))
+        except OSError as error:
+            raise StriderError(
+                f"cannot listen on port {place}: {error.strerror}: choose another one with --port",
+                ExitCode.CANNOT_RUN,
+            ) from error
+        listener.listen()
+        yield listener
+
+
+@contextmanager
+def _unix_socket(path: Path) -> Iterator[socket.socket]:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with listener:
+        before = os.umask(0o177)
+        try:
+            _remove_dead(path)
+            listener.bind(str(path))
+        except OSError as error:
+            raise StriderError(
+                f"cannot listen on {path}: {error.strerror or error}: choose another path for --socket",
+                ExitCode.CANNOT_RUN,
+            ) from error
+        finally:
+            os.umask(before)
+        made = path.stat()
+        listener.listen()
+        try:
+            yield listener
+        finally:
+            with contextlib.suppress(OSError):
+                # Another server may have taken the path since.
+                if path.stat().st_ino == made.st_ino:
+                    path.unlink()
+
+
+def _remove_dead(path: Path) -> None:
+    """Removes a socket that a killed server left; one that still answers stays, and binding fails."""
+    if not path.exists() or not stat.S_ISSOCK(path.lstat().st_mode):
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+
+
+def _raise_file_limit() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,70 @@
+"""What one server knows: its engine, its store, and the directories that may be measured."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from strider.engine import Engine
+from strider.errors import StriderError
+from strider.suite.vocabulary import Vocabulary
+
+ENGINE_DEADLINE_S = 20.0
+"""No question that a page asks the engine takes longer."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """The ground on which the pages stand.
+
+    Attributes:
+        engine: The engine, whose answers have a deadline.
+        store: Where runs are kept, absolute.
+        allowed: Directories that may be measured, or hold such, resolved.
+    """
+
+    engine: Engine
+    store: Path
+    allowed: tuple[Path, ...]
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The keys that a suite may use."""
+        return Vocabulary.of(self.engine.description)
+
+
+def allowed_directories(typed: list[str]) -> tuple[Path, ...]:
+    """The directories of `--allow`, resolved.
+
+    Raises:
+        StriderError: One is not there.
+    """
+    found = []
+    for name in typed:
+        path = Path(name).expanduser()
+        if not path.is_dir():
+            raise StriderError(f"--allow {name} is not a directory: name one that is there, or make it")
+        found.append(path.resolve())
+    return tuple(dict.fromkeys(found))
+
+
+def confined_target(target: str, allowed: tuple[Path, ...]) -> Path:
+    """Where a target really is, symbolic links and `..` followed.
+
+    Args:
+        target: The directory as a suite names it.
+        allowed: The directories in which it has to be.
+
+    Raises:
+        StriderError: It is not in one of them.
+    """
+    try:
+        path = Path(target).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise StriderError(f"target {target!r} cannot be followed ({error}): name a directory") from error
+    if any(path.is_relative_to(directory) for directory in allowed):
+        return path
+    names = ", ".join(map(str, allowed))
+    raise StriderError(
+        f"target {target} is outside of the directories that this page may measure: choose one in {names}, "
+        "or start strider serve with --allow for another"
+    )

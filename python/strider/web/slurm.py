@@ -1,0 +1,178 @@
+"""Runs on a Slurm cluster: `strider run` handed to sbatch as a list of words, never as a command line."""
+
+import asyncio
+import contextlib
+import re
+import secrets
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from strider.errors import ExitCode, StriderError
+from strider.web.runs import Runs
+from strider.web.site import Site
+
+COMMAND_DEADLINE_S = 20.0
+OUTPUT_BYTES = 1 << 14
+SCRIPT = '#!/bin/sh\nexec "$@"\n'
+"""What sbatch starts: the words that follow it, as they are."""
+STATES = {"PENDING": "waiting", "CONFIGURING": "waiting", "RUNNING": "running", "COMPLETING": "running"}
+_WORD = r"[A-Za-z0-9._+-]{0,64}"
+
+
+class SlurmOptions(BaseModel):
+    """What a user may say to sbatch; nothing in it can be mistaken for another option."""
+
+    partition: str = Field(default="", pattern=f"^{_WORD}$")
+    account: str = Field(default="", pattern=f"^{_WORD}$")
+    time: str = Field(default="", pattern=r"^[0-9:-]{0,20}$")
+    nodes: str = Field(default="", pattern=r"^[0-9]{0,6}$")
+
+    def words(self) -> list[str]:
+        """As options."""
+        return [f"--{name}={value}" for name, value in self.model_dump().items() if value]
+
+
+@dataclass
+class SlurmJob:
+    """A job that was submitted.
+
+    Attributes:
+        id: Its name on the page.
+        number: Its number in Slurm.
+        suite: Name of the suite.
+        folder: Where its suite file and its output are; they stay, as nothing tells when a job is forgotten.
+        state: `waiting`, `running` or `done`; `unknown` where Slurm cannot be asked.
+        run: Id of its run; empty before the run directory is there.
+        output: The end of what it printed.
+    """
+
+    id: str
+    number: str
+    suite: str
+    folder: Path
+    state: str = "waiting"
+    run: str = ""
+    output: str = ""
+
+    @property
+    def file(self) -> Path:
+        """Its suite file."""
+        return self.folder / f"{self.suite}.toml"
+
+
+class Slurm:
+    """The scheduler.
+
+    Args:
+        site: The ground.
+        runs: The store's runs.
+    """
+
+    def __init__(self, site: Site, runs: Runs) -> None:
+        """Takes what the class describes."""
+        self._site, self._runs = site, runs
+        self._jobs: dict[str, SlurmJob] = {}
+
+    @property
+    def missing(self) -> str:
+        """Why nothing can be submitted; empty where it can."""
+        lacking = [name for name in ("sbatch", "squeue", "scancel") if shutil.which(name) is None]
+        return f"this machine has no Slurm ({', '.join(lacking)} not found)" if lacking else ""
+
+    def all(self) -> list[SlurmJob]:
+        """All jobs, newest first."""
+        return list(reversed(self._jobs.values()))
+
+    def knows(self, job: str) -> bool:
+        """Whether a job is one of these."""
+        return job in self._jobs
+
+    async def submit(self, suite: str, text: str, ranks: int, options: SlurmOptions) -> SlurmJob:
+        """Hands a suite to sbatch.
+
+        Args:
+            suite: Its name.
+            text: Its text, without mistakes.
+            ranks: How many it needs.
+            options: What the user says to sbatch.
+
+        Raises:
+            StriderError: There is no Slurm, or it refuses.
+        """
+        if self.missing:
+            raise StriderError(self.missing, ExitCode.CANNOT_RUN)
+        name = secrets.token_hex(6)
+        job = SlurmJob(name, "", suite, self._site.store / "slurm" / name)
+        try:
+            job.folder.mkdir(parents=True)
+            job.file.write_text(text, encoding="utf-8")
+            (job.folder / "job.sh").write_text(SCRIPT, encoding="utf-8")
+            said = await _ask("sbatch", *self._words(job, ranks, options))
+        except (StriderError, OSError) as error:
+            shutil.rmtree(job.folder, ignore_errors=True)
+            raise StriderError(f"the job was not submitted: {error}", ExitCode.CANNOT_RUN) from error
+        job.number = said.strip().partition(";")[0]
+        self._jobs[name] = job
+        return job
+
+    def _words(self, job: SlurmJob, ranks: int, options: SlurmOptions) -> list[str]:
+        run = [sys.executable, "-I", "-m", "strider", "run", str(job.file), "--quiet"]
+        return [
+            "--parsable",
+            f"--job-name=strider-{job.suite}",
+            f"--ntasks={ranks}",
+            f"--output={job.folder / 'output'}",
+            *options.words(),
+            str(job.folder / "job.sh"),
+            *run,
+            *("--launcher", "srun", "--store", str(self._site.store)),
+        ]
+
+    async def look(self, name: str) -> SlurmJob:
+        """A job as it is now."""
+        job = self._jobs[name]
+        try:
+            said = await _ask("squeue", "--noheader", "--format=%T", f"--jobs={job.number}")
+            job.state = STATES.get(said.strip(), "done" if not said.strip() else "running")
+        except StriderError as error:
+            # Slurm forgets a job some minutes after its end.
+            job.state = "done" if "Invalid job id" in error.message else "unknown"
+        job.run = job.run or await asyncio.to_thread(self._runs.started_with, job.file)
+        with contextlib.suppress(OSError):
+            content = await asyncio.to_thread((job.folder / "output").read_bytes)
+            job.output = content[-OUTPUT_BYTES:].decode("utf-8", "replace")
+        return job
+
+    async def cancel(self, name: str) -> None:
+        """Takes a job out of the queue, or interrupts its run as Ctrl-C does."""
+        number = self._jobs[name].number
+        await _ask("scancel", "--state=PENDING", number)
+        await _ask("scancel", "--batch", "--signal=INT", number)
+
+
+async def _ask(*words: str) -> str:
+    """What a command of Slurm's prints.
+
+    Raises:
+        StriderError: It fails, or takes too long.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *words,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(COMMAND_DEADLINE_S):
+            out, err = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise StriderError(f"{words[0]} gave no answer within {COMMAND_DEADLINE_S:g} s") from None
+    if process.returncode:
+        raise StriderError(f"{words[0]}: {err.decode('utf-8', 'replace').strip() or process.returncode}")
+    return re.sub(r"\x1b\[[0-9;]*m", "", out.decode("utf-8", "replace"))

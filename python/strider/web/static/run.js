@@ -1,0 +1,147 @@
+// A run: followed while it goes on, and shown as it was when it is over.
+
+import { ask } from "./ask.js";
+import { chart } from "./chart.js";
+import { byId, data, el } from "./dom.js";
+import { bytes, grouped, seconds, significant } from "./units.js";
+
+const MOST_POINTS = 1500;
+const MOST_ROWS = 400;
+
+class Live {
+  constructor({ run, over, cases }) {
+    this.run = run;
+    this.over = over;
+    this.cases = cases;
+    this.follow();
+    new ResizeObserver(() => this.soon()).observe(byId("chart"));
+    byId("cancel")?.addEventListener("click", (event) => this.cancel(event.target));
+  }
+
+  follow() {
+    this.stream = new EventSource(`/runs/${encodeURIComponent(this.run)}/stream`);
+    this.stream.onopen = () => { this.samples = []; this.line = []; this.errors = []; };
+    this.stream.onmessage = (event) => this.take(JSON.parse(event.data));
+    this.stream.addEventListener("over", () => {
+      this.stream.close();
+      // What a run leaves when it ends (its report) is on the page as the server makes it.
+      if (!this.over) location.reload();
+    });
+    this.stream.onerror = () => {
+      byId("now").textContent = this.stream.readyState === EventSource.CLOSED
+        ? "The server follows no more runs for now: close another page and load this one again."
+        : "The connection was lost; trying again …";
+    };
+  }
+
+  take(news) {
+    this.samples.push(...news.new);
+    this.line.push(...news.progress);
+    this.errors.push(...news.errors);
+    this.progress(news);
+    this.soon();
+  }
+
+  soon() {
+    if (this.waiting || !this.samples) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  }
+
+  title(number) {
+    return this.cases[number]?.title ?? "";
+  }
+
+  counts(number) {
+    return Boolean(this.cases[number]?.metadata);
+  }
+
+  rate(one) {
+    return this.counts(one.case) ? one.requests_s : one.rate_mib_s;
+  }
+
+  progress({ fraction, samples, phases, current, left_s: left, elapsed_s: elapsed, ended }) {
+    const bar = byId("progress");
+    bar.value = fraction;
+    bar.textContent = `${Math.round(fraction * 100)} %`;
+    if (ended) {
+      byId("now").textContent = "Done; the report is being drawn …";
+      return;
+    }
+    const parts = [`${samples} of ${phases} phases`];
+    if (current) {
+      parts.push(`case ${current.case}, ${this.title(current.case)}: ${current.operation}`);
+      const rate = this.counts(current.case) ? current.requests_s : current.rate_mib_s;
+      if (rate) parts.push(this.counts(current.case) ? `${grouped(rate)} op/s` : `${grouped(rate)} MiB/s`);
+      if (!this.counts(current.case) && current.bytes_total) parts.push(`${bytes(current.bytes_done)} of ${bytes(current.bytes_total)}`);
+    }
+    parts.push(`${seconds(elapsed)} so far`);
+    if (left !== null) parts.push(`about ${seconds(Math.max(1, left))} left`);
+    byId("now").textContent = current || samples ? parts.join(" · ") : "Starting the ranks …";
+  }
+
+  draw() {
+    byId("errors").replaceChildren(...this.errors.slice(0, 20).map((text) => el("p", { class: "message error" }, text)));
+    const measured = this.samples.filter((one) => one.measured && this.rate(one) !== null);
+    const charts = [["MiB/s", false], ["operations/s", true]].map(([unit, metadata]) => {
+      const points = measured.filter((one) => this.counts(one.case) === metadata).slice(-MOST_POINTS).map((one) => ({
+        time_s: one.time_s, rate: this.rate(one), series: one.operation, hollow: one.warmup || !one.valid,
+        title: `case ${one.case}, ${this.title(one.case)}: ${one.operation}, ${grouped(this.rate(one))} ${unit}${one.valid ? "" : ", void"}${one.warmup ? ", warm-up" : ""}`,
+      }));
+      const lines = this.lines(metadata);
+      return points.length || lines.length ? chart(points, unit, lines, byId("chart").clientWidth) : null;
+    });
+    const hollow = measured.some((one) => one.warmup || !one.valid) ? [el("p", { class: "quiet" }, "Hollow: warm-up, or void because a check failed.")] : [];
+    const within = this.over ? [] : [el("p", { class: "quiet" }, "A mark for each phase that is done; lines: the rate since its start within a phase.")];
+    if (charts.some(Boolean)) byId("chart").replaceChildren(...charts.filter(Boolean), ...within, ...hollow);
+    if (measured.length) byId("results").replaceChildren(this.table(measured));
+  }
+
+  // The rate so far within each of the latest phases, a line for each.
+  lines(metadata) {
+    const found = new Map();
+    for (const one of this.line.filter((each) => this.counts(each.case) === metadata).slice(-MOST_POINTS)) {
+      const key = `${one.case} ${one.repetition} ${one.operation}`;
+      if (!found.has(key)) found.set(key, []);
+      found.get(key).push({ time_s: one.time_s, rate: this.rate(one) });
+    }
+    return [...found.values()].filter((line) => line.length > 1);
+  }
+
+  table(measured) {
+    const rows = new Map();
+    for (const one of measured) {
+      if (one.warmup || !one.valid) continue;
+      const key = `${one.case} ${one.operation}`;
+      if (!rows.has(key)) rows.set(key, { case: one.case, operation: one.operation, rates: [] });
+      rows.get(key).rates.push(this.rate(one));
+    }
+    const all = [...rows.values()].sort((a, b) => a.case - b.case);
+    const body = all.slice(0, MOST_ROWS).map((row) => {
+      const rates = [...row.rates].sort((a, b) => a - b);
+      const half = rates.length / 2;
+      const median = rates.length % 2 ? rates[Math.floor(half)] : (rates[half - 1] + rates[half]) / 2;
+      const cells = [median, rates[0], rates[rates.length - 1]].map((rate) => el("td", { class: "number" }, rate >= 100 ? grouped(rate) : significant(rate)));
+      return el("tr", {},
+        el("td", { class: "number" }, String(row.case)), el("td", {}, this.title(row.case)), el("td", {}, row.operation), ...cells,
+        el("td", {}, this.counts(row.case) ? "op/s" : "MiB/s"), el("td", { class: "number" }, String(rates.length)));
+    });
+    const heads = [["case", true], ["what", false], ["operation", false], ["median", true], ["min", true], ["max", true], ["unit", false], ["repetitions", true]];
+    const more = all.length > MOST_ROWS ? el("caption", { class: "quiet" }, `The first ${MOST_ROWS} of ${all.length}; the report has all.`) : null;
+    return el("table", {}, more,
+      el("thead", {}, el("tr", {}, heads.map(([title, right]) => el("th", { scope: "col", class: right ? "number" : null }, title)))),
+      el("tbody", {}, body));
+  }
+
+  async cancel(button) {
+    button.disabled = true;
+    button.textContent = "Cancelling …";
+    try {
+      await ask(`/api/jobs/${encodeURIComponent(button.dataset.job)}/cancel`, {});
+    } catch (error) {
+      button.textContent = error.message;
+    }
+  }
+}
+
+new Live(data("data"));

@@ -1,0 +1,218 @@
+"""The pages: configure, runs, one run."""
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+
+from strider.engine import Json
+from strider.errors import StriderError
+from strider.store import RunSummary
+from strider.store.load import read_json
+from strider.suite import ready_made
+from strider.units import format_bytes
+from strider.web.drawing import Drawing
+from strider.web.editing import Add, apply
+from strider.web.fields import written
+from strider.web.guard import DOCUMENT_POLICY
+from strider.web.jobs import Jobs
+from strider.web.live import LiveStream, Streams
+from strider.web.pages import page
+from strider.web.runs import FILES, Runs
+from strider.web.saved import SavedSuites
+from strider.web.site import Site
+from strider.web.slurm import Slurm
+
+PER_PAGE = 100
+_KEY = r"[A-Za-z0-9_.-]{0,64}"
+
+
+@dataclass(frozen=True)
+class Views:
+    """Everything that has an address a person may open."""
+
+    site: Site
+    runs: Runs
+    jobs: Jobs
+    slurm: Slurm
+    saved: SavedSuites
+    drawing: Drawing
+    streams: Streams
+
+    async def configure(self, request: Request) -> Response:
+        """The form."""
+        kept = await asyncio.to_thread(self.saved.names)
+        start = request.query_params.get("suite", "")
+        return page(
+            "configure",
+            kept=kept,
+            ready_made=list(ready_made()),
+            allowed=[str(path) for path in self.site.allowed],
+            slurm_missing=self.slurm.missing,
+            start=start,
+            blank=self._blank(),
+            text=await self._text_of(request.query_params.get("run", "")),
+        )
+
+    def _blank(self) -> str:
+        """A suite to begin with."""
+        head = f'[suite]\nname = "my-suite"\ntarget = {written(str(self.site.allowed[0]))}\n'
+        return apply(head, [Add(do="add", shape="pattern")], self.site.vocabulary)
+
+    async def _text_of(self, run: str) -> str:
+        """The suite of a run that is to be run again; empty where none is asked for."""
+        if not run:
+            return ""
+        file = self._known(self.runs.file, run, "suite.toml")
+        return str(await asyncio.to_thread(file.read_text, encoding="utf-8"))
+
+    async def list_runs(self, request: Request) -> Response:
+        """The runs of the store, and what waits."""
+        words = request.query_params.get("q", "")[:200]
+        found = await asyncio.to_thread(self.runs.listed, words)
+        number = request.query_params.get("page", "1")
+        current = int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1
+        last = max(1, -(-len(found) // PER_PAGE))
+        current = min(max(1, current), last)
+        shown = found[(current - 1) * PER_PAGE : current * PER_PAGE]
+        return page(
+            "runs",
+            words=words,
+            runs=[_row(run) for run in shown],
+            count=len(found),
+            current=current,
+            last=last,
+            jobs=[job for job in self.jobs.all() if not job.over or not job.run],
+            slurm_jobs=self.slurm.all(),
+        )
+
+    async def run(self, request: Request) -> Response:
+        """One run, while it goes on and when it is over."""
+        name = request.path_params["run"]
+        directory = self._known(self.runs.directory, name)
+        plan = await asyncio.to_thread(_plan_of, directory)
+        summary = await asyncio.to_thread(self.runs.summary, name)
+        job = self.jobs.of_run(name)
+        return page(
+            "run",
+            run=_row(summary),
+            name=name,
+            suite=plan["suite"],
+            over=summary.ended is not None,
+            job=job if job and summary.ended is None and not job.over else None,
+            output=job.output if job else "",
+            files=[file for file in FILES if (directory / file).is_file()],
+            axes=plan["axes"] if summary.ended else [],
+            cases=plan["titles"],
+        )
+
+    async def stream(self, request: Request) -> Response:
+        """What happens in a run, as server-sent events."""
+        return LiveStream(self._known(self.runs.directory, request.path_params["run"]), self.streams)
+
+    async def report(self, request: Request) -> Response:
+        """The report of a run, in a sandbox of its own."""
+        directory = self._known(self.runs.directory, request.path_params["run"])
+        file = await self.drawing.report(directory)
+        return FileResponse(
+            file, media_type=FILES["report.html"], headers={"content-security-policy": DOCUMENT_POLICY}
+        )
+
+    async def compare(self, request: Request) -> Response:
+        """Two runs beside each other, the older one as the base; or what differs within one."""
+        names = sorted(set(request.query_params.getlist("run")))
+        by = request.query_params.get("by", "")
+        if len(names) != (1 if by else 2) or not re.fullmatch(_KEY, by):
+            raise StriderError(
+                f"two runs can be compared, or one by a key of its suite, not {len(names)}: choose again"
+            )
+        directories = [self._known(self.runs.directory, name) for name in names]
+        text = await self.drawing.comparison(directories, by)
+        return HTMLResponse(text, headers={"content-security-policy": DOCUMENT_POLICY})
+
+    async def file(self, request: Request) -> Response:
+        """A file of a run, to be kept."""
+        run, name = request.path_params["run"], request.path_params["name"]
+        path = self._known(self.runs.file, run, name)
+        return FileResponse(path, media_type=FILES[name], filename=f"{run}-{name}")
+
+    async def job(self, request: Request) -> Response:
+        """A job: its run once there is one, else how it is."""
+        name = request.path_params["job"]
+        if self.slurm.knows(name):
+            return page("job", job=await self.slurm.look(name), where="Slurm")
+        job = self._known(self.jobs.get, name)
+        if job.run:
+            return RedirectResponse(f"/runs/{job.run}", 303)
+        return page("job", job=job, where="this machine")
+
+    @staticmethod
+    def _known(find: Json, *names: str) -> Json:
+        """What is looked for; what is not there is a page that is not there."""
+        try:
+            return find(*names)
+        except StriderError as error:
+            raise HTTPException(404, error.message) from error
+
+
+def _row(run: RunSummary) -> dict[str, Json]:
+    status = f"{run.status}, {run.errors} error{'s' if run.errors > 1 else ''}" if run.errors else run.status
+    return {
+        **vars(run),
+        "name": run.directory.name,
+        "shown_status": status,
+        "when": run.started[:16].replace("T", " "),
+    }
+
+
+def _plan_of(directory: Path) -> dict[str, Json]:
+    """What a page says of a run's plan.
+
+    Raises:
+        StriderError: It is not there, or damaged.
+    """
+    plan = read_json(directory / "plan.json")
+    try:
+        return {
+            "suite": {"name": plan["suite"]["name"], "description": plan["suite"].get("description", "")},
+            "titles": {case["case"]: _case_title(case) for case in plan["cases"]},
+            "axes": _axes(plan["cases"]),
+        }
+    except (LookupError, TypeError, AttributeError) as error:
+        raise StriderError(f"the plan of run {directory.name} is damaged ({error!r})") from error
+
+
+def _case_title(case: dict[str, Json]) -> dict[str, Json]:
+    """A case of a plan in a few words."""
+    shape = case.get("tree") or case.get("pattern") or {}
+    transfer = shape.get("transfer")
+    size = format_bytes(transfer) if isinstance(transfer, int) else ""
+    words = [case.get("name", ""), case["interface"]["name"], shape.get("name", ""), size]
+    title = " ".join(str(word) for word in words if word)
+    clients = case["clients"]
+    return {
+        "title": f"{title}, {clients} client{'s' if clients > 1 else ''}",
+        "metadata": bool(case.get("tree")),
+    }
+
+
+def _axes(cases: list[dict[str, Json]]) -> list[str]:
+    """The keys in which the cases of a plan differ, as `strider compare --by` names them."""
+    values: dict[str, set[str]] = {}
+    for case in cases:
+        flat = {
+            key: case.get(key) for key in case if key not in ("case", "name", "interface", "pattern", "tree")
+        }
+        for key in ("interface", "pattern", "tree"):
+            part = case.get(key) or {}
+            flat[key] = part.get("name")
+            prefix = f"{part.get('name')}." if key == "interface" else ""
+            flat |= {f"{prefix}{name}": value for name, value in part.items() if name != "name"}
+        for key, value in flat.items():
+            values.setdefault(key, set()).add(json.dumps(value, sort_keys=True))
+    return [key for key, found in values.items() if len(found) > 1]

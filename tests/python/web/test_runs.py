@@ -1,0 +1,111 @@
+"""The list of runs, and a run while it goes on."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import CaseSpec, RunBuilder
+from serving import Server
+from strider.errors import StriderError
+from strider.store import RunSummary
+from strider.store.runs import summarize
+from strider.web import runs as web_runs
+from strider.web.live import follow, planned_phases
+from strider.web.runs import Runs
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store with three runs, and other things that are none."""
+    for day, name in enumerate(("alpha", "beta", "alpha"), start=1):
+        RunBuilder([CaseSpec()], suite=name).write(tmp_path / f"2026-11-0{day}-101112-{name}-abcd")
+    (tmp_path / "suites").mkdir()
+    (tmp_path / ".jobs").mkdir()
+    (tmp_path / "file").write_text("")
+    return tmp_path
+
+
+def test_the_newest_run_comes_first(store: Path) -> None:
+    assert [run.directory.name[:10] for run in Runs(store).listed()] == [
+        "2026-11-03",
+        "2026-11-02",
+        "2026-11-01",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [("ALPHA", "31"), ("beta complete", "2"), ("alpha 11-03", "3"), ("nothing-like-it", "")],
+)
+def test_runs_are_found_by_all_of_some_words(store: Path, words: str, days: str) -> None:
+    assert "".join(run.directory.name[9] for run in Runs(store).listed(words)) == days
+
+
+def test_a_store_that_is_not_there_has_no_runs(tmp_path: Path) -> None:
+    assert Runs(tmp_path / "none").listed() == []
+
+
+def test_a_run_that_is_over_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    over = tmp_path / "2026-11-01-101112-over-abcd"
+    RunBuilder([CaseSpec()], suite="over").write(over)
+    RunBuilder([CaseSpec()], suite="open").write(tmp_path / "2026-11-02-101112-open-abcd", status=None)
+    read: list[str] = []
+
+    def counted(directory: Path) -> RunSummary:
+        read.append(directory.name[18:22])
+        return summarize(directory)
+
+    monkeypatch.setattr(web_runs, "summarize", counted)
+    runs = Runs(tmp_path)
+    for _ in range(3):
+        runs.listed()
+    assert sorted(read) == ["open", "open", "open", "over"]
+    # Unless it changes after all.
+    document = json.loads((over / "run.json").read_text())
+    (over / "run.json").write_text(json.dumps({**document, "status": "failed"}))
+    assert runs.listed("failed")
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "suites", ".jobs", "file", "a/b", "../x", "a" * 300, "none"])
+def test_what_is_no_run_has_no_directory(store: Path, name: str) -> None:
+    with pytest.raises(StriderError):
+        Runs(store).directory(name)
+
+
+def messages(directory: Path) -> list[Any]:
+    """What a stream says of a run that is over."""
+
+    async def collected() -> list[str]:
+        return [text async for text in follow(directory, planned_phases(directory))]
+
+    # In a thread of its own: where browsers were tested before, this one has a loop that is running.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(collected())).result(timeout=60)
+
+
+def test_a_stream_tells_all_of_a_run_and_ends_with_it(store: Path) -> None:
+    directory = store / "2026-11-01-101112-alpha-abcd"
+    events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
+    samples = [event for event in events if event["event"] == "sample"]
+    _, news, end = messages(directory)
+    told = json.loads(news.removeprefix("data: "))
+    assert [one["rate_mib_s"] for one in told["new"]] == [one["rate_mib_s"] for one in samples]
+    assert (told["fraction"], told["ended"]) == (1.0, True)
+    assert end.startswith("event: over")
+
+
+@pytest.mark.parametrize(
+    "plan", ["{}", "[]", '{"suite": 1, "cases": []}', '{"suite": {"name": "x"}, "cases": [{}]}', "{"]
+)
+def test_a_damaged_run_is_said_to_be_that(plan: str, server: Server) -> None:
+    directory = server.store / "2026-11-01-101112-damaged-abcd"
+    RunBuilder([CaseSpec()]).write(directory)
+    (directory / "plan.json").write_text(plan)
+    answer = server.ask("GET", f"/runs/{directory.name}")
+    assert answer.status == 400
+    assert "damaged" in answer.text
+    assert server.ask("GET", "/runs").status == 200
