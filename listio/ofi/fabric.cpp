@@ -1,5 +1,9 @@
 #include "listio/ofi/fabric.hpp"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -63,21 +67,49 @@ Info make_hints(const std::string& provider) {
   return hints;
 }
 
-/// Nothing if the provider offers nothing.
-Info find(const std::string& provider, const std::string& host) {
-  prepare_library();
-  const KeptSignals signals;
+/// What the provider offers at the address of `host`, or without a host; nothing if that is nothing.
+Info ask(const std::string& provider, const char* host) {
   const Info hints = make_hints(provider);
-  const bool everywhere = host.empty() || host == "0.0.0.0" || host == "::" || provider == "shm";
   fi_info* all = nullptr;
-  const int result = ::fi_getinfo(interface_version, everywhere ? nullptr : host.c_str(), nullptr,
-                                  everywhere ? 0 : FI_SOURCE, hints.get(), &all);
+  const int result =
+      ::fi_getinfo(interface_version, host, nullptr, host == nullptr ? 0 : FI_SOURCE, hints.get(), &all);
   const Info owner(all);
   if (result != 0) return {};
   // A layered provider answers to the name of what it lies on; take only what was asked for.
   for (const fi_info* each = all; each != nullptr; each = each->next)
     if (provider == each->fabric_attr->prov_name) return Info(::fi_dupinfo(each));
   return {};
+}
+
+/// The addresses of this host's interfaces, as text, without those of the loopback.
+std::vector<std::string> own_addresses() {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return {};
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, ::freeifaddrs);
+  std::vector<std::string> addresses;
+  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_LOOPBACK) != 0 || (each->ifa_flags & IFF_UP) == 0) continue;
+    const int family = each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    std::array<char, NI_MAXHOST> text{};
+    const socklen_t bytes = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    if (::getnameinfo(each->ifa_addr, bytes, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0)
+      addresses.emplace_back(text.data());
+  }
+  return addresses;
+}
+
+/// Nothing if the provider offers nothing.
+Info find(const std::string& provider, const std::string& host) {
+  prepare_library();
+  const KeptSignals signals;
+  const bool everywhere = host.empty() || host == "0.0.0.0" || host == "::" || provider == "shm";
+  Info info = ask(provider, everywhere ? nullptr : host.c_str());
+  if (info || !everywhere || !provider.starts_with("verbs")) return info;
+  // verbs may know nothing unless it is asked for an address.
+  for (const std::string& address : own_addresses())
+    if ((info = ask(provider, address.c_str()))) break;
+  return info;
 }
 
 Info choose(const std::string& provider, const std::string& host) {
