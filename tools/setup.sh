@@ -86,8 +86,9 @@ missing_packages() { # the Debian packages of what nobody provides
   has_header gtest/gtest.h || echo libgtest-dev
   has pkg-config || echo pkg-config
   has_header liburing.h || echo liburing-dev
+  has_header openssl/hmac.h || echo libssl-dev
   # Optional modules are tested where their libraries fit the MPI: Debian's MPICH has its own HDF5.
-  case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) has_header hdf5/mpich/hdf5.h || echo libhdf5-mpich-dev ;; esac
+  case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) [ -e /usr/include/hdf5/mpich/hdf5.h ] || echo libhdf5-mpich-dev ;; esac
   for tool in fio strace; do has $tool || echo $tool; done
   # Other libraries and servers come only where a test may not be skipped: nobody wants them unasked.
   [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ "$(id -u)" = 0 ] || return 0

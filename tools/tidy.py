@@ -62,7 +62,7 @@ ALLOWED_WORDS = {"tools/tidy.py", "tests/tree/test_tidy.py"}
 """Files that have to name the forbidden words."""
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+[<"]([^">]+)[">]', re.MULTILINE)
-NOT_EXTENSIONS = {"interface", "modules", "pattern", "template", "threaded_file"}
+NOT_EXTENSIONS = {"interface", "modules", "mounts", "pattern", "template", "threaded_file"}
 """Sources in interfaces/ and patterns/ that are no interface or pattern of their own."""
 
 

@@ -295,7 +295,7 @@ constexpr Parameter parameters[] = {
 
 extern const InterfaceEntry hdf5_entry{"hdf5",
                                        "Parallel HDF5: hyperslabs of one dataset of bytes.",
-                                       {.storage = true, .collective = true},
+                                       {.storage = true, .collective = true, .own_format = true},
                                        parameters,
                                        make_interface<Hdf5>};
 

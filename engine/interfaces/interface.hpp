@@ -91,8 +91,8 @@ struct Demand {
   bool writes = false;      ///< some of its operations do
   /// Request k of all ranks together leaves no holes, and they come to it together. Only told with depth.
   bool dense_rounds = false;
-  /// The ranks write a file before they read it, and always take turns: request k of rank r lies at (k * ranks + r) times
-  /// the length that all requests have, and all ranks make equally many, in this order.
+  /// The ranks write a file before they read it, and always take turns: request k of rank r lies at (k * ranks + r)
+  /// times the length that all requests have, and all ranks make equally many, in this order.
   bool takes_turns = false;
 };
 
@@ -120,6 +120,9 @@ struct Capabilities {
   bool storage;                 ///< bytes reach storage: files need space and can be checked afterwards
   bool collective;              ///< has collective transfers
   MetadataCalls metadata = {};  ///< what its Directory offers
+  /// Its files have a format of their own: what it writes to an offset may lie elsewhere in them, and all ranks have to
+  /// make a file together.
+  bool own_format = false;
 };
 
 /// An interface's description of itself.

@@ -21,8 +21,8 @@ inline bool is_dense(std::span<const Extent> extents, Side side) {
   return true;
 }
 
-/// One side of a list of extents as a committed MPI datatype of bytes, at absolute displacements. `byte`: what stands for
-/// one.
+/// One side of a list of extents as a committed MPI datatype of bytes, at absolute displacements. `byte`: what stands
+/// for one.
 class ExtentType {
  public:
   ExtentType(std::span<const Extent> extents, Side side, MPI_Datatype byte = MPI_BYTE) {

@@ -295,7 +295,7 @@ constexpr Parameter parameters[] = {
 
 extern const InterfaceEntry pnetcdf_entry{"pnetcdf",
                                           "PnetCDF: pieces of one variable of bytes in a file of format CDF-5.",
-                                          {.storage = true, .collective = true},
+                                          {.storage = true, .collective = true, .own_format = true},
                                           parameters,
                                           make_interface<Pnetcdf>};
 

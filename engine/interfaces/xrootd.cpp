@@ -40,8 +40,8 @@ IoError error_of(const XRootDStatus& status, const char* call, const std::string
   return {{std::string("XrdCl::") + call, file, offset, length, errno_of(status)}, text};
 }
 
-void check(const XRootDStatus& status, const char* call, const std::string& file, std::uint64_t offset = 0,
-           std::uint64_t length = 0) {
+void require(const XRootDStatus& status, const char* call, const std::string& file, std::uint64_t offset = 0,
+             std::uint64_t length = 0) {
   if (!status.IsOK()) throw error_of(status, call, file, offset, length);
 }
 
@@ -100,7 +100,7 @@ std::unique_ptr<XrdCl::File> open_url(const std::string& url, const OpenRequest&
     if (errno_of(made) != EEXIST) throw error_of(made, "File::Open", url);
   }
   auto file = std::make_unique<XrdCl::File>();
-  check(file->Open(url, flags, XrdCl::Access::None), "File::Open", url);
+  require(file->Open(url, flags, XrdCl::Access::None), "File::Open", url);
   return file;
 }
 
@@ -128,10 +128,10 @@ class XrootdFile final : public QueuedFile {
     }
   }
   std::size_t complete(std::span<std::uint32_t> slots) override { return completions_.wait(slots); }
-  void sync() override { check(file_->Sync(), "File::Sync", url_); }
+  void sync() override { require(file_->Sync(), "File::Sync", url_); }
   void close() override {
     completions_.wait_for_all();
-    check(file_->Close(), "File::Close", url_);
+    require(file_->Close(), "File::Close", url_);
   }
   Facts facts() const override {
     Facts facts{{"url", url_}};
@@ -325,7 +325,7 @@ class Xrootd final : public Interface {
   void remove(const std::string& path) override {
     const std::string inside = inside_(path);
     const XRootDStatus status = calls_.system->Rm(inside);
-    if (errno_of(status) != ENOENT) check(status, "FileSystem::Rm", inside);
+    if (errno_of(status) != ENOENT) require(status, "FileSystem::Rm", inside);
   }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
     return std::make_unique<LibraryDirectory<XrootdCalls>>(calls_, inside_(path));

@@ -94,7 +94,8 @@ Stop QueuedTransfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
 void QueuedTransfer::free_all() {
   free_.clear();
   lost_ = 0;
-  for (std::size_t slot = slots_.size(); slot > 0; --slot) free_.push_back(static_cast<std::uint32_t>(slot - 1));  // slot 0 goes first
+  for (std::size_t slot = slots_.size(); slot > 0; --slot)
+    free_.push_back(static_cast<std::uint32_t>(slot - 1));  // slot 0 goes first
 }
 
 /// Makes the slot the next one that is taken, if it is free.

@@ -16,9 +16,9 @@ class QueuedTransfer {
   /// Visits requests up to number `last`, from where the last call left off, and waits for all of them.
   /// `deadline_ticks`: 0 for none. Throws IoError.
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks);
-  /// The same for collective transfers: every rank hands over `rounds` requests, those beyond this rank's `mine` without
-  /// data, in the same slots in turn, and waits when a slot is still taken and before each agreement. An error of this rank is thrown only after the
-  /// others have agreed to end as well.
+  /// The same for collective transfers: every rank hands over `rounds` requests, those beyond this rank's `mine`
+  /// without data, in the same slots in turn, and waits when a slot is still taken and before each agreement. An error
+  /// of this rank is thrown only after the others have agreed to end as well.
   Stop run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks, Agreement& agreement);
 
  private:

@@ -75,8 +75,9 @@ class Agreement {
   virtual Wish agree(Wish mine) = 0;
 };
 
-/// Calls of a collective transfer from one agreement to the next: about once in 16 MiB, so that ranks stop together within
-/// seconds on slow storage, and never in more than 64 calls or, with requests in flight, less than four times as many.
+/// Calls of a collective transfer from one agreement to the next: about once in 16 MiB, so that ranks stop together
+/// within seconds on slow storage, and never in more than 64 calls or, with requests in flight, less than four times as
+/// many.
 std::uint64_t calls_between_agreements(const Work& work);
 
 /// Moves the bytes of one phase. No allocation, no lock, no formatting in its loops.

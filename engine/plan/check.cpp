@@ -134,8 +134,8 @@ void check_depth(const Case& test, const Interface& interface, const Complain& c
     complain("operations", "read-modify-write waits for each request", "depth = 1");
 }
 
-/// Whether all requests of all ranks lie one behind the other in turns (see Demand), judged by the first and the last two
-/// of each rank.
+/// Whether all requests of all ranks lie one behind the other in turns (see Demand), judged by the first and the last
+/// two of each rank.
 bool lies_in_turns(const Pattern& pattern, std::uint32_t ranks) {
   if (!pattern.contiguous()) return false;
   const std::uint64_t requests = pattern.requests({0, ranks}, Direction::write);

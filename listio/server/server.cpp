@@ -1,6 +1,6 @@
 #include "listio/server/server.hpp"
 
-#include <cerrno>
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -25,6 +25,8 @@ constexpr milliseconds handshake_patience{5000};
 constexpr milliseconds farewell_patience{1000};  // to read why one is dropped
 constexpr milliseconds sweep_every{500};
 constexpr std::uint32_t most_strangers = 256;
+constexpr std::uint64_t quick_bytes = 65536;  // copied in less time than it takes to wake a thread
+constexpr milliseconds slow{10}, slow_for{1000};
 
 void check(const ServerOptions& options) {
   const auto refuse = [](const char* key, const std::string& message, const char* remedy) {
@@ -51,22 +53,21 @@ std::unique_ptr<DataStore> make_store(Keeping keeping, int folder) {
 
 class Server::Impl final : TransportEvents {
  public:
-  explicit Impl(const ServerOptions& options)
+  Impl(const ServerOptions& options, std::unique_ptr<Transport> transport)
       : options_(options),
         folder_(options.directory, options.number, options.servers),
         data_(make_store(options.keeping, folder_.descriptor())),
         names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
-        transport_(
-            make_transport(options.transport, {options.listen, std::size_t{options.most_clients} + most_strangers})),
+        transport_(std::move(transport)),
         domain_(choose_domain()),
         shelf_{data_.get(), names_.get(), [this] { return status(); }},
         work_(std::make_unique<Work>(options.threads)) {}
   ~Impl() override { work_.reset(); }  // before anything that a job uses
 
   std::string address() const { return transport_->address(); }
-  void run() {
+  void run_until(const std::function<bool()>& is_over) {
     Deadline next_sweep = in(sweep_every);
-    while (!stopping_) {
+    while (!stopping_ && !is_over()) {
       transport_->progress(*this, until(next_sweep));
       deliver();
       if (!has_passed(next_sweep)) continue;
@@ -183,8 +184,9 @@ class Server::Impl final : TransportEvents {
     if (session.state != Session::State::admitted) return refuse(session, "a request before the handshake is over");
     if (session.under_way >= options_.most_requests)
       return refuse(session, "more than " + std::to_string(options_.most_requests) + " requests at a time");
-    ++session.under_way;
+    if (++session.under_way == 1) ++active_;
     ++requests_;
+    if (is_quick(session, request.request)) return serve_now(session, request);
     work_->add(session.peer, [this, peer = session.peer, window = session.window, asked = std::move(request)] {
       std::vector<std::byte> reply = serve(shelf_, asked, window, options_.buffer_bytes);
       const std::lock_guard lock(done_mutex_);
@@ -192,6 +194,33 @@ class Server::Impl final : TransportEvents {
       done_.emplace_back(peer, std::move(reply));
       if (first) transport_->wake();
     });
+  }
+
+  /// Whether a request is better done here and now than handed to another thread and back: it moves little, or nobody
+  /// else wants anything at the moment; and files have not been slow of late.
+  bool is_quick(const Session& session, const Request& request) const {
+    if (session.under_way > 1 || !has_passed(slow_until_)) return false;  // in order
+    const auto* asked = std::get_if<ReadRequest>(&request);
+    if (const auto* const write = std::get_if<WriteRequest>(&request)) asked = write;
+    if (asked == nullptr) return false;
+    if (active_ == 1 && transport_->properties().progressing == Progressing::by_itself) return true;
+    std::uint64_t bytes = 0;
+    for (const ByteRun& run : asked->runs) bytes += run.length;
+    return bytes <= quick_bytes;
+  }
+
+  void serve_now(Session& session, const NumberedRequest& request) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<std::byte> reply = serve(shelf_, request, session.window, options_.buffer_bytes);
+    const auto end = std::chrono::steady_clock::now();
+    if (end - begin > slow) slow_until_ = end + slow_for;
+    finish(session);
+    transport_->send(session.peer, reply);
+  }
+
+  /// A request of it is done.
+  void finish(Session& session) {
+    if (--session.under_way == 0) --active_;
   }
 
   /// Sends the replies that are ready.
@@ -204,7 +233,7 @@ class Server::Impl final : TransportEvents {
     for (const auto& [peer, reply] : done) {
       const auto found = sessions_.find(peer);
       if (found == sessions_.end()) continue;
-      --found->second.under_way;
+      finish(found->second);
       if (found->second.state == Session::State::admitted) transport_->send(peer, reply);
     }
   }
@@ -229,6 +258,7 @@ class Server::Impl final : TransportEvents {
   void free(Peer peer) {
     const auto found = sessions_.find(peer);
     const Session& session = found->second;
+    if (session.under_way > 0) --active_;
     if (session.region) domain_->deregister(*session.region);
     if (!session.window.empty()) {
       memory_used_ -= session.window.size();
@@ -266,9 +296,11 @@ class Server::Impl final : TransportEvents {
   Shelf shelf_;
   Windows windows_;
   std::unordered_map<Peer, Session> sessions_;
+  std::uint32_t active_ = 0;  ///< sessions with requests under way
   // Threads that work look at these.
   std::atomic<std::uint64_t> clients_ = 0, memory_used_ = 0, requests_ = 0, refused_ = 0;
   std::atomic<std::uint64_t> registrations_ = 0, registered_pages_ = 0, register_ns_ = 0;
+  Deadline slow_until_;  ///< files took long: others do it
   std::mutex done_mutex_;
   std::vector<std::pair<Peer, std::vector<std::byte>>> done_;
   std::atomic<bool> stopping_ = false;
@@ -284,10 +316,17 @@ const ServerOptions& checked(const ServerOptions& options) {
 
 }  // namespace
 
-Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(checked(options))) {}
+Server::Server(const ServerOptions& options)
+    : Server(options,
+             make_transport(options.transport, {options.listen, std::size_t{options.most_clients} + most_strangers})) {}
+Server::Server(const ServerOptions& options, std::unique_ptr<Transport> transport)
+    : impl_(std::make_unique<Impl>(checked(options), std::move(transport))) {}
 Server::~Server() = default;
 std::string Server::address() const { return impl_->address(); }
-void Server::run() { impl_->run(); }
+void Server::run() {
+  impl_->run_until([] { return false; });
+}
+void Server::run_until(const std::function<bool()>& is_over) { impl_->run_until(is_over); }
 void Server::stop() { impl_->stop(); }
 
 }  // namespace strider::listio

@@ -1,6 +1,6 @@
 #pragma once
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,6 +39,8 @@ class Server {
  public:
   /// Listens from now on. InputError if the options do not fit each other or this machine.
   explicit Server(const ServerOptions& options);
+  /// With a transport of the caller's, which listens; that of the options does not count.
+  Server(const ServerOptions& options, std::unique_ptr<Transport> transport);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -47,6 +49,8 @@ class Server {
   std::string address() const;
   /// Serves until `stop`. std::system_error if this process cannot go on.
   void run();
+  /// Serves until `is_over`, which is asked whenever something has happened, and at least twice a second.
+  void run_until(const std::function<bool()>& is_over);
   /// From any thread, or a signal handler.
   void stop();
 

@@ -17,6 +17,7 @@ using Call = decltype(&::process_vm_writev);
 class CmaTransport final : public StreamTransport {
  public:
   explicit CmaTransport(const TransportOptions& options) : StreamTransport("cma", options) {}
+  TransportProperties properties() const override { return {1024, Registering::needless, Progressing::by_itself}; }
 
  private:
   void accept_peer(Peer peer, const Greeting& greeting) override {

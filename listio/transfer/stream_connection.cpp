@@ -136,30 +136,32 @@ void StreamConnection::write(StreamEvents& events) {
   }
 }
 
-/// 0 if nothing has arrived.
-std::size_t StreamConnection::read_some() {
+bool StreamConnection::read_some() {
   const bool direct = frame_ && !into_.done() && begin_ == end_;
   if (begin_ == end_) begin_ = end_ = 0;
   iovec buffer{buffer_.data() + end_, buffer_.size() - end_};
   msghdr message{};
   message.msg_iov = direct ? into_.rest().data() : &buffer;
   message.msg_iovlen = direct ? std::min(into_.rest().size(), most_pieces) : 1;
+  std::size_t room = 0;
+  for (const iovec& piece : std::span(message.msg_iov, message.msg_iovlen)) room += piece.iov_len;
   for (;;) {
     const ssize_t count = ::recvmsg(socket_, &message, MSG_DONTWAIT);
     if (count == 0) throw StreamError("the other side has closed the connection");
     if (count > 0) {
       if (direct) into_.advance(static_cast<std::size_t>(count));
       else end_ += static_cast<std::size_t>(count);
-      return static_cast<std::size_t>(count);
+      return static_cast<std::size_t>(count) == room;
     }
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return false;
     if (errno != EINTR) fail(errno);
   }
 }
 
 void StreamConnection::read(StreamEvents& events) {
-  for (int i = 0; i < most_reads && !stopped_ && wants_to_read(); ++i) {
-    if (read_some() == 0) break;
+  bool more = true;
+  for (int i = 0; i < most_reads && more && !stopped_ && wants_to_read(); ++i) {
+    more = read_some();
     while (!stopped_ && consume(events)) continue;
   }
   if (!stopped_ && wants_to_write()) write(events);

@@ -101,7 +101,8 @@ class StreamConnection {
   void consume_text(StreamEvents& events);
   void fill_from_buffer();
   void end_transfer(StreamEvents& events);
-  std::size_t read_some();
+  /// Whether there may be more.
+  bool read_some();
   /// The bytes that `frame` speaks of.
   std::span<std::byte> exposed(const Frame& frame) const;
   void answer_get(const Frame& frame);

@@ -22,7 +22,7 @@ class StreamTransport : public Transport {
 
   std::string_view name() const override { return name_; }
   /// As many pieces as one system call takes.
-  TransportProperties properties() const override { return {1024, Registering::needless}; }
+  TransportProperties properties() const override { return {1024, Registering::needless, Progressing::by_calls}; }
   std::string address() const override { return address_; }
   Peer connect(const std::string& address, const Deadline& deadline) override;
   void close(Peer peer) override;

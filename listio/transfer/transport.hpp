@@ -41,9 +41,13 @@ struct RemotePlace {
 /// Whether pieces have to be in registered memory.
 enum class Registering { needless, needed };
 
+/// Whether puts and gets go on while the side whose memory is exposed does something else than `progress`.
+enum class Progressing { by_calls, by_itself };
+
 struct TransportProperties {
   std::size_t most_pieces = 1;  ///< of one operation (max_sge)
   Registering registering = Registering::needless;
+  Progressing progressing = Progressing::by_calls;
 };
 
 /// What has been moved so far. `pieces` and `bytes` are those of puts and gets; bytes of messages are apart.
@@ -156,7 +160,7 @@ class Transport {
 struct TransportOptions {
   std::string listen;                   ///< host and port, port 0 for any; empty: does not listen
   std::size_t most_connections = 4096;  ///< further ones are closed at once
-  std::string provider;                 ///< what `ofi` goes by, such as "verbs;ofi_rxm"; empty: the best there is
+  std::string provider{};               ///< what `ofi` goes by, such as "verbs;ofi_rxm"; empty: the best there is
 };
 
 /// The transport of a name (`transport_names`), after which a provider may stand: "ofi:net". InputError for others, and

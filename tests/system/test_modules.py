@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import Json
+from harness import Json, case, check, plan, run_engine
 from strider.engine import Engine
 
 
@@ -23,7 +23,21 @@ def test_what_was_not_built_says_what_it_needs(engine: Engine) -> None:
         pytest.skip("machine: every module is built here")
     for each in found:
         assert not each["available"]
-        assert "needs lib" in each["unavailable_reason"]
+        assert each["unavailable_reason"].startswith("not built: this needs ")
+
+
+def test_without_any_module_the_rest_works(engine: Engine, tmp_path: Path) -> None:
+    program = Engine(Path(shutil.copy2(engine.path, tmp_path)))
+    own = {each.name for each in program.description.interfaces if each.available}
+    assert own == {"posix", "mmap", "mpiio", "null"}
+    cases = [case("segmented", name, verify="full") for name in sorted(own - {"null"})]
+
+    done = run_engine(program, plan(cases), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    assert len({sample["digest"] for sample in done.of("sample") if sample["operation"] == "read"}) == 1
+    (refused,) = check(program, plan([case("segmented", "uring")]), tmp_path)["errors"]
+    assert refused["key"] == "interface"
 
 
 def test_a_module_that_is_gone_is_missed_by_name_and_the_rest_works(engine: Engine, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ int nearest_errno(int error_class, const std::string& text) {
 int quoted_errno(const std::string& text) {
   for (const int number : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ESTALE, EINVAL, ENOENT, EEXIST})
     if (text.find(std::generic_category().message(number)) != std::string::npos) return number;
-  return 0;
+  return text.find("File does not exist") != std::string::npos ? ENOENT : 0;  // ROMIO's own words
 }
 
 void throw_mpi(int code, IoError::What what) {

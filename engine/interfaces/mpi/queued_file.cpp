@@ -18,6 +18,8 @@ MpiQueuedFile::MpiQueuedFile(const OpenRequest& request, std::string name, MpiOp
     handles_.push_back(std::make_unique<MpiHandle>(request, name_, options, hints));
     options.preallocation = Preallocation::no;  // once is enough
   }
+  size_tells_ = options.participation == Participation::collective || options.atomicity == Atomicity::yes;
+  finished_.reserve(request.depth);
   requests_.reserve(request.depth);
   flights_.reserve(request.depth);
 }
@@ -37,15 +39,24 @@ void MpiQueuedFile::start(const Piece& piece, const NonblockingCall& call, std::
   const int code = call.function(handle.get(), piece.offset, piece.memory, piece.count, piece.type, &request);
   if (code != MPI_SUCCESS) throw_mpi(code, {call.name, name_, piece.file_offset, piece.bytes, 0});
   requests_.push_back(request);
-  flights_.push_back({slot, call.name, piece.file_offset, piece.bytes});
+  flights_.push_back({slot, direction_of(call), call.name, piece.file_offset, piece.bytes});
   ++slots_[slot].in_flight;
 }
 
-void MpiQueuedFile::check(const Flight& flight, int code, MPI_Status& status) const {
+void MpiQueuedFile::check(const Flight& flight, int code, MPI_Status& status) {
   const IoError::What what{flight.call, name_, flight.file_offset, flight.bytes, 0};
   if (code != MPI_SUCCESS) throw_mpi(code, what);
   if (const std::uint64_t bytes = bytes_moved(status); bytes < flight.bytes)
     throw IoError(what, moved_too_little(bytes, flight.bytes));
+  if (flight.direction == Direction::read && size_tells_) check_size(what);
+}
+
+void MpiQueuedFile::check_size(const IoError::What& what) {
+  if (what.offset + what.length <= known_size_) return;
+  MPI_Offset size = 0;
+  check_mpi(MPI_File_get_size(handles_[0]->get(), &size), "MPI_File_get_size", name_);
+  known_size_ = static_cast<std::uint64_t>(size);
+  if (what.offset + what.length > known_size_) throw IoError(what, "the file ends at " + std::to_string(known_size_));
 }
 
 /// An MPI library may leave null requests where there was nothing to move.
@@ -87,15 +98,14 @@ void MpiQueuedFile::forget(std::size_t done) {
 }
 
 std::size_t MpiQueuedFile::complete(std::span<std::uint32_t> slots) {
-  std::size_t finished = 0;
   try {
-    while (finished == 0 && !requests_.empty()) {
+    while (finished_.empty() && !requests_.empty()) {
       const std::size_t done = wait_for_some();
       for (std::size_t i = 0; i < done; ++i) {
         const std::uint32_t slot = flights_[static_cast<std::size_t>(indices_[i])].slot;
         if (--slots_[slot].in_flight > 0) continue;
         slots_[slot].memory_type.reset();
-        slots[finished++] = slot;
+        finished_.push_back(slot);
       }
       forget(done);
     }
@@ -103,7 +113,10 @@ std::size_t MpiQueuedFile::complete(std::span<std::uint32_t> slots) {
     wait_for_all();
     throw;
   }
-  return finished;
+  const std::size_t told = std::min(slots.size(), finished_.size());
+  std::copy(finished_.end() - static_cast<std::ptrdiff_t>(told), finished_.end(), slots.begin());
+  finished_.resize(finished_.size() - told);
+  return told;
 }
 
 void MpiQueuedFile::move(Direction direction, const Request& request) {
@@ -116,6 +129,7 @@ void MpiQueuedFile::wait_for_all() {
   if (!requests_.empty()) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   requests_.clear();
   flights_.clear();
+  finished_.clear();
   for (Slot& slot : slots_) {
     slot.in_flight = 0;
     slot.memory_type.reset();

@@ -25,6 +25,7 @@ class MpiQueuedFile final : public QueuedFile {
   /// What an MPI call in flight moves, and for whom.
   struct Flight {
     std::uint32_t slot;
+    Direction direction;
     const char* call;
     std::uint64_t file_offset, bytes;
   };
@@ -35,7 +36,11 @@ class MpiQueuedFile final : public QueuedFile {
 
   void move(Direction direction, const Request& request);
   void start(const Piece& piece, const NonblockingCall& call, std::uint32_t slot);
-  void check(const Flight& flight, int code, MPI_Status& status) const;
+  Direction direction_of(const NonblockingCall& call) const {
+    return &call == &write_ ? Direction::write : Direction::read;
+  }
+  void check(const Flight& flight, int code, MPI_Status& status);
+  void check_size(const IoError::What& what);
   std::size_t wait_for_some();
   int finish_null_requests();
   void forget(std::size_t done);
@@ -48,9 +53,13 @@ class MpiQueuedFile final : public QueuedFile {
   /// moves the individual pointer late.
   std::vector<std::unique_ptr<MpiHandle>> handles_;
   NonblockingCall write_, read_;
+  /// ROMIO claims that collective and atomic nonblocking reads moved all they should: the file's size has to tell.
+  bool size_tells_ = false;
+  std::uint64_t known_size_ = 0;  ///< bytes that the file has at least
   std::vector<Slot> slots_;
   std::vector<MPI_Request> requests_;
-  std::vector<Flight> flights_;  ///< of each request
+  std::vector<Flight> flights_;          ///< of each request
+  std::vector<std::uint32_t> finished_;  ///< slots that complete() has not told yet
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
 };

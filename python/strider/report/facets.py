@@ -36,7 +36,7 @@ _BYTES = frozenset(
         "file_size",
     }
 )
-_SECONDS = frozenset({"deadline", "settle", "think_time"})
+_SECONDS = frozenset({"deadline", "settle", "think"})
 #: Values that say nothing without the name of their parameter.
 _BARE = frozenset({"none", "auto", "default", "on", "off", "all", "any"})
 #: Words around the values of the parameters that every case has.

@@ -16,6 +16,7 @@ from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference, reference_of
 from strider.report.reservations import reservations
+from strider.report.thinking import overlap_cell
 from strider.report.wording import (
     constants_line,
     digest_line,
@@ -24,7 +25,7 @@ from strider.report.wording import (
     problems,
     verification_line,
 )
-from strider.statistics import Distribution, OperationSummary, compare_digests, summarize
+from strider.statistics import Distribution, OperationSummary, Overlap, compare_digests, overlaps, summarize
 from strider.statistics.summary import CallSummary, LatencySummary, PartSummary
 from strider.store.model import Case, Parameters, Run
 from strider.units import MB, MIB, format_bytes
@@ -95,10 +96,17 @@ def as_rows(run: Run) -> list[dict[str, Any]]:
     in `parts`.
     """
     reference = reference_of(run.plan.suite.name)
-    return [_as_row(run.id, summary, reference) for summary in summarize(run)]
+    summaries = summarize(run)
+    found = overlaps(summaries)
+    return [
+        _as_row(run.id, summary, reference, found.get((summary.case.number, summary.operation)))
+        for summary in summaries
+    ]
 
 
-def _as_row(run_id: str, summary: OperationSummary, reference: Reference | None) -> dict[str, Any]:
+def _as_row(
+    run_id: str, summary: OperationSummary, reference: Reference | None, overlap: Overlap | None
+) -> dict[str, Any]:
     case, times, verify = summary.case, summary.times, summary.verify
     of_metadata = case.is_metadata
     unit = "requests_s" if of_metadata else "mib_s"
@@ -127,6 +135,7 @@ def _as_row(run_id: str, summary: OperationSummary, reference: Reference | None)
         "sync_share": times.sync_share if times else None,
         "user_s": times.user_s if times else None,
         "system_s": times.system_s if times else None,
+        **({} if of_metadata else _thinking_fields(summary, overlap)),
         **({"parts": [_part_fields(part) for part in summary.parts]} if of_metadata else {}),
     }
     return _finite(row)
@@ -163,6 +172,13 @@ def _rate_fields(rate: Distribution | None, unit: str) -> dict[str, Any]:
 
 def _latency_fields(latency: LatencySummary | None) -> dict[str, Any]:
     return {f"latency_{name}": getattr(latency, name, None) for name in LatencySummary.__dataclass_fields__}
+
+
+def _thinking_fields(summary: OperationSummary, overlap: Overlap | None) -> dict[str, Any]:
+    return {
+        "compute_s": summary.times.compute_s if summary.times else None,
+        "overlap": overlap.share if overlap else None,
+    }
 
 
 def _published(summary: OperationSummary, reference: Reference | None) -> dict[str, Any]:
@@ -277,11 +293,20 @@ def _columns(
         "p50": (f"p50\n{unit.name}", "right", lambda s: unit.format(s.latency.p50_s if s.latency else None)),
         "p99": (f"p99\n{unit.name}", "right", lambda s: unit.format(s.latency.p99_s if s.latency else None)),
         **(_CALL_COLUMNS if calls.differ(summaries) else {}),
+        **_overlap_column(summaries),
         "notes": ("notes", "left", lambda s: "; ".join(notes(s))),
     }
     if not any(notes(summary) for summary in summaries):
         del columns["notes"]
     return columns
+
+
+def _overlap_column(summaries: Sequence[OperationSummary]) -> dict[str, Any]:
+    """How much of the shorter of think and transfer time the other hid; none without a comparison."""
+    found = overlaps(summaries)
+    if not found:
+        return {}
+    return {"overlap": ("overlap\n%", "right", overlap_cell(found))}
 
 
 def _published_columns(reference: Reference) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from strider.report import calls
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference
+from strider.report.thinking import overlap_cell
 from strider.report.wording import notes
-from strider.statistics import DigestComparison, OperationSummary
+from strider.statistics import DigestComparison, OperationSummary, overlaps
 from strider.units import MB, MIB, format_bytes, format_bytes_rounded, format_seconds
 
 Cell = Callable[[OperationSummary], str]
@@ -200,11 +201,25 @@ def _times(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
         ("close", unit.name): of_times("close_s"),
         ("sync share", "%"): lambda s: percent(s.times.sync_share if s.times else None),
         ("data made or checked", unit.name): of_times("prepare_s"),
+        **_thinking(summaries, unit),
         ("CPU user", unit.name): of_times("user_s"),
         ("CPU system", unit.name): of_times("system_s"),
         ("bytes", ""): lambda s: format_bytes_rounded(s.samples[0].bytes) if s.samples else NOTHING,
     }
     return "Where the time went, mean of a repetition", columns
+
+
+def _thinking(summaries: Sequence[OperationSummary], unit: TimeUnit) -> dict[tuple[str, str], Cell]:
+    """What think time took, and what of it or of the transfers it hid; nothing where nobody thought."""
+    if not any(summary.times and summary.times.compute_s > 0 for summary in summaries):
+        return {}
+    found = overlaps(summaries)
+    columns: dict[tuple[str, str], Cell] = {
+        ("think", unit.name): lambda s: unit.format(s.times.compute_s if s.times else None),
+    }
+    if found:
+        columns["overlap", "%"] = overlap_cell(found)
+    return columns
 
 
 def _deadlines(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:

@@ -2,6 +2,7 @@
 
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
+from strider.statistics.overlap import Overlap, overlaps
 from strider.statistics.summary import CallSummary, OperationSummary, summarize
 
 __all__ = [
@@ -10,7 +11,9 @@ __all__ = [
     "Distribution",
     "Interval",
     "OperationSummary",
+    "Overlap",
     "compare_digests",
     "describe",
+    "overlaps",
     "summarize",
 ]

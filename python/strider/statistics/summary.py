@@ -46,6 +46,7 @@ class TimeSummary:
     sync_s: float
     close_s: float
     prepare_s: float
+    compute_s: float
     user_s: float
     system_s: float
 
@@ -313,6 +314,7 @@ def _times(samples: Sequence[Sample]) -> TimeSummary | None:
         sync_s=_mean(samples, lambda sample: sample.sync_s),
         close_s=_mean(samples, lambda sample: sample.close_s),
         prepare_s=_mean(samples, lambda sample: sample.prepare_s),
+        compute_s=_mean(samples, lambda sample: sample.compute_s),
         user_s=_mean(samples, lambda sample: sample.user_s),
         system_s=_mean(samples, lambda sample: sample.system_s),
     )

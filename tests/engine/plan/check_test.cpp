@@ -30,6 +30,17 @@ TEST(Check, ATransferIsAtMostWhatTheInterfaceMovesInOneCall) {
   good_case(case_text("", R"("name": "strided", "transfer": 2147483648)", R"("name": "posix")"));
 }
 
+TEST(Check, RequestsInFlightNeedAnInterfaceThatKeepsThem) {
+  const std::string pattern = R"("name": "strided")";
+  EXPECT_EQ(key_at_fault(case_text(R"("depth": 2)", pattern, R"("name": "mmap")")), "depth");
+  EXPECT_EQ(key_at_fault(case_text(R"("depth": 100000)", pattern)), "depth");
+  EXPECT_EQ(key_at_fault(case_text(R"("depth": 2, "sync": "each")", pattern)), "sync");
+  EXPECT_EQ(key_at_fault(case_text(R"("depth": 2, "operations": ["write", "read-modify-write"])", pattern)),
+            "operations");
+  good_case(case_text(R"("depth": 2)", pattern));
+  good_case(case_text(R"("depth": 1)", pattern, R"("name": "mmap")"));
+}
+
 TEST(Check, NullHasNothingToVerify) {
   EXPECT_EQ(key_at_fault(case_text(R"("verify": "full")", R"("name": "strided")", R"("name": "null")")), "verify");
 }

@@ -113,7 +113,8 @@ TEST(TreeCase, NamesTheKeyOfEachMistake) {
       {"sharing", tree_text(R"("clients": 2, "sharing": 3)")},
       {"shift", tree_text(R"("clients": 2, "readback": "shift", "shift": 2)")},
       {"verify", tree_text(R"("verify": "full")", R"("items": 1)", R"("name": "null")")},
-      {"interface", tree_text("", R"("items": 1)", R"("name": "mpiio")")},
+      {"operations", tree_text("", R"("items": 1)", R"("name": "mpiio")")},
+      {"interface", tree_text("", R"("items": 1)", R"("name": "mmap")")},
   };
   for (const Mistake& mistake : mistakes) EXPECT_EQ(key_at_fault(mistake.text), mistake.key) << mistake.text;
 }

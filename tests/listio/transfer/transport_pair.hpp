@@ -15,6 +15,7 @@
 #include "listio/ofi/fabric.hpp"
 #endif
 #include "listio/transfer/transport.hpp"
+#include "test_host.hpp"
 
 namespace strider::listio {
 
@@ -89,16 +90,7 @@ struct Side {
   Notes notes;
 };
 
-/// Where servers of tests listen: a card is reached by its own address, not by the host's loopback.
-inline std::string test_host() {
-  const char* const host = std::getenv("STRIDER_TEST_HOST");
-  return host == nullptr ? "127.0.0.1" : host;
-}
-inline const TransportOptions listening = [] {
-  TransportOptions options;
-  options.listen = test_host() + ":0";
-  return options;
-}();
+inline const TransportOptions listening{.listen = test_host() + ":0"};
 
 /// All transports, and `ofi` once for each of libfabric's providers that may be there. Asks nobody, since every test of
 /// the program would have to wait for the answer.
