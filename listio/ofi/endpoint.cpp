@@ -138,8 +138,7 @@ void Endpoint::fail() {
     what = std::string(name_of(request.purpose)) + " of " + std::to_string(bytes_of(request)) + " bytes";
   }
   std::array<char, 128> text{};
-  const char* const more =
-      ::fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, text.data(), text.size());
+  const char* const more = ::fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, text.data(), text.size());
   if (more != nullptr && *more != '\0') what += std::string(" (") + more + ")";
   throw Error(what, entry.err);
 }

@@ -19,7 +19,7 @@ enum class Purpose { put, get, flush };
 /// One operation: pieces of this process's memory, and contiguous memory of the peer.
 struct Request {
   Purpose purpose = Purpose::put;
-  std::vector<iovec> pieces;  ///< none of them empty
+  std::vector<iovec> pieces;       ///< none of them empty
   std::vector<void*> descriptors;  ///< `fi_mr_desc` of the region of each piece, where the provider wants it
   std::uint64_t address = 0, key = 0;
   std::uint64_t token = 0;

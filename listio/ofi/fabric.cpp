@@ -71,8 +71,7 @@ Info make_hints(const std::string& provider) {
 Info ask(const std::string& provider, const char* host) {
   const Info hints = make_hints(provider);
   fi_info* all = nullptr;
-  const int result =
-      ::fi_getinfo(interface_version, host, nullptr, host == nullptr ? 0 : FI_SOURCE, hints.get(), &all);
+  const int result = ::fi_getinfo(interface_version, host, nullptr, host == nullptr ? 0 : FI_SOURCE, hints.get(), &all);
   const Info owner(all);
   if (result != 0) return {};
   // A layered provider answers to the name of what it lies on; take only what was asked for.
@@ -191,7 +190,7 @@ std::size_t sweep_shared_memory(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const pid_t process = owner_of(entry.path().filename().string());
     if (process == 0 || ::kill(process, 0) == 0 || errno != ESRCH) continue;
-    struct stat status {};
+    struct stat status{};
     if (::lstat(entry.path().c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid())
       continue;
     if (std::filesystem::remove(entry.path(), ignored)) ++swept;

@@ -7,9 +7,9 @@
 
 namespace strider::listio {
 
-/// Memory registration of libfabric. With `verbs` the network card's, which pins the pages and fails on holes; providers
-/// in software take note of the range and no more, holes or not. Regions can be used by operations of this process, not
-/// by those of others.
+/// Memory registration of libfabric. With `verbs` the network card's, which pins the pages and fails on holes;
+/// providers in software take note of the range and no more, holes or not. Regions can be used by operations of this
+/// process, not by those of others.
 class OfiDomain final : public Domain {
  public:
   explicit OfiDomain(std::shared_ptr<const ofi::Fabric> fabric);

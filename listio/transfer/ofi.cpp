@@ -26,9 +26,9 @@ constexpr std::chrono::microseconds proof_pause{50};
 /// What both sides say of themselves; all but the provider is the server's alone.
 struct Introduction {
   std::string provider;
-  std::vector<std::byte> address;      ///< of its endpoint
-  RemoteMemory proof;                  ///< memory that every client may read
-  std::uint64_t expected = 0;          ///< and what is in it
+  std::vector<std::byte> address;  ///< of its endpoint
+  RemoteMemory proof;              ///< memory that every client may read
+  std::uint64_t expected = 0;      ///< and what is in it
 
   std::vector<std::byte> written() const {
     ByteWriter writer;
@@ -236,8 +236,8 @@ class OfiTransport final : public StreamTransport {
   }
 
   void start_flush(Link& link, std::uint64_t* into) {
-    ofi::Request request{ofi::Purpose::flush, {{into, sizeof *into}}, {}, link.server.proof.address,
-                         link.server.proof.key, 0};
+    ofi::Request request{ofi::Purpose::flush,       {{into, sizeof *into}}, {},
+                         link.server.proof.address, link.server.proof.key,  0};
     if (domain_.is_needed()) request.descriptors = {::fi_mr_desc(scratch_.region())};
     link.endpoint.start(std::move(request));
   }

@@ -1,7 +1,6 @@
 #include "listio/registration/ofi_domain.hpp"
 
 #include <gtest/gtest.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,7 +68,8 @@ TEST(OfiDomain, KnowsWhatACardWantsToBeTold) {
 
 TEST(OfiDomain, OfACardFaultsOnHolesAndGroupsAreCutAtThem) {
   OfiDomain domain(std::make_shared<ofi::Fabric>("", ""));
-  if (!domain.is_needed()) GTEST_SKIP() << "machine: no network card; " << domain.fabric().provider() << " pins nothing";
+  if (!domain.is_needed())
+    GTEST_SKIP() << "machine: no network card; " << domain.fabric().provider() << " pins nothing";
   const PiecesWithHoles list;
   EXPECT_EQ(domain.register_range(list.memory.pages(20, 4)).outcome, Outcome::fault);
   EXPECT_EQ(domain.register_range(list.memory.pages(42, 4)).outcome, Outcome::fault);
@@ -110,7 +110,7 @@ TEST(OfiFabric, NeverChoosesSocketsByItself) {
 }
 
 TEST(OfiFabric, LeavesSignalsAsTheyAre) {
-  struct sigaction before {}, after {};
+  struct sigaction before{}, after{};
   ::sigaction(SIGTERM, nullptr, &before);
   if (!ofi::is_available("shm", "")) GTEST_SKIP() << "libfabric has no shm here";
   const ofi::Fabric fabric("shm", "");

@@ -97,7 +97,7 @@ make_guest() {
 start_guest() { # the console goes to stdout
   timeout -k 10 "${STRIDER_SOFTROCE_S:-1800}" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -m 3072 -smp 2 \
     -display none -serial stdio -monitor none -no-reboot -nic none -kernel "$state/kernel/boot/vmlinuz-$version" \
-    -initrd "$state/guest.gz" -append "console=ttyS0 panic=-1 quiet strider_host=$host" </dev/null | tr -d '\r'
+    -initrd "$state/guest.gz" -append "console=ttyS0 panic=-1 quiet strider_host=$host" </dev/null | sed -u 's/\r$//'
 }
 
 [ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||

@@ -236,7 +236,8 @@ TEST_P(TransportConformance, MemoryIsTheCallersAgainOnceAConnectionIsClosed) {
   pair_->client.notes.tokens.clear();
   pair_->pump([&] { return !pair_->server.notes.lost.empty(); });
   EXPECT_TRUE(pair_->client.notes.tokens.empty());
-  EXPECT_TRUE(std::all_of(memory->bytes().begin(), memory->bytes().end(), [](std::byte b) { return b == std::byte{7}; }));
+  EXPECT_TRUE(
+      std::all_of(memory->bytes().begin(), memory->bytes().end(), [](std::byte b) { return b == std::byte{7}; }));
   memory.reset();
   pair_->meet(pair_->client);
   const std::byte word{1};
@@ -245,6 +246,8 @@ TEST_P(TransportConformance, MemoryIsTheCallersAgainOnceAConnectionIsClosed) {
 }
 
 TEST_P(TransportConformance, AProcessThatIsKilledIsNoticed) {
+  if (client().name().starts_with("ofi:verbs"))
+    GTEST_SKIP() << "machine: the kernel does not let the child of a process that uses verbs use it as well";
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
