@@ -18,6 +18,11 @@ Json = Any
 
 def run_engine(cases: Iterable[Json], target: Path) -> list[Json]:
     """Runs cases, one after the other, on the ranks of the largest; their samples, measured ones only."""
+    return [line for line in run_events(cases, target) if line["event"] == "sample" and line["measured"]]
+
+
+def run_events(cases: Iterable[Json], target: Path, further: Iterable[str] = ()) -> list[Json]:
+    """The same with all events, and with further options of the engine."""
     engine = engines.find()
     numbered = [{"case": number, "repetitions": 1, **case} for number, case in enumerate(cases, 1)]
     ranks = max(case.get("clients", 1) for case in numbered)
@@ -25,11 +30,20 @@ def run_engine(cases: Iterable[Json], target: Path) -> list[Json]:
     with tempfile.TemporaryDirectory() as work:
         plan, events = Path(work) / "plan.json", Path(work) / "events.jsonl"
         plan.write_text(json.dumps({**header, "cases": numbered}), encoding="utf-8")
-        options = ["--directory", target, "--run", "benchmark", "--data-seed", "1", "--events", events]
+        options = [
+            "--directory",
+            target,
+            "--run",
+            "benchmark",
+            "--data-seed",
+            "1",
+            "--events",
+            events,
+            *further,
+        ]
         words = [engine.version.mpi.mpiexec, "-n", ranks, engine.path, "run", plan, *options]
         subprocess.run([str(word) for word in words], check=True)
-        lines = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if line["event"] == "sample" and line["measured"]]
+        return [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
 
 
 def run_fio(target: Path, **options: str | int) -> Json:

@@ -1,12 +1,13 @@
-"""How lists of pieces move to and from an I/O server by each transfer method, and whether hybrid chooses well.
+"""How lists of pieces move to and from an I/O server by each method, and whether hybrid chooses well.
 
     .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [DIRECTORY]]]]
 
-TRANSPORT is cma (default) or tcp; STORE is nothing (default: the server forgets what is written, so that what
-is measured is the way there) or files, below DIRECTORY (default: in memory). One server, one client, memory at
-a stride of twice the length of a piece, a contiguous file. Rates are those of the best window of some
-milliseconds, which other work on the machine moves least; hybrid is compared by medians of the ratio within a
-round as well. Builds `strider-list-transfers` and `strider-listio-server` beside the engine.
+TRANSPORT is cma (default) or tcp; STORE is nothing (default: the server forgets what is written, so that
+what is measured is the way there) or files, below DIRECTORY (default: where temporary files go). One
+server, one client, memory at a stride of twice the length of a piece, a contiguous file. Rates are those of
+the best of short windows, which other work on the machine moves least; how hybrid compares is also given as
+the median of the ratio within a round. Builds `strider-list-transfers` and `strider-listio-server` beside
+the engine.
 """
 
 import json
@@ -60,8 +61,7 @@ def measure(folder: Path, place: Path, transport: str, rounds: int, store: str) 
     words = [str(word) for word in (folder / "listio/strider-listio-server", *options)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:
-            assert server.stdout
-            ready = json.loads(server.stdout.readline().removeprefix("ready "))
+            ready = json.loads(next(iter(server.stdout or []), "").removeprefix("ready "))
             volume = {
                 "strider-listio-volume": 1,
                 "servers": [ready["address"]],
@@ -119,12 +119,10 @@ def print_direction(direction: str, times: dict[tuple[str, int, int], Times], ti
     Console(width=140).print(table)
 
 
-def main(
-    transport: str = "cma", rounds: str = "20", store: str = "nothing", directory: str = "/dev/shm"
-) -> None:
+def main(transport: str = "cma", rounds: str = "100", store: str = "nothing", directory: str = "") -> None:
     """Measures and prints."""
     folder = build()
-    with tempfile.TemporaryDirectory(dir=directory) as place:
+    with tempfile.TemporaryDirectory(dir=directory or None) as place:
         times = sort_out(measure(folder, Path(place), transport, int(rounds), store))
     for direction in ("write", "read"):
         print_direction(direction, times, f"{transport}, store {store}")

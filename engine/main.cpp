@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "plan/plan.hpp"
+#include "runner/observer.hpp"
 #include "runner/runner.hpp"
 
 namespace strider {
@@ -20,7 +21,9 @@ constexpr const char* usage =
     "       strider-engine check PLAN\n"
     "       strider-engine extents PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
-    "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n";
+    "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
+    "           [--counters none|basic|all]\n"
+    "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all] [--root DIR]\n";
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
 
@@ -97,12 +100,33 @@ int version() {
   return done;
 }
 
+double seconds(const Arguments& arguments, const std::string& name, double otherwise) {
+  if (!arguments.options.contains(name)) return otherwise;
+  const std::string text = arguments.text(name);
+  std::istringstream stream(text);
+  double value = 0;
+  constexpr double longest_s = 1e9;
+  if (!(stream >> value) || !stream.eof() || !(value >= 0.001) || value > longest_s)
+    throw InputError(name, "--" + name + " must be a number of seconds from 0.001 on: " + text, usage);
+  return value;
+}
+
+CounterScope counter_scope(const Arguments& arguments) {
+  if (!arguments.options.contains("counters")) return CounterScope::all;
+  const std::string text = arguments.text("counters");
+  if (text == "none") return CounterScope::none;
+  if (text == "basic") return CounterScope::basic;
+  if (text == "all") return CounterScope::all;
+  throw InputError("counters", "unknown --counters " + text, "one of none, basic, all");
+}
+
 int run(const Arguments& arguments) {
   RunOptions options;
   options.directory = arguments.text("directory");
   options.run = arguments.text("run");
   options.events = arguments.text("events");
   options.data_seed = arguments.number("data-seed", 1);
+  options.counters = counter_scope(arguments);
   options.plan_file = arguments.plan;
   switch (run_plan(options)) {
     case RunResult::complete: return done;
@@ -114,11 +138,25 @@ int run(const Arguments& arguments) {
   return could_not_run;
 }
 
+int observe(const Arguments& arguments) {
+  ObserveOptions options;
+  options.out = arguments.text("out");
+  options.interval_s = seconds(arguments, "interval", options.interval_s);
+  options.duration_s = seconds(arguments, "for", options.duration_s);
+  options.counters = counter_scope(arguments);
+  if (options.counters == CounterScope::none)
+    throw InputError("counters", "observe with --counters none sees nothing", "basic or all");
+  if (arguments.options.contains("root")) options.root = arguments.text("root");
+  observe_node(options);
+  return done;
+}
+
 int dispatch(const Arguments& arguments) {
   if (arguments.verb == "run") return run(arguments);
   if (arguments.verb == "check") return check(arguments);
   if (arguments.verb == "extents") return visits(arguments, print_extents);
   if (arguments.verb == "items") return visits(arguments, print_items);
+  if (arguments.verb == "observe") return observe(arguments);
   if (arguments.verb == "version") return version();
   if (arguments.verb == "describe") return print_description(std::cout), done;
   std::cerr << usage;
@@ -134,6 +172,9 @@ int main(int count, char** words) {
   } catch (const strider::InputError& error) {
     std::cerr << "strider-engine: " << error.what() << (error.remedy().empty() ? "" : ": " + error.remedy()) << '\n';
     return strider::bad_input;
+  } catch (const strider::IoError& error) {
+    std::cerr << "strider-engine: " << error.details().call << ' ' << error.details().file << ": " << error.what() << '\n';
+    return strider::could_not_run;
   } catch (const std::exception& error) {
     std::cerr << "strider-engine: " << error.what() << '\n';
     return strider::could_not_run;

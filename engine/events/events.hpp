@@ -1,12 +1,14 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "interfaces/interface.hpp"
 #include "measure/call_counter.hpp"
+#include "measure/counters.hpp"
 #include "measure/histogram.hpp"
 
 namespace strider {
@@ -88,6 +90,20 @@ struct Sample {
   double user_s = 0, system_s = 0;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
   std::optional<CallCount> calls;  ///< nothing unless all ranks could count
+  /// How much of what was read came from storage, where one can tell.
+  struct Served {
+    std::uint64_t bytes = 0;
+    std::string_view source;  ///< which counters say so
+  };
+  std::optional<Served> served;
+  /// What a cache policy did before the phase.
+  struct CachePreparation {
+    std::string policy;
+    std::string action;
+    std::optional<double> cached_share;  ///< of the files, in the nodes' memory thereafter
+    std::string examined_by;             ///< the call that told
+  };
+  std::optional<CachePreparation> cache;
   LatencyCounts latency;
   std::vector<SamplePart> parts;  ///< of a mix
   double rank_rate_mean = 0;      ///< MiB or requests per second
@@ -107,6 +123,14 @@ struct Sample {
   std::optional<Verification> verification;
   std::optional<std::uint64_t> digest;
   Facts facts;
+};
+
+/// What a node's counters came to around a phase.
+struct NodeCounters {
+  std::uint32_t node = 0;
+  double elapsed_s = 0;   ///< between the two readings
+  double sampling_s = 0;  ///< that the two took
+  CounterGroups groups;
 };
 
 /// One rank's part in a sample. Trivially copyable: travels between ranks as bytes.
@@ -132,6 +156,19 @@ struct ErrorInfo {
   std::string remedy;
 };
 
+/// What `observe` writes: a line for each time that counters were read, each written at once.
+class ObservationStream {
+ public:
+  /// Replaces the file at `path`, and writes the first line. Throws IoError.
+  ObservationStream(const std::string& path, const std::string& host, double interval_s);
+  /// What passed in the `elapsed_s` before now.
+  void observed(double elapsed_s, const CounterGroups& groups);
+
+ private:
+  std::ofstream file_;
+  std::string path_;
+};
+
 /// The event stream: one JSON object a line, each written at once, so that a killed run is readable up to its last
 /// line.
 class EventStream {
@@ -147,12 +184,14 @@ class EventStream {
   void progress(const PhaseName& name, const Progress& progress);
   void sample(const PhaseName& name, const Sample& sample);
   void rank(const PhaseName& name, std::uint32_t rank, const RankRow& row);
+  void counters(const PhaseName& name, const NodeCounters& counters);
   void error(const PhaseName& name, const ErrorInfo& error);
   void end(const std::string& status);
 
   std::uint64_t errors() const { return errors_; }
   /// System calls made to write events.
   std::uint64_t write_calls() const { return write_calls_; }
+  std::uint64_t written_bytes() const { return written_bytes_; }
   std::uint64_t origin_ns() const { return origin_ns_; }
 
  private:
@@ -164,7 +203,7 @@ class EventStream {
   std::uint64_t origin_ns_;
   std::uint64_t samples_ = 0;
   std::uint64_t errors_ = 0;
-  std::uint64_t write_calls_ = 0;
+  std::uint64_t write_calls_ = 0, written_bytes_ = 0;
 };
 
 }  // namespace strider

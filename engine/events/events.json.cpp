@@ -110,11 +110,60 @@ Json verification_of(const std::optional<Sample::Verification>& verification) {
           {"mismatches", verification->mismatches}};
 }
 
+Json counters_of(const CounterGroups& groups) {
+  Json result = Json::array();
+  for (const CounterGroup& group : groups) {
+    Json values = Json::object();
+    for (const Counter& counter : group.counters)
+      values[counter.name] = counter.kind == CounterKind::time_ns ? Json(static_cast<double>(counter.value) / 1e9)
+                                                                  : Json(counter.value);
+    result.push_back({{"source", group.source}, {"instance", group.instance}, {"values", std::move(values)}});
+  }
+  return result;
+}
+
+/// The fields of what the kernel counts of processes; null where it does not.
+Json calls_of(const CallCount* calls) {
+  const auto field = [&](std::uint64_t CallCount::*member) {
+    return calls != nullptr ? Json(calls->*member) : Json(nullptr);
+  };
+  return {{"read_calls", field(&CallCount::read)},
+          {"write_calls", field(&CallCount::write)},
+          {"call_read_bytes", field(&CallCount::read_bytes)},
+          {"call_write_bytes", field(&CallCount::write_bytes)},
+          {"storage_read_bytes", field(&CallCount::storage_read_bytes)},
+          {"storage_write_bytes", field(&CallCount::storage_write_bytes)}};
+}
+
+Json cache_of(const std::optional<Sample::CachePreparation>& cache) {
+  if (!cache) return nullptr;
+  return {{"policy", cache->policy},
+          {"action", cache->action},
+          {"cached_share", cache->cached_share ? Json(*cache->cached_share) : Json(nullptr)},
+          {"examined_by", cache->examined_by.empty() ? Json(nullptr) : Json(cache->examined_by)}};
+}
+
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
 }  // namespace
+
+ObservationStream::ObservationStream(const std::string& path, const std::string& host, double interval_s)
+    : file_(path, std::ios::trunc), path_(path) {
+  if (!file_) throw IoError({"open", path, 0, 0, errno});
+  const Json head{{"format", "strider-observed"},
+                  {"version", 1},
+                  {"host", host},
+                  {"started", utc_now()},
+                  {"interval_s", interval_s}};
+  if (!(file_ << line_of(head) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
+}
+
+void ObservationStream::observed(double elapsed_s, const CounterGroups& groups) {
+  const Json line{{"end", utc_now()}, {"elapsed_s", elapsed_s}, {"counters", counters_of(groups)}};
+  if (!(file_ << line_of(line) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
+}
 
 EventStream::EventStream(const std::string& path) : path_(path), origin_ns_(monotonic_ns()) {
   if (path.empty()) return;
@@ -134,7 +183,7 @@ void EventStream::write_line(const std::string& line) {
   while (done < line.size()) {
     const ssize_t moved = ::write(descriptor_, line.data() + done, line.size() - done);
     ++write_calls_;
-    if (moved > 0) done += static_cast<std::size_t>(moved);
+    if (moved > 0) done += static_cast<std::size_t>(moved), written_bytes_ += static_cast<std::uint64_t>(moved);
     else if (errno != EINTR) throw IoError({"write", path_, 0, line.size(), errno});
   }
 }
@@ -209,8 +258,6 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"system_s", sample.system_s},
                {"voluntary_switches", sample.voluntary_switches},
                {"involuntary_switches", sample.involuntary_switches},
-               {"read_calls", sample.calls ? Json(sample.calls->read) : Json(nullptr)},
-               {"write_calls", sample.calls ? Json(sample.calls->write) : Json(nullptr)},
                {"latency", latency_of(sample.latency)},
                {"histogram", histogram_of(sample.latency)},
                {"parts", parts_of(sample)},
@@ -219,7 +266,17 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"deadline", deadline_of(sample.deadline)},
                {"verify", verification_of(sample.verification)},
                {"digest", sample.digest ? Json(hex16(*sample.digest)) : Json(nullptr)},
+               {"served_by_storage", nullptr},
+               {"served_bytes", nullptr},
+               {"served_source", nullptr},
+               {"cache", cache_of(sample.cache)},
                {"facts", sample.facts}});
+  json.update(calls_of(sample.calls ? &*sample.calls : nullptr));
+  if (sample.served) {
+    json["served_by_storage"] = static_cast<double>(sample.served->bytes) / static_cast<double>(sample.bytes);
+    json["served_bytes"] = sample.served->bytes;
+    json["served_source"] = sample.served->source;
+  }
   write_line(line_of(json));
   ++samples_;
 }
@@ -236,9 +293,17 @@ void EventStream::rank(const PhaseName& name, std::uint32_t rank, const RankRow&
                {"io_s", row.io_s},
                {"user_s", row.user_s},
                {"system_s", row.system_s},
-               {"read_calls", row.has_calls != 0 ? Json(row.calls.read) : Json(nullptr)},
-               {"write_calls", row.has_calls != 0 ? Json(row.calls.write) : Json(nullptr)},
                {"digest", row.has_digest != 0 ? Json(hex16(row.digest)) : Json(nullptr)}});
+  json.update(calls_of(row.has_calls != 0 ? &row.calls : nullptr));
+  write_line(line_of(json));
+}
+
+void EventStream::counters(const PhaseName& name, const NodeCounters& counters) {
+  Json json = begin("counters", time_s(), name);
+  json.update({{"node", counters.node},
+               {"elapsed_s", counters.elapsed_s},
+               {"sampling_s", counters.sampling_s},
+               {"counters", counters_of(counters.groups)}});
   write_line(line_of(json));
 }
 

@@ -292,7 +292,7 @@ constexpr MetadataCalls calls{MetadataCall::make_directory,
 
 extern const InterfaceEntry cephfs_entry{"cephfs",
                                          "CephFS's own library, libcephfs: ceph_read, ceph_write, without a mount.",
-                                         {.storage = true, .collective = false, .metadata = calls},
+                                         {.storage = true, .collective = false, .metadata = calls, .own_client = true},
                                          parameters,
                                          make_interface<Cephfs>};
 

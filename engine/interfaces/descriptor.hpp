@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -37,5 +38,18 @@ class Descriptor {
   int value_;
   std::string path_;
 };
+
+/// What direct I/O asks of offsets, lengths and memory.
+constexpr std::uint64_t direct_alignment = 512;
+
+/// Data is on stable storage when this returns.
+inline void sync_or_throw(const Descriptor& file) {
+  if (::fsync(file.get()) != 0) throw_errno("fsync", file.path());
+}
+
+/// Removes a file; one that is not there is gone already.
+inline void remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
+}
 
 }  // namespace strider

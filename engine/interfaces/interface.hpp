@@ -123,6 +123,8 @@ struct Capabilities {
   /// Its files have a format of their own: what it writes to an offset may lie elsewhere in them, and all ranks have to
   /// make a file together.
   bool own_format = false;
+  /// Speaks to the storage itself: the kernel's file system, its cache and its counters are not in between.
+  bool own_client = false;
 };
 
 /// An interface's description of itself.

@@ -184,9 +184,7 @@ class Mmap final : public Interface {
   std::unique_ptr<File> open(const OpenRequest& request) override {
     return std::make_unique<MappedFile>(request, options_);
   }
-  void remove(const std::string& path) override {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
-  }
+  void remove(const std::string& path) override { remove_file(path); }
 
  private:
   Options options_;

@@ -1,21 +1,11 @@
 #pragma once
 #include <string>
-#include <string_view>
 
+#include "core/mount_table.hpp"
 #include "core/parameter.hpp"
 
 namespace strider {
 
-/// A mounted file system, as the kernel's mount table has it.
-struct Mount {
-  std::string point;   ///< where it is mounted
-  std::string root;    ///< what of it is mounted there: "/" but for bind mounts
-  std::string source;  ///< as it was named to mount: "server:/volume"
-  std::string type;    ///< "fuse.glusterfs"
-};
-
-/// The entry of a mount table (the text of /proc/self/mountinfo) that holds an absolute path without symbolic links.
-Mount mount_in(std::string_view table, const std::string& path);
 /// The file system that a directory is on. Throws IoError where the directory cannot be reached.
 Mount mount_of(const std::string& directory);
 

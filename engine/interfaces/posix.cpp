@@ -15,7 +15,6 @@
 namespace strider {
 namespace {
 
-constexpr std::uint64_t direct_alignment = 512;
 constexpr std::uint32_t most_threads = 1024;
 
 enum class Method { multiple, vectored, sieve };
@@ -79,9 +78,7 @@ class PosixFile final : public File {
 
   void write(const Request& request) override { mover_.write(request); }
   void read(const Request& request) override { mover_.read(request); }
-  void sync() override {
-    if (::fsync(file_.get()) != 0) throw_errno("fsync", file_.path());
-  }
+  void sync() override { sync_or_throw(file_); }
   void close() override { file_.close(); }
 
   void preallocate(std::uint64_t bytes) {
@@ -129,9 +126,7 @@ class Posix final : public Interface {
     for (std::uint32_t i = 0; i < request.depth; ++i) movers.push_back(file->mover(options_));
     return std::make_unique<ThreadedFile>(std::move(file), std::move(movers));
   }
-  void remove(const std::string& path) override {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
-  }
+  void remove(const std::string& path) override { remove_file(path); }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
     return std::make_unique<PosixDirectory>(path);
   }

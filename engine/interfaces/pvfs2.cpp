@@ -459,7 +459,7 @@ constexpr MetadataCalls calls{MetadataCall::make_directory, MetadataCall::remove
 extern const InterfaceEntry pvfs2_entry{
     "pvfs2",
     "OrangeFS's own library, libpvfs2: PVFS_sys_io, with descriptions of memory and file.",
-    {.storage = true, .collective = false, .metadata = calls},
+    {.storage = true, .collective = false, .metadata = calls, .own_client = true},
     parameters,
     make_interface<Pvfs2>};
 

@@ -15,7 +15,6 @@
 namespace strider {
 namespace {
 
-constexpr std::uint64_t direct_alignment = 512;
 constexpr std::uint32_t most_entries = 32768;  ///< of a submission queue (IORING_MAX_ENTRIES)
 constexpr std::uint32_t entries_for_lists = 1024;
 constexpr std::size_t largest_entry = std::size_t{1} << 30;  ///< bytes; an entry counts them in 32 bits
@@ -172,9 +171,7 @@ class UringFile final : public QueuedFile {
 
   void write(const Request& request) override { move(Direction::write, request); }
   void read(const Request& request) override { move(Direction::read, request); }
-  void sync() override {
-    if (::fsync(file_.get()) != 0) throw_errno("fsync", file_.path());
-  }
+  void sync() override { sync_or_throw(file_); }
   void close() override {
     drain();
     // The kernel lets go of a ring behind our back, and the file has to be closed when this returns.
@@ -410,9 +407,7 @@ class Uring final : public Interface {
   std::unique_ptr<File> open(const OpenRequest& request) override {
     return std::make_unique<UringFile>(request, options_);
   }
-  void remove(const std::string& path) override {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
-  }
+  void remove(const std::string& path) override { remove_file(path); }
   std::uint64_t alignment() const override { return (options_.open_flags & O_DIRECT) != 0 ? direct_alignment : 1; }
   std::uint32_t largest_depth() const override { return most_entries; }
 

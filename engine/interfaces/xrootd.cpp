@@ -361,7 +361,7 @@ constexpr MetadataCalls calls{
 
 extern const InterfaceEntry xrootd_entry{"xrootd",
                                          "XRootD's own library, XrdCl: File::Read, File::Write, and lists of extents.",
-                                         {.storage = true, .collective = false, .metadata = calls},
+                                         {.storage = true, .collective = false, .metadata = calls, .own_client = true},
                                          parameters,
                                          make_interface<Xrootd>};
 

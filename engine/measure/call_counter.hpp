@@ -9,11 +9,22 @@
 
 namespace strider {
 
-/// Read-like and write-like system calls: read, pread, readv, …, and their like for writing, whatever they moved.
+/// Read-like and write-like system calls: read, pread, readv, …, and their like for writing, whatever they moved; and
+/// what the kernel charges the process with.
 struct CallCount {
-  std::uint64_t read = 0, write = 0;
+  std::uint64_t read = 0, write = 0;              ///< calls
+  std::uint64_t read_bytes = 0, write_bytes = 0;  ///< that they moved: rchar and wchar
+  std::uint64_t storage_read_bytes = 0;           ///< that the process made the kernel fetch from storage
+  std::uint64_t storage_write_bytes = 0;          ///< that it made the kernel owe to storage
 
-  CallCount operator-(const CallCount& before) const { return {read - before.read, write - before.write}; }
+  CallCount operator-(const CallCount& before) const {
+    return {read - before.read,
+            write - before.write,
+            read_bytes - before.read_bytes,
+            write_bytes - before.write_bytes,
+            storage_read_bytes - before.storage_read_bytes,
+            storage_write_bytes - before.storage_write_bytes};
+  }
 };
 
 /// Counts the calls of this process, all threads together, as the kernel does in /proc/self/io (proc_pid_io(5)).
@@ -32,12 +43,16 @@ class CallCounter {
     char text[512];
     const ssize_t size = ::pread(descriptor_, text, sizeof text, 0);
     // A reading is itself a call, which the kernel counts when it is over: the next reading is the first to see it.
-    const std::uint64_t own = readings_++;
+    const std::uint64_t own_calls = readings_++, own_bytes = bytes_;
     if (size <= 0) return std::nullopt;
+    bytes_ += static_cast<std::uint64_t>(size);
     const std::string_view content(text, static_cast<std::size_t>(size));
     const auto read = number_after("syscr: ", content), write = number_after("syscw: ", content);
-    if (!read || !write) return std::nullopt;
-    return CallCount{*read - own, *write};
+    const auto read_bytes = number_after("rchar: ", content), write_bytes = number_after("wchar: ", content);
+    // With the ends of line, since another name ends like the second of them.
+    const auto fetched = number_after("\nread_bytes: ", content), owed = number_after("\nwrite_bytes: ", content);
+    if (!read || !write || !read_bytes || !write_bytes || !fetched || !owed) return std::nullopt;
+    return CallCount{*read - own_calls, *write, *read_bytes - own_bytes, *write_bytes, *fetched, *owed};
   }
 
  private:
@@ -51,7 +66,7 @@ class CallCounter {
   }
 
   int descriptor_;
-  std::uint64_t readings_ = 0;
+  std::uint64_t readings_ = 0, bytes_ = 0;
 };
 
 }  // namespace strider

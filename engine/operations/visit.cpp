@@ -107,12 +107,16 @@ void Visitor::name_target(ItemName name) {
   Paths::append_name(*work_.tree, name, item_, target_);
 }
 
+FileData Visitor::contents_of_item() const {
+  FileData::Identity identity = *work_.contents;
+  identity.file = hash_numbers(work_.tree_number, item_.owner, item_.number);
+  return FileData(identity);
+}
+
 void Visitor::generate() {
   if (!work_.contents) return;
   const std::uint64_t begin = timer_.now();
-  FileData::Identity identity = *work_.contents;
-  identity.file = hash_numbers(work_.tree_number, item_.owner, item_.number);
-  FileData(identity).fill(work_.memory.first(work_.tree->file_bytes()), 0);
+  contents_of_item().fill(work_.memory.first(work_.tree->file_bytes()), 0);
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
@@ -216,13 +220,10 @@ void Visitor::check_contents() {
   expect(moved_bytes_ == wanted, "what can be read", moved_bytes_, wanted);
   if (!work_.contents || moved_bytes_ != wanted) return;
   const std::uint64_t begin = timer_.now();
-  FileData::Identity identity = *work_.contents;
-  identity.file = hash_numbers(work_.tree_number, item_.owner, item_.number);
   const auto wrong =
-      FileData(identity).first_mismatch(work_.memory.first(std::min(wanted, population_.written_bytes)), 0);
+      contents_of_item().first_mismatch(work_.memory.first(std::min(wanted, population_.written_bytes)), 0);
   if (wrong) findings_.add({path_, "the contents are wrong from byte " + std::to_string(*wrong) + " on"});
-  // What is in memory must not pass for the next file's contents.
-  for (std::uint64_t i = 0; i < wanted; i += 512) work_.memory[i] ^= std::byte{0xff};
+  spoil(work_.memory.first(wanted));  // it must not pass for the next file's contents
   tally_.prepare_ticks += timer_.now() - begin;
 }
 

@@ -58,6 +58,7 @@ class Visitor {
   void with_file(OpenMode mode, const Action& action);
   void write_into(OpenMode mode);
   void read_back();
+  FileData contents_of_item() const;
   void generate();
   void check_contents();
   void check_state(ItemType type);

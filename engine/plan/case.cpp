@@ -57,6 +57,10 @@ constexpr Parameter data_parameters[] = {
      65536},
     {"think", Kind::seconds, "0",
      "Time that each rank computes after it has issued a request (think time), while those in flight go on.", 0, 3600},
+    {"cache", Kind::choice, "\"as-is\"",
+     "What the nodes' memory holds of the files before a phase that reads: whatever is there, nothing (\"cold\": they "
+     "are synced and dropped) or all of it (\"warm\": read once before, unmeasured).",
+     no_limit, no_limit, "as-is|cold|warm"},
     seed,
 };
 

@@ -19,6 +19,8 @@ enum class Readback { same, shift, shuffle };
 enum class SyncPolicy { none, end, each };
 enum class Verify { off, full };
 enum class WearOut { no, yes };
+/// What the nodes' memory holds of a file when a phase begins to read it.
+enum class CachePolicy { as_is, cold, warm };
 
 struct Sharing {
   SharingKind kind = SharingKind::shared;
@@ -62,6 +64,7 @@ struct Case {
   double settle_s = 0;
   std::uint32_t depth = 1;  ///< requests that each rank keeps in flight
   double think_s = 0;       ///< computing after each request
+  CachePolicy cache = CachePolicy::as_is;
   std::uint64_t seed = 1;
   std::vector<MixPart> mix;
   std::uint64_t mix_operations = 0;    ///< of each rank; 0: as many as it has files

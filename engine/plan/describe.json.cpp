@@ -7,6 +7,7 @@
 #include "plan/plan.hpp"
 #include "plan/seating.hpp"
 #include "plan/steps.hpp"
+#include "plan/totals.hpp"
 
 namespace strider {
 namespace {
@@ -70,39 +71,16 @@ Json describe(const OperationEntry& entry) {
   return json;
 }
 
-Json phases_of(const Case& test, const Pattern& pattern, const Seating& seating) {
+/// `shape`: the pattern or the tree.
+template <typename Shape>
+Json phases_of(const Case& test, const Shape& shape, const Seating& seating) {
   Json phases = Json::array();
   for (const Operation operation : test.operations) {
-    const Direction role = role_of(operation);
-    std::uint64_t bytes = 0, requests = 0, ranks = 0;
-    for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
-      const Place place = seating.seat(rank).place;
-      const std::uint64_t mine = pattern.requests(place, role);
-      bytes += pattern.bytes(place, role);
-      requests += mine;
-      ranks += mine > 0 ? 1 : 0;
-    }
-    phases.push_back({{"operation", name_of(operation)}, {"bytes", bytes}, {"requests", requests}, {"ranks", ranks}});
-  }
-  return phases;
-}
-
-/// Of metadata: requests are operations, and bytes what small files hold.
-Json phases_of(const Case& test, const Tree& tree, const Seating& seating) {
-  Json phases = Json::array();
-  for (const Operation operation : test.operations) {
-    const bool moves_bytes =
-        operation == Operation::create || operation == Operation::small_write || operation == Operation::small_read;
-    std::uint64_t requests = 0, ranks = 0;
-    for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
-      const std::uint64_t mine = visits_of(test, tree, operation, seating.seat(rank).place);
-      requests += mine;
-      ranks += mine > 0 ? 1 : 0;
-    }
+    const PhaseTotals totals = totals_of(test, shape, seating, operation);
     phases.push_back({{"operation", name_of(operation)},
-                      {"bytes", moves_bytes ? requests * tree.file_bytes() : 0},
-                      {"requests", requests},
-                      {"ranks", ranks}});
+                      {"bytes", totals.bytes},
+                      {"requests", totals.requests},
+                      {"ranks", totals.ranks}});
   }
   return phases;
 }

@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
@@ -193,19 +194,19 @@ std::vector<MixPart> mix_of(const Weights& weights) {
   return mix;
 }
 
-template <typename Entry>
-const Entry* entry_of(const Json& json, const char* key, const Entry* (*find)(std::string_view)) {
+template <typename Find>
+auto entry_of(const Json& json, const char* key, const Find& find) {
   if (!json.contains(key) || !json[key].is_object() || !json[key].contains("name"))
     wrong(key, std::string(key) + " is missing");
   const std::string name = json[key]["name"].get<std::string>();
-  const Entry* entry = find(name);
+  const auto* entry = find(name);
   if (entry == nullptr) wrong(key, "unknown " + std::string(key) + " \"" + name + "\"");
   return entry;
 }
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think"})
+  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think", "cache"})
     identity.erase(key);
   std::uint64_t hash = 0;
   for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
@@ -228,6 +229,8 @@ void read_data_settings(const Settings& settings, Case& test) {
   test.pattern_settings.set("seed", test.seed);
   test.depth = static_cast<std::uint32_t>(settings.number("depth"));
   test.think_s = settings.seconds("think");
+  test.cache = choice_of<CachePolicy>(
+      settings, "cache", {{"as-is", CachePolicy::as_is}, {"cold", CachePolicy::cold}, {"warm", CachePolicy::warm}});
 }
 
 /// The keys of cases of metadata alone.
@@ -238,10 +241,23 @@ void read_tree_settings(const Settings& settings, Case& test) {
   test.rate_limit_per_s = settings.number("rate_limit");
 }
 
-Case case_of(const Json& json) {
+/// The interfaces of a plan: each is looked for once, since that may load a module and try what it needs.
+class Interfaces {
+ public:
+  const InterfaceEntry* find(const std::string& name) {
+    const InterfaceEntry*& entry = found_[name];
+    if (entry == nullptr) entry = find_interface(name);
+    return entry;
+  }
+
+ private:
+  std::map<std::string, const InterfaceEntry*> found_;
+};
+
+Case case_of(const Json& json, Interfaces& interfaces) {
   Case test;
   test.name = json.value("name", "");
-  test.interface = entry_of(json, "interface", &find_interface);
+  test.interface = entry_of(json, "interface", [&](const std::string& name) { return interfaces.find(name); });
   test.interface_settings =
       settings_of(test.interface->parameters, json["interface"], std::string(test.interface->name) + ".");
   const Subject subject = json.contains("tree") ? Subject::metadata : Subject::data;
@@ -296,12 +312,13 @@ std::uint64_t number_of(const Json& json, std::uint64_t position) {
 }
 
 void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
+  Interfaces interfaces;
   std::uint64_t position = 0;
   for (const Json& json : cases) {
     ++position;
     const std::uint64_t number = number_of(json, position);
     try {
-      Case test = case_of(json);
+      Case test = case_of(json, interfaces);
       test.number = number;
       plan.ranks = std::max(plan.ranks, test.clients);
       const std::size_t errors_before = errors.size();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runner/cache_preparation.hpp"
 #include "runner/slices.hpp"
 #include "runner/turn.hpp"
 
@@ -58,6 +59,7 @@ class TurnRunner {
     if (prepares_) step(Operation::prefill, slices_, outcome);
     std::uint64_t phase = 0;
     for (const Operation operation : test_.operations) {
+      prepare_cache(operation, outcome, phase);
       if (outcome.failed || outcome.interrupted) break;
       step(operation, *pattern_, outcome, phase++);
     }
@@ -82,13 +84,35 @@ class TurnRunner {
     return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
   }
 
-  void step(Operation operation, const Pattern& pattern, TurnOutcome& outcome, std::uint64_t phase = 0) {
+  /// What the case's cache policy wants done before a phase that reads.
+  void prepare_cache(Operation operation, TurnOutcome& outcome, std::uint64_t phase) {
+    cache_.reset();
+    const bool applies = test_.interface->capabilities.storage && reads(operation) && !outcome.failed;
+    if (!applies || outcome.interrupted || test_.cache == CachePolicy::as_is) return;
+    if (test_.cache == CachePolicy::warm) step(Operation::read, *pattern_, outcome, phase, Purpose::preparation);
+    if (outcome.failed || outcome.interrupted) return;
+    if (test_.interface->capabilities.own_client) {
+      cache_ = {test_.cache == CachePolicy::cold ? "cold" : "warm",
+                "nothing that can be seen: the interface brings a client of its own", std::nullopt, ""};
+      return;
+    }
+    const FilesOfRank files(test_, seating_, nodes_of(communicator_, context_.nodes), rank_, repetition_,
+                            context_.directory);
+    cache_ = test_.cache == CachePolicy::cold ? make_cold(context_, communicator_, files)
+                                              : examine_warm(context_, communicator_, files);
+  }
+
+  using Purpose = PhaseTask::Purpose;
+  void step(Operation operation, const Pattern& pattern, TurnOutcome& outcome, std::uint64_t phase = 0,
+            Purpose purpose = Purpose::measurement) {
     TransferTask task;
     task.test = &test_;
     task.communicator = communicator_;
     task.operation = operation;
-    task.name = name_of_phase(std::string(name_of(operation)));
-    if (operation == Operation::prefill) task.purpose = PhaseTask::Purpose::preparation;
+    const bool warms = purpose == Purpose::preparation && operation == Operation::read;
+    task.name = name_of_phase(warms ? "preread" : std::string(name_of(operation)));
+    task.purpose = operation == Operation::prefill ? Purpose::preparation : purpose;
+    task.cache = cache_;
     // Files are prepared in large pieces, one at a time.
     if (operation != Operation::prefill) task.depth = test_.depth;
     task.slot_bytes = operation == Operation::prefill ? buffer_.get().size() : slot_bytes_;
@@ -112,7 +136,7 @@ class TurnRunner {
     available_ = std::min(available_, result.completed_requests);
     outcome.failed = outcome.failed || result.failed;
     outcome.interrupted = outcome.interrupted || result.interrupted;
-    if (rank_ == 0 && operation != Operation::prefill && result.valid) outcome.rates[task.name.operation] = result.rate;
+    if (rank_ == 0 && task.purpose == Purpose::measurement && result.valid) outcome.rates[task.name.operation] = result.rate;
   }
 
   /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear
@@ -141,6 +165,7 @@ class TurnRunner {
   Buffer buffer_;
   std::uint64_t generation_;
   std::uint64_t available_ = ~std::uint64_t{0};
+  std::optional<Sample::CachePreparation> cache_;  ///< for the phase to come
 };
 
 }  // namespace

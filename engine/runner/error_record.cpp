@@ -27,61 +27,59 @@ std::string hex(const Mismatch& mismatch, const std::array<std::byte, Mismatch::
   return text;
 }
 
+/// What every record says: the kind, and which rank found what in which file.
+ErrorRecord record_of(const char* kind, int rank, const std::string& host, const std::string& file,
+                      const std::string& message, const std::string& remedy) {
+  ErrorRecord record{};
+  copy_text(record.kind, kind);
+  copy_text(record.host, host);
+  copy_text(record.file, file);
+  copy_text(record.message, message);
+  copy_text(record.remedy, remedy);
+  record.count = 1;
+  record.rank = rank;
+  return record;
+}
+
+std::string message_of(const Mismatch& mismatch) {
+  const std::string message = "read " + std::to_string(mismatch.wrong_bytes) + " wrong bytes: ";
+  switch (mismatch.blame) {
+    case Blame::zero: return message + "zeros where data was written";
+    case Blame::stale: return message + "older data of the same place";
+    case Blame::torn: return message + "partly older data of the same place";
+    case Blame::misplaced: return message + "data that belongs to offset " + std::to_string(mismatch.origin_offset);
+    case Blame::foreign: break;
+  }
+  return message + "data that was not written there by this run";
+}
+
 }  // namespace
 
 ErrorRecord describe_error(const IoError& error, int rank, const std::string& host) {
-  ErrorRecord record{};
   const IoError::What& what = error.details();
-  copy_text(record.kind, "io");
+  ErrorRecord record = record_of("io", rank, host, what.file, error.what(), error.remedy());
   copy_text(record.call, what.call);
-  copy_text(record.host, host);
-  copy_text(record.file, what.file);
-  copy_text(record.message, error.what());
-  copy_text(record.remedy, error.remedy());
   record.offset = what.offset;
   record.length = what.length;
-  record.count = 1;
-  record.rank = rank;
   record.error_number = what.error_number;
   return record;
 }
 
 ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::string& host, const std::string& file) {
-  ErrorRecord record{};
-  std::string message = "read " + std::to_string(mismatch.wrong_bytes) + " wrong bytes: ";
-  switch (mismatch.blame) {
-    case Blame::zero: message += "zeros where data was written"; break;
-    case Blame::stale: message += "older data of the same place"; break;
-    case Blame::torn: message += "partly older data of the same place"; break;
-    case Blame::misplaced: message += "data that belongs to offset " + std::to_string(mismatch.origin_offset); break;
-    case Blame::foreign: message += "data that was not written there by this run"; break;
-  }
-  copy_text(record.kind, "verify");
-  copy_text(record.host, host);
-  copy_text(record.file, file);
-  copy_text(record.message, message);
+  ErrorRecord record = record_of("verify", rank, host, file, message_of(mismatch),
+                                 "do not trust this storage or its caches before the cause is found");
   copy_text(record.expected_hex, hex(mismatch, mismatch.expected));
   copy_text(record.found_hex, hex(mismatch, mismatch.found));
   copy_text(record.blame, std::string(name_of(mismatch.blame)));
-  copy_text(record.remedy, "do not trust this storage or its caches before the cause is found");
   record.offset = mismatch.file_offset;
   record.length = mismatch.wrong_bytes;
-  record.count = 1;
-  record.rank = rank;
   return record;
 }
 
 ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const std::string& host,
                              const std::string& directory) {
-  ErrorRecord record{};
-  copy_text(record.kind, "verify");
-  copy_text(record.host, host);
-  copy_text(record.file, directory + "/" + finding.file);
-  copy_text(record.message, finding.message);
-  copy_text(record.remedy, "see that nobody else works in this folder; else this file system tells wrong metadata");
-  record.count = 1;
-  record.rank = rank;
-  return record;
+  return record_of("verify", rank, host, directory + "/" + finding.file, finding.message,
+                   "see that nobody else works in this folder; else this file system tells wrong metadata");
 }
 
 ErrorInfo info_of(const ErrorRecord& record) {

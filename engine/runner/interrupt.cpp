@@ -13,12 +13,16 @@ void note_interrupt(int) { interrupt_seen = 1; }
 
 }  // namespace
 
-void watch_for_interrupts() {
+void note_interrupts() {
   struct sigaction action{};
   action.sa_handler = note_interrupt;
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+}
+
+void watch_for_interrupts() {
+  note_interrupts();
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not become larger is an error of the call
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

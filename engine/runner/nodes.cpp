@@ -29,6 +29,7 @@ struct Address {
 struct Assignment {
   std::uint32_t node, nodes;
   std::uint32_t leads;
+  std::uint32_t counts;
   double clock_offset_s, clock_error_s;
 };
 
@@ -88,13 +89,15 @@ void answer_clock(int leader) {
 std::vector<Assignment> assign_nodes(const std::vector<Address>& addresses, std::uint32_t ranks_per_node,
                                      std::vector<NodeInfo>& table) {
   std::map<std::uint64_t, std::uint32_t> numbers;
+  std::set<std::uint64_t> machines;
   std::vector<Assignment> assignments;
   for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
     const std::uint64_t key = ranks_per_node > 0 ? rank / ranks_per_node : addresses[rank].machine;
     const auto [entry, first] = numbers.try_emplace(key, static_cast<std::uint32_t>(numbers.size()));
     if (first) table.push_back({addresses[rank].host, 0, 0, 0});
     ++table[entry->second].ranks;
-    assignments.push_back({entry->second, 0, first && ranks_per_node == 0 ? 1U : 0U, 0, 0});
+    const bool counts = machines.insert(addresses[rank].machine).second;
+    assignments.push_back({entry->second, 0, first && ranks_per_node == 0 ? 1U : 0U, counts ? 1U : 0U, 0, 0});
   }
   for (Assignment& assignment : assignments) assignment.nodes = static_cast<std::uint32_t>(table.size());
   return assignments;
@@ -155,6 +158,7 @@ Nodes find_nodes(std::uint32_t ranks_per_node) {
   nodes.mine = mine.node;
   nodes.count = mine.nodes;
   nodes.host = host_name();
+  nodes.counts = mine.counts != 0;
   nodes.clock_offset_s = mine.clock_offset_s;
   nodes.clock_error_s = mine.clock_error_s;
   return nodes;

@@ -14,6 +14,8 @@ struct Nodes {
   std::uint32_t mine = 0;  ///< number of this rank's node
   std::uint32_t count = 1;
   std::string host;  ///< this rank's
+  /// This rank is its machine's lowest, and counts for it. Nodes that one machine stands in for have one in all.
+  bool counts = false;
   /// What to add to this node's monotonic clock to get rank 0's, and how wrong that may be.
   double clock_offset_s = 0;
   double clock_error_s = 0;

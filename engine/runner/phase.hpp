@@ -12,6 +12,8 @@
 #include "events/events.hpp"
 #include "interfaces/directory.hpp"
 #include "measure/call_counter.hpp"
+#include "measure/counter_sources.hpp"
+#include "measure/storage_path.hpp"
 #include "operations/population.hpp"
 #include "operations/transfer.hpp"
 #include "plan/case.hpp"
@@ -30,6 +32,8 @@ struct RunContext {
   Nodes nodes;
   Timer timer;
   CallCounter calls;
+  CounterScope counters = CounterScope::none;
+  StoragePath storage;
   EventStream* events = nullptr;
   std::uint64_t next_phase = 0;  ///< numbers phases alike on all ranks that take part
   PhaseName current;             ///< what this rank is doing
@@ -46,19 +50,20 @@ struct PhaseTask {
   enum class Purpose { measurement, preparation } purpose = Purpose::measurement;
   Unit unit = Unit::bytes;  ///< in which progress and rates are told
   const Seating* seating = nullptr;
-  OrderKind order = OrderKind::forward;
   std::span<std::byte> memory;
   std::uint32_t nodes = 1;           ///< on which the ranks run
   std::uint64_t files = 0;           ///< of all ranks
   std::uint64_t total_bytes = 0;     ///< of all ranks
   std::uint64_t total_requests = 0;  ///< of all ranks
   std::uint64_t done_phases = 0, planned_phases = 0;
+  std::optional<Sample::CachePreparation> cache;  ///< done before the phase
 };
 
 /// A phase that moves the bytes of a pattern.
 struct TransferTask : PhaseTask {
   const Pattern* pattern = nullptr;
   Interface* interface = nullptr;
+  OrderKind order = OrderKind::forward;
   std::uint64_t request_limit = ~std::uint64_t{0};  ///< what earlier phases have written
   std::uint64_t expected_generation = 0;
   std::uint64_t written_generation = 0;

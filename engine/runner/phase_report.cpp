@@ -57,7 +57,14 @@ struct Sums {
     deadline_bytes,
     read_calls,
     write_calls,
+    call_read_bytes,
+    call_write_bytes,
+    storage_read_bytes,
+    storage_write_bytes,
     uncounted_ranks,
+    client_bytes,
+    network_bytes,
+    block_bytes,
     fields
   };
   std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
@@ -80,20 +87,23 @@ LatencyBounds bounds_of(const Histogram& latency_ns) {
 class Report {
  public:
   Report(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
-         const Milestones& milestones, const WaitOptions& waiting)
+         const Milestones& milestones, CounterWatch& counters, const WaitOptions& waiting)
       : context_(context),
         task_(task),
         rank_(rank),
         part_(part),
         tally_(tally),
         milestones_(milestones),
+        counters_(counters),
         waiting_(waiting) {}
 
   PhaseOutcome make() {
     reduce_bounds();
+    counters_.finish();  // all ranks have come to their end
     reduce_sums();
     reduce_parts();
     const std::vector<RankRow> rows = gather_rows();
+    const std::vector<NodeCounters> counters = counters_.gather(waiting_);
     const std::vector<ErrorRecord> errors = gather_errors();
     PhaseOutcome outcome;
     outcome.failed = bounds_.max(Bounds::neg_failed) > 0;
@@ -109,6 +119,7 @@ class Report {
       context_.events->sample(task_.name, sample);
       for (std::size_t r = 0; r < rows.size(); ++r)
         context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
+      for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
     }
     for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
     return outcome;
@@ -167,9 +178,18 @@ class Report {
     v[Sums::error_records] = part_.errors.size() + part_.findings.size();
     v[Sums::deadline_requests] = part_.deadline.requests;
     v[Sums::deadline_bytes] = part_.deadline.bytes;
-    v[Sums::read_calls] = part_.calls ? part_.calls->read : 0;
-    v[Sums::write_calls] = part_.calls ? part_.calls->write : 0;
+    const CallCount calls = part_.calls.value_or(CallCount{});
+    v[Sums::read_calls] = calls.read;
+    v[Sums::write_calls] = calls.write;
+    v[Sums::call_read_bytes] = calls.read_bytes;
+    v[Sums::call_write_bytes] = calls.write_bytes;
+    v[Sums::storage_read_bytes] = calls.storage_read_bytes;
+    v[Sums::storage_write_bytes] = calls.storage_write_bytes;
     v[Sums::uncounted_ranks] = part_.calls ? 0 : 1;
+    const StorageBytes storage = counters_.storage();
+    v[Sums::client_bytes] = storage.client;
+    v[Sums::network_bytes] = storage.network;
+    v[Sums::block_bytes] = storage.block;
     if (part_.verification) {
       v[Sums::checked] = part_.verification->checked_bytes;
       v[Sums::wrong] = part_.verification->wrong_bytes;
@@ -263,6 +283,24 @@ class Report {
     return condense(std::move(mine));
   }
 
+  /// What of the bytes of a reading phase came from storage, and which counters say so.
+  std::optional<Sample::Served> served(const Sample& sample) const {
+    const bool data_is_read = task_.unit == Unit::bytes && reads(task_.operation) && !writes(task_.operation);
+    if (!data_is_read || sample.bytes == 0 || !task_.test->interface->capabilities.storage) return std::nullopt;
+    const auto& sum = sums_.value;
+    StorageSource source = context_.storage.source;
+    if (source == StorageSource::unknown) return std::nullopt;
+    if (task_.test->interface->capabilities.own_client) source = StorageSource::traffic;
+    if (source == StorageSource::process)
+      return sample.calls ? std::optional<Sample::Served>({sample.calls->storage_read_bytes, "process"}) : std::nullopt;
+    if (context_.counters != CounterScope::all) return std::nullopt;
+    if (source == StorageSource::lustre) return Sample::Served{sum[Sums::client_bytes], "lustre"};
+    if (source == StorageSource::nfs) return Sample::Served{sum[Sums::client_bytes], "nfs"};
+    if (source == StorageSource::ceph) return Sample::Served{sum[Sums::client_bytes], "ceph"};
+    if (sum[Sums::network_bytes] >= sum[Sums::block_bytes]) return Sample::Served{sum[Sums::network_bytes], "network"};
+    return Sample::Served{sum[Sums::block_bytes], "block"};
+  }
+
   Sample sample_of() const {
     const auto& sum = sums_.value;
     Sample sample;
@@ -288,7 +326,11 @@ class Report {
     sample.system_s = reals_.value[RealSums::system];
     sample.voluntary_switches = sum[Sums::voluntary];
     sample.involuntary_switches = sum[Sums::involuntary];
-    if (sum[Sums::uncounted_ranks] == 0) sample.calls = {sum[Sums::read_calls], sum[Sums::write_calls]};
+    if (sum[Sums::uncounted_ranks] == 0)
+      sample.calls = {sum[Sums::read_calls],      sum[Sums::write_calls],        sum[Sums::call_read_bytes],
+                      sum[Sums::call_write_bytes], sum[Sums::storage_read_bytes], sum[Sums::storage_write_bytes]};
+    sample.served = served(sample);
+    sample.cache = task_.cache;
     std::copy(sum.begin() + Sums::fields, sum.end(), sample.latency.counts.begin());
     sample.latency.sum_ns = sum[Sums::latency_ns];
     sample.latency.minimum_ns = static_cast<std::uint64_t>(latency_bounds_[0]);
@@ -319,6 +361,7 @@ class Report {
   const RankPart& part_;
   const Tally& tally_;
   const Milestones& milestones_;
+  CounterWatch& counters_;
   WaitOptions waiting_;
   Bounds bounds_;
   Sums sums_;
@@ -332,8 +375,9 @@ class Report {
 }  // namespace
 
 PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
-                          const Tally& tally, const Milestones& milestones, const WaitOptions& waiting) {
-  return Report(context, task, rank, part, tally, milestones, waiting).make();
+                          const Tally& tally, const Milestones& milestones, CounterWatch& counters,
+                          const WaitOptions& waiting) {
+  return Report(context, task, rank, part, tally, milestones, counters, waiting).make();
 }
 
 }  // namespace strider

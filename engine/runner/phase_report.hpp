@@ -7,6 +7,7 @@
 #include "measure/milestones.hpp"
 #include "measure/usage.hpp"
 #include "operations/mix.hpp"
+#include "runner/counter_watch.hpp"
 #include "runner/error_record.hpp"
 #include "runner/phase.hpp"
 #include "runner/waiting.hpp"
@@ -34,8 +35,9 @@ struct RankPart {
   Facts facts;
 };
 
-/// Brings the ranks' parts together by reductions and, on rank 0, writes the sample, rank and error events.
+/// Brings the ranks' parts together by reductions and, on rank 0, writes the sample, rank, counters and error events.
 PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
-                          const Tally& tally, const Milestones& milestones, const WaitOptions& waiting);
+                          const Tally& tally, const Milestones& milestones, CounterWatch& counters,
+                          const WaitOptions& waiting);
 
 }  // namespace strider

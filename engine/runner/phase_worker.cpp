@@ -112,6 +112,7 @@ void PhaseWorker::wear_out(std::uint64_t requests, WearOut wanted) {
 
 PhaseOutcome PhaseWorker::run() {
   settle();
+  CounterWatch counters(context_, task_.communicator);
   MPI_Request request;
   MPI_Ibarrier(task_.communicator, &request);
   wait(request, waiting());
@@ -132,7 +133,7 @@ PhaseOutcome PhaseWorker::run() {
   part_.compute_s = static_cast<double>(context_.timer.to_ns(tally_->compute_ticks)) * 1e-9;
   part_.interrupted = interrupted_ || interrupted();
   complete(part_);
-  return report_phase(context_, task_, rank_, part_, *tally_, milestones_, waiting());
+  return report_phase(context_, task_, rank_, part_, *tally_, milestones_, counters, waiting());
 }
 
 PhaseOutcome run_worker(RunContext& context, PhaseWorker& worker) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -104,6 +105,10 @@ class Runner {
     context_.directory = options.directory;
     context_.data_seed = options.data_seed;
     context_.stall_timeout_s = plan.stall_timeout_s;
+    context_.counters = options.counters;
+    std::error_code unknown;
+    const auto directory = std::filesystem::canonical(options.directory, unknown);
+    context_.storage = find_storage_path(unknown ? options.directory : directory.string());
     context_.events = &events_;
     context_.stalled = [this](const StallError& error) { stalled(error); };
     context_.origin_ns = events_.origin_ns();

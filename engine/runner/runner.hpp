@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <string>
 
+#include "measure/counter_sources.hpp"
+
 namespace strider {
 
 struct RunOptions {
@@ -10,6 +12,7 @@ struct RunOptions {
   std::string run;        ///< the run's id
   std::string events;     ///< file that rank 0 appends events to
   std::uint64_t data_seed = 1;
+  CounterScope counters = CounterScope::all;
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

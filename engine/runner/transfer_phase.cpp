@@ -66,9 +66,11 @@ class TransferWorker final : public PhaseWorker {
   FileData written_;
   FileData::Identity expected_;
   std::optional<Examiner> examiner_;
-  std::unique_ptr<File> file_;
+  Work work_;
   std::optional<Transfer> transfer_;      ///< with one request at a time
   std::optional<QueuedTransfer> queued_;  ///< with a file that keeps requests in flight
+  /// Goes before the transfer: after an error it waits for requests in flight, whose extents the transfer holds.
+  std::unique_ptr<File> file_;
 };
 
 FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat,
@@ -121,28 +123,25 @@ void TransferWorker::open_file() {
 }
 
 void TransferWorker::transfer() {
-  Work work;
-  work.operation = task_.operation;
-  work.pattern = task_.pattern;
-  work.order = &order_;
-  work.place = seat_.place;
-  work.sync = test_.sync;
-  work.memory = task_.memory;
-  work.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
-  work.examiner = examiner_ ? &*examiner_ : nullptr;
+  work_.operation = task_.operation;
+  work_.pattern = task_.pattern;
+  work_.order = &order_;
+  work_.place = seat_.place;
+  work_.sync = test_.sync;
+  work_.memory = task_.memory;
+  work_.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
+  work_.examiner = examiner_ ? &*examiner_ : nullptr;
 
-  work.depth = task_.depth;
-  work.slot_bytes = task_.slot_bytes;
-  if (task_.operation != Operation::prefill) work.think_ns = static_cast<std::uint64_t>(test_.think_s * 1e9);
+  work_.depth = task_.depth;
+  work_.slot_bytes = task_.slot_bytes;
+  if (task_.operation != Operation::prefill) work_.think_ns = static_cast<std::uint64_t>(test_.think_s * 1e9);
 
   const std::uint64_t deadline = deadline_ticks();
   auto* queue = waits_for_each() ? nullptr : dynamic_cast<QueuedFile*>(file_.get());
-  if (queue != nullptr) queued_.emplace(work, *queue, context_.timer, *tally_, *this);
-  else transfer_.emplace(work, *file_, context_.timer, *tally_, *this);
+  if (queue != nullptr) queued_.emplace(work_, *queue, context_.timer, *tally_, *this);
+  else transfer_.emplace(work_, *file_, context_.timer, *tally_, *this);
   guarded([&] { run(requests_, deadline); });
   if (limited()) wear_out(requests_, cooperation_ == Cooperation::collective ? WearOut::no : test_.wear_out);
-  queued_.reset();
-  transfer_.reset();
 }
 
 void TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
@@ -156,7 +155,7 @@ void TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
 /// But for those that tell of progress.
 std::optional<CallCount> TransferWorker::calls_so_far() const {
   std::optional<CallCount> made = context_.calls.now();
-  if (made) made->write -= context_.events->write_calls();
+  if (made) made->write -= context_.events->write_calls(), made->write_bytes -= context_.events->written_bytes();
   return made;
 }
 

@@ -68,7 +68,6 @@ class TreeTurn {
     task.purpose = measured ? PhaseTask::Purpose::measurement : PhaseTask::Purpose::preparation;
     task.unit = Unit::requests;
     task.seating = &seating_;
-    task.order = test_.order;
     task.memory = buffer_.get();
     task.nodes = context_.nodes.count_of_first(test_.clients);
     task.files = tree_->items() * test_.clients;

@@ -19,10 +19,7 @@ class VisitWorker final : public PhaseWorker {
   void execute() override;
   void catch_up(std::uint64_t last) override { run(last, 0); }
   void complete(RankPart& part) override;
-  bool limited() const override {
-    return PhaseWorker::limited() && task_.operation != Operation::make_tree &&
-           task_.operation != Operation::remove_tree;
-  }
+  bool limited() const override { return PhaseWorker::limited() && !works_level_by_level(); }
   Stop run(std::uint64_t last, std::uint64_t deadline);
   void go_through_levels();
   std::uint64_t visits() const;

@@ -29,6 +29,9 @@ class FileData {
   std::uint64_t key_;
 };
 
+/// Changes a byte of every 512, so that a read that brings nothing does not leave the right data behind.
+void spoil(std::span<std::byte> memory);
+
 /// Digest of bytes read at an offset; a rank's digest is the sum (modulo 2^64) of its requests' digests, so that it
 /// does not depend on the order of completion. Definition: docs/measuring.md.
 std::uint64_t digest(std::span<const std::byte> memory, std::uint64_t file_offset);

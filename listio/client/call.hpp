@@ -49,6 +49,7 @@ struct Call {
 struct Operation {
   std::string what, file;  ///< for messages
   Deadline deadline;
+  Deadline looked_at;  ///< when the caller last asked whether it is finished
   std::vector<Call> calls;
   std::size_t unfinished = 0;
   std::optional<IoError> error;  ///< the first one

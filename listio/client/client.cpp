@@ -171,11 +171,7 @@ Client::Ticket Client::start_read_list(const File& file, std::span<const iovec> 
   return impl_->start(Direction::read, file, memory, runs);
 }
 
-bool Client::is_done(Ticket ticket) {
-  Operation& operation = *impl_->find(ticket).operation;
-  if (!impl_->engine.is_finished(operation)) impl_->engine.turn(std::chrono::milliseconds(0));
-  return impl_->engine.is_finished(operation);
-}
+bool Client::is_done(Ticket ticket) { return impl_->engine.poll(*impl_->find(ticket).operation); }
 
 std::uint64_t Client::wait(Ticket ticket) {
   Impl::Transfer& transfer = impl_->find(ticket);

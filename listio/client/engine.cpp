@@ -110,6 +110,7 @@ std::unique_ptr<Operation> Engine::prepare(const char* what, const std::string& 
   auto operation = std::make_unique<Operation>();
   operation->what = what;
   operation->file = file;
+  operation->looked_at = std::chrono::steady_clock::now();
   operation->deadline = in(options_.patience);
   return operation;
 }
@@ -249,6 +250,14 @@ bool Engine::is_finished(Operation& operation) {
   return operation.unfinished == 0;
 }
 
+bool Engine::poll(Operation& operation) {
+  const Deadline now = std::chrono::steady_clock::now();
+  if (now - operation.looked_at > std::chrono::seconds(1)) operation.deadline = in(options_.patience);
+  operation.looked_at = now;
+  if (operation.unfinished > 0) turn(milliseconds(0));
+  return is_finished(operation);
+}
+
 void Engine::end_late(Operation& operation) {
   const std::string patience = std::to_string(options_.patience.count()) + " ms";
   for (std::uint32_t server = 0; server < links_.size(); ++server) {
@@ -261,6 +270,7 @@ void Engine::end_late(Operation& operation) {
 }
 
 void Engine::finish(Operation& operation) {
+  poll(operation);
   while (!is_finished(operation)) turn(until(operation.deadline));
   operation.lease = {};
   if (operation.error) throw IoError(*operation.error);

@@ -37,8 +37,9 @@ class Engine final : TransportEvents {
   void finish(Operation& operation);
   /// Prepares no more: starts and finishes.
   void run(Operation& operation);
-  /// Whether it is finished. Those that are late are ended.
-  bool is_finished(Operation& operation);
+  /// Whether it is finished, after letting everything go on. Late ones are ended; but time that the caller spent on
+  /// something else, for more than a second, does not count.
+  bool poll(Operation& operation);
 
   /// Ends an operation that nobody waits for any more. Connections that still use its memory are given up.
   void abandon(Operation& operation) noexcept;
@@ -60,6 +61,7 @@ class Engine final : TransportEvents {
   double registration_us(std::span<const iovec> pieces) const;
   void make_ready(Operation& operation, std::span<const iovec> memory);
   void name_regions(Operation& operation);
+  bool is_finished(Operation& operation);
   void end_late(Operation& operation);
   void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, std::size_t pieces,
                  std::size_t piece_bytes, Method method);

@@ -31,6 +31,9 @@ class CaseSpec:
 
     Attributes:
         calls_per_request: File system calls of one kind for each request; None: the kernel did not count.
+        served: Share of what is read that came from storage; None: nothing can tell.
+        prepared: What a cache policy did before each read (`cache` of the sample).
+        counting_nodes: Nodes that count, alike.
     """
 
     interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
@@ -43,6 +46,9 @@ class CaseSpec:
     name: str = ""
     wrong_data: bool = False
     calls_per_request: float | None = 1
+    served: float | None = None
+    prepared: Json | None = None
+    counting_nodes: int = 0
 
     def plan(self, number: int, repetitions: int) -> Json:
         common = {
@@ -216,6 +222,7 @@ class RunBuilder:
         for operation in case.operations:
             self.emit_sample(number, case, repetition, operation, warmup)
             self.emit_ranks(number, case, repetition, operation)
+            self.emit_counters(number, case, repetition, operation)
 
     def emit(self, event: str, **fields: object) -> None:
         self.events.append({"event": event, "time_s": round(self.clock_s, 6), **fields})
@@ -257,6 +264,7 @@ class RunBuilder:
             voluntary_switches=12,
             involuntary_switches=3,
             **self.calls(case, operation, total // case.transfer),
+            **self.caches(case, reads, total),
             **self.latencies(case, rate, total // case.transfer),
             rank_rate_mib_s=self.rank_rates(case, rate),
             deadline=self.deadline(deadline, rate, total) if deadline else None,
@@ -277,6 +285,45 @@ class RunBuilder:
             "read_calls": 0 if operation in ("prefill", "write", "rewrite") else calls,
             "write_calls": 0 if operation in ("read", "reread") else calls,
         }
+
+    def caches(self, case: CaseSpec, reads: bool, total: int) -> Json:
+        """What storage served, and what was done to caches before."""
+        told = reads and case.served is not None
+        return {
+            "served_by_storage": case.served if told else None,
+            "served_bytes": round(total * (case.served or 0)) if told else None,
+            "served_source": "process" if told else None,
+            "cache": case.prepared if reads else None,
+        }
+
+    def emit_counters(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        """Per node and second 1000 context switches; a disk below another, which count the same bytes."""
+        for node in range(case.counting_nodes):
+            elapsed = 2.0 + repetition
+            disk = {"read_bytes": 64 * MIB, "written_bytes": 0}
+            groups: list[tuple[str, str, Json]] = [
+                ("cpu", "", {"user_s": elapsed, "system_s": elapsed / 2, "idle_s": elapsed / 2, "cores": 2}),
+                ("kernel", "", {"context_switches": 1000 * elapsed, "interrupts": 500 * elapsed}),
+                ("memory", "", {"total_bytes": 8 << 30}),
+                ("block", "sda", disk),
+                ("block", "md0", disk),
+                ("network", "eth0", {"received_packets": 40, "sent_packets": 20}),
+                ("network", "lo", {"received_packets": 2, "sent_packets": 2}),
+            ]
+            self.emit(
+                "counters",
+                case=number,
+                repetition=repetition,
+                warmup=repetition < self.warmup,
+                operation=operation,
+                node=node,
+                elapsed_s=elapsed,
+                sampling_s=0.001,
+                counters=[
+                    {"source": source, "instance": instance, "values": values}
+                    for source, instance, values in groups
+                ],
+            )
 
     def emit_mismatch(self, number: int, repetition: int, operation: str) -> None:
         self.emit(

@@ -112,6 +112,7 @@ class EngineJob(Job):
         work: Path,
         wrap: Iterable[str] = (),
         directory: Path | None = None,
+        options: Iterable[str] = (),
     ) -> None:
         self.work = work
         self.directory = directory or work / "target"
@@ -119,7 +120,7 @@ class EngineJob(Job):
         self.events_file = work / "events.jsonl"
         plan_file = work / "plan.json"
         plan_file.write_text(json.dumps(document), encoding="utf-8")
-        options = [
+        words = [
             "--directory",
             self.directory,
             "--run",
@@ -128,10 +129,11 @@ class EngineJob(Job):
             "7",
             "--events",
             self.events_file,
+            *options,
         ]
         launch = [engine.version.mpi.mpiexec, "-n", str(document["ranks"])]
         self.process = subprocess.Popen(
-            [*wrap, *launch, *map(str, [engine.path, "run", plan_file, *options])],
+            [*wrap, *launch, *map(str, [engine.path, "run", plan_file, *words])],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -150,10 +152,15 @@ class EngineJob(Job):
 
 
 def run_engine(
-    engine: Engine, document: Json, work: Path, wrap: Iterable[str] = (), directory: Path | None = None
+    engine: Engine,
+    document: Json,
+    work: Path,
+    wrap: Iterable[str] = (),
+    directory: Path | None = None,
+    options: Iterable[str] = (),
 ) -> EngineRun:
-    """Runs a plan to its end, in a folder of `work` or in another directory."""
-    with EngineJob(engine, document, work, wrap, directory) as job:
+    """Runs a plan to its end, in a folder of `work` or in another directory; `options` are further ones."""
+    with EngineJob(engine, document, work, wrap, directory, options) as job:
         return job.finish()
 
 

@@ -12,8 +12,8 @@ from harness import EngineRun, Json, case, extents_text, plan, run_engine, tree_
 from strider.engine import Engine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
-EVENTS = ("run", "case", "progress", "sample", "rank", "error", "end")
-FREE = ("facts", "parts")
+EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "error", "end")
+FREE = ("facts", "parts", "counters")
 """Objects whose keys are data, and those that have a test of their own."""
 
 
@@ -62,6 +62,7 @@ def eventful_run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> En
         verify="full",
         deadline=1.2,
         wear_out=False,
+        cache="cold",
     )
     in_the_way = case("segmented", pattern_transfer=4096, pattern_block=4096, operations=["write"])
     return run_engine(engine, plan([long, in_the_way]), work)
@@ -75,6 +76,26 @@ def test_an_event_has_the_keys_of_the_page(eventful_run: EngineRun, kind: str) -
     # The page says of this one that every event has it.
     assert found | {"time_s"} == documented(f'{{"event":"{kind}"') | {"time_s"}
     assert all("time_s" in event for event in events)
+
+
+def counters_of_page() -> dict[str, set[str]]:
+    """The values of each source of counters that the page lists."""
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|[^|]*\|$", PAGE.partition("## 6. Counters")[2], re.M)
+    return {source: set(re.findall(r"`(\w+)`", values)) for source, values in rows}
+
+
+def test_the_counters_have_the_sources_and_values_of_the_page(eventful_run: EngineRun) -> None:
+    (example,) = re.findall(r'"counters":\[\{(.*?)\}\]\}`,$', PAGE, re.M)
+    keys = re.findall(r'"(source|instance|values)":', example)
+    groups = [group for event in eventful_run.of("counters") for group in event["counters"]]
+    assert groups
+    documented_values = counters_of_page()
+    for group in groups:
+        assert list(group) == keys
+        assert set(group["values"]) <= documented_values[group["source"]]
+    for source in ("cpu", "kernel", "memory"):
+        (first, *_) = (group for group in groups if group["source"] == source)
+        assert set(first["values"]) == documented_values[source]
 
 
 def test_the_kinds_of_errors_are_those_of_the_page(eventful_run: EngineRun) -> None:
@@ -120,7 +141,11 @@ def test_the_common_parameters_are_those_of_the_page(engine: Engine) -> None:
     common = set(re.findall("`([a-z_]+)`", of_data))
     assert common == {entry["name"] for entry in description["case"]}
     added = set(re.findall("`([a-z_]+)`", of_metadata))
-    assert {entry["name"] for entry in description["tree_case"]} == (common | added) - {"depth", "think"}
+    assert {entry["name"] for entry in description["tree_case"]} == (common | added) - {
+        "depth",
+        "think",
+        "cache",
+    }
 
 
 def test_the_parts_of_a_mix_have_the_keys_of_the_page(engine: Engine, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from strider import __version__
 from strider.cli.clean import clean
+from strider.cli.compare import compare
 from strider.cli.convert import convert
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
@@ -20,6 +21,7 @@ from strider.cli.ior import ior
 from strider.cli.lab import lab
 from strider.cli.list_ import list_
 from strider.cli.mdtest import mdtest
+from strider.cli.observe import observe
 from strider.cli.piobench import piobench
 from strider.cli.plan import plan
 from strider.cli.quick import quick
@@ -51,7 +53,9 @@ app.command("plan")(plan)
 app.command("list")(list_)
 app.command("show")(show)
 app.command("report")(report)
+app.command("compare")(compare)
 app.command("export")(export)
+app.command("observe")(observe)
 app.command("describe")(describe)
 app.command("ior")(ior)
 app.command("mdtest")(mdtest)

@@ -24,7 +24,8 @@ def convert(
     ] = 1,
 ) -> None:
     """Write the suite that is equivalent to another benchmark's input file."""
-    from strider.cli.importing import read_text, write_suite
+    from strider.cli.importing import write_suite
     from strider.importers import formats
+    from strider.text_file import read_text
 
     write_suite(formats.read(read_text(file), str(file), clients), output)

@@ -4,12 +4,15 @@ import sys
 import tempfile
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from strider.cli.options import RunArgument, StoreOption
+from strider.cli.options import LATEST, RunArgument, StoreOption
 from strider.errors import StriderError
+
+if TYPE_CHECKING:
+    from strider.store import Table
 
 
 class Format(StrEnum):
@@ -23,22 +26,24 @@ class Format(StrEnum):
 class Rows(StrEnum):
     """What a row is."""
 
+    RESULTS = "results"
     SAMPLES = "samples"
     PARTS = "parts"
     RANKS = "ranks"
+    COUNTERS = "counters"
     ERRORS = "errors"
     CASES = "cases"
 
 
 def export(
-    run: RunArgument,
+    run: RunArgument = LATEST,
     format_: Annotated[Format, typer.Option("--format", "-f", help="The file format.")] = Format.CSV,
     rows: Annotated[
         Rows,
         typer.Option(
             "--rows",
-            help="One row per sample, per operation of a sample's mix, per rank of a sample, per error "
-            "or per case.",
+            help="One row per operation of a case (medians, means, intervals), per sample, per operation of "
+            "a sample's mix, per rank of a sample, per counter of a node and sample, per error or per case.",
         ),
     ] = Rows.SAMPLES,
     output: Annotated[
@@ -56,12 +61,23 @@ def export(
 
     directory = stored.resolve(store_of(store), run)
     if output is not None:
-        stored.export(directory, format_.value, output, rows.value)
+        _write(directory, format_, output, rows)
         return
     if format_ is Format.PARQUET and sys.stdout.isatty():
         raise StriderError("Parquet is not for the terminal: name a file with -o")
     with tempfile.TemporaryDirectory(prefix="strider-export-") as folder:
         file = Path(folder) / "export"
-        stored.export(directory, format_.value, file, rows.value)
+        _write(directory, format_, file, rows)
         sys.stdout.flush()
         sys.stdout.buffer.write(file.read_bytes())
+
+
+def _write(directory: Path, format_: Format, file: Path, rows: Rows) -> None:
+    from strider import store as stored
+
+    if rows is Rows.RESULTS:
+        from strider.report.table import as_rows
+
+        stored.export_rows(as_rows(stored.load(directory)), format_.value, file)
+    else:
+        stored.export(directory, format_.value, file, cast("Table", rows.value))

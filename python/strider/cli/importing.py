@@ -12,20 +12,12 @@ if TYPE_CHECKING:
     from strider.importers import Imported
 
 
-def read_text(file: Path) -> str:
-    """The text of an input file.
-
-    Raises:
-        StriderError: It cannot be read, or is no text.
-    """
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise StriderError(
-            f"{file}: not a text file in UTF-8 ({error.reason} at byte {error.start})"
-        ) from error
-    except OSError as error:
-        raise StriderError(f"{file}: {error.strerror}") from error
+def run_or_write(imported: "Imported", suite: Path | None, options: "RunOptions") -> None:
+    """Runs another benchmark's input, or where a file is named writes the equivalent suite into that."""
+    if suite is not None:
+        write_suite(imported, suite)
+    else:
+        run_imported(imported, options)
 
 
 def run_imported(imported: "Imported", options: "RunOptions") -> None:

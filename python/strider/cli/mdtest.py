@@ -1,12 +1,18 @@
 """`strider mdtest`: takes mdtest's own options."""
 
 import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from strider.cli.options import JsonOption, LauncherOption, QuietOption, StoreOption
+from strider.cli.options import (
+    JsonOption,
+    LauncherOption,
+    QuietOption,
+    StoreOption,
+    TasksOption,
+    WriteSuiteOption,
+)
 from strider.cli.running import RunOptions
 
 
@@ -15,12 +21,7 @@ def mdtest(
         list[str] | None,
         typer.Argument(metavar="-- ARGUMENTS…", help="mdtest's options, after two hyphens."),
     ] = None,
-    tasks: Annotated[
-        int,
-        typer.Option(
-            "--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as for mpiexec."
-        ),
-    ] = 1,
+    tasks: TasksOption = 1,
     tasks_per_node: Annotated[
         int | None,
         typer.Option(
@@ -30,10 +31,7 @@ def mdtest(
             help="Consecutive tasks on each node, for -N: else what Slurm says, else all.",
         ),
     ] = None,
-    suite: Annotated[
-        Path | None,
-        typer.Option("--suite", metavar="FILE", help="Write the equivalent suite instead of running it."),
-    ] = None,
+    suite: WriteSuiteOption = None,
     launcher: LauncherOption = "mpiexec",
     store: StoreOption = None,
     quiet: QuietOption = False,
@@ -51,7 +49,5 @@ def mdtest(
     per_node = tasks_per_node or importing.tasks_per_node(tasks, os.environ)
     surroundings = Surroundings(tasks, per_node, os.environ)
     imported = read_command(arguments or [], surroundings)
-    if suite is not None:
-        importing.write_suite(imported, suite)
-        return
-    importing.run_imported(imported, RunOptions(launcher=launcher, store=store, quiet=quiet, json=json))
+    options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json)
+    importing.run_or_write(imported, suite, options)

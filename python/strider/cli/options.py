@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+LATEST = "latest"
+"""The name of the latest run of a store."""
+
 SuiteArgument = Annotated[
     str,
     typer.Argument(
@@ -13,7 +16,9 @@ SuiteArgument = Annotated[
 ]
 RunArgument = Annotated[
     str,
-    typer.Argument(metavar="RUN", help="Run id, the unique beginning of one, a run directory, or latest."),
+    typer.Argument(
+        metavar="[RUN]", help="Run id, the unique beginning of one, a run directory; else the latest."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -40,6 +45,15 @@ LauncherOption = Annotated[
         help='How ranks are started: mpiexec, srun, or a command with {ranks} in it: "aprun -n {ranks}".',
     ),
 ]
+CountersOption = Annotated[
+    str,
+    typer.Option(
+        "--counters",
+        metavar="SCOPE",
+        help="What each node counts around each phase: none, basic (CPU, kernel, memory, disks, network) or "
+        "all (InfiniBand and clients of file systems too).",
+    ),
+]
 StoreOption = Annotated[
     Path | None,
     typer.Option(
@@ -51,3 +65,11 @@ StoreOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+TasksOption = Annotated[
+    int,
+    typer.Option("--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as for mpiexec."),
+]
+WriteSuiteOption = Annotated[
+    Path | None,
+    typer.Option("--suite", metavar="FILE", help="Write the equivalent suite instead of running it."),
+]

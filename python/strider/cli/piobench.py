@@ -33,8 +33,9 @@ def piobench(
     Prints a line with pattern, operation, time and bandwidth for each repetition; the run is kept like any
     other. The folder of TestFile is the target. strider convert FILE shows the suite that is run.
     """
-    from strider.cli.importing import read_text, run_imported
+    from strider.cli.importing import run_imported
     from strider.importers import piobench as importer
+    from strider.text_file import read_text
 
     imported = importer.read(read_text(file), str(file), _numbers(clients or "1"))
     run_imported(imported, RunOptions(settings or [], target, None, launcher, store, quiet, json))

@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import StoreOption
+from strider.cli.options import LATEST, StoreOption
 
 
 def report(
     runs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="RUN…", help="Run ids, unique beginnings of them, run directories, or latest."
+            metavar="[RUN…]", help="Run ids, unique beginnings of them, run directories; else the latest."
         ),
-    ],
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -33,5 +33,5 @@ def report(
     from strider.report import write_html
 
     folder = store_of(store)
-    loaded = [stored.load(stored.resolve(folder, name)) for name in runs]
+    loaded = [stored.load(stored.resolve(folder, name)) for name in runs or [LATEST]]
     print(write_html(loaded, output or loaded[0].directory / "report.html"))

@@ -2,6 +2,7 @@
 
 from strider.cli.options import (
     ClientsOption,
+    CountersOption,
     JsonOption,
     LauncherOption,
     QuietOption,
@@ -19,6 +20,7 @@ def run(
     clients: ClientsOption = None,
     settings: SetOption = None,
     launcher: LauncherOption = "mpiexec",
+    counters: CountersOption = "all",
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -31,4 +33,6 @@ def run(
     """
     from strider.suite import locate
 
-    run_suite(locate(suite), RunOptions(settings or [], target, clients, launcher, store, quiet, json))
+    run_suite(
+        locate(suite), RunOptions(settings or [], target, clients, launcher, store, quiet, json, counters)
+    )

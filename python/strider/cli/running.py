@@ -31,6 +31,7 @@ class RunOptions:
         store: Folder for the run directory, or None for the usual one.
         quiet: Whether to show no progress.
         json: Whether to print JSON instead of a table.
+        counters: What nodes count.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -40,6 +41,7 @@ class RunOptions:
     store: Path | None = None
     quiet: bool = False
     json: bool = False
+    counters: str = "all"
 
 
 def run_suite(file: Path, options: RunOptions) -> None:
@@ -63,7 +65,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import choose_display, execute
+    from strider.launch import choose_display, counter_scope, execute
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -71,12 +73,13 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
 
     # Progress and notes go to the error stream, so that the output is the results alone.
     console = Console(stderr=True)
+    counters = counter_scope(options.counters)
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
     checked = check(build(document, engine.description, changes), engine)
     launcher = choose(options.launcher, engine.version.mpi)
     display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
-    outcome = execute(checked, engine, launcher, store(options.store), display, console)
+    outcome = execute(checked, engine, launcher, store(options.store), display, console, counters)
     _print_errors(outcome, console)
     # After an interruption the user waits for the prompt; the report can be drawn at any time.
     if outcome.status != "interrupted":

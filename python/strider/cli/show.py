@@ -1,18 +1,33 @@
 """`strider show`: the results of a run as a table."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from strider.cli.options import JsonOption, RunArgument, StoreOption
+from strider.cli.options import LATEST, JsonOption, RunArgument, StoreOption
 
 
 def show(
-    run: RunArgument,
+    run: RunArgument = LATEST,
     latency: Annotated[
         bool, typer.Option("--latency", help="Show how latencies are distributed, as percentiles.")
     ] = False,
+    counters: Annotated[
+        bool,
+        typer.Option(
+            "--counters", help="Show what the nodes counted: CPU, context switches, packets, disks."
+        ),
+    ] = False,
+    observed: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--observed",
+            metavar="FILE",
+            help="With --counters: what strider observe wrote on a server meanwhile, too. May be repeated.",
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -29,10 +44,15 @@ def show(
         sys.stdout.write(to_json({**head, "exit_code": loaded.info.exit_code, "results": as_rows(loaded)}))
         return
     from strider.cli.console import output
-    from strider.report import latency_table, table
+    from strider.report import counters_table, latency_table, table
     from strider.report.wording import status_text
 
     console = output()
     title = f"{loaded.id}: {status_text(loaded)}, {loaded.info.started}, target {loaded.info.directory}"
     console.print(title, highlight=False, markup=False, soft_wrap=True)
-    (latency_table if latency else table).render(loaded, console)
+    if counters or observed:
+        counters_table.render(loaded, console)
+        for file in observed or []:
+            counters_table.render_observed(loaded, runs.read_observed(file), console)
+    else:
+        (latency_table if latency else table).render(loaded, console)

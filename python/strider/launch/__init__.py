@@ -6,6 +6,15 @@ them for the progress display, passes interruptions on, and cleans up after an e
 
 from strider.launch.display import Display, choose_display
 from strider.launch.preflight import Finding, check_target
-from strider.launch.runner import Outcome, execute
+from strider.launch.runner import CounterScope, Outcome, counter_scope, execute
 
-__all__ = ["Display", "Finding", "Outcome", "check_target", "choose_display", "execute"]
+__all__ = [
+    "CounterScope",
+    "Display",
+    "Finding",
+    "Outcome",
+    "check_target",
+    "choose_display",
+    "counter_scope",
+    "execute",
+]

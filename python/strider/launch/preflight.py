@@ -149,6 +149,7 @@ def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterato
         if not case.tree
         and needs.space_bytes < ram.total_bytes
         and not case.interface.get("direct")
+        and case.get("cache") != "cold"
         and any("read" in operation for operation in case.operations)
     ]
     if cached:
@@ -156,4 +157,6 @@ def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterato
             f"files of at most {format_bytes_rounded(max(cached))} fit into the memory of "
             f"{format_bytes_rounded(ram.total_bytes)}, so reads may be served by the cache and not by storage"
         )
-        yield Finding("note", message, "larger files, or posix.direct = true, measure storage alone")
+        yield Finding(
+            "note", message, 'cache = "cold", posix.direct = true or larger files measure storage alone'
+        )

@@ -7,13 +7,13 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from rich.console import Console
 
 from strider import __version__
 from strider.engine import Engine, Json
-from strider.errors import ExitCode
+from strider.errors import ExitCode, StriderError
 from strider.launch import folder, rundir
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
@@ -33,6 +33,7 @@ STALL_MARGIN_S = 30.0
 POLL_S = 0.1
 STOPPING_POLL_S = 0.02
 
+CounterScope = Literal["none", "basic", "all"]
 Status = Literal["complete", "interrupted", "failed"]
 Cause = Literal["itself", "interruption", "stall", "failure"]
 
@@ -75,8 +76,26 @@ class _Ending:
     failure: str = ""
 
 
+def counter_scope(text: str) -> CounterScope:
+    """What nodes are to count, as typed.
+
+    Raises:
+        StriderError: There is no such choice.
+    """
+    for scope in get_args(CounterScope):
+        if scope == text:
+            return cast(CounterScope, scope)
+    raise StriderError(f'unknown --counters "{text}": one of {", ".join(get_args(CounterScope))}')
+
+
 def execute(
-    checked: CheckedPlan, engine: Engine, launcher: Launcher, store: Path, display: Display, console: Console
+    checked: CheckedPlan,
+    engine: Engine,
+    launcher: Launcher,
+    store: Path,
+    display: Display,
+    console: Console,
+    counters: CounterScope = "all",
 ) -> Outcome:
     """Runs a plan on the target that it names.
 
@@ -87,6 +106,7 @@ def execute(
         store: Where the run directory is made.
         display: Shows the progress.
         console: Takes the notes of the pre-flight checks.
+        counters: What each node counts around each phase.
 
     Raises:
         StriderError: The run could not be started; nothing is left behind in the target.
@@ -106,7 +126,8 @@ def execute(
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             state = RunState(planned_phases(checked))
-            process = start(launcher, plan.ranks, _program(engine, directory, own.path), directory.log)
+            program = _program(engine, directory, own.path, counters)
+            process = start(launcher, plan.ranks, program, directory.log)
             ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:
             display.close()
@@ -117,7 +138,7 @@ def execute(
             raise rundir.cannot_write(directory, error) from error
 
 
-def _program(engine: Engine, directory: RunDirectory, own: Path) -> list[str]:
+def _program(engine: Engine, directory: RunDirectory, own: Path, counters: CounterScope) -> list[str]:
     """The engine's command line."""
     options = {
         "--directory": str(own),
@@ -125,6 +146,7 @@ def _program(engine: Engine, directory: RunDirectory, own: Path) -> list[str]:
         # Drawn anew for each run, so that data left over from another one is never mistaken for this one's.
         "--data-seed": str(secrets.randbits(63)),
         "--events": str(directory.events),
+        "--counters": counters,
     }
     words = [word for option in options.items() for word in option]
     return [str(engine.path.resolve()), "run", str(directory.plan), *words]

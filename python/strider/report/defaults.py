@@ -22,6 +22,7 @@ _DEFAULTS: dict[str, tuple[object, ...]] = {
     "segments": (1,),
     "count": (1,),
     "tiles_y": (1,),
+    "cache": ("as-is",),
 }
 #: The same for cases of metadata, where they differ.
 _TREE_DEFAULTS: dict[str, tuple[object, ...]] = {

@@ -46,6 +46,7 @@ _PHRASES = {
     "sync": "sync {}",
     "readback": "readback {}",
     "verify": "verify {}",
+    "cache": "{} cache",
 }
 _WRITES = frozenset({"write", "rewrite", "read-modify-write"})
 

@@ -32,6 +32,7 @@ from strider.report.wording import (
     status_text,
 )
 from strider.statistics import OperationSummary, compare_digests, summarize
+from strider.store import load_counters
 from strider.store.model import Case, ErrorRow, Run
 
 if TYPE_CHECKING:
@@ -118,6 +119,15 @@ def write_html(runs: Sequence[Run], out: Path) -> Path:
     """
     views = [_view(run, f"run-{position}") for position, run in enumerate(runs, start=1)]
     html = _templates().get_template("report.html.j2").render(views=views)
+    return write_page(html, out)
+
+
+def write_page(html: str, out: Path) -> Path:
+    """Writes a page as a whole, so that a reader never sees half of one.
+
+    Raises:
+        StriderError: The file cannot be written.
+    """
     scratch = out.with_name(f".{out.name}.part")
     try:
         scratch.write_text(html, encoding="utf-8")
@@ -139,7 +149,7 @@ def _templates() -> Environment:
 
 
 def _view(run: Run, anchor: str) -> RunView:
-    summaries = summarize(run)
+    summaries = summarize(run, load_counters(run.directory))
     data = [summary for summary in summaries if not summary.case.is_metadata]
     metadata = [summary for summary in summaries if summary.case.is_metadata]
     comparisons = compare_digests(run)

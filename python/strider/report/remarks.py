@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from strider.report.caches import cache_remarks, is_from_cache, is_from_storage
 from strider.report.reservations import reservations
+from strider.report.steadiness import steadiness
 from strider.report.wording import (
     NO_STORAGE,
     digest_line,
@@ -49,9 +51,11 @@ def remarks(
         digest_line(comparisons),
         _null_remark(summaries),
         _memory_remark(run),
+        *cache_remarks(summaries),
         _cache_remark(run, summaries),
         headline_remark(summaries),
         *reservations(summaries),
+        *steadiness(run, summaries),
     ]
     return [remark for remark in found if remark]
 
@@ -92,9 +96,11 @@ def _memory_remark(run: Run) -> str:
 
 
 def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, int]:
-    """Bytes of the files of those cases whose reads the cache of a node may have served, by case number."""
-    memory = run.info.environment.get("memory_bytes")
-    if _file_system(run) in _IN_MEMORY or not isinstance(memory, int):
+    """Bytes of the files of those cases whose reads the caches of nodes may have served, by case number.
+
+    Where counters tell, nothing needs to be supposed.
+    """
+    if _file_system(run) in _IN_MEMORY:
         return {}
     space = {case.get("case"): case.get("space_bytes", 0) for case in run.info.check.get("cases", [])}
     read = {
@@ -103,8 +109,18 @@ def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, i
         if not summary.case.is_metadata
         and "read" in summary.operation
         and not summary.case.interface.get("direct")
+        and not is_from_cache(summary)
+        and not is_from_storage(summary)
     }
+    memory = _memory_bytes(run, summaries)
     return {number: size for number, size in read.items() if 0 < size < memory}
+
+
+def _memory_bytes(run: Run, summaries: Sequence[OperationSummary]) -> float:
+    """Memory of all nodes as they counted it, else of the host that started the run; 0 where unknown."""
+    counted = max((s.counters.memory_bytes for s in summaries if s.counters), default=0.0)
+    own = run.info.environment.get("memory_bytes")
+    return counted or (own if isinstance(own, int) else 0)
 
 
 def _cache_remark(run: Run, summaries: Sequence[OperationSummary]) -> str:
@@ -112,8 +128,11 @@ def _cache_remark(run: Run, summaries: Sequence[OperationSummary]) -> str:
     if not cached:
         return ""
     largest = format_bytes_rounded(max(cached.values()))
-    memory = format_bytes_rounded(run.info.environment["memory_bytes"])
+    memory = format_bytes_rounded(_memory_bytes(run, summaries))
+    nodes = max((s.counters.nodes for s in summaries if s.counters), default=1)
+    where = f"{nodes} nodes" if nodes > 1 else _host(run) or "a node"
+    caches = "their caches" if nodes > 1 else "its cache"
     return (
         f"The files of {plural(len(cached), 'case')} (at most {largest}) fit into the memory of "
-        f"{_host(run) or 'a node'} ({memory}), so its cache may have served reads instead of storage."
+        f"{where} ({memory}), so {caches} may have served reads instead of storage."
     )

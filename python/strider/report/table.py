@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strider.report import calls, metadata_table, pivot
+from strider.report.caches import cache_remarks
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference, reference_of
 from strider.report.reservations import reservations
+from strider.report.steadiness import steadiness
 from strider.report.thinking import overlap_cell
 from strider.report.wording import (
     constants_line,
@@ -25,7 +27,15 @@ from strider.report.wording import (
     problems,
     verification_line,
 )
-from strider.statistics import Distribution, OperationSummary, Overlap, compare_digests, overlaps, summarize
+from strider.statistics import (
+    Distribution,
+    OperationSummary,
+    Overlap,
+    compare_digests,
+    outliers,
+    overlaps,
+    summarize,
+)
 from strider.statistics.summary import CallSummary, LatencySummary, PartSummary
 from strider.store.model import Case, Parameters, Run
 from strider.units import MB, MIB, format_bytes
@@ -67,7 +77,7 @@ def render(run: Run, console: Console) -> None:
     ):
         if sentence:
             console.print(sentence, highlight=False, markup=False)
-    for sentence in reservations(summaries):
+    for sentence in [*cache_remarks(summaries), *reservations(summaries), *steadiness(run, summaries)]:
         console.print(sentence, style="yellow", highlight=False, markup=False)
     for problem in problems(run, summaries, comparisons):
         console.print(problem, style="bold red", highlight=False, markup=False)
@@ -124,11 +134,13 @@ def _as_row(
         "voided": summary.voided,
         "errors": sum(error.count for error in summary.errors),
         **_rate_fields(summary.rate, unit),
+        "outlier_repetitions": [outlier.sample.repetition for outlier in outliers([summary])],
         f"rate_total_{unit}": summary.total_rate,
         f"rate_first_done_median_{unit}": first_done,
         **({} if of_metadata else _published(summary, reference)),
         **_latency_fields(summary.latency),
         **{name: getattr(summary.calls, name, None) for name in CallSummary.__dataclass_fields__},
+        **({} if of_metadata else _cache_fields(summary)),
         "verify_checked_bytes": verify.checked_bytes if verify else None,
         "verify_wrong_bytes": verify.wrong_bytes if verify else None,
         **({"verify_mismatches": verify.mismatches if verify else None} if of_metadata else {}),
@@ -139,6 +151,15 @@ def _as_row(
         **({"parts": [_part_fields(part) for part in summary.parts]} if of_metadata else {}),
     }
     return _finite(row)
+
+
+def _cache_fields(summary: OperationSummary) -> dict[str, Any]:
+    served, done = summary.served, summary.preparation
+    return {
+        "served_by_storage": served.share if served else None,
+        "served_source": served.source if served else None,
+        "cached_before": done.cached_share if done else None,
+    }
 
 
 def _without_name(parameters: Parameters) -> Parameters:

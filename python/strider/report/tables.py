@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from strider.report import calls
+from strider.report import calls, counters
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference
@@ -37,7 +37,7 @@ class HtmlTable:
 def result_tables(
     summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
 ) -> list[HtmlTable]:
-    """The tables of some summaries: rates, calls, latencies, where the time went, and the deadline if any.
+    """The tables of some summaries: rates, calls, latencies, times, counters, and the deadline if any.
 
     Where there are published figures for some of them, these stand beside the rates.
     """
@@ -45,7 +45,7 @@ def result_tables(
     caption, rates = _rates(ordered)
     contents = [
         (caption, _with_reference(rates, ordered, reference)),
-        *(make(ordered) for make in (_calls, _latencies, _times, _deadlines)),
+        *(make(ordered) for make in (_calls, _latencies, _times, _counters, _deadlines)),
     ]
     tables = [_table(caption, columns, ordered, facets) for caption, columns in contents]
     return [table for table in tables if any(set(row[table.labels :]) - {NOTHING, ""} for row in table.rows)]
@@ -207,6 +207,10 @@ def _times(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
         ("bytes", ""): lambda s: format_bytes_rounded(s.samples[0].bytes) if s.samples else NOTHING,
     }
     return "Where the time went, mean of a repetition", columns
+
+
+def _counters(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, str], Cell]]:
+    return counters.CAPTION, counters.columns(summaries) if any(s.counters for s in summaries) else {}
 
 
 def _thinking(summaries: Sequence[OperationSummary], unit: TimeUnit) -> dict[tuple[str, str], Cell]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from strider.report.caches import cache_notes, is_from_cache, is_from_storage
 from strider.report.facets import Facets
 from strider.report.numbers import significant
 from strider.report.reservations import half_width
@@ -47,8 +48,8 @@ def constants_line(facets: Facets, summaries: Sequence[OperationSummary]) -> str
 
 
 def notes(summary: OperationSummary) -> list[str]:
-    """What a reader of one row must know: void samples and errors."""
-    found = []
+    """What a reader of one row must know: reads from a cache, void samples and errors."""
+    found = cache_notes(summary)
     if summary.voided:
         found.append(f"{summary.voided} void")
     if summary.verify and summary.verify.wrong_bytes:
@@ -194,7 +195,8 @@ def _too_uncertain(summary: OperationSummary) -> bool:
 
 def _best(summary: OperationSummary, facets: Facets, cached: Container[int]) -> Best:
     case, rate = summary.case, summary.rate
-    from_memory = "read" in summary.operation and case.number in cached
+    maybe = "read" in summary.operation and case.number in cached and not is_from_storage(summary)
+    remark = " (from cache)" if is_from_cache(summary) else " (files fit into memory)" if maybe else ""
     number = format_rate_of(summary, rate.median if rate else None)
     transfer = (
         f", {format_bytes(case.transfer_bytes)} per transfer" if case.transfer_bytes is not None else ""
@@ -207,7 +209,7 @@ def _best(summary: OperationSummary, facets: Facets, cached: Container[int]) -> 
         else ""
     )
     return Best(
-        operation=f"{summary.operation} (files fit into memory)" if from_memory else summary.operation,
+        operation=f"{summary.operation}{remark}",
         rate=f"{number} {summary.rate_unit}",
         how=(
             f"through {facets.series[case.number]}, {plural(case.clients, 'client')}, "

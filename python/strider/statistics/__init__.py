@@ -1,19 +1,37 @@
 """Numbers one can defend: what a run says about each operation, with its spread and its uncertainty."""
 
+from strider.statistics.counters import CounterSummary
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
 from strider.statistics.overlap import Overlap, overlaps
+from strider.statistics.ratio import MINIMUM_FOR_RATIO, Ratio, adjust, paired_ratio, unpaired_ratio
+from strider.statistics.steadiness import Outlier, Trend, outliers, trends
+from strider.statistics.stragglers import LastRank, Straggler, last_ranks, stragglers
 from strider.statistics.summary import CallSummary, OperationSummary, summarize
 
 __all__ = [
+    "MINIMUM_FOR_RATIO",
     "CallSummary",
+    "CounterSummary",
     "DigestComparison",
     "Distribution",
     "Interval",
+    "LastRank",
     "OperationSummary",
+    "Outlier",
     "Overlap",
+    "Ratio",
+    "Straggler",
+    "Trend",
+    "adjust",
     "compare_digests",
     "describe",
+    "last_ranks",
+    "outliers",
     "overlaps",
+    "paired_ratio",
+    "stragglers",
     "summarize",
+    "trends",
+    "unpaired_ratio",
 ]

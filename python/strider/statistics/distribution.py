@@ -6,16 +6,24 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
 
 LEVEL = 0.95
 #: With fewer values no interval is given: of two values Student's interval is 9 standard deviations wide
 #: either side.
 MINIMUM_FOR_INTERVAL = 3
-#: With fewer values the bootstrap is far too sure of itself (of 3 normal values its "95 %" interval holds the
-#: mean in 71 % of all cases, of 5 in 83 %, of 10 in 92 %), so Student's t takes its place.
-MINIMUM_FOR_BOOTSTRAP = 10
+#: With fewer values Student's t is the better choice: of 10 normal values BCa's "95 %" interval holds the
+#: mean in 90 % of all cases, of 20 in 93 %, while Student's does in 95 % (docs/decisions/0014-*.md).
+MINIMUM_FOR_BOOTSTRAP = 50
 _RESAMPLES = 1999
+#: Resampled values held in memory at a time, 8 bytes each.
+_VALUES_AT_ONCE = 4_000_000
 _SEED = 20090101
 
 Method = Literal["Student t", "BCa bootstrap", "percentile bootstrap", "all values equal"]
@@ -81,7 +89,7 @@ def describe(values: Sequence[float]) -> Distribution | None:
 def confidence_interval(values: Sequence[float]) -> Interval | None:
     """The 95 % confidence interval of the mean of some values that are never negative.
 
-    Student's t below 10 values, bias-corrected and accelerated (BCa) bootstrap from there on, percentile
+    Student's t below 50 values, bias-corrected and accelerated (BCa) bootstrap from there on, percentile
     bootstrap where BCa is not defined, None below 3 values. An interval never reaches below 0.
     """
     if len(values) < MINIMUM_FOR_INTERVAL:
@@ -89,34 +97,59 @@ def confidence_interval(values: Sequence[float]) -> Interval | None:
     if min(values) == max(values):
         return Interval(values[0], values[0], "all values equal")
     if len(values) < MINIMUM_FOR_BOOTSTRAP:
-        return _student(values)
-    return _bootstrap(values, "BCa bootstrap") or _bootstrap(values, "percentile bootstrap")
+        return _interval(student_interval(values), "Student t")
+    return _interval(bootstrap_interval(values, "BCa"), "BCa bootstrap") or _interval(
+        bootstrap_interval(values, "percentile"), "percentile bootstrap"
+    )
 
 
-def _student(values: Sequence[float]) -> Interval:
+def student_interval(values: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper ends of Student's 95 % interval of the mean, along the last axis.
+
+    Args:
+        values: Shape (…, n), n at least 2.
+    """
     import numpy as np
     from scipy.special import stdtrit
 
-    n = len(values)
-    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * float(np.std(values, ddof=1)) / math.sqrt(n)
-    mean = float(np.mean(values))
-    return Interval(max(0.0, mean - half), mean + half, "Student t")
+    data = np.asarray(values, dtype=float)
+    n = data.shape[-1]
+    mean = data.mean(axis=-1)
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * data.std(axis=-1, ddof=1) / math.sqrt(n)
+    return mean - half, mean + half
 
 
-def _bootstrap(values: Sequence[float], method: Method) -> Interval | None:
-    """An interval by resampling; None where the method is not defined for these values."""
+def bootstrap_interval(
+    values: ArrayLike, method: Literal["BCa", "percentile"]
+) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper ends of a 95 % interval of the mean by resampling, along the last axis.
+
+    NaN where the method is not defined for the values (Efron 1987; BCa needs values that differ).
+
+    Args:
+        values: Shape (…, n), n at least 2.
+        method: Bias-corrected and accelerated, or the resampled means' percentiles as they are.
+    """
     import numpy as np
     from scipy import stats
 
+    data = np.asarray(values, dtype=float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         result = stats.bootstrap(
-            (np.asarray(values),),
+            (data,),
             np.mean,
+            axis=-1,
             confidence_level=LEVEL,
             n_resamples=_RESAMPLES,
-            method="BCa" if method == "BCa bootstrap" else "percentile",
+            batch=min(_RESAMPLES, max(1, _VALUES_AT_ONCE // data.size)),
+            method=method,
             rng=np.random.default_rng(_SEED),
         )
-    low, high = float(result.confidence_interval.low), float(result.confidence_interval.high)
-    return Interval(low, high, method) if math.isfinite(low) and math.isfinite(high) else None
+    return np.asarray(result.confidence_interval.low), np.asarray(result.confidence_interval.high)
+
+
+def _interval(ends: tuple[FloatArray, FloatArray], method: Method) -> Interval | None:
+    """An interval of a quantity that is never negative; None where its ends are not defined."""
+    low, high = float(ends[0]), float(ends[1])
+    return Interval(max(0.0, low), high, method) if math.isfinite(low) and math.isfinite(high) else None

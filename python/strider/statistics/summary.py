@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from strider.statistics.counters import CounterSummary, summarize_counters
 from strider.statistics.distribution import Distribution, describe
 from strider.statistics.histogram import LatencyDistribution, merge
-from strider.store.model import Case, Deadline, ErrorRow, Part, RankRates, Run, Sample
+from strider.store.model import Case, Deadline, ErrorRow, NodeCounters, Part, RankRates, Run, Sample
 
 MIB = 1 << 20
 
@@ -110,6 +111,35 @@ class CallSummary:
 
 
 @dataclass(frozen=True)
+class ServedSummary:
+    """Where what was read came from, over all repetitions that can tell.
+
+    Attributes:
+        share: Bytes from storage ÷ bytes read; more than 1 where more was fetched than asked for.
+        source: Which counters say so; several joined by commas where repetitions differ.
+    """
+
+    share: float
+    source: str
+
+
+@dataclass(frozen=True)
+class PreparationSummary:
+    """What a cache policy achieved.
+
+    Attributes:
+        policy: `cold` or `warm`.
+        action: What was done, most often.
+        cached_share: The most that the nodes' memory held of the files before a phase, 0 to 1; None where
+            that could not be seen of all of them.
+    """
+
+    policy: str
+    action: str
+    cached_share: float | None
+
+
+@dataclass(frozen=True)
 class VerifySummary:
     """What a check found, summed over all repetitions, void ones and warm-ups included.
 
@@ -136,6 +166,9 @@ class OperationSummary:
         histogram: Latencies of all requests.
         parts: Of a mix, its operations.
         calls: None where the kernel did not count them.
+        served: Of reads; None where nothing can tell.
+        preparation: What was done to the caches before; None with the policy `as-is`.
+        counters: What the nodes counted; None where they did not, or nobody asked.
     """
 
     case: Case
@@ -154,6 +187,9 @@ class OperationSummary:
     calls: CallSummary | None
     verify: VerifySummary | None
     errors: Sequence[ErrorRow]
+    served: ServedSummary | None = None
+    preparation: PreparationSummary | None = None
+    counters: CounterSummary | None = None
 
     @property
     def n(self) -> int:
@@ -161,19 +197,32 @@ class OperationSummary:
         return len(self.samples)
 
     @property
+    def rates(self) -> list[float]:
+        """Rate of each repetition that counts, in the order of execution; NaN where it is not known."""
+        quantities = _OPERATIONS if self.case.is_metadata else _BYTES
+        return [quantities.rate(sample) for sample in self.samples]
+
+    @property
     def rate_unit(self) -> RateUnit:
         """Unit of its rates."""
         return "op/s" if self.case.is_metadata else "MiB/s"
 
 
-def summarize(run: Run) -> list[OperationSummary]:
+def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[OperationSummary]:
     """Summaries of a run's operations, in the order of the plan.
+
+    Args:
+        run: The run.
+        counters: What its nodes counted (`strider.store.load_counters`), where the summaries are to tell.
 
     An operation has one if it was executed or failed; what a killed or interrupted run never reached is left
     out.
     """
     samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
     errors: defaultdict[tuple[int, str], list[ErrorRow]] = defaultdict(list)
+    counted: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
+    for node in counters:
+        counted[node.case, node.operation].append(node)
     for sample in run.samples:
         if sample.measured:
             samples[sample.case, sample.operation].append(sample)
@@ -181,7 +230,13 @@ def summarize(run: Run) -> list[OperationSummary]:
         if error.case is not None and error.operation is not None:
             errors[error.case, error.operation].append(error)
     return [
-        _summarize_operation(case, operation, samples[number, operation], errors[number, operation])
+        _summarize_operation(
+            case,
+            operation,
+            samples[number, operation],
+            errors[number, operation],
+            counted[number, operation],
+        )
         for number, case in run.cases.items()
         for operation in dict.fromkeys(case.operations)
         if samples[number, operation] or errors[number, operation]
@@ -189,7 +244,11 @@ def summarize(run: Run) -> list[OperationSummary]:
 
 
 def _summarize_operation(
-    case: Case, operation: str, samples: Sequence[Sample], errors: Sequence[ErrorRow]
+    case: Case,
+    operation: str,
+    samples: Sequence[Sample],
+    errors: Sequence[ErrorRow],
+    counters: Sequence[NodeCounters],
 ) -> OperationSummary:
     counted = [sample for sample in samples if sample.counts]
     quantities = _OPERATIONS if case.is_metadata else _BYTES
@@ -212,6 +271,9 @@ def _summarize_operation(
         calls=_calls(counted),
         verify=_verify(samples),
         errors=errors,
+        served=_served(counted),
+        preparation=_preparation(counted),
+        counters=summarize_counters(counted, counters),
     )
 
 
@@ -363,6 +425,28 @@ def _calls(samples: Sequence[Sample]) -> CallSummary | None:
         requests=sum(sample.requests for sample, _, _ in counted) / len(counted),
         read_calls=sum(reads for _, reads, _ in counted) / len(counted),
         write_calls=sum(writes for _, _, writes in counted) / len(counted),
+    )
+
+
+def _served(samples: Sequence[Sample]) -> ServedSummary | None:
+    telling = [sample for sample in samples if sample.served_bytes is not None and sample.bytes]
+    if not telling:
+        return None
+    return ServedSummary(
+        share=sum(sample.served_bytes or 0 for sample in telling) / sum(sample.bytes for sample in telling),
+        source=", ".join(dict.fromkeys(sample.served_source or "" for sample in telling)),
+    )
+
+
+def _preparation(samples: Sequence[Sample]) -> PreparationSummary | None:
+    done = [sample.cache for sample in samples if sample.cache is not None]
+    if not done:
+        return None
+    shares = [one.cached_share for one in done if one.cached_share is not None]
+    return PreparationSummary(
+        policy=done[0].policy,
+        action=Counter(one.action for one in done).most_common(1)[0][0],
+        cached_share=max(shares) if len(shares) == len(done) else None,
     )
 
 

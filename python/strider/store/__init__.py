@@ -1,14 +1,18 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
-from strider.store.load import load, load_ranks
-from strider.store.model import Case, ErrorRow, Part, RankRow, Run, Sample
+from strider.store.load import load, load_counters, load_ranks
+from strider.store.model import Case, CounterGroup, ErrorRow, NodeCounters, Part, RankRow, Run, Sample
+from strider.store.observed import Observed, read_observed
 from strider.store.runs import RunSummary, list_runs, resolve
-from strider.store.tables import ExportFormat, Table, derive, export, query
+from strider.store.tables import ExportFormat, Table, derive, export, export_rows, query
 
 __all__ = [
     "Case",
+    "CounterGroup",
     "ErrorRow",
     "ExportFormat",
+    "NodeCounters",
+    "Observed",
     "Part",
     "RankRow",
     "Run",
@@ -17,9 +21,12 @@ __all__ = [
     "Table",
     "derive",
     "export",
+    "export_rows",
     "list_runs",
     "load",
+    "load_counters",
     "load_ranks",
     "query",
+    "read_observed",
     "resolve",
 ]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from strider.errors import StriderError
 from strider.store.events import read_events, require_version
-from strider.store.model import End, ErrorRow, Plan, RankRow, Run, RunInfo, Sample, Start
+from strider.store.model import End, ErrorRow, NodeCounters, Plan, RankRow, Run, RunInfo, Sample, Start
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
@@ -21,6 +21,7 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "run": Start,
     "sample": Sample,
     "rank": RankRow,
+    "counters": NodeCounters,
     "error": ErrorRow,
     "end": End,
 }
@@ -63,6 +64,16 @@ def load_ranks(run_dir: Path) -> list[RankRow]:
     """
     events = _read_typed_events(run_dir / "events.jsonl", (RankRow,))
     return [event for event in events if isinstance(event, RankRow)]
+
+
+def load_counters(run_dir: Path) -> list[NodeCounters]:
+    """What each node counted around each phase of a run; apart from `load`, as there may be many nodes.
+
+    Raises:
+        StriderError: The events are damaged, or have a version that this Strider does not know.
+    """
+    events = _read_typed_events(run_dir / "events.jsonl", (NodeCounters,))
+    return [event for event in events if isinstance(event, NodeCounters)]
 
 
 def check_whole(run_dir: Path) -> None:

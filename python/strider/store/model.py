@@ -216,6 +216,47 @@ class Part(Record):
     histogram: Histogram | None = None
 
 
+class CachePreparation(Record):
+    """What a cache policy did before a phase that reads.
+
+    Attributes:
+        policy: `cold` or `warm`.
+        action: What was done, such as `fsync, posix_fadvise`.
+        cached_share: How much of the files the nodes' memory held then, 0 to 1; None where nobody can tell.
+        examined_by: The system call that told.
+    """
+
+    policy: str
+    action: str = ""
+    cached_share: float | None = None
+    examined_by: str | None = None
+
+
+class CounterGroup(Record):
+    """Counters of one thing of a node, such as a block device; docs/formats.md lists them."""
+
+    source: str
+    instance: str = ""
+    values: dict[str, float] = {}
+
+
+class NodeCounters(Record):
+    """What a node's counters came to around one phase.
+
+    Attributes:
+        elapsed_s: Time between the two readings, seconds.
+        sampling_s: Time that the readings took.
+    """
+
+    case: int
+    repetition: int
+    operation: str
+    node: int = 0
+    elapsed_s: Real
+    sampling_s: Real = math.nan
+    counters: list[CounterGroup] = []
+
+
 class Sample(Record):
     """One executed phase: one operation of one case in one repetition.
 
@@ -223,6 +264,12 @@ class Sample(Record):
         requests: Requests; of metadata, operations on items.
         read_calls: Read-like system calls of all ranks while they transferred; None where the kernel did not
             count, or the run is older than the count. `write_calls` likewise.
+        call_read_bytes: Bytes that these calls moved. `call_write_bytes` likewise.
+        storage_read_bytes: Bytes that the ranks' processes made the kernel fetch from storage meanwhile.
+        storage_write_bytes: Bytes that they made it owe to storage.
+        served_by_storage: Of a read, the bytes that came from storage ÷ those read; None where nothing tells.
+        served_source: Which counters say so.
+        cache: What the case's cache policy did before.
         parts: Of a mix, its operations.
         facts: What the interface says of its open file, such as hints; in a case's first repetition.
     """
@@ -257,6 +304,14 @@ class Sample(Record):
     involuntary_switches: int | None = None
     read_calls: int | None = None
     write_calls: int | None = None
+    call_read_bytes: int | None = None
+    call_write_bytes: int | None = None
+    storage_read_bytes: int | None = None
+    storage_write_bytes: int | None = None
+    served_by_storage: float | None = None
+    served_bytes: int | None = None
+    served_source: str | None = None
+    cache: CachePreparation | None = None
     latency: Latency | None = None
     histogram: Histogram | None = None
     rank_rate_mib_s: RankRates | None = None
@@ -299,6 +354,10 @@ class RankRow(Record):
     system_s: Real = math.nan
     read_calls: int | None = None
     write_calls: int | None = None
+    call_read_bytes: int | None = None
+    call_write_bytes: int | None = None
+    storage_read_bytes: int | None = None
+    storage_write_bytes: int | None = None
     digest: str | None = None
 
 

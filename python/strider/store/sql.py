@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 #: Smallest buffer for one JSON value; DuckDB's own default.
-_MINIMUM_OBJECT_BYTES = 1 << 24
+MINIMUM_OBJECT_BYTES = 1 << 24
 
 _LATENCY = ("count", "min_s", "mean_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s")
 _RANK_RATE = ("min", "min_rank", "mean", "max", "max_rank")
@@ -55,18 +55,32 @@ def _struct(fields: Sequence[str]) -> str:
     return f"STRUCT({', '.join(types)})"
 
 
+_PROCESS_COUNTS = (
+    "read_calls",
+    "write_calls",
+    "call_read_bytes",
+    "call_write_bytes",
+    "storage_read_bytes",
+    "storage_write_bytes",
+)
+_CACHE = ("policy", "action", "cached_share", "examined_by")
 _HISTOGRAM = "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])"
+
+#: Which sample it is, and whether it counts.
+_OF_SAMPLE = {
+    "event": "VARCHAR",
+    "case": "INTEGER",
+    "repetition": "INTEGER",
+    "warmup": "BOOLEAN",
+    "operation": "VARCHAR",
+    "measured": "BOOLEAN",
+    "valid": "BOOLEAN",
+}
 
 #: Types of the JSON fields that the tables are made of. A field that a line lacks is NULL.
 _EVENT_TYPES: dict[str, dict[str, str]] = {
     "samples": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "warmup": "BOOLEAN",
-        "operation": "VARCHAR",
-        "measured": "BOOLEAN",
-        "valid": "BOOLEAN",
+        **_OF_SAMPLE,
         "clients": "INTEGER",
         "nodes": "INTEGER",
         "files": "BIGINT",
@@ -75,8 +89,11 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         **dict.fromkeys(_PHASE_TIMES, "DOUBLE"),
         "voluntary_switches": "BIGINT",
         "involuntary_switches": "BIGINT",
-        "read_calls": "BIGINT",
-        "write_calls": "BIGINT",
+        **dict.fromkeys(_PROCESS_COUNTS, "BIGINT"),
+        "served_by_storage": "DOUBLE",
+        "served_bytes": "BIGINT",
+        "served_source": "VARCHAR",
+        "cache": 'STRUCT("policy" VARCHAR, "action" VARCHAR, "cached_share" DOUBLE, "examined_by" VARCHAR)',
         "latency": _struct(_LATENCY),
         "histogram": _HISTOGRAM,
         "rank_rate_mib_s": _struct(_RANK_RATE),
@@ -87,13 +104,7 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "facts": "JSON",
     },
     "parts": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "warmup": "BOOLEAN",
-        "operation": "VARCHAR",
-        "measured": "BOOLEAN",
-        "valid": "BOOLEAN",
+        **_OF_SAMPLE,
         "start_s": "DOUBLE",
         "elapsed_s": "DOUBLE",
         "parts": f"STRUCT(operation VARCHAR, requests BIGINT, latency {_struct(_LATENCY)}, "
@@ -114,9 +125,18 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "io_s": "DOUBLE",
         "user_s": "DOUBLE",
         "system_s": "DOUBLE",
-        "read_calls": "BIGINT",
-        "write_calls": "BIGINT",
+        **dict.fromkeys(_PROCESS_COUNTS, "BIGINT"),
         "digest": "VARCHAR",
+    },
+    "counters": {
+        "event": "VARCHAR",
+        "case": "INTEGER",
+        "repetition": "INTEGER",
+        "warmup": "BOOLEAN",
+        "operation": "VARCHAR",
+        "node": "INTEGER",
+        "elapsed_s": "DOUBLE",
+        "counters": 'STRUCT("source" VARCHAR, "instance" VARCHAR, "values" MAP(VARCHAR, DOUBLE))[]',
     },
     "errors": {
         "event": "VARCHAR",
@@ -155,6 +175,7 @@ ORDER = {
     "samples": "ORDER BY start_s",
     "parts": "ORDER BY start_s, part",
     "ranks": 'ORDER BY "case", repetition, start_s, rank',
+    "counters": 'ORDER BY "case", repetition, operation, node, source, instance, counter',
     "errors": "ORDER BY time_s",
     "cases": 'ORDER BY "case"',
 }
@@ -171,7 +192,7 @@ def _paths(run_dirs: Sequence[Path], name: str) -> str:
 
 def _object_bytes(paths: Sequence[Path]) -> int:
     """Buffer that holds the largest JSON value of some files: a document may be as large as its file."""
-    return max([_MINIMUM_OBJECT_BYTES, *(2 * path.stat().st_size for path in paths if path.exists())])
+    return max([MINIMUM_OBJECT_BYTES, *(2 * path.stat().st_size for path in paths if path.exists())])
 
 
 def create_runs(run_dirs: Sequence[Path]) -> str:
@@ -246,6 +267,21 @@ FROM (SELECT *, unnest(parts) AS part FROM {_lines("parts", run_dirs)} WHERE eve
 """  # noqa: S608 - names of ours
 
 
+def create_counters(run_dirs: Sequence[Path]) -> str:
+    """The view `counters`: one row per counter of each node and sample, from event streams."""
+    return f"""
+CREATE VIEW counters AS
+SELECT run, "case", repetition, warmup, operation, node, elapsed_s, source, instance,
+    entry.key AS counter, entry.value AS value
+FROM (SELECT * EXCLUDE (groups), groups.source, groups.instance,
+        unnest(map_entries(groups."values")) AS entry
+    FROM (SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, event.node,
+            event.elapsed_s, unnest(event.counters) AS groups
+        FROM {_lines("counters", run_dirs)} AS event JOIN runs USING (directory)
+        WHERE event.event = 'counters'))
+"""  # noqa: S608 - names of ours
+
+
 def _lines(table: str, run_dirs: Sequence[Path]) -> str:
     """The fields of event streams that a table is made of; no row where there is no stream."""
     types = _EVENT_TYPES[table]
@@ -256,7 +292,7 @@ def _lines(table: str, run_dirs: Sequence[Path]) -> str:
     columns = ", ".join(f'"{name}": {quote(kind)}' for name, kind in types.items())
     return f"""(SELECT *, {_DIRECTORY} AS directory FROM read_ndjson({_paths(run_dirs, "events.jsonl")},
         columns = {{{columns}}}, filename = true, ignore_errors = true,
-        maximum_object_size = {_MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
+        maximum_object_size = {MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
 
 
 def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
@@ -284,6 +320,7 @@ def _event_columns(table: str) -> str:
         ],
         "deadline": [(field if field == "deadline_s" else f"deadline_{field}", field) for field in _DEADLINE],
         "verify": [("verify_" + field, field) for field in _VERIFY],
+        "cache": [("cache_" + field, field) for field in _CACHE],
         "histogram": [("histogram_scheme", "scheme"), ("histogram_buckets", "buckets")],
     }
     columns = []

@@ -1,4 +1,4 @@
-"""Run directories as tables: `samples`, `parts`, `ranks`, `errors` and `cases`, by DuckDB over any number.
+"""Run directories as tables: `samples`, `parts`, `ranks`, `counters`, `errors` and `cases`, by DuckDB.
 
 The tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet files that
 are not older than the events, `samples` and `ranks` come from those. Units are in the column names.
@@ -8,8 +8,10 @@ Parameters that only some interfaces, patterns or trees have are in JSON columns
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +22,7 @@ from strider.store.load import check_versions, check_whole
 if TYPE_CHECKING:
     import duckdb
 
-Table = Literal["samples", "parts", "ranks", "errors", "cases"]
+Table = Literal["samples", "parts", "ranks", "counters", "errors", "cases"]
 ExportFormat = Literal["csv", "json", "parquet"]
 
 _DERIVED: tuple[Table, ...] = ("samples", "ranks")
@@ -64,8 +66,8 @@ def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
 
     Args:
         run_dirs: Run directories.
-        statement: DuckDB SQL over the views `samples`, `parts`, `ranks`, `errors`, `cases` (each with a
-            column `run`) and `runs`.
+        statement: DuckDB SQL over the views `samples`, `parts`, `ranks`, `counters`, `errors`, `cases` (each
+            with a column `run`) and `runs`.
 
     Returns:
         One dictionary per row, keyed by column name.
@@ -111,6 +113,40 @@ def export(run_dir: Path, fmt: ExportFormat, out: Path, table: Table = "samples"
     return out
 
 
+def export_rows(rows: Sequence[dict[str, Any]], fmt: ExportFormat, out: Path) -> Path:
+    """Writes rows that were computed to a file for other programs.
+
+    Args:
+        rows: At least one, of plain JSON values; a column that a row lacks is empty.
+        fmt: As by `export`.
+        out: The file to write; an existing one is replaced.
+
+    Raises:
+        StriderError: There is no row, or the file cannot be written.
+    """
+    import duckdb
+
+    if not rows:
+        raise StriderError("no result to export: no phase of the run was finished")
+    with tempfile.TemporaryDirectory(prefix="strider-export-") as folder:
+        source = Path(folder) / "rows.json"
+        flat = [_flat(row) for row in rows] if fmt == "csv" else rows
+        source.write_text(dumps(flat), encoding="utf-8")
+        size = max(sql.MINIMUM_OBJECT_BYTES, 2 * source.stat().st_size)
+        options = f"format = 'array', maximum_object_size = {size}, sample_size = -1"
+        statement = f"SELECT * FROM read_json({sql.quote(str(source))}, {options})"  # noqa: S608 - quoted
+        try:
+            _copy(duckdb.connect(":memory:"), statement, out, fmt)
+        except duckdb.IOException as error:
+            raise StriderError(f"cannot write {out}: {error}") from error
+    return out
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for CSV, which has no nested values: these become JSON texts."""
+    return {name: dumps(value) if isinstance(value, dict | list) else value for name, value in row.items()}
+
+
 def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConnection:
     """A DuckDB in memory with the views over some run directories."""
     import duckdb
@@ -130,6 +166,7 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
     with_events = [run_dir for run_dir in run_dirs if _has_events(run_dir)]
     connection.execute(sql.create_view("errors", with_events, []))
     connection.execute(sql.create_parts(with_events))
+    connection.execute(sql.create_counters(with_events))
     return connection
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from strider.engine import Json
-from strider.errors import StriderError
 from strider.suite.mistakes import Mistakes, Place, SuiteError
 from strider.suite.positions import Path, Positions, positions
+from strider.text_file import read_text
 
 _AT_LINE = re.compile(r"(?P<message>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", re.DOTALL)
 _BARE_SIZE = re.compile(r"""(?P<before>.*?[=\[,]\s*)(?P<value>[0-9][0-9_.]*\s?[A-Za-z%]+)""")
@@ -62,15 +62,7 @@ def read(file: FilePath) -> Document:
         SuiteError: It is not TOML; the message names the line.
         StriderError: It cannot be read.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise StriderError(
-            f"{file}: not a text file in UTF-8 ({error.reason} at byte {error.start})"
-        ) from error
-    except OSError as error:
-        raise StriderError(f"{file}: {error.strerror}") from error
-    return parse(text, str(file))
+    return parse(read_text(file), str(file))
 
 
 def parse(text: str, name: str) -> Document:

@@ -147,8 +147,8 @@ TEST_P(EveryQueue, ARequestWithoutExtentsIsDoneToo) {
 
 TEST_P(EveryQueue, NamesNoMoreSlotsThanThereIsRoomFor) {
   make_file(4);
-  const auto file = open(Access::read);
   const std::array<Extent, 2> extents{{{0, 0, block}, {block, 0, block}}};
+  const auto file = open(Access::read);
   for (const std::uint32_t number : {0U, 1U})
     file->submit(Direction::read, {{&extents[number], 1}, slot(number).data()}, number);
   file->send();
@@ -161,8 +161,8 @@ TEST_P(EveryQueue, NamesNoMoreSlotsThanThereIsRoomFor) {
 
 TEST_P(EveryQueue, AnErrorIsReportedAndTheOthersAreWaitedFor) {
   make_file(40);
-  const auto file = open(Access::read, Creation::existing, 400);
   std::vector<Extent> extents(depth_);
+  const auto file = open(Access::read, Creation::existing, 400);
   for (std::uint32_t number = 0; number < depth_; ++number) {
     extents[number] = {(number == 1 ? 300 : number) * block, 0, block};
     file->submit(Direction::read, {{&extents[number], 1}, slot(number).data()}, number);
@@ -185,8 +185,8 @@ TEST_P(EveryQueue, LeavesNothingBehindWhereItIsNotClosed) {
   const auto descriptors = entries_of("/proc/self/fd");
   const auto threads = entries_of("/proc/self/task");
   for (int i = 0; i < 3; ++i) {
+    std::vector<Extent> extents(depth_);  // outlives the requests, which the file's destructor waits for
     const auto file = open(Access::read);
-    std::vector<Extent> extents(depth_);
     for (std::uint32_t number = 0; number < depth_; ++number) {
       extents[number] = {number * block, 0, block};
       file->submit(Direction::read, {{&extents[number], 1}, slot(number).data()}, number);
@@ -204,8 +204,8 @@ TEST_P(EveryQueue, LeavesNothingBehindWhereItIsNotClosed) {
 
 TEST_P(EveryQueue, MovesSingleRequestsToo) {
   make_file(4);
-  const auto file = open(Access::read_write);
   const Extent extent{2 * block, block, block};
+  const auto file = open(Access::read_write);
   file->read({{&extent, 1}, slot(0).data()});
   EXPECT_EQ(data_.first_mismatch(slot(0).subspan(block, block), 2 * block), std::nullopt);
   const FileData newer({1, 2, 3, 5});

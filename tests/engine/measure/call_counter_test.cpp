@@ -35,6 +35,8 @@ TEST_F(CallCounterTest, CountsNeitherTooManyNorTooFew) {
   const CallCount made = *counter.now() - *before;
   EXPECT_EQ(made.read, 5);
   EXPECT_EQ(made.write, 7);
+  EXPECT_EQ(made.read_bytes, 5 * bytes_.size());
+  EXPECT_EQ(made.write_bytes, 7 * bytes_.size());
 }
 
 TEST_F(CallCounterTest, ItsOwnReadingsAreNoCalls) {
@@ -45,7 +47,9 @@ TEST_F(CallCounterTest, ItsOwnReadingsAreNoCalls) {
   for (int i = 0; i < 10; ++i) counter.now();
   read();
   for (int i = 0; i < 10; ++i) counter.now();
-  EXPECT_EQ((*counter.now() - *before).read, 1);
+  const CallCount made = *counter.now() - *before;
+  EXPECT_EQ(made.read, 1);
+  EXPECT_EQ(made.read_bytes, bytes_.size());
 }
 
 TEST_F(CallCounterTest, AVectorOfPiecesIsOneCall) {

@@ -81,6 +81,20 @@ TEST(ClientTest, TransfersGoOnWhileTheCallerDoesSomethingElse) {
   EXPECT_THROW(client.wait(ticket), InputError) << "once";
 }
 
+TEST(ClientTest, TimeSpentElsewhereIsNotHeldAgainstTheServer) {
+  const Service service(2);
+  ClientOptions options;
+  options.patience = std::chrono::milliseconds(1100);
+  Client client(service.volume(), options);
+  const File file = client.open("data", Creation::exclusive);
+  const auto bytes = some_bytes(20'000'000, 1);
+  const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  const ByteRun run{0, bytes.size()};
+  const Client::Ticket ticket = client.start_write_list(file, {&piece, 1}, {&run, 1});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  EXPECT_NO_THROW(client.wait(ticket));
+}
+
 TEST(ClientTest, NamesLiveOnTheManager) {
   const Service service(3);
   Client client(service.volume()), other(service.volume());

@@ -135,7 +135,8 @@ TEST_P(OracleTest, ListsReadAndWriteWhatAPlainFileWould) {
   options.registrar.invalidation = Invalidation::by_caller;
   options.checking = Checking::strict;
   Client client(service.volume(), options);
-  Dice dice(static_cast<std::uint64_t>(method) * 97 + transport.size() + registering.name[0]);
+  Dice dice(static_cast<std::uint64_t>(method) * 97 + transport.size() +
+            static_cast<unsigned char>(registering.name[0]));
   for (std::uint64_t servers = 1; servers <= most_servers; ++servers) {
     const Striping striping(static_cast<std::uint32_t>(servers), dice.roll(1, dice.one_in(2) ? 100 : 70'000),
                             static_cast<std::uint32_t>(dice.roll(0, servers - 1)));

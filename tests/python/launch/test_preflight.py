@@ -119,9 +119,10 @@ def test_files_that_fit_into_memory_are_noted(
     [
         (9 * GIB, ""),
         (GIB, "posix.direct = true"),
+        (GIB, 'cache = "cold"'),
         (GIB, 'operations = "write"'),
     ],
-    ids=["larger than memory", "direct", "nothing is read"],
+    ids=["larger than memory", "direct", "cold", "nothing is read"],
 )
 def test_reads_that_no_cache_serves_are_not_noted(
     checked: Checked, machine: Callable[..., None], description: Description, space: int, keys: str

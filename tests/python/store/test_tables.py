@@ -87,6 +87,47 @@ def test_calls_are_columns_and_null_where_nobody_counted(tmp_path: Path) -> None
     assert query([directory], question) == [*counted, nobody, nobody]
 
 
+def test_each_counter_of_a_node_is_a_row(tmp_path: Path) -> None:
+    directory = RunBuilder([CaseSpec(counting_nodes=2)], repetitions=2).write(tmp_path / RUN)
+    question = (
+        "SELECT node, repetition, elapsed_s, value FROM counters "
+        "WHERE counter = 'context_switches' AND operation = 'read' ORDER BY repetition, node"
+    )
+    assert query([directory], question) == [
+        {
+            "node": node,
+            "repetition": repetition,
+            "elapsed_s": 2.0 + repetition,
+            "value": 1000 * (2.0 + repetition),
+        }
+        for repetition in (0, 1)
+        for node in (0, 1)
+    ]
+    out = export(directory, "csv", tmp_path / "counters.csv", "counters")
+    head, *lines = out.read_text().splitlines()
+    assert head == "run,case,repetition,warmup,operation,node,elapsed_s,source,instance,counter,value"
+    assert len(lines) == 2 * 2 * 2 * 15
+    assert f"{RUN},1,0,false,read,0,2.0,network,eth0,sent_packets,20.0" in lines
+
+
+def test_runs_without_counters_have_none(run_dir: Path) -> None:
+    assert query([run_dir], "SELECT * FROM counters") == []
+
+
+def test_what_served_a_read_is_in_columns(tmp_path: Path) -> None:
+    prepared = {"policy": "cold", "action": "fsync", "cached_share": 0.25, "examined_by": "mincore"}
+    directory = RunBuilder([CaseSpec(served=0.5, prepared=prepared)], repetitions=1).write(tmp_path / RUN)
+    question = "SELECT served_by_storage, served_source, cache_policy, cache_cached_share FROM samples"
+    expected = {
+        "served_by_storage": 0.5,
+        "served_source": "process",
+        "cache_policy": "cold",
+        "cache_cached_share": 0.25,
+    }
+    assert query([directory], f"{question} WHERE operation = 'read'") == [expected]
+    assert query([directory], f"{question} WHERE operation = 'write'") == [dict.fromkeys(expected)]
+
+
 def test_errors_without_a_case_are_kept(run_dir: Path) -> None:
     with (run_dir / "events.jsonl").open("a") as events:
         events.write('{"event":"error","time_s":9,"kind":"stall","message":"rank 3 is silent"}\n')

@@ -1,0 +1,51 @@
+#include "measure/storage_path.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/mount_table.hpp"
+#include "measure/text_scan.hpp"
+
+namespace strider {
+namespace {
+
+template <std::size_t size>
+bool is_one_of(std::string_view name, const std::array<std::string_view, size>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+StorageSource source_of(const Mount& mount) {
+  if (mount.type == "lustre") return StorageSource::lustre;
+  if (mount.type == "nfs" || mount.type == "nfs4") return StorageSource::nfs;
+  if (mount.type == "ceph") return StorageSource::ceph;
+  // In memory, or served by the kernel of a virtual machine's host.
+  constexpr std::array<std::string_view, 7> untold{"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "9p", "virtiofs", "vboxsf"};
+  if (is_one_of(mount.type, untold)) return StorageSource::unknown;
+  // ZFS reads in threads of its own; a FUSE daemon is another process.
+  const bool others_read = mount.type == "zfs" || mount.type.starts_with("fuse");
+  if (!others_read && (mount.source.starts_with("/dev/") || mount.type == "overlay"))
+    return StorageSource::process;
+  return StorageSource::traffic;
+}
+
+}  // namespace
+
+StoragePath find_storage_path(const std::string& directory, const std::string& root) {
+  const auto table = read_small_file(root + "/proc/self/mountinfo");
+  const Mount mount = table ? mount_in(*table, directory) : Mount{};
+  return {mount.type, mount.type.empty() ? StorageSource::unknown : source_of(mount)};
+}
+
+StorageBytes StorageBytes::of(const CounterGroups& groups, StorageSource source) {
+  StorageBytes bytes;
+  bytes.network = sum_of(groups, "network", "received_bytes") + sum_of(groups, "infiniband", "received_bytes");
+  bytes.block = largest_of(groups, "block", "read_bytes");
+  if (source == StorageSource::nfs) bytes.client = sum_of(groups, "nfs", "server_read_bytes");
+  if (source == StorageSource::ceph) bytes.client = sum_of(groups, "ceph", "read_bytes");
+  if (source == StorageSource::lustre)
+    for (const CounterGroup& group : groups)
+      if (group.source == "lustre" && group.instance.ends_with("/osc")) bytes.client += group.value("read_bytes");
+  return bytes;
+}
+
+}  // namespace strider

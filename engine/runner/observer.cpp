@@ -1,0 +1,53 @@
+#include "runner/observer.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "events/events.hpp"
+#include "runner/interrupt.hpp"
+
+namespace strider {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// False where an interruption came first. Looks for one often enough to end at once.
+bool sleep_until(Clock::time_point begin, double until_s) {
+  constexpr double look_s = 0.05;
+  for (double left_s = until_s - seconds_since(begin); left_s > 0; left_s = until_s - seconds_since(begin)) {
+    if (interrupted()) return false;
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left_s, look_s)));
+  }
+  return !interrupted();
+}
+
+}  // namespace
+
+void observe_node(const ObserveOptions& options) {
+  note_interrupts();
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  ObservationStream stream(options.out, host, options.interval_s);
+  const CounterSources sources(options.counters, options.root);
+  const Clock::time_point begin = Clock::now();
+  CounterGroups before = sources.read();
+  double before_s = seconds_since(begin);
+  bool goes_on = true;
+  for (std::uint64_t line = 1; goes_on && before_s < options.duration_s; ++line) {
+    // From the beginning, so that the time that readings take does not add up.
+    const double next_s = std::max(static_cast<double>(line) * options.interval_s, before_s);
+    goes_on = sleep_until(begin, std::min(next_s, options.duration_s));
+    CounterGroups now = sources.read();
+    const double now_s = seconds_since(begin);
+    stream.observed(now_s - before_s, difference(before, now));
+    before = std::move(now);
+    before_s = now_s;
+  }
+}
+
+}  // namespace strider

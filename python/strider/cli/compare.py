@@ -1,0 +1,172 @@
+"""`strider compare`: runs, or what differs within one, compared with a verdict."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strider.cli.options import JsonOption, StoreOption
+from strider.errors import ExitCode, StriderError
+
+if TYPE_CHECKING:
+    from strider.compare import Comparison
+    from strider.store import Run
+
+
+class FailOn(StrEnum):
+    """What a comparison must not find."""
+
+    SLOWER = "slower"
+    DIFFERENT = "different"
+    UNPROVEN = "unproven"
+    INCOMPARABLE = "incomparable"
+
+
+RunsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="A B",
+        help="Two runs: ids, unique beginnings of them, run directories, or latest; A is the base. "
+        "Three or more of a side, taken in turns, are joined by commas: A1,A2,A3 B1,B2,B3. "
+        "With --by one run.",
+    ),
+]
+ByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="KEY[=BASE,OTHER…]",
+        help="Compare within one run what differs in a key of the suite, as in interface=posix,mpiio.",
+    ),
+]
+MetricOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="rate (else), first-done, latency-mean, -p50, -p90, -p99 or -max. May be repeated.",
+    ),
+]
+ThresholdOption = Annotated[
+    str,
+    typer.Option("--threshold", metavar="SHARE", help="What differs by less is no difference, such as 5%."),
+]
+FailOnOption = Annotated[
+    list[FailOn] | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit code 1 if anything is slower; is different; is not shown to be slower by less than "
+        "the threshold; or cannot be compared. May be repeated.",
+    ),
+]
+PageOption = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Write a page (HTML) with charts, too."),
+]
+
+
+def compare(
+    runs: RunsArgument,
+    by: ByOption = None,
+    metric: MetricOption = None,
+    threshold: ThresholdOption = "0%",
+    fail_on: FailOnOption = None,
+    output: PageOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare two runs, or what differs within one, and say what is faster.
+
+    Cases are matched by all that defines their work. A difference is called one only if chance explains it
+    badly, considering how many comparisons there are. Exit code 0; with --fail-on 1 where that was found, or
+    nothing could be compared.
+    """
+    from strider.units import parse_share
+
+    try:
+        share = parse_share(threshold)
+    except ValueError as error:
+        raise StriderError(f"--threshold: {error}") from None
+    wanted = list(dict.fromkeys(fail_on or []))
+    if FailOn.UNPROVEN in wanted and not share:
+        raise StriderError("--fail-on unproven needs a threshold above 0, such as --threshold 5%")
+    found = _compare(runs, by, metric or ["rate"], share, store)
+    _print(found, json=json, page=output)
+    failures = _failures(found, wanted)
+    for failure in failures:
+        print(f"strider: {failure}", file=sys.stderr)
+    if failures:
+        raise typer.Exit(int(ExitCode.CHECK_FAILED))
+
+
+def _compare(
+    names: list[str], by: str | None, metrics: list[str], threshold: float, store: Path | None
+) -> "Comparison":
+    from strider import compare as comparing
+    from strider import store as stored
+    from strider.launch.rundir import store as store_of
+
+    folder = store_of(store)
+
+    def load(name: str) -> "list[Run]":
+        return [stored.load(stored.resolve(folder, one)) for one in _split(name)]
+
+    if by is not None:
+        if len(names) != 1:
+            raise StriderError(f"with --by name one run, not {len(names)}")
+        (run,) = load(names[0])[:1]
+        return comparing.compare_within(run, by, metrics, threshold)
+    if len(names) != 2:
+        raise StriderError(
+            f"name two runs to compare, not {len(names)}, or one and --by KEY "
+            "(several runs of one side are joined by commas: A1,A2,A3)"
+        )
+    base, other = map(load, names)
+    return comparing.compare(base, other, metrics, threshold)
+
+
+def _split(name: str) -> list[str]:
+    """Names joined by commas; a directory that has a comma in its name is one name."""
+    return [name] if Path(name).exists() else [part for part in name.split(",") if part]
+
+
+def _print(found: "Comparison", *, json: bool, page: Path | None) -> None:
+    if json:
+        from strider.compare.document import as_document
+        from strider.engine import to_json
+
+        sys.stdout.write(to_json(as_document(found)))
+    else:
+        from strider.cli.console import output
+        from strider.compare import table
+
+        table.render(found, output())
+    if page is not None:
+        from strider.compare.page import write_html
+
+        print(f"page: {write_html(found, page)}", file=sys.stderr)
+
+
+def _failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
+    """One sentence for each thing that must not be and is."""
+    from strider.compare import is_unproven
+    from strider.report.wording import plural
+
+    counts = found.counts
+    unproven = sum(is_unproven(row, found.threshold) for row in found.rows)
+    numbers = {
+        FailOn.SLOWER: (counts["slower"], "slower"),
+        FailOn.DIFFERENT: (counts["slower"] + counts["faster"], "different"),
+        FailOn.UNPROVEN: (unproven, f"not shown to be slower by less than {100 * found.threshold:g} %"),
+        FailOn.INCOMPARABLE: (counts["not comparable"], "not comparable"),
+    }
+    failures = [
+        f"{plural(numbers[one][0], 'operation')} {numbers[one][1]} (--fail-on {one.value})"
+        for one in wanted
+        if numbers[one][0]
+    ]
+    if wanted and not failures and not found.compared:
+        return ["nothing could be compared, so nothing is shown (--fail-on)"]
+    return failures

@@ -1,0 +1,24 @@
+"""Comparisons with a verdict: two systems, two versions, two interfaces.
+
+`compare` sets runs against runs, `compare_within` the values of a key within one run; both return a
+`Comparison`, which `as_document` turns into JSON, `table.render` into a table in a terminal and `write_html`
+into a page.
+"""
+
+from strider.compare.comparing import compare, compare_within
+from strider.compare.metrics import METRICS, Metric
+from strider.compare.model import Change, Comparison, Measured, Row, Side, Verdict, is_unproven
+
+__all__ = [
+    "METRICS",
+    "Change",
+    "Comparison",
+    "Measured",
+    "Metric",
+    "Row",
+    "Side",
+    "Verdict",
+    "compare",
+    "compare_within",
+    "is_unproven",
+]

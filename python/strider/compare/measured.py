@@ -1,0 +1,108 @@
+"""What the runs of one side have measured of an operation."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean
+
+from strider.compare.metrics import Metric
+from strider.compare.work import Item
+from strider.store.model import Run, Sample
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A run, its operations, and its samples and numbers of errors by case number and operation.
+
+    Attributes:
+        by_work: The operations by what defines their work.
+    """
+
+    run: Run
+    items: Sequence[Item]
+    by_work: Mapping[str, Sequence[Item]]
+    samples: Mapping[tuple[int, str], Sequence[Sample]]
+    errors: Mapping[tuple[int, str], int]
+
+    @classmethod
+    def of(cls, run: Run, items: Sequence[Item]) -> Taken:
+        """Sorts what a run has measured; warm-ups and preparation are left out."""
+        samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
+        errors: defaultdict[tuple[int, str], int] = defaultdict(int)
+        for sample in run.samples:
+            if sample.measured and not sample.warmup:
+                samples[sample.case, sample.operation].append(sample)
+        for error in run.errors:
+            if error.case is not None and error.operation is not None:
+                errors[error.case, error.operation] += error.count
+        by_work: defaultdict[str, list[Item]] = defaultdict(list)
+        for item in items:
+            by_work[item.key].append(item)
+        return cls(run, items, by_work, samples, errors)
+
+    def find(self, item: Item) -> Item | None:
+        """The operation of this run that does the work of an item of another run of the same side."""
+        same = self.by_work.get(item.key, [])
+        named = [one for one in same if one.case.name == item.case.name]
+        return next(iter(named or same), None)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The measurements of one side of a row.
+
+    Attributes:
+        by_run: For each run of the side the value of each repetition, by the repetition's number.
+        problem: Why they must not be compared: void samples, errors, runs without them; else empty.
+    """
+
+    by_run: Sequence[Mapping[int, float]]
+    problem: str
+
+    @property
+    def samples(self) -> int:
+        """Number of repetitions that count, of all runs."""
+        return sum(len(values) for values in self.by_run)
+
+    @property
+    def measurements(self) -> list[float]:
+        """The repetitions of a single run; of several runs the geometric mean of each."""
+        if len(self.by_run) == 1:
+            return list(self.by_run[0].values())
+        return [geometric_mean(values.values()) for values in self.by_run if values]
+
+
+def find(side: Sequence[Taken], item: Item, metric: Metric) -> Found:
+    """Gathers the values of a metric from all runs of a side.
+
+    Args:
+        side: The runs.
+        item: An operation of the first of them.
+        metric: What is compared.
+    """
+    by_run: list[dict[int, float]] = []
+    problems: list[str] = []
+    for taken in side:
+        own = item if taken is side[0] else taken.find(item)
+        if own is None:
+            problems.append(f"not in run {taken.run.id}")
+            by_run.append({})
+            continue
+        key = (own.case.number, own.operation)
+        samples = taken.samples.get(key, [])
+        values = {sample.repetition: metric.value(own.case, sample) for sample in samples if sample.counts}
+        by_run.append({k: value for k, value in values.items() if math.isfinite(value) and value > 0})
+        void = sum(not sample.valid for sample in samples)
+        errors = taken.errors.get(key, 0)
+        if void:
+            problems.append(f"{void} of {len(samples)} samples void")
+        elif errors:
+            problems.append(f"{errors} {'error' if errors == 1 else 'errors'}")
+        elif not samples:
+            problems.append("no sample")
+        elif not by_run[-1]:
+            problems.append(f"{metric.name} was not measured")
+    return Found(by_run, problems[0] if problems else "")

@@ -1,0 +1,108 @@
+"""The values of a key that are compared within a run, such as its interfaces."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from strider.compare.work import parameters
+from strider.errors import StriderError
+from strider.report.facets import Facets, format_value, joined
+from strider.store.model import Case, Run
+from strider.units import parse_bytes
+
+
+@dataclass(frozen=True)
+class By:
+    """What is compared: a key of a suite, and the wanted values as typed, the base first; none for all."""
+
+    key: str
+    wanted: Sequence[str]
+
+    @classmethod
+    def parse(cls, text: str) -> By:
+        """Reads `interface`, `interface=posix,mpiio`, `posix.direct=no,yes` and the like.
+
+        Raises:
+            StriderError: There is no key, or just one value.
+        """
+        key, _, values = text.partition("=")
+        wanted = [value.strip() for value in values.split(",")] if values.strip() else []
+        if not key.strip() or len(wanted) == 1:
+            raise StriderError(
+                f'cannot compare by "{text}": write a key, as in interface, '
+                "or a key with two values or more, the base first, as in interface=posix,mpiio"
+            )
+        return cls(key.strip(), wanted)
+
+    def is_compared(self, key: str) -> bool:
+        """Whether a key of a case is what is compared; with the interface go all of its parameters."""
+        return key == self.key or (self.key == "interface" and "." in key)
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of the key and the cases that have it."""
+
+    label: str
+    raw: object
+    cases: Sequence[Case]
+
+
+def values_of(run: Run, by: By) -> list[Value]:
+    """The values that are to be compared, the base first: as typed, else in the order of the plan.
+
+    Raises:
+        StriderError: The key has fewer than two values in this run, or not the named ones.
+    """
+    found = _all_values(run, by.key)
+    if len(found) < 2:
+        several = [key for key in _keys(run) if len(_all_values(run, key)) > 1]
+        what = f"only one value, {found[0].label}" if found else "no value"
+        remedy = f"keys with several values: {', '.join(several)}" if several else "no key has several values"
+        raise StriderError(f'cannot compare by "{by.key}": it has {what} in run {run.id}; {remedy}')
+    return [_wanted(text, by.key, found) for text in by.wanted] or found
+
+
+def _keys(run: Run) -> list[str]:
+    return list(dict.fromkeys(key for case in run.cases.values() for key in parameters(case)))
+
+
+def _all_values(run: Run, key: str) -> list[Value]:
+    cases = list(run.cases.values())
+    series = joined(
+        Facets.of([case for case in cases if not case.is_metadata]),
+        Facets.of([case for case in cases if case.is_metadata]),
+    ).series
+    by_label: defaultdict[str, list[Case]] = defaultdict(list)
+    raw: dict[str, object] = {}
+    for case in cases:
+        own = parameters(case)
+        if key in own:
+            label = series[case.number] if key == "interface" else _text(key, own[key])
+            by_label[label].append(case)
+            raw[label] = own[key]
+    return [Value(label, raw[label], own_cases) for label, own_cases in by_label.items()]
+
+
+def _text(key: str, value: object) -> str:
+    return format_value(key.rpartition(".")[2], value) or "none"
+
+
+def _wanted(text: str, key: str, found: Sequence[Value]) -> Value:
+    """The value that a text means: its label, its size, or what only one label begins with."""
+    same = [value for value in found if value.label == text or _is_size(text, value.raw)]
+    near = same or [value for value in found if value.label.split(" ")[0] == text]
+    if len(near) == 1:
+        return near[0]
+    labels = ", ".join(value.label for value in near or found)
+    problem = f'"{text}" means several values of "{key}"' if near else f'"{key}" has no value "{text}"'
+    raise StriderError(f"{problem}: choose among {labels}")
+
+
+def _is_size(text: str, raw: object) -> bool:
+    try:
+        return isinstance(raw, int) and not isinstance(raw, bool) and parse_bytes(text) == raw
+    except ValueError:
+        return False

@@ -1,0 +1,175 @@
+"""Rows of a comparison as texts, for the terminal and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from strider.compare.judge import SIGNIFICANT
+from strider.compare.metrics import Metric
+from strider.compare.model import Comparison, Measured, Row, Verdict
+from strider.report.numbers import NOTHING, TimeUnit, significant, time_unit
+from strider.units import grouped
+
+MARKS: Mapping[Verdict, str] = {
+    "faster": "▲",
+    "slower": "▼",
+    "no difference shown": "=",
+    "not comparable": "–",
+}
+"""Signs before the verdicts, so that nobody needs colours."""
+
+#: From this ratio on, and below its inverse, a factor says more than a percentage.
+_FACTOR = 2.0
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, the unit below it, the text of a row."""
+
+    name: str
+    unit: str
+    cell: Callable[[Row], str]
+
+
+def change_text(ratio: float) -> str:
+    """A ratio as a change: `+3.2 %`, `-12 %`, `× 2.9`."""
+    if ratio >= _FACTOR:
+        return f"× {significant(ratio)}"
+    change = 100 * (ratio - 1)
+    digits = 1 if abs(change) < 9.95 else 0
+    return f"{change:+.{digits}f} %".replace("-", "−")
+
+
+def interval_text(row: Row) -> str:
+    """The 95 % interval of a row's change."""
+    if row.change is None:
+        return NOTHING
+    return f"{change_text(row.change.low)} … {change_text(row.change.high)}"
+
+
+def verdict_text(row: Row) -> str:
+    """The verdict with its sign."""
+    return f"{MARKS[row.verdict]} {row.verdict}"
+
+
+def remark_text(row: Row) -> str:
+    """Why a row cannot be compared, or what else is to be known of it."""
+    return "; ".join([row.reason, *row.notes] if row.reason else row.notes)
+
+
+def p_text(p_value: float) -> str:
+    """A probability: `0.032`, `< 0.001`."""
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.2g}" if p_value < 0.995 else "1"
+
+
+def count_text(row: Row) -> str:
+    """How many measurements were compared: one number for pairs, else one for each side."""
+    if row.change is not None and row.change.method.startswith("paired"):
+        return f"{row.change.n} pairs"
+    sides = (row.base, row.other)
+    counts = [
+        str(side.distribution.n if side.distribution else 0) if side is not None else NOTHING
+        for side in sides
+    ]
+    return counts[0] if counts[0] == counts[1] else " and ".join(counts)
+
+
+def title(comparison: Comparison) -> str:
+    """What is compared, in a few words."""
+    names = [side.label for side in comparison.sides]
+    base, *others = names
+    return f"{', '.join(others)} compared with {base}"
+
+
+def counts_text(comparison: Comparison) -> str:
+    """How many rows got which verdict, and how it was found, in a sentence."""
+    found = [f"{count} {verdict}" for verdict, count in comparison.counts.items() if count]
+    level = (
+        f" (at most {100 * SIGNIFICANT:g} % of the differences named are expected to be chance; "
+        f"Benjamini and Hochberg's correction for {comparison.compared} comparisons)"
+        if comparison.compared > 1
+        else ""
+    )
+    threshold = (
+        f" Only what is shown to differ by more than {100 * comparison.threshold:g} % is a difference."
+        if comparison.threshold
+        else ""
+    )
+    return f"{', '.join(found) or 'Nothing to compare'}{level}.{threshold}"
+
+
+def label_columns(comparison: Comparison) -> list[Column]:
+    """What tells rows apart; what is the same in all rows is left out, but for the operation."""
+    rows = comparison.rows
+    names = dict.fromkeys(name for row in rows for name in row.labels)
+
+    def label(name: str) -> Callable[[Row], str]:
+        return lambda row: row.labels.get(name, NOTHING)
+
+    columns = [
+        Column(name, "", label(name))
+        for name in names
+        if name == "operation" or len({row.labels.get(name) for row in rows}) > 1
+    ]
+    if len(comparison.metrics) > 1:
+        columns.append(Column("metric", "", lambda row: row.metric.name))
+    if len(comparison.sides) > 2:
+        columns.append(Column(comparison.by, "", lambda row: row.other.label if row.other else NOTHING))
+    return columns
+
+
+class Values:
+    """How values are written: one unit for all rows of a metric."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        """Chooses a unit for each metric of time."""
+        typical: dict[str, list[float]] = {}
+        for row in rows:
+            for side in (row.base, row.other):
+                if side is not None and side.typical is not None and row.metric.unit == "s":
+                    typical.setdefault(row.metric.name, []).append(side.typical)
+        self._times = {name: time_unit(values) for name, values in typical.items()}
+        self._units = {self.unit(row) for row in rows}
+
+    def unit(self, row: Row) -> str:
+        """The unit in which a row's values are written."""
+        return self._time(row.metric).name if row.metric.unit == "s" else row.unit
+
+    @property
+    def common_unit(self) -> str:
+        """The unit of all rows; empty where they differ, so that each cell has to say its own."""
+        return next(iter(self._units)) if len(self._units) == 1 else ""
+
+    def value(self, row: Row, value: float | None) -> str:
+        """A value of a row, with its unit where rows have different ones."""
+        if value is None or value != value:
+            return NOTHING
+        if row.metric.unit == "s":
+            text = self._time(row.metric).format(value)
+        else:
+            text = grouped(value) if row.unit == "op/s" else significant(value)
+        return text if self.common_unit else f"{text} {self.unit(row)}"
+
+    def typical(self, row: Row, side: Measured | None) -> str:
+        """The typical value of a side of a row."""
+        return self.value(row, side.typical if side else None)
+
+    def _time(self, metric: Metric) -> TimeUnit:
+        return self._times.get(metric.name, TimeUnit("s", 1.0))
+
+
+def result_columns(comparison: Comparison, values: Values) -> list[Column]:
+    """Both sides, the change, the verdict, and how sure it is."""
+    sides = comparison.sides
+    other = sides[1].label if len(sides) == 2 else "other"
+    return [
+        Column(sides[0].label, values.common_unit, lambda row: values.typical(row, row.base)),
+        Column(other, values.common_unit, lambda row: values.typical(row, row.other)),
+        Column("change", "", lambda row: change_text(row.change.ratio) if row.change else NOTHING),
+        Column("95 % interval", "", interval_text),
+        Column("verdict", "", verdict_text),
+        Column("p", "adjusted", lambda row: p_text(row.change.p_adjusted) if row.change else NOTHING),
+        Column("n", "", count_text),
+        Column("remarks", "", remark_text),
+    ]

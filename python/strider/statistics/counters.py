@@ -1,0 +1,94 @@
+"""What the nodes counted while an operation of a case went on."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from strider.store.model import CounterGroup, NodeCounters, Sample
+
+_PROCESSOR = ("user_s", "nice_s", "system_s", "idle_s", "iowait_s", "irq_s", "softirq_s", "steal_s")
+
+
+@dataclass(frozen=True)
+class CounterSummary:
+    """Means over the repetitions that count, summed over nodes and, but for `block`, instances.
+
+    Attributes:
+        elapsed_s: Time between two readings, the longest of any node.
+        nodes: Nodes that counted.
+        totals: By source and name. Of `block` the busiest device of each node: devices may be stacked.
+        memory_bytes: Memory of all nodes.
+    """
+
+    elapsed_s: float
+    nodes: int
+    totals: Mapping[tuple[str, str], float]
+    memory_bytes: float
+
+    def total(self, source: str, name: str) -> float | None:
+        """Mean of a repetition; None where nothing of that kind was counted."""
+        return self.totals.get((source, name))
+
+    def per_second(self, source: str, name: str) -> float | None:
+        """The same per second, of all nodes together."""
+        total = self.total(source, name)
+        return total / self.elapsed_s if total is not None and self.elapsed_s > 0 else None
+
+    def processor_share(self, *names: str) -> float | None:
+        """Share of the processors' time, 0 to 1, as vmstat gives it in percent: of the times named."""
+        whole = sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
+        return sum(self.total("cpu", name) or 0.0 for name in names) / whole if whole else None
+
+
+def summarize_counters(samples: Sequence[Sample], counters: Sequence[NodeCounters]) -> CounterSummary | None:
+    """What nodes counted around some samples; None where they did not.
+
+    Args:
+        samples: Those of one operation of one case that count.
+        counters: What nodes counted around this operation, also around samples that do not count.
+    """
+    wanted = {sample.repetition for sample in samples}
+    by_repetition: defaultdict[int, list[NodeCounters]] = defaultdict(list)
+    for node in counters:
+        if node.repetition in wanted:
+            by_repetition[node.repetition].append(node)
+    if not by_repetition:
+        return None
+    repetitions = [_total(nodes) for nodes in by_repetition.values()]
+    names = dict.fromkeys(name for totals in repetitions for name in totals)
+    count = len(repetitions)
+    first = next(iter(by_repetition.values()))
+    return CounterSummary(
+        elapsed_s=math.fsum(max(node.elapsed_s for node in nodes) for nodes in by_repetition.values())
+        / count,
+        nodes=len(first),
+        totals={name: math.fsum(totals.get(name, 0.0) for totals in repetitions) / count for name in names},
+        memory_bytes=_total(first).get(("memory", "total_bytes"), 0.0),
+    )
+
+
+def _total(nodes: Sequence[NodeCounters]) -> dict[tuple[str, str], float]:
+    totals: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for node in nodes:
+        for group in [*_whole(node.counters), *_busiest(node.counters)]:
+            for name, value in group.values.items():
+                totals[group.source, name] += value
+    return totals
+
+
+def _whole(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
+    """All but block devices; of Lustre, what went to storage and not what was asked for."""
+    return [group for group in groups if group.source != "block" and not group.instance.endswith("/llite")]
+
+
+def _busiest(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
+    devices = [group for group in groups if group.source == "block"]
+    moved = ("read_bytes", "written_bytes")
+    return (
+        [max(devices, key=lambda group: sum(group.values.get(name, 0.0) for name in moved))]
+        if devices
+        else []
+    )

@@ -1,0 +1,125 @@
+"""How two sets of rates compare: the ratio of their typical values, its interval, and how sure it is.
+
+All of it works on logarithms, so that it does not matter whether rates or durations are compared, or which of
+two sets is the base: exchanged, they give the inverse. The typical value of a set is its geometric mean. Why
+these methods and no others is in docs/decisions/0014-*.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from strider.statistics.distribution import LEVEL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: Fewer measurements (or pairs of them) than this say nothing about their own spread.
+MINIMUM_FOR_RATIO = 3
+
+Design = Literal["paired", "unpaired"]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Ratios of typical values, other ÷ base; arrays of one shape, which may be ().
+
+    Attributes:
+        log: Natural logarithm of the ratio.
+        error: Standard error of `log`; 0 where the measurements do not differ among themselves.
+        freedom: Degrees of freedom of `error`.
+    """
+
+    log: FloatArray
+    error: FloatArray
+    freedom: FloatArray
+
+    def interval(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper ends of the 95 % interval of the ratio."""
+        import numpy as np
+        from scipy.special import stdtrit
+
+        half = stdtrit(self.freedom, (1 + LEVEL) / 2) * self.error
+        return np.exp(self.log - half), np.exp(self.log + half)
+
+    def p_value(self, threshold: float = 0.0) -> FloatArray:
+        """How probable so large a ratio, or a larger one, is where the true one is within the threshold.
+
+        Two-sided: it is below 0.05 just where the 95 % interval has no ratio within the threshold.
+
+        Args:
+            threshold: From 0 to below 1; true ratios from 1 - threshold to 1 + threshold make no difference.
+        """
+        import numpy as np
+        from scipy.special import stdtr
+
+        beyond = np.maximum(self.log - np.log1p(threshold), np.log1p(-threshold) - self.log)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = np.where(self.error > 0, beyond / self.error, np.where(beyond > 0, np.inf, -np.inf))
+        probability: FloatArray = np.minimum(1.0, 2 * stdtr(self.freedom, -score))
+        return probability
+
+
+def paired_ratio(base: ArrayLike, other: ArrayLike) -> Ratio:
+    """Ratio of measurements that belong together two by two, such as those of one round.
+
+    Whatever changes from pair to pair, drift above all, hits both and cancels: Student's t on the differences
+    of logarithms.
+
+    Args:
+        base: Positive; shape (…, n), n at least 2.
+        other: Likewise, of the same shape.
+    """
+    import numpy as np
+
+    difference = np.log(np.asarray(other, dtype=float)) - np.log(np.asarray(base, dtype=float))
+    n = difference.shape[-1]
+    error = difference.std(axis=-1, ddof=1) / np.sqrt(n)
+    return Ratio(difference.mean(axis=-1), error, np.full(error.shape, n - 1.0))
+
+
+def unpaired_ratio(base: ArrayLike, other: ArrayLike) -> Ratio:
+    """Ratio of two independent sets of measurements, whose spreads may differ (Welch 1947), on logarithms.
+
+    Args:
+        base: Positive; shape (…, n), n at least 2.
+        other: Positive; shape (…, m), m at least 2.
+    """
+    import numpy as np
+
+    first, second = np.log(np.asarray(base, dtype=float)), np.log(np.asarray(other, dtype=float))
+    n, m = first.shape[-1], second.shape[-1]
+    of_first, of_second = first.var(axis=-1, ddof=1) / n, second.var(axis=-1, ddof=1) / m
+    total = of_first + of_second
+    with np.errstate(invalid="ignore"):
+        freedom = total**2 / (of_first**2 / (n - 1) + of_second**2 / (m - 1))
+    return Ratio(
+        second.mean(axis=-1) - first.mean(axis=-1),
+        np.sqrt(total),
+        np.where(total > 0, freedom, float(n + m - 2)),
+    )
+
+
+def adjust(p_values: ArrayLike) -> FloatArray:
+    """p-values adjusted for their number (Benjamini and Hochberg 1995), along the last axis.
+
+    Of what is below 0.05 then, at most 5 % is expected to be there by chance; where there is nothing to find,
+    anything is below 0.05 in at most 5 % of all cases.
+
+    Args:
+        p_values: Shape (…, m).
+    """
+    import numpy as np
+
+    found = np.asarray(p_values, dtype=float)
+    count = found.shape[-1]
+    order = np.argsort(found, axis=-1, kind="stable")[..., ::-1]
+    scaled = np.take_along_axis(found, order, axis=-1) * count / np.arange(count, 0, -1)
+    adjusted = np.minimum(1.0, np.minimum.accumulate(scaled, axis=-1))
+    result = np.empty_like(adjusted)
+    np.put_along_axis(result, order, adjusted, axis=-1)
+    return result

@@ -1,0 +1,167 @@
+"""What `strider observe` wrote on a server, put beside a run by time."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from strider.errors import StriderError
+from strider.store.events import require_version
+from strider.store.model import CounterGroup, NodeCounters, Record, Run, Sample
+
+OBSERVED_VERSION = 1
+
+#: Of these the state at the time is told, not what passed.
+_LEVELS = ("memory", "cores")
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class _Head(Record):
+    host: str
+    started: str
+    interval_s: float
+
+
+class _Line(Record):
+    end: datetime
+    elapsed_s: float
+    counters: list[CounterGroup]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What passed between two readings; times in seconds since 1970."""
+
+    begin_s: float
+    end_s: float
+    counters: Sequence[CounterGroup]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The counters of a server over time.
+
+    Attributes:
+        host: Its name.
+        interval_s: Time between two readings, seconds.
+        intervals: In the order of time.
+    """
+
+    host: str
+    interval_s: float
+    intervals: Sequence[Interval]
+
+    @property
+    def period(self) -> str:
+        """From when to when, in words."""
+        if not self.intervals:
+            return "the file has no readings"
+        ends = (self.intervals[0].begin_s, self.intervals[-1].end_s)
+        first, last = (datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds") for end in ends)
+        return f"from {first} to {last}"
+
+    def during(self, run: Run) -> list[NodeCounters]:
+        """What passed during each sample of a run; a reading that covers it in part counts in part.
+
+        Samples that no reading covers wholly are left out. The clocks of both machines must agree.
+        """
+        if run.start is None or not run.start.started:
+            return []
+        origin_s = datetime.fromisoformat(run.start.started).timestamp()
+        found = (self._during(sample, origin_s) for sample in run.samples)
+        return [counters for counters in found if counters is not None]
+
+    def _during(self, sample: Sample, origin_s: float) -> NodeCounters | None:
+        begin_s = origin_s + sample.start_s
+        end_s = begin_s + sample.elapsed_s
+        if not self.intervals or begin_s < self.intervals[0].begin_s or end_s > self.intervals[-1].end_s:
+            return None
+        totals: defaultdict[tuple[str, str], defaultdict[str, float]] = defaultdict(
+            lambda: defaultdict(float)
+        )
+        first = bisect_right(self.intervals, begin_s, key=lambda interval: interval.end_s)
+        for interval in takewhile(lambda one: one.begin_s < end_s, islice(self.intervals, first, None)):
+            common_s = min(end_s, interval.end_s) - max(begin_s, interval.begin_s)
+            if common_s > 0:
+                _add(interval.counters, common_s / (interval.end_s - interval.begin_s), totals)
+        groups = [
+            CounterGroup(source=source, instance=instance, values=values)
+            for (source, instance), values in totals.items()
+        ]
+        return NodeCounters(
+            case=sample.case,
+            repetition=sample.repetition,
+            operation=sample.operation,
+            elapsed_s=sample.elapsed_s,
+            counters=groups,
+        )
+
+
+def _add(
+    groups: Sequence[CounterGroup],
+    share: float,
+    totals: defaultdict[tuple[str, str], defaultdict[str, float]],
+) -> None:
+    for group in groups:
+        values = totals[group.source, group.instance]
+        for name, value in group.values.items():
+            if group.source in _LEVELS or name in _LEVELS:
+                values[name] = value
+            else:
+                values[name] += share * value
+
+
+def read_observed(path: Path) -> Observed:
+    """Reads a file of `strider observe`, up to its last whole line.
+
+    Raises:
+        StriderError: It cannot be read, is something else, or of an unknown version.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    except (OSError, UnicodeDecodeError) as error:
+        raise StriderError(f"cannot read {path}: {error}") from error
+    whole = [line for line in lines if line.endswith("\n") and line.strip()]
+    head, *documents = list(_documents(path, whole)) or [{}]
+    if head.get("format") != "strider-observed":
+        raise StriderError(
+            f'{path} was not written by strider observe: "format" should be "strider-observed"'
+        )
+    require_version(path, "strider-observed", head.get("version"), OBSERVED_VERSION)
+    first = _validated(path, _Head, head)
+    readings = [_validated(path, _Line, document) for document in documents]
+    intervals = [
+        Interval(line.end.timestamp() - line.elapsed_s, line.end.timestamp(), line.counters)
+        for line in readings
+    ]
+    return Observed(first.host, first.interval_s, intervals)
+
+
+def _documents(path: Path, lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            document = json.loads(line)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict):
+            raise StriderError(f"{path} line {number} is not a JSON object: the file is damaged")
+        yield document
+
+
+def _validated(path: Path, model: type[_Model], document: dict[str, Any]) -> _Model:
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StriderError(f"{path}: a bad {place}: {first['msg']}: the file is damaged") from error

@@ -1,0 +1,347 @@
+"""Comparisons match what does the same work and give a verdict that chance does not give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from builders import KIB, MIB, CaseSpec, sweep
+from comparison_builders import run_of, started
+from strider.compare import Comparison, Row, compare, compare_within, is_unproven
+from strider.errors import StriderError
+from strider.store import Case, Run
+
+WRITE = CaseSpec(operations=("write",))
+
+
+def only(comparison: Comparison) -> Row:
+    (row,) = comparison.rows
+    return row
+
+
+def write_of(**changes: object) -> CaseSpec:
+    return CaseSpec(operations=("write",), common=dict(changes))
+
+
+class TestTwoRuns:
+    def test_the_same_run_twice_differs_in_nothing(self, tmp_path: Path) -> None:
+        run = run_of(tmp_path / "a", sweep())
+        comparison = compare([run], [run])
+        assert comparison.counts["no difference shown"] == len(comparison.rows) == 12
+        assert all(row.change and row.change.ratio == 1 for row in comparison.rows)
+        assert "A and B are the same run." in comparison.remarks
+
+    @pytest.mark.parametrize(("factor", "verdict"), [(0.95, "slower"), (1.06, "faster")])
+    def test_a_difference_is_found_with_its_size(self, tmp_path: Path, factor: float, verdict: str) -> None:
+        base = run_of(tmp_path / "a", [WRITE])
+        other = run_of(tmp_path / "b", [WRITE], seed=2, factor=lambda *_: factor)
+        row = only(compare([base], [other]))
+        assert row.verdict == verdict
+        assert row.change is not None
+        assert row.change.low < factor < row.change.high
+        assert (row.change.method, row.change.n) == ("unpaired", 12)
+
+    def test_less_time_is_faster(self, tmp_path: Path) -> None:
+        cases = sweep(interfaces=["posix"], transfers=[64 * KIB], operations=["write"])
+        base = run_of(tmp_path / "a", cases)
+        halved = [
+            sample.model_copy(
+                update={"latency": sample.latency.model_copy(update={"p50_s": sample.latency.p50_s / 2})}
+            )
+            for sample in base.samples
+            if sample.latency
+        ]
+        row = only(compare([base], [base.model_copy(update={"samples": halved})], ["latency-p50"]))
+        assert row.verdict == "faster"
+        assert row.change is not None
+        assert row.change.ratio == pytest.approx(0.5)
+
+    def test_what_differs_by_less_than_the_threshold_is_no_difference(self, tmp_path: Path) -> None:
+        base = run_of(tmp_path / "a", [WRITE])
+        other = run_of(tmp_path / "b", [WRITE], seed=2, factor=lambda *_: 0.95)
+        assert only(compare([base], [other], threshold=0.1)).verdict == "no difference shown"
+        assert only(compare([base], [other], threshold=0.1)).notes == ["within ±10 %"]
+        assert only(compare([base], [other], threshold=0.01)).verdict == "slower"
+
+    def test_names_targets_and_numbers_of_cases_do_not_matter(self, tmp_path: Path) -> None:
+        first, second = CaseSpec(name="one"), CaseSpec(name="two", common={"order": "random"})
+        base = run_of(tmp_path / "a", [first, second])
+        other = run_of(
+            tmp_path / "b", [CaseSpec(name="zwei", common={"order": "random"}), CaseSpec(name="eins")]
+        )
+        rows = compare([base], [other]).rows
+        assert {(row.base.case.name, row.other.case.name) for row in rows if row.base and row.other} == {
+            ("one", "eins"),
+            ("two", "zwei"),
+        }
+
+    def test_of_two_cases_with_the_same_work_the_one_of_the_same_name_is_taken(self, tmp_path: Path) -> None:
+        base = run_of(tmp_path / "a", [CaseSpec(name="one"), CaseSpec(name="two")])
+        other = run_of(tmp_path / "b", [CaseSpec(name="two"), CaseSpec(name="one")])
+        assert all(
+            row.base and row.other and row.base.case.name == row.other.case.name
+            for row in compare([base], [other]).rows
+        )
+
+    def test_what_was_off_and_what_did_not_exist_yet_are_the_same(self, tmp_path: Path) -> None:
+        older = run_of(tmp_path / "a", [WRITE])
+        newer = run_of(tmp_path / "b", [write_of(think=0, wear_out=False, shift=None)])
+        assert only(compare([older], [newer])).verdict == "no difference shown"
+
+
+class TestNotComparable:
+    @pytest.mark.parametrize(
+        ("other", "reason"),
+        [
+            (write_of(order="random"), "different work: order forward and random"),
+            (write_of(verify="off"), "verified differently: full and off"),
+            (
+                CaseSpec(
+                    operations=("write",),
+                    pattern={"name": "segmented", "transfer": MIB, "block": MIB, "segments": 1},
+                ),
+                "different work: block 64 MiB and 1 MiB",
+            ),
+            (
+                CaseSpec(operations=("write",), wrong_data=True, clients=2, interface={"name": "mpiio"}),
+                "only in A",
+            ),
+        ],
+    )
+    def test_different_work_is_not_compared_and_it_is_said_why(
+        self, tmp_path: Path, other: CaseSpec, reason: str
+    ) -> None:
+        row = compare([run_of(tmp_path / "a", [WRITE])], [run_of(tmp_path / "b", [other])]).rows[0]
+        assert (row.verdict, row.reason, row.change) == ("not comparable", reason, None)
+
+    def test_what_only_one_side_has_is_told(self, tmp_path: Path) -> None:
+        base = run_of(tmp_path / "a", [WRITE, CaseSpec(interface={"name": "uring"})])
+        other = run_of(tmp_path / "b", [WRITE, CaseSpec(interface={"name": "mpiio"}, operations=("read",))])
+        reasons = [row.reason for row in compare([base], [other]).rows]
+        assert reasons == ["", "only in A", "only in A", "only in B"]
+
+    def test_another_history_is_other_work(self, tmp_path: Path) -> None:
+        base = run_of(tmp_path / "a", [CaseSpec(operations=("write", "read"))])
+        other = run_of(tmp_path / "b", [CaseSpec(operations=("read",))])
+        (write, read) = compare([base], [other]).rows
+        assert write.reason == "only in A"
+        assert read.reason == "different work: operations write, read and read"
+
+    def test_void_samples_make_an_operation_incomparable(self, tmp_path: Path) -> None:
+        base = run_of(tmp_path / "a", [CaseSpec()])
+        other = run_of(tmp_path / "b", [CaseSpec(wrong_data=True)])
+        write, read = compare([base], [other]).rows
+        assert write.verdict == "no difference shown"
+        assert (read.verdict, read.reason) == ("not comparable", "B: 12 of 12 samples void")
+
+    def test_two_repetitions_are_too_few(self, tmp_path: Path) -> None:
+        base = run_of(tmp_path / "a", [WRITE], repetitions=2)
+        other = run_of(tmp_path / "b", [WRITE], repetitions=5)
+        assert only(compare([base], [other])).reason == "too few repetitions: 2 and 5, 3 each are needed"
+
+    def test_what_was_not_measured_is_not_compared(self, tmp_path: Path) -> None:
+        run = run_of(tmp_path / "a", [WRITE])
+        without = [sample.model_copy(update={"latency": None}) for sample in run.samples]
+        row = only(compare([run], [run.model_copy(update={"samples": without})], ["latency-p99"]))
+        assert row.reason == "B: latency-p99 was not measured"
+
+
+class TestSeveralRuns:
+    def test_each_run_is_one_measurement(self, tmp_path: Path) -> None:
+        """Runs differ by 10 % from each other: repetitions within a run say nothing of a difference."""
+        levels = [1.0, 1.1, 0.9, 1.05]
+        base = [
+            started(run_of(tmp_path / f"a{i}", [WRITE], seed=i, factor=lambda *_, f=f: f), 10 * i)
+            for i, f in enumerate(levels)
+        ]
+        other = [
+            started(run_of(tmp_path / f"b{i}", [WRITE], seed=9 + i, factor=lambda *_, f=f: f), 10 * i + 5)
+            for i, f in enumerate([1.1, 0.95, 1.1, 0.9])
+        ]
+        assert only(compare(base[:1], other[:1])).verdict == "faster", "one run of each: a false difference"
+        row = only(compare(base, other))
+        assert (row.verdict, row.change and row.change.n) == ("no difference shown", 4)
+
+    def test_runs_in_turns_are_pairs_and_drift_cancels(self, tmp_path: Path) -> None:
+        def side(name: str, offset: int, factor: float) -> list[object]:
+            return [
+                started(
+                    run_of(
+                        tmp_path / f"{name}{i}",
+                        [WRITE],
+                        seed=i + offset,
+                        factor=lambda *_, i=i: factor * 0.8**i,
+                    ),
+                    10 * i + offset,
+                )
+                for i in range(4)
+            ]
+
+        comparison = compare(side("a", 1, 1.0), side("b", 2, 0.9))  # type: ignore[arg-type]
+        row = only(comparison)
+        assert row.change is not None
+        assert (row.verdict, row.change.method) == ("slower", "paired by run")
+        assert "The runs were taken in turns" in comparison.remarks[0]
+
+    def test_runs_not_taken_in_turns_are_no_pairs(self, tmp_path: Path) -> None:
+        base = [started(run_of(tmp_path / f"a{i}", [WRITE], seed=i), i) for i in range(3)]
+        other = [started(run_of(tmp_path / f"b{i}", [WRITE], seed=i + 5), i + 10) for i in range(3)]
+        comparison = compare(base, other)
+        row = only(comparison)
+        assert row.change is not None
+        assert row.change.method == "unpaired by run"
+        assert "drift can pass for a difference" in comparison.remarks[0]
+
+    def test_numbers_of_runs_that_do_not_go_together_are_refused(self, tmp_path: Path) -> None:
+        run = run_of(tmp_path / "a", [WRITE])
+        with pytest.raises(StriderError, match="cannot compare 1 with 2 runs"):
+            compare([run], [run, run])
+        with pytest.raises(StriderError, match="named twice"):
+            compare([run] * 3, [run] * 3)
+
+
+class TestWithinARun:
+    def test_interfaces_are_compared_with_the_first(self, tmp_path: Path) -> None:
+        def factor(case: Case, _: int) -> float:
+            return {"posix": 1.0, "mpiio": 0.8, "uring": 1.2}[case.interface_name]
+
+        run = run_of(tmp_path / "a", sweep(interfaces=("posix", "mpiio", "uring")), factor=factor)
+        comparison = compare_within(run, "interface")
+        assert [side.label for side in comparison.sides] == ["posix", "mpiio", "uring"]
+        verdicts = {(row.other.label, row.verdict) for row in comparison.rows if row.other}
+        assert verdicts == {("mpiio", "slower"), ("uring", "faster")}
+        assert all("interface" not in row.labels for row in comparison.rows)
+
+    def test_the_base_and_the_others_can_be_named(self, tmp_path: Path) -> None:
+        run = run_of(tmp_path / "a", sweep(interfaces=("posix", "mpiio", "uring")))
+        assert [s.label for s in compare_within(run, "interface=uring,posix").sides] == ["uring", "posix"]
+
+    def test_repetitions_of_a_round_are_pairs_so_that_drift_cancels(self, tmp_path: Path) -> None:
+        def factor(case: Case, repetition: int) -> float:
+            return 0.7**repetition * (0.95 if case.interface_name == "mpiio" else 1.0)
+
+        cases = sweep(transfers=[MIB], operations=["write"])
+        row = only(compare_within(run_of(tmp_path / "a", cases, factor=factor, noise=0.02), "interface"))
+        assert row.change is not None
+        assert (row.verdict, row.change.method, row.change.n) == ("slower", "paired by round", 12)
+
+    def test_without_interleaving_there_are_no_pairs_and_a_warning(self, tmp_path: Path) -> None:
+        run = run_of(tmp_path / "a", sweep(transfers=[MIB], operations=["write"]))
+        in_a_row = run.model_copy(update={"plan": run.plan.model_copy(update={"interleave": "none"})})
+        comparison = compare_within(in_a_row, "interface")
+        row = only(comparison)
+        assert row.change is not None
+        assert row.change.method == "unpaired"
+        assert "interleave none" in comparison.remarks[0]
+
+    @pytest.mark.parametrize("by", ["transfer", "transfer=1MiB,64KiB"])
+    def test_any_key_can_be_compared(self, tmp_path: Path, by: str) -> None:
+        cases = sweep(interfaces=["posix"], transfers=(64 * KIB, MIB), operations=["write"])
+        labels = [side.label for side in compare_within(run_of(tmp_path / "a", cases), by).sides]
+        assert labels == (["64 KiB", "1 MiB"] if by == "transfer" else ["1 MiB", "64 KiB"])
+
+    def test_options_of_an_interface_tell_it_apart(self, tmp_path: Path) -> None:
+        interfaces = [{"name": "posix", "direct": direct} for direct in (False, True)]
+        run = run_of(tmp_path / "a", sweep(interfaces=interfaces, transfers=[MIB], operations=["write"]))
+        assert [side.label for side in compare_within(run, "interface").sides] == ["posix", "posix direct"]
+        assert [side.label for side in compare_within(run, "posix.direct").sides] == ["no", "yes"]
+
+    @pytest.mark.parametrize(
+        ("by", "message"),
+        [
+            ("order", "it has only one value, forward.*keys with several values: interface, transfer"),
+            ("colour", "it has no value"),
+            ("interface=posix", "two values or more"),
+            ("interface=posix,nfs", '"interface" has no value "nfs": choose among posix, mpiio'),
+        ],
+    )
+    def test_what_cannot_be_compared_is_refused_with_a_remedy(
+        self, tmp_path: Path, by: str, message: str
+    ) -> None:
+        with pytest.raises(StriderError, match=message):
+            compare_within(run_of(tmp_path / "a", sweep(), repetitions=3), by)
+
+
+class TestManyRows:
+    def test_a_row_that_differs_alone_among_many_is_no_difference(self, tmp_path: Path) -> None:
+        cases = sweep(transfers=[2**k for k in range(12, 24)], operations=["write"])
+        base = run_of(tmp_path / "a", cases)
+
+        other = run_of(
+            tmp_path / "b", cases, seed=7, factor=lambda case, _: 0.99 if case.number == 1 else 1.0
+        )
+        first, *rest = compare([base], [other]).rows
+        assert first.change is not None
+        assert first.change.p_value < 0.05 < first.change.p_adjusted
+        assert first.notes == ["alone it would count"]
+        assert {row.verdict for row in (first, *rest)} == {"no difference shown"}
+
+    def test_proof_that_nothing_is_much_slower_needs_a_narrow_interval(self, tmp_path: Path) -> None:
+        base = run_of(tmp_path / "a", [WRITE])
+        same = only(compare([base], [run_of(tmp_path / "b", [WRITE], seed=2)], threshold=0.1))
+        assert not is_unproven(same, 0.1)
+        assert is_unproven(same, 0.001)
+        noisy = only(compare([base], [run_of(tmp_path / "c", [WRITE], noise=0.3)], threshold=0.1))
+        assert noisy.verdict == "no difference shown"
+        assert is_unproven(noisy, 0.1)
+
+
+class TestChance:
+    """The whole of `compare`, 300 times, on runs whose truth is known; `test_simulation` tries its parts."""
+
+    TRIALS = 300
+
+    def verdicts(self, tmp_path: Path, factor: float) -> list[list[str]]:
+        """The verdicts of four rows in each trial: 12 repetitions, noise of 3 %, side B at a factor of A."""
+        run = run_of(tmp_path / "a", sweep(transfers=[MIB]))
+        rng = np.random.default_rng(1)
+
+        def drawn(factor: float) -> Run:
+            rates = 1000 * factor * rng.normal(1, 0.03, len(run.samples))
+            pairs = zip(run.samples, rates.tolist(), strict=True)
+            return run.model_copy(
+                update={"samples": [sample.model_copy(update={"rate_mib_s": rate}) for sample, rate in pairs]}
+            )
+
+        comparisons = (compare([drawn(1.0)], [drawn(factor)]) for _ in range(self.TRIALS))
+        return [[row.verdict for row in comparison.rows] for comparison in comparisons]
+
+    def test_identical_runs_differ_in_at_most_5_of_100_comparisons(self, tmp_path: Path) -> None:
+        found = self.verdicts(tmp_path, 1.0)
+        differing = sum(set(verdicts) != {"no difference shown"} for verdicts in found)
+        assert differing / self.TRIALS <= 0.05 + 2 * (0.05 * 0.95 / self.TRIALS) ** 0.5
+
+    def test_a_slowdown_by_5_percent_is_found_in_95_of_100_rows(self, tmp_path: Path) -> None:
+        found = [verdict for verdicts in self.verdicts(tmp_path, 0.95) for verdict in verdicts]
+        assert found.count("slower") / len(found) >= 0.95
+        assert "faster" not in found
+
+
+class TestRemarks:
+    def test_two_runs_are_not_interleaved(self, tmp_path: Path) -> None:
+        comparison = compare([run_of(tmp_path / "a", [WRITE])], [run_of(tmp_path / "b", [WRITE])])
+        assert "drift above all, can pass for a difference" in comparison.remarks[0]
+
+    def test_different_machines_are_named(self, tmp_path: Path) -> None:
+        base, other = run_of(tmp_path / "a", [WRITE]), run_of(tmp_path / "b", [WRITE])
+        environment = {**other.info.environment, "host": "elsewhere", "memory_bytes": 1 << 30}
+        moved = other.model_copy(update={"info": other.info.model_copy(update={"environment": environment})})
+        assert (
+            "A and B differ in host (synthetic and elsewhere); memory (256 GiB and 1 GiB)."
+            in compare([base], [moved]).remarks
+        )
+
+    def test_few_measurements_are_told(self, tmp_path: Path) -> None:
+        few = compare(
+            [run_of(tmp_path / "a", [WRITE], repetitions=4)], [run_of(tmp_path / "b", [WRITE], seed=2)]
+        )
+        assert any("measured 4 times only" in remark for remark in few.remarks)
+        assert any("could not be shown" in remark for remark in few.remarks)
+
+    @pytest.mark.parametrize("metric", ["speed", ""])
+    def test_unknown_metrics_are_refused(self, tmp_path: Path, metric: str) -> None:
+        run = run_of(tmp_path / "a", [WRITE])
+        with pytest.raises(StriderError, match="choose among rate, first-done"):
+            compare([run], [run], [metric])

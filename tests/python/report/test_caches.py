@@ -1,0 +1,124 @@
+"""A read that a cache served cannot pass for one of storage."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from builders import CaseSpec, RunBuilder
+from strider.report import write_html
+from strider.report.caches import cache_notes, cache_remarks
+from strider.report.facets import Facets
+from strider.report.remarks import cached_cases, remarks
+from strider.report.table import as_rows, render
+from strider.report.wording import best_rates
+from strider.statistics import OperationSummary, summarize
+from strider.store import Run, load
+
+COLD = {"policy": "cold", "action": "fsync, posix_fadvise", "cached_share": 0.0, "examined_by": "cachestat"}
+
+
+def run_of(tmp_path: Path, **keys: object) -> Run:
+    case = CaseSpec(**keys)  # type: ignore[arg-type]
+    return load(RunBuilder([case]).write(tmp_path / "run"))
+
+
+def read_of(tmp_path: Path, **keys: object) -> OperationSummary:
+    write, read = summarize(run_of(tmp_path, **keys))
+    assert cache_notes(write) == []
+    return read
+
+
+@pytest.mark.parametrize(
+    ("served", "notes"),
+    [
+        (None, []),
+        (0.0, ["from cache"]),
+        (0.099, ["from cache"]),
+        (0.12, ["12 % from storage"]),
+        (0.88, ["88 % from storage"]),
+        (0.91, []),
+        (1.2, []),
+    ],
+)
+def test_a_row_says_where_a_read_came_from(tmp_path: Path, served: float | None, notes: list[str]) -> None:
+    assert cache_notes(read_of(tmp_path, served=served)) == notes
+
+
+def test_the_share_is_that_of_all_repetitions(tmp_path: Path) -> None:
+    read = read_of(tmp_path, served=0.5)
+    assert read.served is not None
+    assert read.served.share == pytest.approx(0.5)
+    assert read.served.source == "process"
+
+
+def test_a_sentence_says_which_reads_were_none_of_storage(tmp_path: Path) -> None:
+    (sentence,) = cache_remarks([read_of(tmp_path, served=0.02)])
+    assert sentence.startswith("1 read (case 1) was served by a cache: at most 2.0 % of the bytes came from")
+    assert 'cache = "cold"' in sentence
+    assert cache_remarks([read_of(tmp_path, served=1.0)]) == []
+
+
+def test_files_that_stayed_in_memory_are_told(tmp_path: Path) -> None:
+    read = read_of(tmp_path, served=0.95, prepared=COLD | {"cached_share": 0.3})
+    assert cache_notes(read) == ["not cold"]
+    assert cache_remarks([read]) == [
+        "1 read (case 1) was to find caches cold, but up to 30 % of the files stayed in memory."
+    ]
+
+
+def test_caches_that_nobody_can_see_are_told_unless_storage_served_all(tmp_path: Path) -> None:
+    unseen = COLD | {"action": "attempted: fsync, posix_fadvise", "cached_share": None, "examined_by": None}
+    (sentence,) = cache_remarks([read_of(tmp_path, prepared=unseen)])
+    assert sentence.endswith("nobody can tell here whether they were (attempted: fsync, posix_fadvise).")
+    assert cache_remarks([read_of(tmp_path, prepared=unseen, served=1.0)]) == []
+    assert cache_remarks([read_of(tmp_path, prepared=COLD, served=1.0)]) == []
+
+
+@pytest.mark.parametrize(
+    ("served", "headline"),
+    [(None, "read (files fit into memory)"), (0.0, "read (from cache)"), (1.0, "read")],
+)
+def test_a_headline_says_so(tmp_path: Path, served: float | None, headline: str) -> None:
+    run = run_of(tmp_path, served=served)
+    summaries = summarize(run)
+    facets = Facets.of([summary.case for summary in summaries])
+    best = best_rates(summaries, facets, cached_cases(run, summaries))
+    assert [one.operation for one in best] == ["write", headline]
+
+
+def test_what_counters_tell_need_not_be_supposed(tmp_path: Path) -> None:
+    run = run_of(tmp_path, served=1.0)
+    assert not any("fit into the memory" in remark for remark in remarks(run, summarize(run), []))
+    unknown = run_of(tmp_path)
+    (found,) = (r for r in remarks(unknown, summarize(unknown), []) if "fit into the memory" in r)
+    assert "(at most 64 MiB) fit into the memory of synthetic (256 GiB), so its cache may have" in found
+
+
+def test_memory_is_that_of_all_nodes_that_counted(tmp_path: Path) -> None:
+    from strider.store import load_counters
+
+    run = run_of(tmp_path, counting_nodes=3)
+    summaries = summarize(run, load_counters(run.directory))
+    (found,) = (remark for remark in remarks(run, summaries, []) if "fit into the memory" in remark)
+    assert "fit into the memory of 3 nodes (24 GiB), so their caches may have" in found
+
+
+def test_table_rows_and_page_say_it(tmp_path: Path) -> None:
+    run = run_of(tmp_path, served=0.0, prepared=COLD, common={"cache": "cold"})
+    console = Console(file=io.StringIO(), width=160)
+    render(run, console)
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue()
+    assert "from cache" in shown
+    assert "1 read (case 1) was served by a cache: none of the bytes came from storage" in shown
+    assert "cache cold" in shown
+    write, read = as_rows(run)
+    assert (write["served_by_storage"], write["cached_before"]) == (None, None)
+    assert (read["served_by_storage"], read["served_source"], read["cached_before"]) == (0.0, "process", 0.0)
+    page = write_html([run], tmp_path / "report.html").read_text()
+    assert "served by a cache" in page
+    assert "from cache" in page

@@ -1,0 +1,145 @@
+"""Repetitions that stand out, rates that drift and ranks that are late are said, with rank and node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import CaseSpec, RunBuilder
+from strider.report.steadiness import steadiness
+from strider.statistics import last_ranks, stragglers, summarize
+from strider.store import Run, load
+
+Event = dict[str, Any]
+CLIENTS = 8
+
+
+def run_of(
+    tmp_path: Path,
+    rate: Callable[[int], float] = lambda repetition: 1000 + repetition % 3,
+    late: Callable[[int, int], float] = lambda repetition, rank: 1.0,
+    repetitions: int = 8,
+    clients: int = CLIENTS,
+) -> Run:
+    """A run of one write on two nodes, every second rank on the second.
+
+    Args:
+        tmp_path: Where to write it.
+        rate: MiB/s of a repetition.
+        late: How long a rank takes in a repetition, seconds.
+        repetitions: How many.
+        clients: Number of ranks.
+    """
+    case = CaseSpec(operations=("write",), clients=clients)
+    directory = RunBuilder([case], repetitions=repetitions).write(tmp_path / "run")
+    events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
+    for event in events:
+        _change(event, rate, late)
+    (directory / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    return load(directory)
+
+
+def _change(event: Event, rate: Callable[[int], float], late: Callable[[int, int], float]) -> None:
+    if event["event"] == "run":
+        event["nodes"] = [{"name": name, "ranks": CLIENTS // 2} for name in ("node01", "node02")]
+    elif event["event"] == "sample":
+        event["rate_mib_s"] = rate(event["repetition"])
+    elif event["event"] == "rank":
+        event["node"] = event["rank"] % 2
+        event["start_s"] = 10.0 * event["repetition"]
+        event["end_s"] = event["start_s"] + late(event["repetition"], event["rank"])
+
+
+def said(run: Run) -> list[str]:
+    return steadiness(run, summarize(run))
+
+
+def test_a_steady_run_needs_no_words(tmp_path: Path) -> None:
+    assert said(run_of(tmp_path)) == []
+
+
+def test_a_late_rank_is_named_with_its_node_and_its_cost(tmp_path: Path) -> None:
+    run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if rank == 7 and repetition else 1.0)
+    assert said(run) == [
+        "Straggler: rank 7 on node02 finished 2.0 × later than the median rank in 7 of 8 repetitions "
+        "of write of case 1 (posix), which lost 44 % of the rate."
+    ]
+
+
+def test_all_late_ranks_of_a_node_are_one_straggler(tmp_path: Path) -> None:
+    def late(repetition: int, rank: int) -> float:
+        return 3.0 if rank in (1, 3) else 1.0
+
+    (found,) = stragglers(run := run_of(tmp_path, late=late, clients=5), last_ranks(run))
+    assert (found.rank, found.node, found.times, found.n) == (None, "node02", 8, 8)
+    assert found.lost == pytest.approx(2 / 3)
+    assert "all ranks of node02" in said(run)[0]
+
+
+def test_a_rank_that_is_late_once_is_no_straggler(tmp_path: Path) -> None:
+    run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if (repetition, rank) == (3, 7) else 1.0)
+    assert said(run) == []
+
+
+def test_short_phases_are_not_judged(tmp_path: Path) -> None:
+    run = run_of(tmp_path, late=lambda repetition, rank: 0.02 if rank == 7 else 0.01)
+    assert said(run) == []
+
+
+def test_another_late_rank_each_time_is_no_straggler(tmp_path: Path) -> None:
+    run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if rank == repetition % CLIENTS else 1.0)
+    assert said(run) == []
+
+
+def test_ranks_without_work_are_not_waited_for(tmp_path: Path) -> None:
+    run = run_of(tmp_path, late=lambda repetition, rank: 5.0 if rank == 0 else 0.1)
+    events = run.directory / "events.jsonl"
+    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    idle = [e | {"requests": 0} if e["event"] == "rank" and e["rank"] else e for e in lines]
+    events.write_text("".join(json.dumps(event) + "\n" for event in idle))
+    assert last_ranks(load(run.directory)) == {}
+
+
+def test_an_outlier_is_attributed_to_the_rank_that_was_late_in_it(tmp_path: Path) -> None:
+    run = run_of(
+        tmp_path,
+        rate=lambda repetition: 400 if repetition == 3 else 1000 + repetition,
+        late=lambda repetition, rank: 2.5 if (repetition, rank) == (3, 5) else 1.0,
+    )
+    assert said(run) == [
+        "Outlier: repetition 3 of write of case 1 (posix) had 0.399 × the median rate; "
+        "rank 5 on node02 finished 2.5 × later than the median rank."
+    ]
+
+
+def test_an_outlier_of_all_ranks_is_nobodys(tmp_path: Path) -> None:
+    run = run_of(
+        tmp_path,
+        rate=lambda repetition: 400 if repetition == 3 else 1000 + repetition,
+        late=lambda repetition, rank: 2.5 if repetition == 3 else 1.0,
+    )
+    (sentence,) = said(run)
+    assert "all ranks were slow" in sentence
+
+
+def test_an_outlier_counts_all_the_same(tmp_path: Path) -> None:
+    run = run_of(tmp_path, rate=lambda repetition: 400 if repetition == 3 else 1000)
+    (summary,) = summarize(run)
+    assert summary.rate is not None
+    assert (summary.n, summary.rate.minimum) == (8, 400)
+
+
+@pytest.mark.parametrize(("slope", "verb"), [(-0.03, "fell by 21 %"), (0.03, "rose by 21 %")])
+def test_a_trend_is_no_steady_state(tmp_path: Path, slope: float, verb: str) -> None:
+    run = run_of(tmp_path, rate=lambda repetition: 1000 * (1 + slope * repetition))
+    (sentence,) = said(run)
+    assert sentence.startswith("No steady state: the rate of write of case 1 (posix)")
+    assert verb in sentence
+
+
+def test_a_single_rank_is_late_for_nobody(tmp_path: Path) -> None:
+    assert said(run_of(tmp_path, late=lambda repetition, rank: 9.0, clients=1)) == []
