@@ -86,6 +86,7 @@ missing_packages() { # the Debian packages of what nobody provides
   has_header gtest/gtest.h || echo libgtest-dev
   has pkg-config || echo pkg-config
   has_header liburing.h || echo liburing-dev
+  has_header openssl/hmac.h || echo libssl-dev
   # Optional modules are tested where their libraries fit the MPI: Debian's MPICH has its own HDF5.
   case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) [ -e /usr/include/hdf5/mpich/hdf5.h ] || echo libhdf5-mpich-dev ;; esac
   for tool in fio strace chromium; do has $tool || echo $tool; done
@@ -98,7 +99,7 @@ missing_packages() { # the Debian packages of what nobody provides
 
 # HEADER:PACKAGE of the libraries of optional interfaces
 library_needs='
-  glusterfs/api/glfs.h:libglusterfs-dev cephfs/libcephfs.h:libcephfs-dev nfsc/libnfs.h:libnfs-dev
+  glusterfs/api/glfs.h:libglusterfs-dev cephfs/libcephfs.h:libcephfs-dev nfsc/libnfs.h:libnfs-dev rdma/fi_rma.h:libfabric-dev
   xrootd/XrdCl/XrdClFile.hh:libxrootd-client-dev'
 
 # PROGRAM:PACKAGE, or FILE:PACKAGE, of what tests/system/lab starts

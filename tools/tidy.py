@@ -39,6 +39,10 @@ MAY_INCLUDE: dict[str, set[str]] = {
     },
     "listio/layout": {"core"},
     "listio/registration": {"core"},
+    "listio/protocol": {"core", "listio/layout"},
+    "listio/transfer": {"core", "listio/layout", "listio/registration", "listio/protocol"},
+    "listio/server": {"core", "listio/layout", "listio/registration", "listio/protocol", "listio/transfer"},
+    "listio/client": {"core", "listio/layout", "listio/registration", "listio/protocol", "listio/transfer"},
 }
 """The one-way street within engine/ and listio/: the folders that a folder may include besides itself. Those
 of engine/ are known by their own name, as in `#include`."""

@@ -2,7 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "listio/registration/address_space.hpp"
@@ -74,6 +77,10 @@ class Domain {
 
   const Counters& counters() const { return counters_; }
 
+  /// From now on remembers which regions are live, for `is_live`: to check who uses them, not while costs are measured.
+  void track();
+  bool is_live(const Region& region) const;
+
  protected:
   explicit Domain(const CostModel& model) : model_(model) {}
 
@@ -81,8 +88,11 @@ class Domain {
   virtual Result pin(const Range& pages) = 0;
   virtual void unpin(const Region& region) = 0;
 
+  using Live = std::multiset<std::tuple<std::uintptr_t, std::uintptr_t, std::uint32_t>>;
+
   CostModel model_;
   Counters counters_;
+  std::optional<Live> live_;  ///< if tracked: beginnings, ends, slots
 };
 
 struct UringOptions {
@@ -104,7 +114,11 @@ struct ModelOptions {
 /// A card that exists only as a cost model: spends T busily, and faults where the kernel says that pages are missing.
 std::unique_ptr<Domain> make_model_domain(const ModelOptions& options = {});
 
-/// The domain of a name: `uring`, `mlock` or `model`. InputError for others.
+/// Memory registration of libfabric, on the best provider that it has. InputError if there is none, or the build has no
+/// libfabric.
+std::unique_ptr<Domain> make_ofi_domain();
+
+/// The domain of a name: `uring`, `mlock`, `model` or `ofi`. InputError for others.
 std::unique_ptr<Domain> make_domain(std::string_view name);
 
 }  // namespace strider::listio

@@ -1,0 +1,132 @@
+"""How lists of pieces move to and from an I/O server by each method, and whether hybrid chooses well.
+
+    .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [DIRECTORY]]]]
+
+TRANSPORT is cma (default) or tcp; STORE is nothing (default: the server forgets what is written, so that
+what is measured is the way there) or files, below DIRECTORY (default: where temporary files go). One
+server, one client, memory at a stride of twice the length of a piece, a contiguous file. Rates are those of
+the best of short windows, which other work on the machine moves least; how hybrid compares is also given as
+the median of the ratio within a round. Builds `strider-list-transfers` and `strider-listio-server` beside
+the engine.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from common import Json
+from rich.console import Console
+from rich.table import Table
+
+from strider import engine as engines
+
+METHODS = ("multiple", "pack", "gather", "hybrid")
+SECRET = "5" * 64
+"""Of a volume that lives for some seconds."""
+
+Times = dict[str, list[float]]
+"""µs of one list in each round, by method."""
+
+
+def build() -> Path:
+    """Builds the programs in the engine's own build folder; that folder."""
+    folder = engines.find().path.parent.parent
+    source = Path(__file__).resolve().parents[1]
+    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
+    targets = ["strider-list-transfers", "strider-listio-server"]
+    for words in (configure, ["cmake", "--build", folder, "--target", *targets]):
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{', '.join(targets)} could not be built:\n{done.stdout}{done.stderr}")
+    return folder
+
+
+def measure(folder: Path, place: Path, transport: str, rounds: int, store: str) -> list[Json]:
+    """Runs a server and the client; what the client printed."""
+    (place / "secret").write_text(SECRET)
+    options = [
+        "--directory",
+        place,
+        "--secret-file",
+        place / "secret",
+        "--transport",
+        transport,
+        "--store",
+        store,
+    ]
+    words = [str(word) for word in (folder / "listio/strider-listio-server", *options)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            ready = json.loads(next(iter(server.stdout or []), "").removeprefix("ready "))
+            volume = {
+                "strider-listio-volume": 1,
+                "servers": [ready["address"]],
+                "transport": transport,
+                "strip_bytes": 65536,
+                "secret": SECRET,
+            }
+            (place / "volume.json").write_text(json.dumps(volume))
+            client = [folder / "benchmarks/listio/strider-list-transfers", place / "volume.json", rounds]
+            done = subprocess.run(
+                [str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True
+            )
+        finally:
+            server.terminate()
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def sort_out(lines: list[Json]) -> dict[tuple[str, int, int], Times]:
+    """Times by direction, pieces and bytes of a piece."""
+    times: dict[tuple[str, int, int], Times] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        if "method" in line:
+            times[line["direction"], line["pieces"], line["piece_bytes"]][line["method"]].append(line["us"])
+    return times
+
+
+def hybrid_share(times: Times) -> float:
+    """The median over rounds of how fast hybrid is, relative to the better of pack and gather."""
+    rounds = zip(times["pack"], times["gather"], times["hybrid"], strict=True)
+    better = "pack" if statistics.median(times["pack"]) < statistics.median(times["gather"]) else "gather"
+    return statistics.median(
+        (pack if better == "pack" else gather) / hybrid for pack, gather, hybrid in rounds
+    )
+
+
+def print_direction(direction: str, times: dict[tuple[str, int, int], Times], title: str) -> None:
+    """Prints a table of rates and ratios."""
+    table = Table(title=f"{direction}, {title}", title_justify="left")
+    for column in ("pieces", "bytes of each", *(f"{method} (MB/s)" for method in METHODS)):
+        table.add_column(column, justify="right")
+    for column in ("gather ÷ pack", "gather ÷ multiple", "hybrid ÷ better", "median"):
+        table.add_column(column, justify="right")
+    for (where, pieces, piece_bytes), of_case in times.items():
+        if where != direction:
+            continue
+        best = {method: min(of_case[method]) for method in METHODS}
+        rates = [f"{pieces * piece_bytes / best[method]:.0f}" for method in METHODS]
+        ratios = [
+            best["pack"] / best["gather"],
+            best["multiple"] / best["gather"],
+            min(best["pack"], best["gather"]) / best["hybrid"],
+            hybrid_share(of_case),
+        ]
+        table.add_row(str(pieces), str(piece_bytes), *rates, *(f"{ratio:.2f}" for ratio in ratios))
+    Console(width=140).print(table)
+
+
+def main(transport: str = "cma", rounds: str = "100", store: str = "nothing", directory: str = "") -> None:
+    """Measures and prints."""
+    folder = build()
+    with tempfile.TemporaryDirectory(dir=directory or None) as place:
+        times = sort_out(measure(folder, Path(place), transport, int(rounds), store))
+    for direction in ("write", "read"):
+        print_direction(direction, times, f"{transport}, store {store}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

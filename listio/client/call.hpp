@@ -1,0 +1,69 @@
+#pragma once
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "listio/layout/requests.hpp"
+#include "listio/protocol/messages.hpp"
+#include "listio/registration/registrar.hpp"
+#include "listio/transfer/method.hpp"
+#include "listio/transfer/transport.hpp"
+
+namespace strider::listio {
+
+struct Operation;
+
+/// One request to one server, and the data that go with it.
+struct Call {
+  enum class Stage {
+    waiting,   ///< for its turn, or a buffer
+    putting,   ///< data are on their way to the server's buffer
+    asked,     ///< the request is sent
+    getting,   ///< data are on their way from the server's buffer
+    finished,  ///< successfully or not
+  };
+  enum class Data { none, out, in };
+
+  Operation* operation = nullptr;
+  std::uint64_t number = 0;
+  std::uint32_t server = 0;
+  Request request;
+  Stage stage = Stage::waiting;
+
+  Data data = Data::none;
+  std::size_t first_piece = 0, pieces = 0;  ///< of the operation's
+  std::uint64_t bytes = 0;
+  std::uint32_t buffer = 0;    ///< of the server, once it has one
+  std::size_t unfinished = 0;  ///< puts or gets
+
+  std::vector<std::byte> reply;
+};
+
+/// What the caller asked for: calls to some servers. Finished when all of them are.
+struct Operation {
+  std::string what, file;  ///< for messages
+  Deadline deadline;
+  Deadline looked_at;  ///< when the caller last asked whether it is finished
+  std::vector<Call> calls;
+  std::size_t unfinished = 0;
+  std::optional<IoError> error;  ///< the first one
+
+  // Of transfers.
+  Method method = Method::gather;
+  std::vector<iovec> pieces;
+  std::vector<const Region*> regions;  ///< for each piece, if they are registered
+  Lease lease;
+
+  /// Notes what went wrong, unless something has already.
+  void fail(int error_number, const std::string& message, const std::string& remedy) {
+    if (!error) error.emplace(IoError::What{what, file, 0, 0, error_number}, message, remedy);
+  }
+};
+
+}  // namespace strider::listio

@@ -1,0 +1,313 @@
+#include "listio/client/client.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "listio/client/check.hpp"
+#include "listio/client/engine.hpp"
+#include "listio/protocol/parse.hpp"
+
+namespace strider::listio {
+namespace {
+
+/// FNV-1a: small, and the same everywhere.
+std::uint32_t hash_of(const std::string& path) {
+  std::uint32_t hash = 2166136261U;
+  for (const char letter : path) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619U;
+  return hash;
+}
+
+const std::string& checked(const std::string& path) {
+  if (!is_path(path))
+    throw InputError("path", "'" + path + "' is not a path within a volume",
+                     "write names with slashes between them, without a leading slash, '.' or '..'");
+  return path;
+}
+
+template <typename Body>
+Body body_of(const Call& call) {
+  Body body;
+  if (parse_body(call.reply, body)) return body;
+  throw IoError({call.operation->what, call.operation->file, 0, 0, EPROTO},
+                "server " + std::to_string(call.server) + " says something that is no answer",
+                "use the same release of Strider on both sides");
+}
+
+Striping striping_of(const LayoutWords& layout, std::uint32_t servers, const std::string& path) {
+  if (layout.servers > servers)
+    throw IoError({"open", path, 0, 0, EPROTO}, "the file lies on more servers than the volume has",
+                  "see whether the volume file is of this volume");
+  return {layout.servers, layout.strip_bytes, layout.first};
+}
+
+}  // namespace
+
+class Client::Impl {
+ public:
+  Impl(Volume volume, const ClientOptions& options) : engine(std::move(volume), options) {}
+  ~Impl() { engine_ends(); }
+
+  /// One request to the manager.
+  template <typename Body>
+  Body ask(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
+    const auto operation = engine.prepare(what, path);
+    engine.add(*operation, server, std::move(request));
+    engine.run(*operation);
+    return body_of<Body>(operation->calls.front());
+  }
+  void tell(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
+    const auto operation = engine.prepare(what, path);
+    engine.add(*operation, server, std::move(request));
+    engine.run(*operation);
+  }
+  /// One request to each of the first `servers` servers, at the same time.
+  template <typename Make>
+  std::unique_ptr<Operation> tell_all(const char* what, const std::string& path, std::uint32_t servers,
+                                      const Make& make) {
+    auto operation = engine.prepare(what, path);
+    for (std::uint32_t server = 0; server < servers; ++server) engine.add(*operation, server, make(server));
+    engine.run(*operation);
+    return operation;
+  }
+
+  struct Sizes {
+    std::uint64_t bytes = 0;
+    std::int64_t modified_ns = 0;
+  };
+  Sizes sizes(const File& file) {
+    const auto operation =
+        tell_all("stat", file.path, file.striping.servers(), [&](std::uint32_t) { return DataStatRequest{file.id}; });
+    std::vector<std::uint64_t> data;
+    Sizes sizes;
+    for (const Call& call : operation->calls) {
+      const auto stat = body_of<DataStat>(call);
+      data.push_back(stat.bytes);
+      sizes.modified_ns = std::max(sizes.modified_ns, stat.modified_ns);
+    }
+    sizes.bytes = file.striping.file_bytes(data);
+    return sizes;
+  }
+
+  void remove_data(const char* what, const std::string& path, const Orphan& orphan) {
+    if (orphan.file == 0) return;
+    tell_all(what, path, std::min(orphan.layout.servers, engine.servers()),
+             [&](std::uint32_t) { return RemoveDataRequest{orphan.file}; });
+  }
+
+  struct Transfer {
+    std::unique_ptr<Operation> operation;
+    Direction direction = Direction::read;
+    File file;
+    std::vector<ByteRun> runs;
+  };
+  Ticket start(Direction direction, const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
+    Transfer transfer{engine.prepare(direction, file, memory, runs), direction, file, {}};
+    if (direction == Direction::read) transfer.runs.assign(runs.begin(), runs.end());
+    engine.start(*transfer.operation);
+    transfers.emplace(next_ticket, std::move(transfer));
+    return next_ticket++;
+  }
+  std::uint64_t finish(Transfer& transfer) {
+    engine.finish(*transfer.operation);
+    std::uint64_t bytes = 0;
+    bool beyond_end = false;
+    for (const Call& call : transfer.operation->calls) {
+      bytes += call.bytes;
+      beyond_end |= transfer.direction == Direction::read && !call.reply.empty();
+    }
+    return beyond_end ? before(sizes(transfer.file).bytes, transfer.runs) : bytes;
+  }
+  /// How many bytes of the runs lie before `end`.
+  static std::uint64_t before(std::uint64_t end, std::span<const ByteRun> runs) {
+    std::uint64_t bytes = 0;
+    for (const ByteRun& run : runs)
+      if (run.offset < end) bytes += std::min(run.length, end - run.offset);
+    return bytes;
+  }
+  Transfer& find(Ticket ticket) {
+    const auto found = transfers.find(ticket);
+    if (found == transfers.end())
+      throw InputError("ticket", "there is no transfer " + std::to_string(ticket), "wait for each transfer once");
+    return found->second;
+  }
+
+  Engine engine;
+  std::map<Ticket, Transfer> transfers;
+  Ticket next_ticket = 1;
+
+ private:
+  /// Ends what is under way before its memory goes.
+  void engine_ends() {
+    for (auto& [ticket, transfer] : transfers) engine.abandon(*transfer.operation);
+  }
+};
+
+Client::Client(Volume volume, const ClientOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(volume), options)) {}
+Client::~Client() = default;
+
+File Client::open(const std::string& path, Creation creation, std::uint32_t mode, const Spreading& spreading) {
+  const Volume& volume = impl_->engine.volume();
+  const auto all = static_cast<std::uint32_t>(volume.servers.size());
+  LayoutWords layout;
+  layout.servers = spreading.servers == 0 ? all : spreading.servers;
+  layout.strip_bytes = spreading.strip_bytes == 0 ? volume.strip_bytes : spreading.strip_bytes;
+  if (layout.servers > all)
+    throw InputError("servers",
+                     "the volume has " + std::to_string(all) + " servers, not " + std::to_string(layout.servers),
+                     "spread the file over fewer servers");
+  layout.first = spreading.first.value_or(hash_of(path) % layout.servers);
+  const auto entry = impl_->ask<Entry>("open", path, OpenRequest{checked(path), creation, mode, layout});
+  return {path, entry.file, striping_of(entry.layout, all, path)};
+}
+
+Client::Ticket Client::start_write_list(const File& file, std::span<const iovec> memory,
+                                        std::span<const ByteRun> runs) {
+  return impl_->start(Direction::write, file, memory, runs);
+}
+
+Client::Ticket Client::start_read_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
+  return impl_->start(Direction::read, file, memory, runs);
+}
+
+bool Client::is_done(Ticket ticket) { return impl_->engine.poll(*impl_->find(ticket).operation); }
+
+std::uint64_t Client::wait(Ticket ticket) {
+  Impl::Transfer& transfer = impl_->find(ticket);
+  try {
+    const std::uint64_t bytes = impl_->finish(transfer);
+    impl_->transfers.erase(ticket);
+    return bytes;
+  } catch (...) {
+    impl_->engine.abandon(*transfer.operation);
+    impl_->transfers.erase(ticket);
+    throw;
+  }
+}
+
+void Client::write_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
+  wait(start_write_list(file, memory, runs));
+}
+
+std::uint64_t Client::read_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
+  return wait(start_read_list(file, memory, runs));
+}
+
+void Client::write(const File& file, std::span<const std::byte> bytes, std::uint64_t offset) {
+  const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};  // only read
+  const ByteRun run{offset, bytes.size()};
+  write_list(file, {&piece, 1}, {&run, 1});
+}
+
+std::uint64_t Client::read(const File& file, std::span<std::byte> bytes, std::uint64_t offset) {
+  const iovec piece{bytes.data(), bytes.size()};
+  const ByteRun run{offset, bytes.size()};
+  return read_list(file, {&piece, 1}, {&run, 1});
+}
+
+void Client::sync(const File& file) {
+  impl_->tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
+}
+
+std::uint64_t Client::size(const File& file) { return impl_->sizes(file).bytes; }
+
+void Client::truncate(const File& file, std::uint64_t bytes) {
+  if (bytes > most_file_bytes)
+    throw InputError("size", "no file has " + std::to_string(bytes) + " bytes", "make it shorter");
+  impl_->tell_all("truncate", file.path, file.striping.servers(), [&](std::uint32_t server) {
+    return TruncateRequest{file.id, file.striping.data_file_bytes(server, bytes)};
+  });
+}
+
+FileStat Client::stat(const std::string& path) {
+  const auto entry = impl_->ask<Entry>("stat", path, StatRequest{checked(path)});
+  FileStat stat{entry.kind, entry.mode, 0, entry.modified_ns, entry.file, entry.layout};
+  if (entry.kind == EntryKind::directory) return stat;
+  const Impl::Sizes sizes = impl_->sizes({path, entry.file, striping_of(entry.layout, impl_->engine.servers(), path)});
+  stat.bytes = sizes.bytes;
+  stat.modified_ns = std::max(stat.modified_ns, sizes.modified_ns);
+  return stat;
+}
+
+void Client::unlink(const std::string& path) {
+  const auto orphan = impl_->ask<Orphan>("unlink", path, UnlinkRequest{checked(path)});
+  impl_->remove_data("unlink", path, orphan);
+}
+
+void Client::rename(const std::string& from, const std::string& to) {
+  const auto orphan = impl_->ask<Orphan>("rename", from, RenameRequest{checked(from), checked(to)});
+  impl_->remove_data("rename", to, orphan);
+}
+
+void Client::make_directory(const std::string& path, std::uint32_t mode) {
+  impl_->tell("mkdir", path, MakeDirectoryRequest{checked(path), mode});
+}
+
+void Client::remove_directory(const std::string& path) {
+  impl_->tell("rmdir", path, RemoveDirectoryRequest{checked(path)});
+}
+
+std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path) {
+  std::vector<DirectoryPage::Name> names;
+  std::uint64_t cookie = 0;
+  do {
+    auto page = impl_->ask<DirectoryPage>("readdir", path, ListRequest{checked(path), cookie});
+    names.insert(names.end(), std::make_move_iterator(page.names.begin()), std::make_move_iterator(page.names.end()));
+    cookie = page.cookie;
+  } while (cookie != 0);
+  return names;
+}
+
+void Client::connect() {
+  for (std::uint32_t server = 0; server < impl_->engine.servers(); ++server) impl_->engine.ensure_up(server);
+}
+
+ServerStatus Client::status(std::uint32_t server) {
+  if (server >= impl_->engine.servers())
+    throw InputError("server", "there is no server " + std::to_string(server), "servers count from 0");
+  return impl_->ask<ServerStatus>("status", "", StatusRequest{}, server);
+}
+
+CheckReport Client::check() {
+  Checker checker(impl_->engine.servers());
+  for (std::uint32_t server = 0; server < impl_->engine.servers(); ++server) {
+    std::uint64_t cookie = 0;
+    do {
+      const auto page = impl_->ask<DataPage>("check", "", ListDataRequest{cookie}, server);
+      checker.add_data(server, page);
+      cookie = page.cookie;
+    } while (cookie != 0);
+  }
+  std::vector<std::string> directories{""};
+  while (!directories.empty()) {
+    const std::string directory = std::move(directories.back());
+    directories.pop_back();
+    for (const auto& [name, kind] : read_directory(directory)) {
+      const std::string path = directory.empty() ? name : directory + "/" + name;
+      if (kind == EntryKind::directory) {
+        checker.add_directory();
+        directories.push_back(path);
+        continue;
+      }
+      try {
+        checker.add_file(path, impl_->ask<Entry>("check", path, StatRequest{path}));
+      } catch (const IoError& error) {
+        if (error.details().error_number != EIO) throw;
+        checker.add_damaged(path);
+      }
+    }
+  }
+  return checker.report();
+}
+
+void Client::remove_orphan(const CheckReport::Data& data) {
+  impl_->tell("check", "", RemoveDataRequest{data.file}, data.server);
+}
+
+void Client::invalidate(const Range& range) { impl_->engine.invalidate(range); }
+const MethodCosts& Client::method_costs() { return impl_->engine.method_costs(); }
+const Volume& Client::volume() const { return impl_->engine.volume(); }
+ClientCounters Client::counters() const { return impl_->engine.counters(); }
+
+}  // namespace strider::listio

@@ -1,0 +1,150 @@
+#pragma once
+#include <sys/uio.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/extent.hpp"
+#include "listio/client/volume.hpp"
+#include "listio/layout/byte_run.hpp"
+#include "listio/layout/striping.hpp"
+#include "listio/protocol/messages.hpp"
+#include "listio/registration/registrar.hpp"
+#include "listio/transfer/method.hpp"
+
+namespace strider::listio {
+
+/// Whether every piece that is moved has to be in a live registration, whatever the transport itself needs.
+enum class Checking { lax, strict };
+
+struct ClientOptions {
+  std::string transport;  ///< empty: the volume's
+  Method method = Method::hybrid;
+  std::uint64_t threshold_bytes = 0;  ///< of `hybrid`: gather from this mean length on; 0: measured at first use
+  std::string registration = "none";  ///< domain for the caller's memory: none, uring, mlock, model
+  RegistrarOptions registrar{.strategy = Strategy::none};
+  Checking checking = Checking::lax;
+  std::uint32_t most_runs = 128;  ///< of a request; the server's limit may be lower
+  std::chrono::milliseconds connect_patience{5000};
+  std::chrono::milliseconds patience{30000};  ///< until any operation is done or has failed
+};
+
+/// What a client has done so far.
+struct ClientCounters {
+  std::uint64_t requests = 0;      ///< to servers
+  std::uint64_t messages = 0;      ///< sent and received
+  std::uint64_t wire_bytes = 0;    ///< data and messages, both ways
+  std::uint64_t operations = 0;    ///< puts and gets of the network
+  std::uint64_t pieces = 0;        ///< of memory in them
+  std::uint64_t packed_bytes = 0;  ///< copied because of `pack`
+  std::uint64_t gathered_lists = 0, packed_lists = 0, multiple_lists = 0;
+  std::uint64_t registrations = 0, registration_failures = 0, registered_pages = 0, hole_pages = 0, queries = 0;
+  double register_us = 0;  ///< registering and deregistering, failed attempts and queries included
+  std::uint64_t cache_hits = 0;
+};
+
+/// An open file. Good for any client of the volume, and after a server's restart too.
+struct File {
+  std::string path;
+  FileId id = 0;
+  Striping striping{1, 1};
+};
+
+/// How a new file is spread; 0: as the volume says, and over all servers.
+struct Spreading {
+  std::uint64_t strip_bytes = 0;
+  std::uint32_t servers = 0;
+  std::optional<std::uint32_t> first;  ///< otherwise by a hash of the path
+};
+
+struct FileStat {
+  EntryKind kind = EntryKind::file;
+  std::uint32_t mode = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0;  ///< since 1970
+  FileId id = 0;
+  LayoutWords layout;
+};
+
+/// What comparing the names with the data files has found. Only of a volume that nobody changes meanwhile.
+struct CheckReport {
+  struct Data {
+    std::uint32_t server = 0;
+    FileId file = 0;
+  };
+  std::uint64_t files = 0, directories = 0, data_files = 0, bytes = 0;
+  std::vector<std::string> problems;  ///< files that are damaged, one line each
+  std::vector<Data> orphans;          ///< data files of no file
+};
+
+/// A client of a volume: moves lists of pieces between this process's memory and files that are striped over servers.
+///
+/// Paths have no leading slash; the root is "". Lists are pairs: byte i of all memory pieces belongs to byte i of all
+/// file runs, whatever their cuts; of a list that overlaps itself the last piece wins when writing. Written data are
+/// seen by everybody when the call returns, and durable after `sync`.
+///
+/// Every call is done by its deadline, or throws IoError, which names the server that failed and has its error number
+/// (ENOENT, ENOSPC …; ECONNRESET and ETIMEDOUT for servers that are gone). Such a server is connected to again by the
+/// next call that needs it. InputError for what cannot be: lists of different lengths, malformed paths. Not for several
+/// threads at once; a process may have many clients.
+class Client {
+ public:
+  /// Does not connect yet.
+  explicit Client(Volume volume, const ClientOptions& options = {});
+  /// Ends what is under way.
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  File open(const std::string& path, Creation creation = Creation::never, std::uint32_t mode = 0644,
+            const Spreading& spreading = {});
+  void write_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
+  /// How many bytes of the list lie before the end of the file; what is beyond reads as 0.
+  std::uint64_t read_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
+  void write(const File& file, std::span<const std::byte> bytes, std::uint64_t offset);
+  std::uint64_t read(const File& file, std::span<std::byte> bytes, std::uint64_t offset);
+
+  /// A transfer that goes on while the caller does something else. Memory has to stay until it is done.
+  using Ticket = std::uint64_t;
+  Ticket start_write_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
+  Ticket start_read_list(const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs);
+  /// Whether `wait` would return at once. Lets all transfers go on.
+  bool is_done(Ticket ticket);
+  /// What `read_list` returns, and what it throws. Once for each ticket.
+  std::uint64_t wait(Ticket ticket);
+
+  void sync(const File& file);
+  std::uint64_t size(const File& file);
+  void truncate(const File& file, std::uint64_t bytes);
+
+  FileStat stat(const std::string& path);
+  void unlink(const std::string& path);
+  void rename(const std::string& from, const std::string& to);
+  void make_directory(const std::string& path, std::uint32_t mode = 0755);
+  void remove_directory(const std::string& path);
+  std::vector<DirectoryPage::Name> read_directory(const std::string& path);
+
+  /// Connects to all servers.
+  void connect();
+  ServerStatus status(std::uint32_t server);
+  CheckReport check();
+  void remove_orphan(const CheckReport::Data& data);
+
+  /// The program unmaps memory, or has done so: what a pin-down cache has to know unless it is watched.
+  void invalidate(const Range& range);
+  /// What was found out about the transport, by the first list that needed to know, or now.
+  const MethodCosts& method_costs();
+  const Volume& volume() const;
+  ClientCounters counters() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace strider::listio

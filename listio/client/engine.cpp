@@ -1,0 +1,382 @@
+#include "listio/client/engine.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "listio/layout/pieces.hpp"
+
+namespace strider::listio {
+namespace {
+
+using std::chrono::milliseconds;
+/// Tokens of puts and gets that belong to no call.
+constexpr std::uint64_t first_probe = std::uint64_t{1} << 63;
+
+std::vector<ByteRun> as_runs(std::span<const iovec> memory) {
+  std::vector<ByteRun> runs;
+  runs.reserve(memory.size());
+  for (const iovec& piece : memory) runs.push_back({reinterpret_cast<std::uintptr_t>(piece.iov_base), piece.iov_len});
+  return runs;
+}
+
+std::vector<Range> as_ranges(std::span<const iovec> memory) {
+  std::vector<Range> ranges;
+  ranges.reserve(memory.size());
+  for (const iovec& piece : memory) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(piece.iov_base);
+    ranges.push_back({begin, begin + piece.iov_len});
+  }
+  return ranges;
+}
+
+}  // namespace
+
+Engine::Engine(Volume volume, const ClientOptions& options) : volume_(std::move(volume)), options_(options) {
+  transport_ = make_transport(options_.transport.empty() ? volume_.transport : options_.transport, {});
+  domain_ = transport_->own_domain();
+  if (domain_ == nullptr && options_.registration != "none") {
+    own_domain_ = make_domain(options_.registration);
+    domain_ = own_domain_.get();
+  }
+  if (domain_ == nullptr && options_.checking == Checking::strict)
+    throw InputError("registration", "strict checking needs a registration domain", "choose uring, mlock or model");
+  if (domain_ != nullptr) {
+    if (options_.checking == Checking::strict) transport_->be_strict(*domain_);
+    registrar_ = std::make_unique<Registrar>(*domain_, options_.registrar);
+  } else if (options_.registrar.strategy != Strategy::none) {
+    throw InputError("strategy", "a registration strategy needs a domain to register in",
+                     "choose registration uring, mlock or model, or strategy none");
+  }
+  for (std::uint32_t number = 0; number < volume_.servers.size(); ++number)
+    links_.push_back(std::make_unique<Link>(*transport_, domain_, volume_, number));
+}
+
+Engine::~Engine() {
+  // Calls first, whose memory the transport may still use; then what is registered.
+  for (const auto& link : links_) link->break_off(ECANCELED, "the client ends");
+  links_.clear();
+}
+
+// --- what the transport tells ---
+
+Link* Engine::find(Peer peer) {
+  for (const auto& link : links_)
+    if (link->peer() == peer) return link.get();
+  return nullptr;
+}
+
+void Engine::received(Peer peer, std::span<const std::byte> message) {
+  if (Link* const link = find(peer)) link->received(message);
+}
+
+void Engine::completed(Peer peer, std::uint64_t token) {
+  if (token >= first_probe) done_token_ = token;
+  else if (Link* const link = find(peer)) link->completed(token);
+}
+
+void Engine::closed(Peer peer, const std::string& reason) {
+  if (Link* const link = find(peer)) link->closed(reason);
+}
+
+void Engine::turn(milliseconds patience) {
+  transport_->progress(*this, patience);
+  for (const auto& link : links_) link->drive();
+}
+
+void Engine::ensure_up(std::uint32_t server) {
+  Link& link = *links_.at(server);
+  if (link.is_up()) return;
+  const auto refuse = [&link](int error, const std::string& why) {
+    throw IoError({"connect", link.name(), 0, 0, error}, link.name() + ": " + why,
+                  "see that the server runs (strider listio status) and that the volume file is its own");
+  };
+  const Deadline deadline = in(options_.connect_patience);
+  try {
+    link.connect(deadline);
+  } catch (const IoError& error) {
+    refuse(ECONNREFUSED, error.what());
+  }
+  while (!link.is_up()) {
+    if (!link.refusal().empty()) refuse(EACCES, link.refusal());
+    if (has_passed(deadline)) link.break_off(ETIMEDOUT, "no answer in time");
+    else turn(until(deadline));
+  }
+}
+
+// --- operations ---
+
+std::unique_ptr<Operation> Engine::prepare(const char* what, const std::string& file) const {
+  auto operation = std::make_unique<Operation>();
+  operation->what = what;
+  operation->file = file;
+  operation->looked_at = std::chrono::steady_clock::now();
+  operation->deadline = in(options_.patience);
+  return operation;
+}
+
+void Engine::add(Operation& operation, std::uint32_t server, Request request) {
+  ensure_up(server);
+  Call& call = operation.calls.emplace_back();
+  call.server = server;
+  call.request = std::move(request);
+}
+
+std::unique_ptr<Operation> Engine::prepare(Direction direction, const File& file, std::span<const iovec> memory,
+                                           std::span<const ByteRun> runs) {
+  const std::vector<Extent> pieces = match(as_runs(memory), runs);
+  auto operation = prepare(direction == Direction::write ? "write_list" : "read_list", file.path);
+  const ServerLists lists = distribute(file.striping, pieces);
+  for (std::uint32_t server = 0; server < lists.servers(); ++server)
+    if (!lists.of(server).empty()) add_transfers(*operation, direction, file, server, lists.of(server));
+  choose_method(*operation, memory);
+  make_ready(*operation, memory);
+  return operation;
+}
+
+void Engine::add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
+                           std::span<const Extent> pieces) {
+  ensure_up(server);
+  const Welcome& welcome = links_[server]->welcome();
+  const Requests requests = split(pieces, {std::min(welcome.most_runs, options_.most_runs), welcome.buffer_bytes});
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Requests::Request part = requests[i];
+    Call& call = operation.calls.emplace_back();
+    call.server = server;
+    call.data = direction == Direction::write ? Call::Data::out : Call::Data::in;
+    call.first_piece = operation.pieces.size();
+    call.pieces = part.memory.size();
+    call.bytes = part.bytes;
+    for (const ByteRun& piece : part.memory)
+      operation.pieces.push_back({reinterpret_cast<void*>(piece.offset), piece.length});
+    ReadRequest request{file.id, 0, {part.runs.begin(), part.runs.end()}};
+    if (direction == Direction::write) call.request = WriteRequest{std::move(request)};
+    else call.request = std::move(request);
+  }
+}
+
+void Engine::choose_method(Operation& operation, std::span<const iovec> memory) {
+  operation.method = options_.method;
+  if (options_.registrar.strategy == Strategy::none && transport_->registering() == Registering::needed)
+    operation.method = Method::pack;  // the memory to pack into is registered already
+  if (operation.method != Method::hybrid) return;
+  operation.method = Method::pack;
+  if (operation.pieces.empty() || transport_->properties().most_pieces < 2) return;
+  std::uint64_t bytes = 0;
+  for (const Call& call : operation.calls) bytes += call.bytes;
+  const std::size_t pieces = operation.pieces.size();
+  const bool gathers = options_.threshold_bytes > 0
+                           ? bytes >= options_.threshold_bytes * pieces
+                           : method_costs().prefers_gather(pieces, bytes, registration_us(memory));
+  if (gathers) operation.method = Method::gather;
+}
+
+/// What registering will take, by the domain's cost model; groups are thought to be one.
+double Engine::registration_us(std::span<const iovec> pieces) const {
+  const Strategy strategy = options_.registrar.strategy;
+  if (domain_ == nullptr || strategy == Strategy::none || options_.registrar.cache_bytes > 0) return 0;
+  const CostModel& model = domain_->model();
+  std::uint64_t pages = 0;
+  for (const Range& range : as_ranges(pieces)) pages += pages_in(pages_around(range));
+  const double times = strategy == Strategy::individual ? static_cast<double>(pieces.size()) : 1;
+  return times * (model.register_us + model.deregister_us) +
+         static_cast<double>(pages) * (model.register_us_per_page + model.deregister_us_per_page);
+}
+
+/// Registers the caller's memory, if the method needs it to be.
+void Engine::make_ready(Operation& operation, std::span<const iovec> memory) {
+  if (operation.method != Method::pack && options_.registrar.strategy != Strategy::none) {
+    Registration registration = registrar_->acquire(as_ranges(memory));
+    if (registration.verdict == Verdict::fault)
+      throw IoError({operation.what, operation.file, 0, 0, EFAULT}, registration.message,
+                    "check the pieces of the memory list, or choose another registration strategy");
+    if (registration.verdict == Verdict::pack) operation.method = Method::pack;
+    else operation.lease = std::move(registration.lease);
+    if (operation.method != Method::pack) name_regions(operation);
+  }
+  if (operation.method == Method::pack) ++counted_.packed_lists;
+  else if (operation.method == Method::gather) ++counted_.gathered_lists;
+  else ++counted_.multiple_lists;
+  if (operation.method != Method::pack) return;
+  for (const Call& call : operation.calls) counted_.packed_bytes += call.bytes;
+}
+
+/// Finds the region of each piece. One that lies in two regions becomes two pieces.
+void Engine::name_regions(Operation& operation) {
+  std::vector<iovec> pieces;
+  pieces.reserve(operation.pieces.size());
+  operation.regions.reserve(operation.pieces.size());
+  const Region* region = nullptr;
+  for (Call& call : operation.calls) {
+    const std::size_t first = pieces.size();
+    for (const iovec& piece : std::span(operation.pieces).subspan(call.first_piece, call.pieces)) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(piece.iov_base);
+      for (Range rest{begin, begin + piece.iov_len}; rest.begin < rest.end;) {
+        const Range next{rest.begin, rest.begin + 1};
+        if (region == nullptr || !region->range.contains(next)) region = operation.lease.find(next);
+        const Range part{rest.begin, region == nullptr ? rest.end : std::min(rest.end, region->range.end)};
+        pieces.push_back({reinterpret_cast<void*>(part.begin), part.bytes()});
+        operation.regions.push_back(region);
+        rest.begin = part.end;
+      }
+    }
+    call.first_piece = first;
+    call.pieces = pieces.size() - first;
+  }
+  operation.pieces = std::move(pieces);
+}
+
+void Engine::start(Operation& operation) {
+  operation.unfinished = operation.calls.size();
+  for (Call& call : operation.calls) {
+    call.operation = &operation;
+    Link& link = *links_[call.server];
+    if (link.is_up()) {
+      link.add(call);
+      continue;
+    }
+    // Lost since it was connected to.
+    operation.fail(ECONNRESET, link.name() + ": the connection is lost", "see whether the server still runs");
+    call.stage = Call::Stage::finished;
+    --operation.unfinished;
+  }
+  for (const auto& link : links_) link->drive();
+}
+
+bool Engine::is_finished(Operation& operation) {
+  if (operation.unfinished > 0 && operation.error)
+    for (const auto& link : links_) link->drop_waiting(operation);
+  if (operation.unfinished > 0 && has_passed(operation.deadline)) end_late(operation);
+  return operation.unfinished == 0;
+}
+
+bool Engine::poll(Operation& operation) {
+  const Deadline now = std::chrono::steady_clock::now();
+  if (now - operation.looked_at > std::chrono::seconds(1)) operation.deadline = in(options_.patience);
+  operation.looked_at = now;
+  if (operation.unfinished > 0) turn(milliseconds(0));
+  return is_finished(operation);
+}
+
+void Engine::end_late(Operation& operation) {
+  const std::string patience = std::to_string(options_.patience.count()) + " ms";
+  for (std::uint32_t server = 0; server < links_.size(); ++server) {
+    const auto is_late = [server](const Call& call) {
+      return call.server == server && call.stage != Call::Stage::finished;
+    };
+    if (std::any_of(operation.calls.begin(), operation.calls.end(), is_late))
+      links_[server]->break_off(ETIMEDOUT, "no answer within " + patience);
+  }
+}
+
+void Engine::finish(Operation& operation) {
+  poll(operation);
+  while (!is_finished(operation)) turn(until(operation.deadline));
+  operation.lease = {};
+  if (operation.error) throw IoError(*operation.error);
+}
+
+void Engine::run(Operation& operation) {
+  start(operation);
+  finish(operation);
+}
+
+void Engine::abandon(Operation& operation) noexcept {
+  if (operation.unfinished == 0) return;
+  operation.fail(ECANCELED, "nobody waits for it", "");
+  for (const auto& link : links_) link->drop_waiting(operation);
+  for (std::uint32_t server = 0; server < links_.size() && operation.unfinished > 0; ++server)
+    links_[server]->break_off(ECANCELED, "nobody waits for it");
+  operation.lease = {};
+}
+
+// --- what moving costs ---
+
+void Engine::wait_for(const std::uint64_t& token) {
+  const Deadline deadline = in(options_.connect_patience);
+  while (done_token_ != token && !has_passed(deadline)) turn(until(deadline));
+}
+
+void Engine::move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, std::size_t pieces,
+                       std::size_t piece_bytes, Method method) {
+  RemotePlace place = link.place_of(buffer);
+  std::uint64_t token = std::max(first_probe, done_token_);
+  const auto put = [&](std::span<const iovec> parts, std::span<const Region* const> regions) {
+    if (!link.peer()) return;
+    if (transport_->put(*link.peer(), {parts, regions}, place, ++token) == Transport::Posted::pending) wait_for(token);
+    for (const iovec& part : parts) place.offset += part.iov_len;
+  };
+  const std::vector<const Region*> regions(memory.region() == nullptr ? 0 : pieces, memory.region());
+  std::vector<iovec> parts;
+  for (std::size_t i = 0; i < pieces; ++i) parts.push_back({&memory.bytes()[2 * i * piece_bytes], piece_bytes});
+  if (method == Method::pack) {
+    const PackMemory& packed = link.pack_memory();
+    std::byte* const begin = packed.bytes().data() + buffer * link.welcome().buffer_bytes;
+    for (std::size_t i = 0; i < pieces; ++i) std::memcpy(begin + i * piece_bytes, parts[i].iov_base, piece_bytes);
+    const iovec piece{begin, pieces * piece_bytes};
+    const Region* const region = packed.region();
+    put({&piece, 1}, {&region, region == nullptr ? 0U : 1U});
+  } else {
+    const std::size_t most = transport_->properties().most_pieces;
+    for (std::size_t i = 0; i < pieces; i += most) {
+      const std::size_t count = std::min(most, pieces - i);
+      put(std::span(parts).subspan(i, count),
+          regions.empty() ? std::span<const Region* const>() : std::span(regions).subspan(i, count));
+    }
+  }
+  // What was put before has arrived when this has.
+  const iovec byte{memory.bytes().data(), 1};
+  const Region* const region = memory.region();
+  if (link.peer() && transport_->get(*link.peer(), {{&byte, 1}, {&region, region == nullptr ? 0U : 1U}},
+                                     link.place_of(buffer), ++token) == Transport::Posted::pending)
+    wait_for(token);
+  done_token_ = token;
+}
+
+const MethodCosts& Engine::method_costs() {
+  if (costs_) return *costs_;
+  ensure_up(0);
+  Link& link = *links_[0];
+  const std::optional<std::uint32_t> buffer = link.borrow_buffer();
+  if (!buffer) return *(costs_ = std::make_unique<MethodCosts>());
+  const std::uint64_t most_bytes = std::min<std::uint64_t>(link.welcome().buffer_bytes, 524288);
+  const PackMemory memory(2 * most_bytes, domain_);
+  std::memset(memory.bytes().data(), 1, memory.bytes().size());
+  const auto move = [&](std::size_t pieces, std::size_t piece_bytes, Method method) {
+    move_once(link, *buffer, memory, pieces, piece_bytes, method);
+  };
+  costs_ = std::make_unique<MethodCosts>(measure_methods(move, most_bytes));
+  link.return_buffer(*buffer);
+  return *costs_;
+}
+
+void Engine::invalidate(const Range& range) {
+  if (registrar_) registrar_->invalidate(range);
+}
+
+ClientCounters Engine::counters() const {
+  ClientCounters all = counted_;
+  const TransportCounters& moved = transport_->counters();
+  all.operations = moved.puts + moved.gets;
+  all.pieces = moved.pieces;
+  all.messages = moved.messages_sent;
+  all.wire_bytes = moved.bytes + moved.message_bytes_sent;
+  for (const auto& link : links_) {
+    all.requests += link->requests();
+    all.messages += link->messages_received();
+    all.wire_bytes += link->bytes_received();
+  }
+  if (domain_ == nullptr) return all;
+  const Domain::Counters& domain = domain_->counters();
+  const RegistrarCounters registrar = registrar_->counters();
+  all.registrations = domain.registrations;
+  all.registration_failures = domain.faults + domain.refusals;
+  all.registered_pages = domain.pages;
+  all.hole_pages = registrar.hole_pages;
+  all.queries = registrar.queries;
+  all.register_us = domain.register_us + domain.deregister_us + registrar.query_us;
+  if (registrar_->cache() != nullptr) all.cache_hits = registrar_->cache()->counters().hits;
+  return all;
+}
+
+}  // namespace strider::listio

@@ -1,0 +1,82 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "listio/client/call.hpp"
+#include "listio/client/client.hpp"
+#include "listio/client/link.hpp"
+
+namespace strider::listio {
+
+/// What drives a client: the transport, a link to each server, the registration of the caller's memory, and the choice
+/// of the method. Turns lists into operations and operations into calls; the names of files are none of its business.
+class Engine final : TransportEvents {
+ public:
+  Engine(Volume volume, const ClientOptions& options);
+  ~Engine() override;
+
+  const Volume& volume() const { return volume_; }
+  std::uint32_t servers() const { return static_cast<std::uint32_t>(links_.size()); }
+  /// Connects to a server unless that is done. IoError.
+  void ensure_up(std::uint32_t server);
+
+  /// An operation that moves a list. The servers are connected to, nothing is started.
+  std::unique_ptr<Operation> prepare(Direction direction, const File& file, std::span<const iovec> memory,
+                                     std::span<const ByteRun> runs);
+  /// An operation of one request, to `server`; more may be added.
+  std::unique_ptr<Operation> prepare(const char* what, const std::string& file) const;
+  void add(Operation& operation, std::uint32_t server, Request request);
+
+  void start(Operation& operation);
+  /// Lets everything go on, until something has happened or `patience` is over.
+  void turn(std::chrono::milliseconds patience);
+  /// Until it is finished, or failed: at the deadline at the latest. IoError.
+  void finish(Operation& operation);
+  /// Prepares no more: starts and finishes.
+  void run(Operation& operation);
+  /// Whether it is finished, after letting everything go on. Late ones are ended; but time that the caller spent on
+  /// something else, for more than a second, does not count.
+  bool poll(Operation& operation);
+
+  /// Ends an operation that nobody waits for any more. Connections that still use its memory are given up.
+  void abandon(Operation& operation) noexcept;
+
+  void invalidate(const Range& range);
+  const MethodCosts& method_costs();
+  ClientCounters counters() const;
+
+ private:
+  void connected(Peer) override {}
+  void received(Peer peer, std::span<const std::byte> message) override;
+  void completed(Peer peer, std::uint64_t token) override;
+  void closed(Peer peer, const std::string& reason) override;
+  Link* find(Peer peer);
+
+  void add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
+                     std::span<const Extent> pieces);
+  void choose_method(Operation& operation, std::span<const iovec> memory);
+  double registration_us(std::span<const iovec> pieces) const;
+  void make_ready(Operation& operation, std::span<const iovec> memory);
+  void name_regions(Operation& operation);
+  bool is_finished(Operation& operation);
+  void end_late(Operation& operation);
+  void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, std::size_t pieces,
+                 std::size_t piece_bytes, Method method);
+  void wait_for(const std::uint64_t& token);
+
+  Volume volume_;
+  ClientOptions options_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Domain> own_domain_;
+  Domain* domain_ = nullptr;
+  std::unique_ptr<Registrar> registrar_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::unique_ptr<MethodCosts> costs_;
+  std::uint64_t done_token_ = 0;  ///< the last that was done outside of calls
+  ClientCounters counted_;        ///< what nobody else counts
+};
+
+}  // namespace strider::listio

@@ -1,0 +1,292 @@
+#include "listio/client/link.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace strider::listio {
+namespace {
+
+constexpr const char* remedy_lost = "see whether the server still runs (strider listio status), and its log";
+
+}  // namespace
+
+PackMemory::PackMemory(std::size_t bytes, Domain* domain) : domain_(domain) {
+  const std::size_t rounded = pages_around({0, bytes}).end;
+  void* const memory = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "memory to pack into");
+  bytes_ = {static_cast<std::byte*>(memory), rounded};
+  ::madvise(memory, rounded, MADV_HUGEPAGE);
+  if (domain_ == nullptr) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const Domain::Result result = domain_->register_range({begin, begin + rounded});
+  if (result.outcome == Outcome::registered) {
+    region_ = result.region;
+    return;
+  }
+  ::munmap(memory, rounded);
+  throw std::system_error(ENOMEM, std::generic_category(), "memory to pack into cannot be registered (ulimit -l)");
+}
+
+PackMemory::~PackMemory() {
+  if (region_) domain_->deregister(*region_);
+  ::munmap(bytes_.data(), bytes_.size());
+}
+
+Link::Link(Transport& transport, Domain* domain, const Volume& volume, std::uint32_t number)
+    : transport_(transport),
+      domain_(domain),
+      volume_(volume),
+      number_(number),
+      name_("server " + std::to_string(number) + " (" + volume.servers[number] + ")") {}
+
+void Link::connect(const Deadline& deadline) {
+  refusal_.clear();
+  state_ = State::down;
+  peer_ = transport_.connect(volume_.servers[number_], deadline);
+  nonce_ = make_nonce();
+  state_ = State::introduced;
+  transport_.send(*peer_, write_message(Hello{protocol_version, number_, nonce_}));
+}
+
+void Link::closed(const std::string& reason) {
+  peer_.reset();
+  break_off(ECONNRESET, "the connection is lost: " + reason);
+}
+
+void Link::break_off(int error_number, const std::string& reason) {
+  if (peer_) transport_.close(*peer_);
+  peer_.reset();
+  if (state_ != State::up && refusal_.empty()) refusal_ = reason;
+  state_ = State::down;
+  free_buffers_.clear();
+  sending_.clear();
+  // The calls of an operation may be freed as soon as the last one is finished; no list has them then.
+  std::vector<Call*> all(waiting_.begin(), waiting_.end());
+  for (const auto& [number, call] : begun_) all.push_back(call);
+  waiting_.clear();
+  begun_.clear();
+  for (Call* const call : all) fail(*call, error_number, reason);
+}
+
+RemotePlace Link::place_of(std::uint32_t buffer) const {
+  return {{welcome_.address, welcome_.key, welcome_.buffers * welcome_.buffer_bytes}, buffer * welcome_.buffer_bytes};
+}
+
+PackMemory& Link::pack_memory() {
+  if (!pack_memory_) pack_memory_ = std::make_unique<PackMemory>(welcome_.buffers * welcome_.buffer_bytes, domain_);
+  return *pack_memory_;
+}
+
+std::optional<std::uint32_t> Link::borrow_buffer() {
+  if (free_buffers_.empty()) return {};
+  const std::uint32_t buffer = free_buffers_.back();
+  free_buffers_.pop_back();
+  return buffer;
+}
+
+void Link::return_buffer(std::uint32_t buffer) {
+  if (state_ == State::up) free_buffers_.push_back(buffer);
+}
+
+// --- what the server says ---
+
+void Link::received(std::span<const std::byte> message) {
+  ++messages_received_;
+  bytes_received_ += message.size();
+  const auto parsed = parse_server_message(message);
+  if (const auto* const malformed = std::get_if<Malformed>(&parsed))
+    return break_off(EPROTO, "the server says something that is no answer: " + malformed->reason);
+  std::visit([this](const auto& each) { hear(each); }, std::get<ServerMessage>(parsed));
+}
+
+void Link::hear(const Challenge& challenge) {
+  if (state_ != State::introduced) return break_off(EPROTO, "the server challenges twice");
+  if (challenge.version != protocol_version)
+    return break_off(EPROTO, "the server speaks version " + std::to_string(challenge.version) +
+                                 " of the protocol, this client " + std::to_string(protocol_version));
+  const Code expected = prove(volume_.secret, Role::server, number_, nonce_, challenge.nonce);
+  if (!are_equal(challenge.code, expected))
+    return break_off(EACCES, "the server does not know the volume's secret; use the volume's own file");
+  state_ = State::proving;
+  transport_.send(*peer_, write_message(Proof{prove(volume_.secret, Role::client, number_, nonce_, challenge.nonce)}));
+}
+
+void Link::hear(const Welcome& welcome) {
+  if (state_ != State::proving) return break_off(EPROTO, "the server is welcome nobody asked for");
+  if (welcome.servers != volume_.servers.size())
+    return break_off(EPROTO, "the server belongs to a volume of " + std::to_string(welcome.servers) +
+                                 " servers, the volume file names " + std::to_string(volume_.servers.size()));
+  if (pack_memory_ && (welcome.buffers != welcome_.buffers || welcome.buffer_bytes != welcome_.buffer_bytes))
+    pack_memory_.reset();
+  welcome_ = welcome;
+  free_buffers_.clear();
+  for (std::uint32_t buffer = welcome.buffers; buffer > 0; --buffer) free_buffers_.push_back(buffer - 1);
+  state_ = State::up;
+}
+
+void Link::hear(const Refusal& refusal) { break_off(EACCES, refusal.reason); }
+
+void Link::hear(const Reply& reply) {
+  const auto found = begun_.find(reply.number);
+  if (state_ != State::up || found == begun_.end() || found->second->stage != Call::Stage::asked)
+    return break_off(EPROTO, "the server replies to what nobody asked");
+  Call& call = *found->second;
+  if (reply.error != 0)
+    call.operation->fail(static_cast<int>(reply.error),
+                         name_ + ": " + std::generic_category().message(static_cast<int>(reply.error)), "");
+  call.reply.assign(reply.body.begin(), reply.body.end());
+  if (call.data != Call::Data::in || reply.error != 0) return finish(call);
+  call.stage = Call::Stage::getting;
+  move(call);
+}
+
+// --- calls ---
+
+void Link::add(Call& call) {
+  call.number = next_number_++;
+  waiting_.push_back(&call);
+}
+
+void Link::drive() {
+  while (state_ == State::up && !waiting_.empty() && begun_.size() < welcome_.most_requests) {
+    Call& call = *waiting_.front();
+    if (call.data != Call::Data::none && free_buffers_.empty()) break;
+    waiting_.pop_front();
+    start(call);
+  }
+}
+
+void Link::drop_waiting(const Operation& operation) {
+  std::vector<Call*> dropped;
+  std::erase_if(waiting_, [&](Call* call) {
+    if (call->operation != &operation) return false;
+    dropped.push_back(call);
+    return true;
+  });
+  for (Call* const call : dropped) finish(*call);
+}
+
+void Link::start(Call& call) {
+  begun_.emplace(call.number, &call);
+  sending_.push_back(&call);
+  if (call.data != Call::Data::none) {
+    call.buffer = free_buffers_.back();
+    free_buffers_.pop_back();
+    const auto set = [&call](auto& request) {
+      if constexpr (requires { request.runs; }) request.buffer = call.buffer;
+    };
+    std::visit(set, call.request);
+  }
+  call.stage = Call::Stage::putting;
+  if (call.data == Call::Data::out) move(call);
+  else send_ready();
+}
+
+/// The memory that the call's data come from or go to.
+std::span<const iovec> Link::pieces_of(const Call& call) const {
+  return std::span(call.operation->pieces).subspan(call.first_piece, call.pieces);
+}
+
+/// Starts the puts or gets of a call.
+void Link::move(Call& call) {
+  call.unfinished = 1;  // this function
+  try {
+    if (call.operation->method == Method::pack) {
+      if (call.data == Call::Data::out) pack(call);
+      const PackMemory& memory = pack_memory();
+      const iovec piece{memory.bytes().data() + call.buffer * welcome_.buffer_bytes, call.bytes};
+      const Region* const region = memory.region();
+      post(call, {{&piece, 1}, {&region, region == nullptr ? 0U : 1U}}, 0);
+    } else {
+      const std::size_t most = call.operation->method == Method::multiple ? 1 : transport_.properties().most_pieces;
+      const std::span<const iovec> pieces = pieces_of(call);
+      const std::span<const Region* const> regions = call.operation->regions;
+      std::uint64_t offset = 0;
+      for (std::size_t i = 0; i < pieces.size() && peer_; i += most) {
+        const std::size_t count = std::min(most, pieces.size() - i);
+        const LocalMemory local{pieces.subspan(i, count),
+                                regions.empty() ? regions : regions.subspan(call.first_piece + i, count)};
+        post(call, local, offset);
+        for (const iovec& piece : local.pieces) offset += piece.iov_len;
+      }
+    }
+  } catch (const IoError& error) {
+    // What is under way still uses the memory; the call ends with the last of it.
+    if (!call.operation->error) call.operation->error = error;
+  }
+  if (--call.unfinished == 0) moved(call);
+}
+
+void Link::post(Call& call, const LocalMemory& local, std::uint64_t offset) {
+  RemotePlace place = place_of(call.buffer);
+  place.offset += offset;
+  ++call.unfinished;
+  const auto posted = call.data == Call::Data::out ? transport_.put(*peer_, local, place, call.number)
+                                                   : transport_.get(*peer_, local, place, call.number);
+  if (posted == Transport::Posted::done) --call.unfinished;
+}
+
+void Link::pack(const Call& call) {
+  std::byte* to = pack_memory().bytes().data() + call.buffer * welcome_.buffer_bytes;
+  for (const iovec& piece : pieces_of(call)) {
+    std::memcpy(to, piece.iov_base, piece.iov_len);
+    to += piece.iov_len;
+  }
+}
+
+void Link::unpack(const Call& call) {
+  const std::byte* from = pack_memory().bytes().data() + call.buffer * welcome_.buffer_bytes;
+  for (const iovec& piece : pieces_of(call)) {
+    std::memcpy(piece.iov_base, from, piece.iov_len);
+    from += piece.iov_len;
+  }
+}
+
+void Link::completed(std::uint64_t token) {
+  const auto found = begun_.find(token);
+  if (found == begun_.end() || found->second->unfinished == 0) return;
+  if (--found->second->unfinished == 0) moved(*found->second);
+}
+
+/// All data of a call have been moved.
+void Link::moved(Call& call) {
+  if (call.stage == Call::Stage::putting) return send_ready();
+  if (call.operation->method == Method::pack && !call.operation->error) unpack(call);
+  finish(call);
+}
+
+/// Sends the requests whose data are there, in the order of the calls.
+void Link::send_ready() {
+  while (!sending_.empty() && peer_) {
+    Call& call = *sending_.front();
+    if (call.unfinished > 0) return;
+    sending_.pop_front();
+    if (call.operation->error) {
+      finish(call);
+      continue;
+    }
+    call.stage = Call::Stage::asked;
+    ++requests_;
+    transport_.send(*peer_, write_message(NumberedRequest{call.number, call.request}));
+  }
+}
+
+void Link::finish(Call& call) {
+  if (call.stage != Call::Stage::waiting && call.data != Call::Data::none && begun_.contains(call.number))
+    free_buffers_.push_back(call.buffer);
+  begun_.erase(call.number);
+  call.stage = Call::Stage::finished;
+  --call.operation->unfinished;
+}
+
+void Link::fail(Call& call, int error_number, const std::string& message) {
+  call.operation->fail(error_number, name_ + ": " + message, remedy_lost);
+  finish(call);
+}
+
+}  // namespace strider::listio

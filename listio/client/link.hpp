@@ -1,0 +1,115 @@
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "listio/client/call.hpp"
+#include "listio/client/volume.hpp"
+#include "listio/protocol/parse.hpp"
+
+namespace strider::listio {
+
+/// Memory to pack into and unpack from, registered if that is needed.
+class PackMemory {
+ public:
+  /// std::system_error if there is no memory. `domain` may be nothing.
+  PackMemory(std::size_t bytes, Domain* domain);
+  ~PackMemory();
+  PackMemory(const PackMemory&) = delete;
+  PackMemory& operator=(const PackMemory&) = delete;
+
+  std::span<std::byte> bytes() const { return bytes_; }
+  const Region* region() const { return region_ ? &*region_ : nullptr; }
+
+ private:
+  std::span<std::byte> bytes_;
+  Domain* domain_;
+  std::optional<Region> region_;
+};
+
+/// A client's connection to one server: introduces itself, and carries out calls, as many at a time as the server
+/// allows, in their order.
+class Link {
+ public:
+  Link(Transport& transport, Domain* domain, const Volume& volume, std::uint32_t number);
+
+  std::uint32_t number() const { return number_; }
+  /// Such as "server 2 (127.0.0.1:40123)".
+  const std::string& name() const { return name_; }
+  bool is_up() const { return state_ == State::up; }
+  std::optional<Peer> peer() const { return peer_; }
+  const Welcome& welcome() const { return welcome_; }
+
+  /// Introduces itself: afterwards the server's answers have to come in (`received`) until `is_up`. IoError.
+  void connect(const Deadline& deadline);
+  /// Ends the connection; all calls fail for `reason`.
+  void break_off(int error_number, const std::string& reason);
+  /// Why the connection failed before it was up; empty if it did not.
+  const std::string& refusal() const { return refusal_; }
+
+  /// Puts a call behind those there are.
+  void add(Call& call);
+  /// Starts what can be started.
+  void drive();
+  /// Forgets calls of an operation that has failed and whose turn has not come.
+  void drop_waiting(const Operation& operation);
+
+  // What the transport tells.
+  void received(std::span<const std::byte> message);
+  void completed(std::uint64_t token);
+  void closed(const std::string& reason);
+
+  // For moving data to a buffer of the server outside of any call, to find out what that costs.
+  RemotePlace place_of(std::uint32_t buffer) const;
+  PackMemory& pack_memory();
+  /// One that no call uses; nothing if there is none.
+  std::optional<std::uint32_t> borrow_buffer();
+  void return_buffer(std::uint32_t buffer);
+
+  std::uint64_t requests() const { return requests_; }
+  std::uint64_t messages_received() const { return messages_received_; }
+  std::uint64_t bytes_received() const { return bytes_received_; }
+
+ private:
+  enum class State { down, introduced, proving, up };
+
+  void hear(const Challenge& challenge);
+  void hear(const Welcome& welcome);
+  void hear(const Refusal& refusal);
+  void hear(const Reply& reply);
+  void start(Call& call);
+  void move(Call& call);
+  void post(Call& call, const LocalMemory& local, std::uint64_t offset);
+  void pack(const Call& call);
+  void unpack(const Call& call);
+  std::span<const iovec> pieces_of(const Call& call) const;
+  void moved(Call& call);
+  void send_ready();
+  void finish(Call& call);
+  void fail(Call& call, int error_number, const std::string& message);
+
+  Transport& transport_;
+  Domain* domain_;
+  const Volume& volume_;
+  std::uint32_t number_;
+  std::string name_;
+  State state_ = State::down;
+  std::optional<Peer> peer_;
+  Nonce nonce_{};
+  Welcome welcome_;
+  std::string refusal_;
+
+  std::deque<Call*> waiting_;
+  std::deque<Call*> sending_;             ///< begun, in order; the request is not sent yet
+  std::map<std::uint64_t, Call*> begun_;  ///< all that are not waiting, by number
+  std::vector<std::uint32_t> free_buffers_;
+  std::unique_ptr<PackMemory> pack_memory_;
+  std::uint64_t next_number_ = 1;
+  std::uint64_t requests_ = 0, messages_received_ = 0, bytes_received_ = 0;
+};
+
+}  // namespace strider::listio

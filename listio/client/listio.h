@@ -1,0 +1,105 @@
+/* List I/O from C: lists of pieces between this process's memory and the files of a volume. See docs/listio.md.
+ *
+ * Calls return 0 or more, or a negative error number of errno.h; strider_listio_message then says what happened, which
+ * server it was and what can be done. Every call ends by its deadline. A volume and its files are for one thread at a
+ * time; a process may connect to a volume many times. Paths have no leading slash, the root is "". */
+#ifndef STRIDER_LISTIO_H
+#define STRIDER_LISTIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct strider_listio_volume strider_listio_volume;
+typedef struct strider_listio_file strider_listio_file;
+
+/* length bytes from offset on, in the file. */
+struct strider_listio_run {
+  uint64_t offset, length;
+};
+
+/* 0 or NULL: the default, which stands behind each. */
+struct strider_listio_options {
+  const char* transport;    /* cma, tcp: the volume's */
+  const char* method;       /* multiple, pack, gather, hybrid: hybrid */
+  uint64_t threshold_bytes; /* of hybrid, mean length of pieces to gather from on: measured */
+  const char* registration; /* domain, none, uring, mlock, model: none */
+  const char* strategy;     /* none, individual, single, ogr: ogr, or none without a domain */
+  uint64_t cache_bytes;     /* of the pin-down cache: none */
+  uint32_t patience_ms;     /* until an operation is done or has failed: 30000 */
+};
+
+/* How a new file is spread; 0: as the volume says, and over all servers. */
+struct strider_listio_spreading {
+  uint64_t strip_bytes;
+  uint32_t servers;
+};
+
+struct strider_listio_attributes {
+  mode_t mode; /* with S_IFREG or S_IFDIR */
+  uint64_t bytes;
+  int64_t modified_ns; /* since 1970 */
+  uint64_t id;
+  uint64_t strip_bytes;
+  uint32_t servers;
+};
+
+/* Reads the volume's file. *volume is set even if this fails, for its message, and has to be given back either way,
+ * unless it is NULL for want of memory. */
+int strider_listio_connect(const char* volume_file, const struct strider_listio_options* options,
+                           strider_listio_volume** volume);
+/* Ends what is under way. Files have to be closed before. */
+void strider_listio_disconnect(strider_listio_volume* volume);
+/* What the last call that failed had to say; good until the next call. */
+const char* strider_listio_message(const strider_listio_volume* volume);
+
+/* flags: of O_CREAT, O_EXCL and O_TRUNC of fcntl.h; files are open for reading and writing. spreading may be NULL. */
+int strider_listio_open(strider_listio_volume* volume, const char* path, int flags, mode_t mode,
+                        const struct strider_listio_spreading* spreading, strider_listio_file** file);
+void strider_listio_close(strider_listio_file* file);
+
+/* Byte i of all pieces of memory belongs to byte i of all runs of the file, however they are cut. Return the bytes
+ * written, or read before the end of the file; what is beyond reads as 0. */
+int64_t strider_listio_write_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
+                                  const struct strider_listio_run* runs, size_t count);
+int64_t strider_listio_read_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
+                                 const struct strider_listio_run* runs, size_t count);
+int64_t strider_listio_write(strider_listio_file* file, const void* memory, size_t bytes, uint64_t offset);
+int64_t strider_listio_read(strider_listio_file* file, void* memory, size_t bytes, uint64_t offset);
+
+/* The same, going on while the caller does something else: return a ticket. Memory has to stay until it is done. */
+int64_t strider_listio_start_write_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
+                                        const struct strider_listio_run* runs, size_t count);
+int64_t strider_listio_start_read_list(strider_listio_file* file, const struct iovec* memory, size_t pieces,
+                                       const struct strider_listio_run* runs, size_t count);
+/* 1 if it is done or has failed, 0 if not. Lets all transfers go on. */
+int strider_listio_test(strider_listio_volume* volume, int64_t ticket);
+/* What the call without start would have returned. Once for each ticket. */
+int64_t strider_listio_wait(strider_listio_volume* volume, int64_t ticket);
+
+/* All that was written is on stable storage. */
+int strider_listio_sync(strider_listio_file* file);
+int64_t strider_listio_size(strider_listio_file* file);
+int strider_listio_truncate(strider_listio_file* file, uint64_t bytes);
+
+int strider_listio_stat(strider_listio_volume* volume, const char* path, struct strider_listio_attributes* found);
+int strider_listio_unlink(strider_listio_volume* volume, const char* path);
+int strider_listio_rename(strider_listio_volume* volume, const char* from, const char* to);
+int strider_listio_mkdir(strider_listio_volume* volume, const char* path, mode_t mode);
+int strider_listio_rmdir(strider_listio_volume* volume, const char* path);
+/* Calls entry for each name, with S_IFREG or S_IFDIR, until it returns something else than 0; returns that, or 0. */
+int strider_listio_readdir(strider_listio_volume* volume, const char* path,
+                           int (*entry)(void* context, const char* name, mode_t kind), void* context);
+
+/* The program unmaps memory, or has done so: a pin-down cache that cannot watch has to know. */
+void strider_listio_invalidate(strider_listio_volume* volume, const void* memory, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

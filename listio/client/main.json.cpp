@@ -1,0 +1,97 @@
+// strider-listio: looks after a volume. See docs/listio.md.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "listio/client/client.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr const char* usage =
+    R"(strider-listio: looks after a list-I/O volume. Prints JSON.
+
+  strider-listio status VOLUME    whether each server answers, and what it has done so far
+  strider-listio check VOLUME     compares the names with the data files; nobody may use the volume meanwhile
+  strider-listio repair VOLUME    as check, and removes data files of no file
+
+VOLUME is the file that was written when the volume was started. Exit codes: 0 all is well, 1 a server does not answer
+or something is damaged, 2 bad arguments, 3 could not be done.
+)";
+
+int print_status(Client& client) {
+  nlohmann::json servers = nlohmann::json::array();
+  bool all_answer = true;
+  for (std::uint32_t number = 0; number < client.volume().servers.size(); ++number) {
+    nlohmann::json server{{"server", number}, {"address", client.volume().servers[number]}};
+    try {
+      const ServerStatus status = client.status(number);
+      server.update({{"answers", true},
+                     {"clients", status.clients},
+                     {"buffer_bytes", status.buffer_bytes},
+                     {"requests", status.requests},
+                     {"refused", status.refused},
+                     {"read_bytes", status.read_bytes},
+                     {"written_bytes", status.written_bytes},
+                     {"file_calls", status.file_calls},
+                     {"registrations", status.registrations},
+                     {"registered_pages", status.registered_pages},
+                     {"register_us", static_cast<double>(status.register_ns) * 1e-3}});
+    } catch (const IoError& error) {
+      all_answer = false;
+      server.update({{"answers", false}, {"error", error.what()}});
+    }
+    servers.push_back(std::move(server));
+  }
+  std::printf("%s\n", nlohmann::json{{"servers", servers}}.dump(1).c_str());
+  return all_answer ? 0 : 1;
+}
+
+enum class Orphans { report, remove };
+
+int print_check(Client& client, Orphans orphans) {
+  const CheckReport report = client.check();
+  nlohmann::json found = nlohmann::json::array();
+  for (const auto& orphan : report.orphans) {
+    if (orphans == Orphans::remove) client.remove_orphan(orphan);
+    found.push_back({{"server", orphan.server}, {"file", orphan.file}});
+  }
+  const nlohmann::json json{{"files", report.files},
+                            {"directories", report.directories},
+                            {"data_files", report.data_files},
+                            {"bytes", report.bytes},
+                            {"problems", report.problems},
+                            {"orphans", found},
+                            {"removed", orphans == Orphans::remove}};
+  std::printf("%s\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  const bool clean = report.problems.empty() && (report.orphans.empty() || orphans == Orphans::remove);
+  return clean ? 0 : 1;
+}
+
+int run(const std::vector<std::string>& words) {
+  const bool help = words.size() == 1 && words[0] == "--help";
+  if (words.size() != 2) {
+    std::fputs(usage, help ? stdout : stderr);
+    return help ? 0 : 2;
+  }
+  try {
+    Client client(read_volume(words[1]));
+    if (words[0] == "status") return print_status(client);
+    if (words[0] == "check") return print_check(client, Orphans::report);
+    if (words[0] == "repair") return print_check(client, Orphans::remove);
+    throw InputError("", "there is no verb '" + words[0] + "'", "see --help");
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "strider-listio: %s\n  %s\n", error.what(), error.remedy().c_str());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "strider-listio: %s\n", error.what());
+    return 3;
+  }
+}
+
+}  // namespace
+}  // namespace strider::listio
+
+int main(int count, char** words) { return strider::listio::run({words + 1, words + count}); }

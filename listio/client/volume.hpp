@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "listio/protocol/secret.hpp"
+
+namespace strider::listio {
+
+/// Where a volume's servers are and what it takes to use it. In a file (JSON) that only its owner may read, since it
+/// has the secret.
+struct Volume {
+  std::vector<std::string> servers;  ///< addresses, by number
+  std::string transport = "cma";
+  std::uint64_t strip_bytes = 65536;  ///< of files that do not say otherwise
+  Secret secret{};
+};
+
+/// InputError, which names the file, if it cannot be read or is none.
+Volume read_volume(const std::string& path);
+/// Replaces the file at once. InputError if it cannot be written.
+void write_volume(const std::string& path, const Volume& volume);
+
+}  // namespace strider::listio

@@ -1,0 +1,63 @@
+#include "listio/client/volume.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+
+#include "core/error.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr int format = 1;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw InputError("volume", path + ": " + why, "name the file that was written when the volume was started");
+}
+
+}  // namespace
+
+Volume read_volume(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) refuse(path, std::generic_category().message(errno));
+  std::stringstream text;
+  text << file.rdbuf();
+  try {
+    const auto json = nlohmann::json::parse(text.str());
+    if (json.at("strider-listio-volume") != format) refuse(path, "is of another release of Strider");
+    Volume volume;
+    volume.servers = json.at("servers").get<std::vector<std::string>>();
+    volume.transport = json.at("transport").get<std::string>();
+    volume.strip_bytes = json.at("strip_bytes").get<std::uint64_t>();
+    volume.secret = secret_of(json.at("secret").get<std::string>());
+    if (volume.servers.empty()) refuse(path, "names no servers");
+    return volume;
+  } catch (const nlohmann::json::exception& error) {
+    refuse(path, std::string("is not the file of a volume: ") + error.what());
+  }
+}
+
+void write_volume(const std::string& path, const Volume& volume) {
+  const nlohmann::json json{{"strider-listio-volume", format},
+                            {"servers", volume.servers},
+                            {"transport", volume.transport},
+                            {"strip_bytes", volume.strip_bytes},
+                            {"secret", to_hex(volume.secret)}};
+  const std::string text = json.dump(1) + "\n", fresh = path + ".new";
+  ::unlink(fresh.c_str());
+  const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  bool good = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (file >= 0) good = ::close(file) == 0 && good;
+  if (!good || std::rename(fresh.c_str(), path.c_str()) != 0)
+    throw InputError("volume", path + ": " + std::generic_category().message(errno),
+                     "name a file in a directory in which you may write");
+}
+
+}  // namespace strider::listio

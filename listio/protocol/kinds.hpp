@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+
+namespace strider::listio {
+
+/// The first number of every message. Those of requests are 16 plus their place in `Request`.
+enum class MessageKind : std::uint32_t {
+  hello = 1,
+  proof = 2,
+  challenge = 3,
+  welcome = 4,
+  refusal = 5,
+  reply = 6,
+  first_request = 16,
+};
+
+}  // namespace strider::listio

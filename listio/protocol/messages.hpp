@@ -1,0 +1,191 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "listio/layout/byte_run.hpp"
+
+namespace strider::listio {
+
+/// Of the protocol in docs/listio-protocol.md. Client and server have to have the same.
+inline constexpr std::uint32_t protocol_version = 1;
+
+/// A random number, and a code (HMAC-SHA256) that only who knows the volume's secret can compute.
+using Nonce = std::array<std::byte, 32>;
+using Code = std::array<std::byte, 32>;
+
+/// A file, whatever it is called; never 0.
+using FileId = std::uint64_t;
+
+/// How a file is spread: as `Striping`.
+struct LayoutWords {
+  std::uint32_t servers = 0;
+  std::uint32_t first = 0;
+  std::uint64_t strip_bytes = 0;
+  bool operator==(const LayoutWords&) const = default;
+};
+
+// What a client says. All requests have a number, chosen by the client, that the reply repeats.
+
+struct Hello {
+  std::uint32_t version = protocol_version;
+  std::uint32_t server = 0;  ///< which one the client means to talk to
+  Nonce nonce{};
+};
+struct Proof {
+  Code code{};
+};
+/// Read or write `runs` of a data file, one after the other, to or from the client's communication buffer `buffer`.
+struct ReadRequest {
+  FileId file = 0;
+  std::uint32_t buffer = 0;
+  std::vector<ByteRun> runs;
+};
+struct WriteRequest : ReadRequest {};
+struct SyncRequest {
+  FileId file = 0;
+};
+struct DataStatRequest {
+  FileId file = 0;
+};
+struct TruncateRequest {
+  FileId file = 0;
+  std::uint64_t bytes = 0;  ///< of the data file
+};
+struct RemoveDataRequest {
+  FileId file = 0;
+};
+enum class Creation : std::uint32_t { never = 0, if_missing = 1, exclusive = 2 };
+/// Only server 0, the manager, knows names. Paths have no leading slash; the volume's root is "".
+struct OpenRequest {
+  std::string path;
+  Creation creation = Creation::never;
+  std::uint32_t mode = 0644;
+  LayoutWords layout;  ///< of a file that is created
+};
+struct StatRequest {
+  std::string path;
+};
+struct UnlinkRequest {
+  std::string path;
+};
+struct RenameRequest {
+  std::string from, to;
+};
+struct MakeDirectoryRequest {
+  std::string path;
+  std::uint32_t mode = 0755;
+};
+struct RemoveDirectoryRequest {
+  std::string path;
+};
+/// The entries of a directory after `cookie`: 0 at first, then what the last reply said.
+struct ListRequest {
+  std::string path;
+  std::uint64_t cookie = 0;
+};
+/// The data files of a server after `cookie`.
+struct ListDataRequest {
+  std::uint64_t cookie = 0;
+};
+struct StatusRequest {};
+
+using Request = std::variant<ReadRequest, WriteRequest, SyncRequest, DataStatRequest, TruncateRequest,
+                             RemoveDataRequest, OpenRequest, StatRequest, UnlinkRequest, RenameRequest,
+                             MakeDirectoryRequest, RemoveDirectoryRequest, ListRequest, ListDataRequest, StatusRequest>;
+struct NumberedRequest {
+  std::uint64_t number = 0;
+  Request request;
+};
+using ClientMessage = std::variant<Hello, Proof, NumberedRequest>;
+
+// What a server says.
+
+struct Challenge {
+  std::uint32_t version = protocol_version;
+  Nonce nonce{};
+  Code code{};  ///< the server knows the secret too
+};
+/// The client is let in. `buffers` communication buffers of `buffer_bytes` each, one after the other, are its own in
+/// the memory that three numbers describe to its transport.
+struct Welcome {
+  std::uint64_t address = 0, key = 0;
+  std::uint32_t buffers = 0;
+  std::uint32_t most_runs = 0;  ///< of one request
+  std::uint64_t buffer_bytes = 0;
+  std::uint32_t servers = 0;        ///< of the volume
+  std::uint32_t most_requests = 0;  ///< that may be under way
+};
+/// The last thing that a client hears: why it is not served.
+struct Refusal {
+  std::string reason;
+};
+/// To request `number`: 0 or Linux's error number, and what it replies.
+struct Reply {
+  std::uint64_t number = 0;
+  std::uint32_t error = 0;
+  std::span<const std::byte> body;  ///< within the message; of an error, a text
+};
+using ServerMessage = std::variant<Challenge, Welcome, Refusal, Reply>;
+
+// Bodies of replies. Those that are not here are empty.
+
+/// To read and stat of a data file.
+struct DataStat {
+  std::uint64_t bytes = 0;  ///< size of the data file
+  std::int64_t modified_ns = 0;
+};
+enum class EntryKind : std::uint32_t { file = 1, directory = 2 };
+/// To open and stat.
+struct Entry {
+  EntryKind kind = EntryKind::file;
+  std::uint32_t mode = 0;
+  FileId file = 0;
+  std::int64_t modified_ns = 0;
+  LayoutWords layout;
+};
+/// To unlink and rename: whose data files are of no use any more; 0: nobody's.
+struct Orphan {
+  FileId file = 0;
+  LayoutWords layout;
+};
+struct DirectoryPage {
+  struct Name {
+    std::string name;
+    EntryKind kind = EntryKind::file;
+  };
+  std::uint64_t cookie = 0;  ///< for the next page; 0: there is none
+  std::vector<Name> names;
+};
+struct DataPage {
+  struct DataFile {
+    FileId file = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::uint64_t cookie = 0;
+  std::vector<DataFile> files;
+};
+struct ServerStatus {
+  std::uint64_t clients = 0, buffer_bytes = 0;  ///< now
+  std::uint64_t requests = 0, refused = 0, read_bytes = 0, written_bytes = 0;
+  std::uint64_t file_calls = 0;  ///< system calls that read or wrote data files
+  std::uint64_t registrations = 0, registered_pages = 0;
+  std::uint64_t register_ns = 0;
+};
+
+std::vector<std::byte> write_message(const ClientMessage& message);
+std::vector<std::byte> write_message(const ServerMessage& message);
+
+std::vector<std::byte> write_body(const DataStat& body);
+std::vector<std::byte> write_body(const Entry& body);
+std::vector<std::byte> write_body(const Orphan& body);
+std::vector<std::byte> write_body(const DirectoryPage& body);
+std::vector<std::byte> write_body(const DataPage& body);
+std::vector<std::byte> write_body(const ServerStatus& body);
+
+}  // namespace strider::listio

@@ -1,0 +1,258 @@
+#include "listio/protocol/parse.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "listio/protocol/bytes.hpp"
+#include "listio/protocol/kinds.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr std::uint32_t most_servers = 65536;
+
+template <std::size_t count>
+void take(ByteReader& in, std::array<std::byte, count>& out) {
+  const std::span<const std::byte> bytes = in.raw(count);
+  std::copy(bytes.begin(), bytes.end(), out.begin());
+}
+
+/// Each `take` below returns why what it has read will not do, or nothing. Whether all of it was there is asked once,
+/// at the end of the message.
+using Fault = std::optional<std::string>;
+
+Fault take(ByteReader& in, FileId& file) {
+  file = in.number<FileId>();
+  if (file == 0) return "no file has the number 0";
+  return {};
+}
+
+Fault take(ByteReader& in, std::string& path) {
+  path = in.text();
+  if (!is_path(path)) return "not a path within the volume";
+  return {};
+}
+
+Fault take(ByteReader& in, LayoutWords& layout) {
+  layout.servers = in.number<std::uint32_t>();
+  layout.first = in.number<std::uint32_t>();
+  layout.strip_bytes = in.number<std::uint64_t>();
+  if (layout.servers > most_servers || layout.strip_bytes > most_file_bytes) return "not a layout";
+  return {};
+}
+
+Fault take(ByteReader& in, ReadRequest& request, const ProtocolLimits& limits) {
+  if (Fault fault = take(in, request.file)) return fault;
+  request.buffer = in.number<std::uint32_t>();
+  const auto runs = in.number<std::uint32_t>();
+  if (request.buffer >= limits.buffers) return "buffer " + std::to_string(request.buffer) + " is not the client's";
+  if (runs == 0 || runs > limits.most_runs)
+    return std::to_string(runs) + " runs in a request; at most " + std::to_string(limits.most_runs) + " are allowed";
+  if (in.rest().size() != std::size_t{runs} * 16) return "the list of runs has another length than it says";
+  request.runs.reserve(runs);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < runs; ++i) {
+    const auto offset = in.number<std::uint64_t>(), length = in.number<std::uint64_t>();
+    if (length == 0 || offset > most_file_bytes || length > most_file_bytes - offset) return "a run that no file has";
+    if (length > limits.buffer_bytes - bytes)
+      return "more bytes than the " + std::to_string(limits.buffer_bytes) + " of a buffer";
+    bytes += length;
+    request.runs.push_back({offset, length});
+  }
+  return {};
+}
+Fault take(ByteReader& in, SyncRequest& request, const ProtocolLimits&) { return take(in, request.file); }
+Fault take(ByteReader& in, DataStatRequest& request, const ProtocolLimits&) { return take(in, request.file); }
+Fault take(ByteReader& in, RemoveDataRequest& request, const ProtocolLimits&) { return take(in, request.file); }
+Fault take(ByteReader& in, TruncateRequest& request, const ProtocolLimits&) {
+  const Fault fault = take(in, request.file);
+  request.bytes = in.number<std::uint64_t>();
+  if (request.bytes > most_file_bytes) return "a size that no file has";
+  return fault;
+}
+Fault take(ByteReader& in, OpenRequest& request, const ProtocolLimits&) {
+  if (Fault fault = take(in, request.path)) return fault;
+  const auto creation = in.number<std::uint32_t>();
+  if (creation > static_cast<std::uint32_t>(Creation::exclusive)) return "an unknown way to open";
+  request.creation = static_cast<Creation>(creation);
+  request.mode = in.number<std::uint32_t>() & 0777;
+  return take(in, request.layout);
+}
+Fault take(ByteReader& in, StatRequest& request, const ProtocolLimits&) { return take(in, request.path); }
+Fault take(ByteReader& in, UnlinkRequest& request, const ProtocolLimits&) { return take(in, request.path); }
+Fault take(ByteReader& in, RenameRequest& request, const ProtocolLimits&) {
+  const Fault fault = take(in, request.from);
+  return fault ? fault : take(in, request.to);
+}
+Fault take(ByteReader& in, MakeDirectoryRequest& request, const ProtocolLimits&) {
+  const Fault fault = take(in, request.path);
+  request.mode = in.number<std::uint32_t>() & 0777;
+  return fault;
+}
+Fault take(ByteReader& in, RemoveDirectoryRequest& request, const ProtocolLimits&) { return take(in, request.path); }
+Fault take(ByteReader& in, ListRequest& request, const ProtocolLimits&) {
+  const Fault fault = take(in, request.path);
+  request.cookie = in.number<std::uint64_t>();
+  return fault;
+}
+Fault take(ByteReader& in, ListDataRequest& request, const ProtocolLimits&) {
+  request.cookie = in.number<std::uint64_t>();
+  return {};
+}
+Fault take(ByteReader&, StatusRequest&, const ProtocolLimits&) { return {}; }
+
+/// The request that is number `index` in the variant.
+template <std::size_t candidate = 0>
+Fault take(ByteReader& in, std::size_t index, Request& request, const ProtocolLimits& limits) {
+  if constexpr (candidate < std::variant_size_v<Request>) {
+    if (index == candidate) return take(in, request.emplace<candidate>(), limits);
+    return take<candidate + 1>(in, index, request, limits);
+  }
+  return "an unknown request";
+}
+
+template <typename Message>
+std::variant<Message, Malformed> finish(const ByteReader& in, Message message) {
+  if (!in.complete()) return Malformed{"a message of the wrong length"};
+  return message;
+}
+
+EntryKind take_kind(ByteReader& in) {
+  return in.number<std::uint32_t>() == static_cast<std::uint32_t>(EntryKind::directory) ? EntryKind::directory
+                                                                                        : EntryKind::file;
+}
+
+}  // namespace
+
+std::variant<ClientMessage, Malformed> parse_client_message(std::span<const std::byte> bytes,
+                                                            const ProtocolLimits& limits) {
+  ByteReader in(bytes);
+  const auto kind = in.number<std::uint32_t>();
+  if (kind == static_cast<std::uint32_t>(MessageKind::hello)) {
+    Hello hello;
+    hello.version = in.number<std::uint32_t>();
+    // Whatever else an older or newer one says: only its version counts.
+    if (hello.version != protocol_version) return hello;
+    hello.server = in.number<std::uint32_t>();
+    take(in, hello.nonce);
+    return finish<ClientMessage>(in, hello);
+  }
+  if (kind == static_cast<std::uint32_t>(MessageKind::proof)) {
+    Proof proof;
+    take(in, proof.code);
+    return finish<ClientMessage>(in, proof);
+  }
+  const auto first = static_cast<std::uint32_t>(MessageKind::first_request);
+  if (kind < first) return Malformed{"an unknown message"};
+  NumberedRequest numbered;
+  numbered.number = in.number<std::uint64_t>();
+  if (Fault fault = take(in, kind - first, numbered.request, limits)) return Malformed{*std::move(fault)};
+  return finish<ClientMessage>(in, std::move(numbered));
+}
+
+std::variant<ServerMessage, Malformed> parse_server_message(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  switch (static_cast<MessageKind>(in.number<std::uint32_t>())) {
+    case MessageKind::challenge: {
+      Challenge challenge;
+      challenge.version = in.number<std::uint32_t>();
+      if (challenge.version != protocol_version) return challenge;
+      take(in, challenge.nonce);
+      take(in, challenge.code);
+      return finish<ServerMessage>(in, challenge);
+    }
+    case MessageKind::welcome: {
+      Welcome welcome;
+      welcome.address = in.number<std::uint64_t>();
+      welcome.key = in.number<std::uint64_t>();
+      welcome.buffers = in.number<std::uint32_t>();
+      welcome.most_runs = in.number<std::uint32_t>();
+      welcome.buffer_bytes = in.number<std::uint64_t>();
+      welcome.servers = in.number<std::uint32_t>();
+      welcome.most_requests = in.number<std::uint32_t>();
+      if (welcome.buffers == 0 || welcome.most_runs == 0 || welcome.buffer_bytes == 0 || welcome.most_requests == 0 ||
+          welcome.buffer_bytes > most_file_bytes / welcome.buffers)
+        return Malformed{"a welcome without buffers"};
+      return finish<ServerMessage>(in, welcome);
+    }
+    case MessageKind::refusal: {
+      Refusal refusal{in.text()};
+      return finish<ServerMessage>(in, std::move(refusal));
+    }
+    case MessageKind::reply: {
+      Reply reply;
+      reply.number = in.number<std::uint64_t>();
+      reply.error = in.number<std::uint32_t>();
+      reply.body = in.raw(in.rest().size());
+      return finish<ServerMessage>(in, reply);
+    }
+    default: return Malformed{"an unknown message"};
+  }
+}
+
+bool parse_body(std::span<const std::byte> bytes, DataStat& body) {
+  ByteReader in(bytes);
+  body.bytes = in.number<std::uint64_t>();
+  body.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  return in.complete() && body.bytes <= most_file_bytes;
+}
+
+bool parse_body(std::span<const std::byte> bytes, Entry& body) {
+  ByteReader in(bytes);
+  body.kind = take_kind(in);
+  body.mode = in.number<std::uint32_t>();
+  body.file = in.number<FileId>();
+  body.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  return !take(in, body.layout) && in.complete();
+}
+
+bool parse_body(std::span<const std::byte> bytes, Orphan& body) {
+  ByteReader in(bytes);
+  body.file = in.number<FileId>();
+  return !take(in, body.layout) && in.complete();
+}
+
+bool parse_body(std::span<const std::byte> bytes, DirectoryPage& body) {
+  ByteReader in(bytes);
+  body.cookie = in.number<std::uint64_t>();
+  const auto count = in.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) {
+    std::string name = in.text();
+    body.names.push_back({std::move(name), take_kind(in)});
+  }
+  return in.complete() && body.names.size() == count;
+}
+
+bool parse_body(std::span<const std::byte> bytes, DataPage& body) {
+  ByteReader in(bytes);
+  body.cookie = in.number<std::uint64_t>();
+  const auto count = in.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && !in.rest().empty(); ++i) {
+    const auto file = in.number<FileId>();
+    body.files.push_back({file, in.number<std::uint64_t>()});
+  }
+  return in.complete() && body.files.size() == count;
+}
+
+bool parse_body(std::span<const std::byte> bytes, ServerStatus& body) {
+  ByteReader in(bytes);
+  for (std::uint64_t* const field :
+       {&body.clients, &body.buffer_bytes, &body.requests, &body.refused, &body.read_bytes, &body.written_bytes,
+        &body.file_calls, &body.registrations, &body.registered_pages, &body.register_ns})
+    *field = in.number<std::uint64_t>();
+  return in.complete();
+}
+
+bool is_path(std::string_view path) {
+  if (path.empty()) return true;
+  if (path.size() > most_path_bytes || path.find('\0') != std::string_view::npos) return false;
+  for (;;) {
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    const std::string_view name = path.substr(0, slash);
+    if (name.empty() || name == "." || name == ".." || name.size() > most_name_bytes) return false;
+    if (slash == path.size()) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+}  // namespace strider::listio

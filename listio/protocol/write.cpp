@@ -1,0 +1,114 @@
+#include "listio/protocol/bytes.hpp"
+#include "listio/protocol/kinds.hpp"
+#include "listio/protocol/messages.hpp"
+
+namespace strider::listio {
+namespace {
+
+void put(ByteWriter& out, const LayoutWords& layout) {
+  out.number(layout.servers).number(layout.first).number(layout.strip_bytes);
+}
+void put(ByteWriter& out, const ReadRequest& request) {
+  out.number(request.file).number(request.buffer).number(static_cast<std::uint32_t>(request.runs.size()));
+  for (const ByteRun& run : request.runs) out.number(run.offset).number(run.length);
+}
+void put(ByteWriter& out, const SyncRequest& request) { out.number(request.file); }
+void put(ByteWriter& out, const DataStatRequest& request) { out.number(request.file); }
+void put(ByteWriter& out, const TruncateRequest& request) { out.number(request.file).number(request.bytes); }
+void put(ByteWriter& out, const RemoveDataRequest& request) { out.number(request.file); }
+void put(ByteWriter& out, const OpenRequest& request) {
+  out.text(request.path).number(static_cast<std::uint32_t>(request.creation)).number(request.mode);
+  put(out, request.layout);
+}
+void put(ByteWriter& out, const StatRequest& request) { out.text(request.path); }
+void put(ByteWriter& out, const UnlinkRequest& request) { out.text(request.path); }
+void put(ByteWriter& out, const RenameRequest& request) { out.text(request.from).text(request.to); }
+void put(ByteWriter& out, const MakeDirectoryRequest& request) { out.text(request.path).number(request.mode); }
+void put(ByteWriter& out, const RemoveDirectoryRequest& request) { out.text(request.path); }
+void put(ByteWriter& out, const ListRequest& request) { out.text(request.path).number(request.cookie); }
+void put(ByteWriter& out, const ListDataRequest& request) { out.number(request.cookie); }
+void put(ByteWriter&, const StatusRequest&) {}
+
+void put(ByteWriter& out, const Hello& hello) {
+  out.number(static_cast<std::uint32_t>(MessageKind::hello)).number(hello.version).number(hello.server);
+  out.raw(hello.nonce);
+}
+void put(ByteWriter& out, const Proof& proof) {
+  out.number(static_cast<std::uint32_t>(MessageKind::proof)).raw(proof.code);
+}
+void put(ByteWriter& out, const NumberedRequest& numbered) {
+  const auto first = static_cast<std::uint32_t>(MessageKind::first_request);
+  out.number(first + static_cast<std::uint32_t>(numbered.request.index())).number(numbered.number);
+  std::visit([&out](const auto& request) { put(out, request); }, numbered.request);
+}
+
+void put(ByteWriter& out, const Challenge& challenge) {
+  out.number(static_cast<std::uint32_t>(MessageKind::challenge)).number(challenge.version);
+  out.raw(challenge.nonce).raw(challenge.code);
+}
+void put(ByteWriter& out, const Welcome& welcome) {
+  out.number(static_cast<std::uint32_t>(MessageKind::welcome)).number(welcome.address).number(welcome.key);
+  out.number(welcome.buffers).number(welcome.most_runs).number(welcome.buffer_bytes);
+  out.number(welcome.servers).number(welcome.most_requests);
+}
+void put(ByteWriter& out, const Refusal& refusal) {
+  out.number(static_cast<std::uint32_t>(MessageKind::refusal)).text(refusal.reason);
+}
+void put(ByteWriter& out, const Reply& reply) {
+  out.number(static_cast<std::uint32_t>(MessageKind::reply)).number(reply.number).number(reply.error).raw(reply.body);
+}
+
+template <typename Message>
+std::vector<std::byte> write(const Message& message) {
+  ByteWriter out;
+  std::visit([&out](const auto& each) { put(out, each); }, message);
+  return out.take();
+}
+
+}  // namespace
+
+std::vector<std::byte> write_message(const ClientMessage& message) { return write(message); }
+std::vector<std::byte> write_message(const ServerMessage& message) { return write(message); }
+
+std::vector<std::byte> write_body(const DataStat& body) {
+  return ByteWriter().number(body.bytes).number(static_cast<std::uint64_t>(body.modified_ns)).take();
+}
+
+std::vector<std::byte> write_body(const Entry& body) {
+  ByteWriter out;
+  out.number(static_cast<std::uint32_t>(body.kind)).number(body.mode).number(body.file);
+  out.number(static_cast<std::uint64_t>(body.modified_ns));
+  put(out, body.layout);
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const Orphan& body) {
+  ByteWriter out;
+  out.number(body.file);
+  put(out, body.layout);
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const DirectoryPage& body) {
+  ByteWriter out;
+  out.number(body.cookie).number(static_cast<std::uint32_t>(body.names.size()));
+  for (const auto& each : body.names) out.text(each.name).number(static_cast<std::uint32_t>(each.kind));
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const DataPage& body) {
+  ByteWriter out;
+  out.number(body.cookie).number(static_cast<std::uint32_t>(body.files.size()));
+  for (const auto& each : body.files) out.number(each.file).number(each.bytes);
+  return out.take();
+}
+
+std::vector<std::byte> write_body(const ServerStatus& body) {
+  ByteWriter out;
+  out.number(body.clients).number(body.buffer_bytes).number(body.requests).number(body.refused);
+  out.number(body.read_bytes).number(body.written_bytes).number(body.file_calls);
+  out.number(body.registrations).number(body.registered_pages).number(body.register_ns);
+  return out.take();
+}
+
+}  // namespace strider::listio

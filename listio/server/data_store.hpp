@@ -1,0 +1,46 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "listio/layout/byte_run.hpp"
+#include "listio/protocol/messages.hpp"
+
+namespace strider::listio {
+
+/// How a call on the store ended: 0, or the error number.
+using Errno = int;
+
+/// A server's data files: what it keeps of the files of the volume. For several threads at once.
+class DataStore {
+ public:
+  struct Counters {
+    std::uint64_t read_bytes = 0, written_bytes = 0;
+    std::uint64_t calls = 0;  ///< system calls that read or write
+  };
+  /// Whether all runs lie before the end of the data file; what is beyond it reads as 0.
+  enum class Extent { whole, beyond_end };
+
+  virtual ~DataStore() = default;
+  virtual Errno read(FileId file, std::span<const ByteRun> runs, std::span<std::byte> buffer, Extent& extent) = 0;
+  virtual Errno write(FileId file, std::span<const ByteRun> runs, std::span<std::byte> buffer) = 0;
+  /// Everything that was written before is on stable storage, and found again.
+  virtual Errno sync(FileId file) = 0;
+  /// A data file that was never written has no bytes.
+  virtual Errno stat(FileId file, DataStat& stat) = 0;
+  virtual Errno truncate(FileId file, std::uint64_t bytes) = 0;
+  virtual Errno remove(FileId file) = 0;
+  /// Adds the next data files to the page.
+  virtual Errno list(std::uint64_t cookie, DataPage& page) = 0;
+  virtual Counters counters() const = 0;
+};
+
+/// Plain files in `folder`, an open directory: data/XX/XXXXXXXXXXXXXXXX, where XX are the last two of the 16
+/// hexadecimal digits of the file's number. std::system_error if the folder data cannot be made.
+std::unique_ptr<DataStore> make_file_store(int folder);
+/// Keeps how long files are and nothing that is written, reads nothing: to measure the way there, as null-aio of
+/// OrangeFS does.
+std::unique_ptr<DataStore> make_discarding_store();
+
+}  // namespace strider::listio

@@ -1,0 +1,242 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <system_error>
+#include <unordered_map>
+#include <vector>
+
+#include "listio/server/data_store.hpp"
+#include "listio/server/descriptor.hpp"
+#include "listio/server/file_calls.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr std::size_t most_open = 1024;
+constexpr unsigned shards = 256;
+constexpr std::size_t page_files = 2000;  // 16 bytes each: fits into a message
+
+std::string shard_of(FileId file) {
+  char text[8];
+  std::snprintf(text, sizeof text, "%02x", static_cast<unsigned>(file % shards));
+  return text;
+}
+
+std::string path_of(FileId file) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%02x/%016llx", static_cast<unsigned>(file % shards),
+                static_cast<unsigned long long>(file));
+  return text;
+}
+
+/// Open data files, the most recently used ones. A file stays open as long as somebody holds it.
+class OpenFiles {
+ public:
+  using Handle = std::shared_ptr<const Descriptor>;
+
+  Handle find(FileId file) {
+    const std::lock_guard lock(mutex_);
+    const auto found = files_.find(file);
+    if (found == files_.end()) return {};
+    order_.splice(order_.begin(), order_, found->second);
+    return found->second->second;
+  }
+  Handle keep(FileId file, Descriptor descriptor) {
+    const std::lock_guard lock(mutex_);
+    const auto found = files_.find(file);
+    if (found != files_.end()) return found->second->second;  // somebody was faster
+    order_.emplace_front(file, std::make_shared<const Descriptor>(std::move(descriptor)));
+    files_[file] = order_.begin();
+    if (order_.size() > most_open) {
+      files_.erase(order_.back().first);
+      order_.pop_back();
+    }
+    return order_.front().second;
+  }
+  void forget(FileId file) {
+    const std::lock_guard lock(mutex_);
+    const auto found = files_.find(file);
+    if (found == files_.end()) return;
+    order_.erase(found->second);
+    files_.erase(found);
+  }
+
+ private:
+  using Order = std::list<std::pair<FileId, Handle>>;
+  std::mutex mutex_;
+  Order order_;  ///< most recently used first
+  std::unordered_map<FileId, Order::iterator> files_;
+};
+
+class FileStore final : public DataStore {
+ public:
+  explicit FileStore(int folder) {
+    if (::mkdirat(folder, "data", 0700) != 0 && errno != EEXIST)
+      throw std::system_error(errno, std::generic_category(), "making the folder data");
+    data_ = Descriptor(::openat(folder, "data", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!data_) throw std::system_error(errno, std::generic_category(), "opening the folder data");
+  }
+
+  Errno read(FileId file, std::span<const ByteRun> runs, std::span<std::byte> buffer, Extent& extent) override {
+    OpenFiles::Handle handle;
+    const Errno error = open(file, 0, handle);
+    if (error != 0 && error != ENOENT) return error;
+    FileCalls plan(runs, buffer);
+    for (FileCall& call : plan.calls()) {
+      while (handle && call.bytes > 0) {
+        const ssize_t count = ::preadv(handle->get(), call.pieces.data(), static_cast<int>(call.pieces.size()),
+                                       static_cast<off_t>(call.offset));
+        ++calls_;
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return errno;
+        if (count == 0) break;
+        advance(call, static_cast<std::size_t>(count));
+        read_bytes_ += static_cast<std::uint64_t>(count);
+      }
+      if (call.bytes == 0) continue;
+      extent = Extent::beyond_end;
+      for (const iovec& piece : call.pieces) std::memset(piece.iov_base, 0, piece.iov_len);
+    }
+    return 0;
+  }
+
+  Errno write(FileId file, std::span<const ByteRun> runs, std::span<std::byte> buffer) override {
+    OpenFiles::Handle handle;
+    const Errno error = open(file, O_CREAT, handle);
+    if (error != 0) return error;
+    FileCalls plan(runs, buffer);
+    for (FileCall& call : plan.calls()) {
+      while (call.bytes > 0) {
+        const ssize_t count = ::pwritev(handle->get(), call.pieces.data(), static_cast<int>(call.pieces.size()),
+                                        static_cast<off_t>(call.offset));
+        ++calls_;
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return errno;
+        if (count == 0) return EIO;
+        advance(call, static_cast<std::size_t>(count));
+        written_bytes_ += static_cast<std::uint64_t>(count);
+      }
+    }
+    return 0;
+  }
+
+  Errno sync(FileId file) override {
+    OpenFiles::Handle handle;
+    const Errno error = open(file, 0, handle);
+    if (error != 0) return error == ENOENT ? 0 : error;
+    if (::fdatasync(handle->get()) != 0) return errno;
+    // That the file is there at all stands in its folder. If nothing has changed there this is next to nothing.
+    const Descriptor shard(::openat(data_.get(), shard_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return !shard || ::fsync(shard.get()) != 0 ? errno : 0;
+  }
+
+  Errno stat(FileId file, DataStat& stat) override {
+    struct stat found{};
+    if (::fstatat(data_.get(), path_of(file).c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
+      stat = {};
+      return errno == ENOENT ? 0 : errno;
+    }
+    stat.bytes = static_cast<std::uint64_t>(found.st_size);
+    stat.modified_ns = found.st_mtim.tv_sec * 1'000'000'000LL + found.st_mtim.tv_nsec;
+    return 0;
+  }
+
+  Errno truncate(FileId file, std::uint64_t bytes) override {
+    OpenFiles::Handle handle;
+    const Errno error = open(file, bytes > 0 ? O_CREAT : 0, handle);
+    if (error != 0) return error == ENOENT ? 0 : error;
+    return ::ftruncate(handle->get(), static_cast<off_t>(bytes)) != 0 ? errno : 0;
+  }
+
+  Errno remove(FileId file) override {
+    files_.forget(file);
+    if (::unlinkat(data_.get(), path_of(file).c_str(), 0) != 0 && errno != ENOENT) return errno;
+    return 0;
+  }
+
+  /// By shard, and by number in each; the cookie is the last one.
+  Errno list(std::uint64_t cookie, DataPage& page) override {
+    for (auto shard = static_cast<unsigned>(cookie % shards); shard < shards; ++shard) {
+      std::vector<FileId> files;
+      const Errno error = list_shard(shard, files);
+      if (error != 0) return error;
+      const bool begun = cookie != 0 && shard == cookie % shards;
+      for (const FileId file : files) {
+        if (begun && file <= cookie) continue;
+        DataStat found;
+        if (const Errno failed = stat(file, found); failed != 0) return failed;
+        page.files.push_back({file, found.bytes});
+        page.cookie = file;
+        if (page.files.size() == page_files) return 0;
+      }
+    }
+    page.cookie = 0;
+    return 0;
+  }
+
+  Counters counters() const override { return {read_bytes_, written_bytes_, calls_}; }
+
+ private:
+  static void advance(FileCall& call, std::size_t count) {
+    call.offset += count;
+    call.bytes -= count;
+    while (!call.pieces.empty() && count >= call.pieces.front().iov_len) {
+      count -= call.pieces.front().iov_len;
+      call.pieces = call.pieces.subspan(1);
+    }
+    if (count == 0) return;
+    call.pieces.front().iov_base = static_cast<std::byte*>(call.pieces.front().iov_base) + count;
+    call.pieces.front().iov_len -= count;
+  }
+
+  Errno open(FileId file, int flags, OpenFiles::Handle& handle) {
+    handle = files_.find(file);
+    if (handle) return 0;
+    const std::string path = path_of(file);
+    const int all = flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+    Descriptor descriptor(::openat(data_.get(), path.c_str(), all, 0600));
+    if (!descriptor && errno == ENOENT && (flags & O_CREAT) != 0) {
+      if (::mkdirat(data_.get(), shard_of(file).c_str(), 0700) != 0 && errno != EEXIST) return errno;
+      if (::fsync(data_.get()) != 0) return errno;
+      descriptor = Descriptor(::openat(data_.get(), path.c_str(), all, 0600));
+    }
+    if (!descriptor) return errno;
+    handle = files_.keep(file, std::move(descriptor));
+    return 0;
+  }
+
+  Errno list_shard(unsigned shard, std::vector<FileId>& files) const {
+    const int descriptor = ::openat(data_.get(), shard_of(shard).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return errno == ENOENT ? 0 : errno;
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(descriptor), ::closedir);
+    if (!folder) return errno;
+    while (const dirent* entry = ::readdir(folder.get())) {
+      const std::string_view name = entry->d_name;
+      FileId file = 0;
+      const auto read = std::from_chars(name.data(), name.data() + name.size(), file, 16);
+      if (read.ptr == name.data() + name.size() && file != 0) files.push_back(file);
+    }
+    std::sort(files.begin(), files.end());
+    return 0;
+  }
+
+  Descriptor data_;
+  OpenFiles files_;
+  std::atomic<std::uint64_t> read_bytes_ = 0, written_bytes_ = 0, calls_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<DataStore> make_file_store(int folder) { return std::make_unique<FileStore>(folder); }
+
+}  // namespace strider::listio

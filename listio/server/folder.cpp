@@ -1,0 +1,50 @@
+#include "listio/server/folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "core/error.hpp"
+
+namespace strider::listio {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why, const std::string& remedy) {
+  throw InputError("directory", path + ": " + why, remedy);
+}
+
+[[noreturn]] void refuse(const std::string& path) {
+  refuse(path, std::generic_category().message(errno), "name a directory in which you may write");
+}
+
+}  // namespace
+
+ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, std::uint32_t servers)
+    : path_(directory + "/server-" + std::to_string(number)) {
+  for (const std::string& each : {directory, path_})
+    if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST) refuse(each);
+  folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) refuse(path_);
+  label_ = Descriptor(::openat(folder_.get(), "label", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!label_) refuse(path_ + "/label");
+  if (::flock(label_.get(), LOCK_EX | LOCK_NB) != 0)
+    refuse(path_, "another server uses it", "stop that one, or name another directory");
+  const std::string wanted =
+      "strider-listio-server 1 number " + std::to_string(number) + " servers " + std::to_string(servers) + "\n";
+  std::array<char, 256> text{};
+  const ssize_t count = ::pread(label_.get(), text.data(), text.size() - 1, 0);
+  if (count < 0) refuse(path_ + "/label");
+  if (count > 0 && wanted != text.data())
+    refuse(path_, "belongs to '" + std::string(text.data(), static_cast<std::size_t>(count - 1)) + "'",
+           "start the volume with as many servers as it was made for");
+  if (count == 0 && (::pwrite(label_.get(), wanted.data(), wanted.size(), 0) != static_cast<ssize_t>(wanted.size()) ||
+                     ::fsync(label_.get()) != 0 || ::fsync(folder_.get()) != 0))
+    refuse(path_ + "/label");
+}
+
+}  // namespace strider::listio

@@ -1,0 +1,157 @@
+// strider-listio-server: one I/O server of a volume. See docs/listio.md.
+#include <signal.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "core/error.hpp"
+#include "listio/server/server.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr const char* usage =
+    R"(strider-listio-server: one I/O server of a list-I/O volume.
+
+  --directory DIR         keep everything in DIR/server-NUMBER
+  --number N              which server this is (0: the manager, which knows the names)
+  --servers N             how many the volume has
+  --secret-file FILE      64 hexadecimal digits, known to all servers and clients; - for standard input
+  --listen HOST:PORT      where clients connect to (127.0.0.1:0)
+  --transport NAME        cma or tcp (cma, which also serves tcp)
+  --registration DOMAIN   register communication buffers: none, uring, mlock, model (none)
+  --store files|nothing   nothing: forget what is written, to measure the way there (files)
+  --threads N             that read and write files (4)
+  --buffer-bytes BYTES    of one communication buffer (1048576)
+  --buffers N             of each client (4)
+  --memory-bytes BYTES    of all clients' buffers (1073741824)
+  --most-runs N           of one request (128)
+  --most-clients N        at a time (1024)
+
+Prints one line when it is ready:  ready {"number": 0, "address": "127.0.0.1:40123", "pid": 4711}
+and serves until SIGTERM or SIGINT. Exit codes: 0 was told to stop, 2 bad options, 3 could not run.
+)";
+
+template <typename Number>
+void read_number(const std::string& key, const std::string& text, Number& number) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size())
+    throw InputError(key, key + ": '" + text + "' is not a number", "write digits");
+}
+
+Secret read_secret(const std::string& path) {
+  std::string text;
+  if (path == "-") {
+    std::cin >> text;
+  } else {
+    std::ifstream file(path);
+    if (!file) throw InputError("--secret-file", path + ": " + std::strerror(errno), "name the volume's secret file");
+    file >> text;
+  }
+  return secret_of(text);
+}
+
+using Take = std::function<void(const std::string& text)>;
+
+std::map<std::string, Take> options_of(ServerOptions& options) {
+  const auto number = [](const char* key, auto& field) {
+    return Take([key, &field](const std::string& text) { read_number(key, text, field); });
+  };
+  const auto word = [](std::string& field) { return Take([&field](const std::string& text) { field = text; }); };
+  return {
+      {"--directory", word(options.directory)},
+      {"--number", number("--number", options.number)},
+      {"--servers", number("--servers", options.servers)},
+      {"--secret-file", [&](const std::string& text) { options.secret = read_secret(text); }},
+      {"--listen", word(options.listen)},
+      {"--transport", word(options.transport)},
+      {"--registration", word(options.registration)},
+      {"--store",
+       [&](const std::string& text) {
+         if (text != "files" && text != "nothing")
+           throw InputError("--store", "--store: '" + text + "'", "choose files or nothing");
+         options.keeping = text == "files" ? Keeping::files : Keeping::nothing;
+       }},
+      {"--threads", number("--threads", options.threads)},
+      {"--buffer-bytes", number("--buffer-bytes", options.buffer_bytes)},
+      {"--buffers", number("--buffers", options.buffers)},
+      {"--memory-bytes", number("--memory-bytes", options.memory_bytes)},
+      {"--most-runs", number("--most-runs", options.most_runs)},
+      {"--most-clients", number("--most-clients", options.most_clients)},
+  };
+}
+
+ServerOptions read_options(const std::vector<std::string>& words) {
+  ServerOptions options;
+  const std::map<std::string, Take> known = options_of(options);
+  bool has_secret = false;
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    const auto found = known.find(words[i]);
+    if (found == known.end() || i + 1 == words.size())
+      throw InputError(words[i], found == known.end() ? "unknown option " + words[i] : words[i] + " lacks its value",
+                       "see --help");
+    has_secret |= words[i] == "--secret-file";
+    found->second(words[i + 1]);
+  }
+  if (options.directory.empty() || !has_secret)
+    throw InputError("", "--directory and --secret-file are needed", "see --help");
+  return options;
+}
+
+/// Serves until a signal says to stop.
+void serve(const ServerOptions& options) {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigaddset(&signals, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before there are threads, which inherit it
+  Server server(options);
+  std::thread waiter([&] {
+    int signal = 0;
+    ::sigwait(&signals, &signal);
+    server.stop();
+  });
+  std::printf("ready {\"number\": %u, \"address\": \"%s\", \"pid\": %d}\n", options.number, server.address().c_str(),
+              static_cast<int>(::getpid()));
+  std::fflush(stdout);
+  try {
+    server.run();
+  } catch (...) {
+    ::pthread_kill(waiter.native_handle(), SIGTERM);
+    waiter.join();
+    throw;
+  }
+  waiter.join();
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.size() == 1 && words.front() == "--help") {
+    std::fputs(usage, stdout);
+    return 0;
+  }
+  try {
+    serve(read_options(words));
+    return 0;
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "strider-listio-server: %s\n  %s\n", error.what(), error.remedy().c_str());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "strider-listio-server: %s\n", error.what());
+    return 3;
+  }
+}
+
+}  // namespace
+}  // namespace strider::listio
+
+int main(int count, char** words) { return strider::listio::run({words + 1, words + count}); }

@@ -1,0 +1,243 @@
+#include "listio/server/names.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include "listio/layout/striping.hpp"
+#include "listio/protocol/parse.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+constexpr std::size_t most_page_bytes = 60000;  // less than a message
+
+Descriptor make_folder(int folder, const char* name) {
+  if (::mkdirat(folder, name, 0700) != 0 && errno != EEXIST)
+    throw std::system_error(errno, std::generic_category(), name);
+  Descriptor descriptor(::openat(folder, name, directory_flags));
+  if (!descriptor) throw std::system_error(errno, std::generic_category(), name);
+  return descriptor;
+}
+
+std::int64_t modified_ns(const struct stat& found) {
+  return found.st_mtim.tv_sec * 1'000'000'000LL + found.st_mtim.tv_nsec;
+}
+
+/// 0, or the error number. A random number: so nobody has to keep count, nor to find out what was the last one.
+Errno make_file_id(FileId& file) {
+  do {
+    if (::getrandom(&file, sizeof file, 0) != sizeof file) return errno;
+  } while (file == 0);
+  return 0;
+}
+
+std::string text_of(FileId file, const LayoutWords& layout) {
+  char text[128];
+  std::snprintf(text, sizeof text, "strider-listio-file 1 %016llx servers %u first %u strip %llu\n",
+                static_cast<unsigned long long>(file), layout.servers, layout.first,
+                static_cast<unsigned long long>(layout.strip_bytes));
+  return text;
+}
+
+bool read_text(const char* text, Entry& entry) {
+  unsigned long long file = 0, strip = 0;
+  if (std::sscanf(text, "strider-listio-file 1 %16llx servers %u first %u strip %llu", &file, &entry.layout.servers,
+                  &entry.layout.first, &strip) != 4)
+    return false;
+  entry.file = file;
+  entry.layout.strip_bytes = strip;
+  return file != 0 && entry.layout.servers > 0 && entry.layout.first < entry.layout.servers && strip > 0 &&
+         strip <= most_file_bytes;
+}
+
+}  // namespace
+
+Names::Names(int folder, std::uint32_t servers)
+    : servers_(servers), names_(make_folder(folder, "names")), fresh_(make_folder(folder, "fresh")) {}
+
+Errno Names::open_directory(const std::string& path, Descriptor& directory) const {
+  directory = Descriptor(::openat(names_.get(), ".", directory_flags));
+  for (std::size_t begin = 0; directory && begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    // Step by step, so that a symbolic link in between is not followed either.
+    directory = Descriptor(::openat(directory.get(), path.substr(begin, end - begin).c_str(), directory_flags));
+    begin = end + 1;
+  }
+  if (directory) return 0;
+  return errno == ELOOP ? ENOTDIR : errno;
+}
+
+Errno Names::find(const std::string& path, Place& place) const {
+  const std::size_t slash = path.rfind('/');
+  place.name = slash == std::string::npos ? path : path.substr(slash + 1);
+  return open_directory(slash == std::string::npos ? "" : path.substr(0, slash), place.folder);
+}
+
+Errno Names::read_entry(int folder, const std::string& name, Entry& entry) {
+  struct stat found{};
+  if (::fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  entry = {};
+  entry.mode = found.st_mode & 0777;
+  entry.modified_ns = modified_ns(found);
+  if (S_ISDIR(found.st_mode)) {
+    entry.kind = EntryKind::directory;
+    return 0;
+  }
+  if (!S_ISREG(found.st_mode)) return EIO;
+  // Only root could not read a file that its mode forbids to its owner; the server owns them all.
+  const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return errno;
+  std::array<char, 256> text{};
+  const ssize_t count = ::read(file.get(), text.data(), text.size() - 1);
+  if (count < 0) return errno;
+  return read_text(text.data(), entry) ? 0 : EIO;
+}
+
+Errno Names::open(const OpenRequest& request, Entry& entry) {
+  if (request.path.empty()) return EISDIR;
+  Place place;
+  if (const Errno error = find(request.path, place); error != 0) return error;
+  for (;;) {
+    const Errno error = read_entry(place.folder.get(), place.name, entry);
+    if (error == 0 && request.creation == Creation::exclusive) return EEXIST;
+    if (error == 0) return entry.kind == EntryKind::directory ? EISDIR : 0;
+    if (error != ENOENT || request.creation == Creation::never) return error;
+    const Errno failed = create(place, request, entry);
+    if (failed != EEXIST || request.creation == Creation::exclusive) return failed;
+  }
+}
+
+Errno Names::create(const Place& place, const OpenRequest& request, Entry& entry) {
+  const LayoutWords& layout = request.layout;
+  if (layout.servers == 0 || layout.servers > servers_ || layout.first >= layout.servers || layout.strip_bytes == 0)
+    return EINVAL;
+  entry = {};
+  entry.layout = layout;
+  entry.mode = request.mode | 0600;  // the server itself has to read it
+  if (const Errno error = make_file_id(entry.file); error != 0) return error;
+  // Complete before it gets its name, so that nobody ever sees it otherwise.
+  char fresh[32];
+  std::snprintf(fresh, sizeof fresh, "%016llx", static_cast<unsigned long long>(entry.file));
+  const Descriptor file(::openat(fresh_.get(), fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return errno;
+  const std::string text = text_of(entry.file, layout);
+  Errno error = 0;
+  if (::fchmod(file.get(), entry.mode) != 0 ||
+      ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    error = errno != 0 ? errno : EIO;
+  struct stat found{};
+  if (error == 0 && ::fstat(file.get(), &found) == 0) entry.modified_ns = modified_ns(found);
+  if (error == 0 && ::linkat(fresh_.get(), fresh, place.folder.get(), place.name.c_str(), 0) != 0) error = errno;
+  ::unlinkat(fresh_.get(), fresh, 0);
+  if (error == 0) change();
+  return error;
+}
+
+Errno Names::stat(const std::string& path, Entry& entry) {
+  Place place;
+  if (const Errno error = find(path, place); error != 0) return error;
+  return read_entry(place.folder.get(), place.name.empty() ? "." : place.name, entry);
+}
+
+Errno Names::unlink(const std::string& path, Orphan& orphan) {
+  if (path.empty()) return EISDIR;
+  const std::lock_guard lock(mutex_);
+  Place place;
+  if (const Errno error = find(path, place); error != 0) return error;
+  Entry entry;
+  const Errno error = read_entry(place.folder.get(), place.name, entry);
+  // One whose text is damaged can be removed nevertheless.
+  if (error != 0 && error != EIO) return error;
+  if (entry.kind == EntryKind::directory) return EISDIR;
+  if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0) return errno;
+  orphan = {entry.file, entry.layout};
+  change();
+  return 0;
+}
+
+Errno Names::rename(const std::string& from, const std::string& to, Orphan& orphan) {
+  if (from.empty() || to.empty()) return EBUSY;
+  const std::lock_guard lock(mutex_);
+  Place source, target;
+  if (const Errno error = find(from, source); error != 0) return error;
+  if (const Errno error = find(to, target); error != 0) return error;
+  Entry moved, replaced;
+  const Errno missing = read_entry(source.folder.get(), source.name, moved);
+  if (missing != 0) return missing;
+  const bool replaces = read_entry(target.folder.get(), target.name, replaced) == 0 && replaced.file != moved.file;
+  if (::renameat(source.folder.get(), source.name.c_str(), target.folder.get(), target.name.c_str()) != 0) return errno;
+  if (replaces && replaced.kind == EntryKind::file) orphan = {replaced.file, replaced.layout};
+  change();
+  return 0;
+}
+
+Errno Names::make_directory(const std::string& path, std::uint32_t mode) {
+  if (path.empty()) return EEXIST;
+  Place place;
+  if (const Errno error = find(path, place); error != 0) return error;
+  if (::mkdirat(place.folder.get(), place.name.c_str(), mode | 0700) != 0) return errno;
+  change();
+  return 0;
+}
+
+Errno Names::remove_directory(const std::string& path) {
+  if (path.empty()) return EBUSY;
+  const std::lock_guard lock(mutex_);
+  Place place;
+  if (const Errno error = find(path, place); error != 0) return error;
+  if (::unlinkat(place.folder.get(), place.name.c_str(), AT_REMOVEDIR) != 0) return errno;
+  change();
+  return 0;
+}
+
+Errno Names::list(const std::string& path, std::uint64_t cookie, DirectoryPage& page) {
+  Descriptor directory;
+  if (const Errno error = open_directory(path, directory); error != 0) return error;
+  const int copy = ::fcntl(directory.get(), F_DUPFD_CLOEXEC, 0);
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(copy < 0 ? nullptr : ::fdopendir(copy), ::closedir);
+  if (!open) return errno;
+  // Places in a directory are numbers of the file system, as NFS servers use them too.
+  if (cookie != 0) ::seekdir(open.get(), static_cast<long>(cookie));
+  page.cookie = 0;
+  std::size_t bytes = 0;
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = ::readdir(open.get());
+    if (entry == nullptr) {
+      page.cookie = 0;
+      return errno;
+    }
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    bool is_directory = entry->d_type == DT_DIR;
+    struct stat found{};
+    if (entry->d_type == DT_UNKNOWN && ::fstatat(directory.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0)
+      is_directory = S_ISDIR(found.st_mode);
+    page.names.push_back({name, is_directory ? EntryKind::directory : EntryKind::file});
+    page.cookie = static_cast<std::uint64_t>(entry->d_off);
+    bytes += name.size() + 8;
+    if (bytes > most_page_bytes) return 0;
+  }
+}
+
+Errno Names::sync() {
+  const std::uint64_t changes = changes_;
+  if (changes == synced_) return 0;
+  // Which of the directories have changed nobody keeps; the kernel does.
+  if (::syncfs(names_.get()) != 0) return errno;
+  synced_ = changes;
+  return 0;
+}
+
+}  // namespace strider::listio

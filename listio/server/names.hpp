@@ -1,0 +1,49 @@
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "listio/protocol/messages.hpp"
+#include "listio/server/data_store.hpp"
+#include "listio/server/descriptor.hpp"
+
+namespace strider::listio {
+
+/// The volume's names: directories of the file system below `names`, and for each file a small file that says which
+/// number the file has and how it is spread. Paths were checked by `is_path`; symbolic links are not followed, so
+/// nothing outside can be reached. For several threads at once. All calls end with 0 or an error number.
+class Names {
+ public:
+  /// In `folder`, an open directory; `servers` is how many there are. std::system_error if that cannot be.
+  Names(int folder, std::uint32_t servers);
+
+  Errno open(const OpenRequest& request, Entry& entry);
+  Errno stat(const std::string& path, Entry& entry);
+  Errno unlink(const std::string& path, Orphan& orphan);
+  Errno rename(const std::string& from, const std::string& to, Orphan& orphan);
+  Errno make_directory(const std::string& path, std::uint32_t mode);
+  Errno remove_directory(const std::string& path);
+  Errno list(const std::string& path, std::uint64_t cookie, DirectoryPage& page);
+  /// What was done to names before is on stable storage.
+  Errno sync();
+
+ private:
+  /// Where a name is: the directory that it stands in, open, and the name.
+  struct Place {
+    Descriptor folder;
+    std::string name;
+  };
+  Errno find(const std::string& path, Place& place) const;
+  Errno open_directory(const std::string& path, Descriptor& directory) const;
+  static Errno read_entry(int folder, const std::string& name, Entry& entry);
+  Errno create(const Place& place, const OpenRequest& request, Entry& entry);
+  void change() { ++changes_; }
+
+  std::uint32_t servers_;
+  Descriptor names_, fresh_;  ///< the root, and a folder of files that have no name yet
+  std::mutex mutex_;          ///< of those who change names
+  std::atomic<std::uint64_t> changes_ = 0, synced_ = 0;
+};
+
+}  // namespace strider::listio

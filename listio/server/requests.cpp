@@ -1,0 +1,92 @@
+#include "listio/server/requests.hpp"
+
+#include <cerrno>
+
+namespace strider::listio {
+namespace {
+
+/// Carries out one request; what is replied beyond the error number goes into `body`.
+class Worker {
+ public:
+  Worker(const Shelf& shelf, std::span<std::byte> buffers, std::uint64_t buffer_bytes)
+      : shelf_(shelf), buffers_(buffers), buffer_bytes_(buffer_bytes) {}
+
+  Errno operator()(const WriteRequest& request) {
+    return shelf_.data->write(request.file, request.runs, buffer(request.buffer));
+  }
+  Errno operator()(const ReadRequest& request) {
+    auto extent = DataStore::Extent::whole;
+    const Errno error = shelf_.data->read(request.file, request.runs, buffer(request.buffer), extent);
+    if (error != 0 || extent == DataStore::Extent::whole) return error;
+    return (*this)(DataStatRequest{request.file});
+  }
+  Errno operator()(const SyncRequest& request) {
+    const Errno error = shelf_.data->sync(request.file);
+    return error != 0 || shelf_.names == nullptr ? error : shelf_.names->sync();
+  }
+  Errno operator()(const DataStatRequest& request) {
+    return replying<DataStat>([&](DataStat& stat) { return shelf_.data->stat(request.file, stat); });
+  }
+  Errno operator()(const TruncateRequest& request) { return shelf_.data->truncate(request.file, request.bytes); }
+  Errno operator()(const RemoveDataRequest& request) { return shelf_.data->remove(request.file); }
+  Errno operator()(const ListDataRequest& request) {
+    return replying<DataPage>([&](DataPage& page) { return shelf_.data->list(request.cookie, page); });
+  }
+  Errno operator()(const StatusRequest&) {
+    body = write_body(shelf_.status());
+    return 0;
+  }
+  /// All others are about names.
+  template <typename Request>
+  Errno operator()(const Request& request) {
+    return shelf_.names == nullptr ? EOPNOTSUPP : name(request);
+  }
+
+  std::vector<std::byte> body;
+
+ private:
+  std::span<std::byte> buffer(std::uint32_t number) const {
+    return buffers_.subspan(number * buffer_bytes_, buffer_bytes_);
+  }
+  template <typename Body, typename Action>
+  Errno replying(const Action& action) {
+    Body result;
+    const Errno error = action(result);
+    if (error == 0) body = write_body(result);
+    return error;
+  }
+
+  Errno name(const OpenRequest& request) {
+    return replying<Entry>([&](Entry& entry) { return shelf_.names->open(request, entry); });
+  }
+  Errno name(const StatRequest& request) {
+    return replying<Entry>([&](Entry& entry) { return shelf_.names->stat(request.path, entry); });
+  }
+  Errno name(const UnlinkRequest& request) {
+    return replying<Orphan>([&](Orphan& orphan) { return shelf_.names->unlink(request.path, orphan); });
+  }
+  Errno name(const RenameRequest& request) {
+    return replying<Orphan>([&](Orphan& orphan) { return shelf_.names->rename(request.from, request.to, orphan); });
+  }
+  Errno name(const MakeDirectoryRequest& request) { return shelf_.names->make_directory(request.path, request.mode); }
+  Errno name(const RemoveDirectoryRequest& request) { return shelf_.names->remove_directory(request.path); }
+  Errno name(const ListRequest& request) {
+    return replying<DirectoryPage>(
+        [&](DirectoryPage& page) { return shelf_.names->list(request.path, request.cookie, page); });
+  }
+
+  const Shelf& shelf_;
+  std::span<std::byte> buffers_;
+  std::uint64_t buffer_bytes_;
+};
+
+}  // namespace
+
+std::vector<std::byte> serve(const Shelf& shelf, const NumberedRequest& request, std::span<std::byte> buffers,
+                             std::uint64_t buffer_bytes) {
+  Worker worker(shelf, buffers, buffer_bytes);
+  const Errno error = std::visit(worker, request.request);
+  return write_message(Reply{request.number, static_cast<std::uint32_t>(error), worker.body});
+}
+
+}  // namespace strider::listio

@@ -1,0 +1,332 @@
+#include "listio/server/server.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "listio/layout/byte_run.hpp"
+#include "listio/protocol/parse.hpp"
+#include "listio/server/data_store.hpp"
+#include "listio/server/folder.hpp"
+#include "listio/server/names.hpp"
+#include "listio/server/requests.hpp"
+#include "listio/server/session.hpp"
+#include "listio/server/window.hpp"
+#include "listio/server/work.hpp"
+
+namespace strider::listio {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds handshake_patience{5000};
+constexpr milliseconds farewell_patience{1000};  // to read why one is dropped
+constexpr milliseconds sweep_every{500};
+constexpr std::uint32_t most_strangers = 256;
+constexpr std::uint64_t quick_bytes = 65536;  // copied in less time than it takes to wake a thread
+constexpr milliseconds slow{10}, slow_for{1000};
+
+void check(const ServerOptions& options) {
+  const auto refuse = [](const char* key, const std::string& message, const char* remedy) {
+    throw InputError(key, message, remedy);
+  };
+  if (options.servers == 0 || options.number >= options.servers)
+    refuse("number", "server " + std::to_string(options.number) + " of " + std::to_string(options.servers),
+           "servers count from 0");
+  if (options.buffers == 0 || options.buffer_bytes == 0 || options.buffer_bytes > most_file_bytes / options.buffers ||
+      options.buffers * options.buffer_bytes > options.memory_bytes)
+    refuse("memory", "the memory does not hold the buffers of a single client", "raise memory, or lower buffers");
+  constexpr std::uint32_t runs_in_a_message = (Transport::most_message_bytes - 64) / sizeof(ByteRun);
+  if (options.most_runs == 0 || options.most_runs > runs_in_a_message)
+    refuse("runs", std::to_string(options.most_runs) + " runs in a request", "allow 1 … 4092");
+  if (options.threads == 0 || options.most_requests == 0)
+    refuse("threads", "no threads or no requests", "allow at least one of each");
+}
+
+std::unique_ptr<DataStore> make_store(Keeping keeping, int folder) {
+  return keeping == Keeping::files ? make_file_store(folder) : make_discarding_store();
+}
+
+}  // namespace
+
+class Server::Impl final : TransportEvents {
+ public:
+  Impl(const ServerOptions& options, std::unique_ptr<Transport> transport)
+      : options_(options),
+        folder_(options.directory, options.number, options.servers),
+        data_(make_store(options.keeping, folder_.descriptor())),
+        names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
+        transport_(std::move(transport)),
+        domain_(choose_domain()),
+        shelf_{data_.get(), names_.get(), [this] { return status(); }},
+        work_(std::make_unique<Work>(options.threads)) {}
+  ~Impl() override { work_.reset(); }  // before anything that a job uses
+
+  std::string address() const { return transport_->address(); }
+  void run_until(const std::function<bool()>& is_over) {
+    Deadline next_sweep = in(sweep_every);
+    while (!stopping_ && !is_over()) {
+      transport_->progress(*this, until(next_sweep));
+      deliver();
+      if (!has_passed(next_sweep)) continue;
+      sweep();
+      next_sweep = in(sweep_every);
+    }
+  }
+  void stop() {
+    stopping_ = true;
+    transport_->wake();
+  }
+
+ private:
+  Domain* choose_domain() {
+    if (transport_->own_domain() != nullptr) return transport_->own_domain();
+    if (options_.registration == "none") return nullptr;
+    own_domain_ = make_domain(options_.registration);
+    return own_domain_.get();
+  }
+
+  // --- what the transport tells ---
+
+  void connected(Peer peer) override {
+    Session& session = sessions_[peer];
+    session.peer = peer;
+    session.decide_by = in(handshake_patience);
+  }
+
+  void received(Peer peer, std::span<const std::byte> message) override {
+    const auto found = sessions_.find(peer);
+    if (found == sessions_.end()) return;
+    Session& session = found->second;
+    if (session.state == Session::State::refused || session.state == Session::State::gone) return;
+    const ProtocolLimits limits{options_.most_runs, options_.buffer_bytes, options_.buffers};
+    auto parsed = parse_client_message(message, limits);
+    if (const auto* const malformed = std::get_if<Malformed>(&parsed)) return refuse(session, malformed->reason);
+    auto& said = std::get<ClientMessage>(parsed);
+    std::visit([&](auto& each) { hear(session, each); }, said);
+  }
+
+  void completed(Peer, std::uint64_t) override {}  // the client alone puts and gets
+
+  void closed(Peer peer, const std::string&) override {
+    const auto found = sessions_.find(peer);
+    if (found != sessions_.end()) end(found->second);
+  }
+
+  // --- the handshake ---
+
+  void hear(Session& session, const Hello& hello) {
+    if (session.state != Session::State::greeted) return refuse(session, "said hello twice");
+    if (hello.version != protocol_version)
+      return refuse(session, "the client speaks version " + std::to_string(hello.version) +
+                                 " of the protocol, server " + std::to_string(options_.number) + " version " +
+                                 std::to_string(protocol_version) + "; use the same release of Strider on both sides");
+    if (hello.server != options_.number)
+      return refuse(session, "this is server " + std::to_string(options_.number) + ", not " +
+                                 std::to_string(hello.server) + "; the volume file is not of this volume");
+    session.of_client = hello.nonce;
+    session.of_server = make_nonce();
+    session.state = Session::State::challenged;
+    say(session,
+        Challenge{protocol_version, session.of_server,
+                  prove(options_.secret, Role::server, options_.number, session.of_client, session.of_server)});
+  }
+
+  void hear(Session& session, const Proof& proof) {
+    if (session.state != Session::State::challenged) return refuse(session, "a proof that nobody asked for");
+    const Code expected = prove(options_.secret, Role::client, options_.number, session.of_client, session.of_server);
+    if (!are_equal(proof.code, expected))
+      return refuse(session, "the client does not know the volume's secret; use the volume's own file");
+    admit(session);
+  }
+
+  void admit(Session& session) {
+    if (clients_ >= options_.most_clients)
+      return refuse(session, "there are " + std::to_string(clients_) + " clients already, as many as are allowed");
+    const std::uint64_t bytes = options_.buffers * options_.buffer_bytes;
+    if (memory_used_ + bytes > options_.memory_bytes)
+      return refuse(session,
+                    "no memory is left for another client's buffers; raise the server's memory, or lower its "
+                    "buffers or their size");
+    session.window = windows_.take(bytes);
+    if (session.window.empty()) return refuse(session, "this host has no memory for another client's buffers");
+    if (domain_ != nullptr && !register_window(session)) {
+      windows_.give_back(session.window);
+      session.window = {};
+      return refuse(session, "another client's buffers cannot be registered; raise the limit of locked memory");
+    }
+    memory_used_ += bytes;
+    ++clients_;
+    session.state = Session::State::admitted;
+    const Region* const region = session.region ? &*session.region : nullptr;
+    const RemoteMemory memory = transport_->expose(session.peer, session.window, region);
+    say(session, Welcome{memory.address, memory.key, options_.buffers, options_.most_runs, options_.buffer_bytes,
+                         options_.servers, options_.most_requests});
+  }
+
+  bool register_window(Session& session) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(session.window.data());
+    const Domain::Result result = domain_->register_range(pages_around({begin, begin + session.window.size()}));
+    if (result.outcome != Outcome::registered) return false;
+    session.region = result.region;
+    const Domain::Counters& counters = domain_->counters();
+    registrations_ = counters.registrations;
+    registered_pages_ = counters.pages;
+    register_ns_ = static_cast<std::uint64_t>(counters.register_us * 1e3);
+    return true;
+  }
+
+  // --- requests ---
+
+  void hear(Session& session, NumberedRequest& request) {
+    if (session.state != Session::State::admitted) return refuse(session, "a request before the handshake is over");
+    if (session.under_way >= options_.most_requests)
+      return refuse(session, "more than " + std::to_string(options_.most_requests) + " requests at a time");
+    if (++session.under_way == 1) ++active_;
+    ++requests_;
+    if (is_quick(session, request.request)) return serve_now(session, request);
+    work_->add(session.peer, [this, peer = session.peer, window = session.window, asked = std::move(request)] {
+      std::vector<std::byte> reply = serve(shelf_, asked, window, options_.buffer_bytes);
+      const std::lock_guard lock(done_mutex_);
+      const bool first = done_.empty();
+      done_.emplace_back(peer, std::move(reply));
+      if (first) transport_->wake();
+    });
+  }
+
+  /// Whether a request is better done here and now than handed to another thread and back: it moves little, or nobody
+  /// else wants anything at the moment; and files have not been slow of late.
+  bool is_quick(const Session& session, const Request& request) const {
+    if (session.under_way > 1 || !has_passed(slow_until_)) return false;  // in order
+    const auto* asked = std::get_if<ReadRequest>(&request);
+    if (const auto* const write = std::get_if<WriteRequest>(&request)) asked = write;
+    if (asked == nullptr) return false;
+    if (active_ == 1 && transport_->properties().progressing == Progressing::by_itself) return true;
+    std::uint64_t bytes = 0;
+    for (const ByteRun& run : asked->runs) bytes += run.length;
+    return bytes <= quick_bytes;
+  }
+
+  void serve_now(Session& session, const NumberedRequest& request) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<std::byte> reply = serve(shelf_, request, session.window, options_.buffer_bytes);
+    const auto end = std::chrono::steady_clock::now();
+    if (end - begin > slow) slow_until_ = end + slow_for;
+    finish(session);
+    transport_->send(session.peer, reply);
+  }
+
+  /// A request of it is done.
+  void finish(Session& session) {
+    if (--session.under_way == 0) --active_;
+  }
+
+  /// Sends the replies that are ready.
+  void deliver() {
+    std::vector<std::pair<Peer, std::vector<std::byte>>> done;
+    {
+      const std::lock_guard lock(done_mutex_);
+      done.swap(done_);
+    }
+    for (const auto& [peer, reply] : done) {
+      const auto found = sessions_.find(peer);
+      if (found == sessions_.end()) continue;
+      finish(found->second);
+      if (found->second.state == Session::State::admitted) transport_->send(peer, reply);
+    }
+  }
+
+  void say(Session& session, const ServerMessage& message) { transport_->send(session.peer, write_message(message)); }
+
+  void refuse(Session& session, const std::string& reason) {
+    ++refused_;
+    say(session, Refusal{reason});
+    session.state = Session::State::refused;
+    session.decide_by = in(farewell_patience);
+  }
+
+  // --- ends ---
+
+  /// The connection is lost, or to be: frees what the client held, now or when its last job is done.
+  void end(Session& session) {
+    session.state = Session::State::gone;
+    if (work_->drop(session.peer)) free(session.peer);
+  }
+
+  void free(Peer peer) {
+    const auto found = sessions_.find(peer);
+    const Session& session = found->second;
+    if (session.under_way > 0) --active_;
+    if (session.region) domain_->deregister(*session.region);
+    if (!session.window.empty()) {
+      memory_used_ -= session.window.size();
+      --clients_;
+      windows_.give_back(session.window);
+    }
+    sessions_.erase(found);
+  }
+
+  void sweep() {
+    std::vector<Peer> late;
+    for (const auto& [peer, session] : sessions_)
+      if (session.state == Session::State::gone ||
+          (session.state != Session::State::admitted && has_passed(session.decide_by)))
+        late.push_back(peer);
+    for (const Peer peer : late) {
+      transport_->close(peer);
+      end(sessions_.at(peer));
+    }
+  }
+
+  ServerStatus status() const {
+    const DataStore::Counters data = data_->counters();
+    return {clients_,           memory_used_, requests_,      refused_,          data.read_bytes,
+            data.written_bytes, data.calls,   registrations_, registered_pages_, register_ns_};
+  }
+
+  ServerOptions options_;
+  ServerFolder folder_;
+  std::unique_ptr<DataStore> data_;
+  std::unique_ptr<Names> names_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Domain> own_domain_;
+  Domain* domain_;
+  Shelf shelf_;
+  Windows windows_;
+  std::unordered_map<Peer, Session> sessions_;
+  std::uint32_t active_ = 0;  ///< sessions with requests under way
+  // Threads that work look at these.
+  std::atomic<std::uint64_t> clients_ = 0, memory_used_ = 0, requests_ = 0, refused_ = 0;
+  std::atomic<std::uint64_t> registrations_ = 0, registered_pages_ = 0, register_ns_ = 0;
+  Deadline slow_until_;  ///< files took long: others do it
+  std::mutex done_mutex_;
+  std::vector<std::pair<Peer, std::vector<std::byte>>> done_;
+  std::atomic<bool> stopping_ = false;
+  std::unique_ptr<Work> work_;
+};
+
+namespace {
+
+const ServerOptions& checked(const ServerOptions& options) {
+  check(options);
+  return options;
+}
+
+}  // namespace
+
+Server::Server(const ServerOptions& options)
+    : Server(options,
+             make_transport(options.transport, {options.listen, std::size_t{options.most_clients} + most_strangers})) {}
+Server::Server(const ServerOptions& options, std::unique_ptr<Transport> transport)
+    : impl_(std::make_unique<Impl>(checked(options), std::move(transport))) {}
+Server::~Server() = default;
+std::string Server::address() const { return impl_->address(); }
+void Server::run() {
+  impl_->run_until([] { return false; });
+}
+void Server::run_until(const std::function<bool()>& is_over) { impl_->run_until(is_over); }
+void Server::stop() { impl_->stop(); }
+
+}  // namespace strider::listio

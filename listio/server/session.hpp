@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "listio/protocol/messages.hpp"
+#include "listio/protocol/parse.hpp"
+#include "listio/registration/domain.hpp"
+#include "listio/transfer/transport.hpp"
+
+namespace strider::listio {
+
+/// What the server knows of one connection.
+struct Session {
+  enum class State {
+    greeted,  ///< has said nothing yet
+    challenged,
+    admitted,  ///< knows the secret
+    refused,   ///< was told why, and is about to be dropped
+    gone,      ///< connection lost; a thread still works for it
+  };
+
+  Peer peer = 0;
+  State state = State::greeted;
+  Deadline decide_by;  ///< when the state has to have changed: `greeted`, `challenged`, `refused`
+  Nonce of_client{}, of_server{};
+  std::span<std::byte> window;   ///< its buffers, one after the other
+  std::optional<Region> region;  ///< if they are registered
+  std::uint32_t under_way = 0;   ///< requests without a reply
+};
+
+}  // namespace strider::listio

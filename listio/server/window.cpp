@@ -1,0 +1,58 @@
+#include "listio/server/window.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace strider::listio {
+namespace {
+
+constexpr std::size_t alignment = std::size_t{2} << 20;  // of a huge page
+constexpr std::size_t most_bytes = std::size_t{1} << 40, least_bytes = std::size_t{1} << 30;
+
+std::size_t rounded(std::size_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); }
+
+}  // namespace
+
+Windows::Windows() {
+  for (bytes_ = most_bytes; bytes_ >= least_bytes; bytes_ /= 2) {
+    void* const place = ::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED) continue;
+    begin_ = static_cast<std::byte*>(place);
+    next_ = rounded(reinterpret_cast<std::uintptr_t>(place)) - reinterpret_cast<std::uintptr_t>(place);
+    return;
+  }
+  throw std::system_error(errno, std::generic_category(), "reserving addresses for communication buffers");
+}
+
+Windows::~Windows() { ::munmap(begin_, bytes_); }
+
+std::span<std::byte> Windows::take(std::size_t bytes) {
+  const std::size_t size = rounded(bytes);
+  if (size == 0 || size > bytes_ / 4) return {};
+  if (next_ > bytes_ - size) next_ %= alignment;
+  // What still is in use from the last time round is left out.
+  for (auto user = used_.lower_bound(next_); user != used_.end() && user->first < next_ + size; ++user)
+    next_ = user->second;
+  if (next_ > bytes_ - size) return {};
+  std::byte* const window = begin_ + next_;
+  if (::mprotect(window, size, PROT_READ | PROT_WRITE) != 0) return {};
+  ::madvise(window, size, MADV_HUGEPAGE);
+  std::memset(window, 0, bytes);
+  used_.emplace(next_, next_ + size);
+  next_ += size;
+  return {window, bytes};
+}
+
+void Windows::give_back(std::span<std::byte> window) {
+  const auto offset = static_cast<std::size_t>(window.data() - begin_);
+  const auto found = used_.find(offset);
+  if (found == used_.end()) return;
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  ::mmap(window.data(), found->second - offset, PROT_NONE, flags, -1, 0);
+  used_.erase(found);
+}
+
+}  // namespace strider::listio

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+
+namespace strider::listio {
+
+/// Memory for clients' communication buffers, in a range of addresses that is reserved once. A client that is believed
+/// dead may still be about to write into its buffers, and nobody can stop it; so memory that is given back goes to the
+/// kernel, and its addresses are used again only after all others were (a terabyte later).
+class Windows {
+ public:
+  /// std::system_error if not even a gigabyte of addresses is free.
+  Windows();
+  ~Windows();
+  Windows(const Windows&) = delete;
+  Windows& operator=(const Windows&) = delete;
+
+  /// Readable and writable pages that are there already, at the begin of a huge page; empty if there are not so many.
+  std::span<std::byte> take(std::size_t bytes);
+  void give_back(std::span<std::byte> window);
+
+ private:
+  std::byte* begin_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t next_ = 0;                     ///< where the next window may begin
+  std::map<std::size_t, std::size_t> used_;  ///< beginnings and ends
+};
+
+}  // namespace strider::listio

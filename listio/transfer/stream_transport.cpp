@@ -1,0 +1,315 @@
+#include "listio/transfer/stream_transport.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "listio/transfer/local_memory.hpp"
+#include "listio/transfer/sockets.hpp"
+
+namespace strider::listio {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds greeting_patience{5000};
+constexpr milliseconds sweep_every{1000};
+constexpr std::uint64_t wake_number = std::uint64_t{1} << 32, listener_number = wake_number + 1,
+                        other_number = wake_number + 2;
+
+[[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
+
+std::uint64_t bytes_of(std::span<const iovec> pieces) {
+  std::uint64_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
+}  // namespace
+
+struct StreamTransport::Connection {
+  Connection(Peer number, int socket) : peer(number), stream(socket) {}
+
+  Peer peer;
+  StreamConnection stream;
+  std::uint32_t watched = 0;  ///< what epoll waits for
+  bool accepted = false;      ///< the other side has greeted
+  bool ended = false;
+  Deadline greet_by = in(greeting_patience);
+};
+
+/// Hands the events of one connection on.
+class StreamTransport::Dispatch final : public StreamEvents {
+ public:
+  /// No `events` while this side connects: nobody sends anything but a greeting then.
+  Dispatch(StreamTransport& transport, Connection& connection, TransportEvents* events)
+      : transport_(transport), connection_(connection), events_(events) {}
+
+  void greeted(std::span<const std::byte> bytes) override {
+    if (connection_.accepted) throw StreamError("greeted twice");
+    std::string refusal;
+    const std::optional<Greeting> greeting = read_greeting(bytes, refusal);
+    if (!greeting) throw StreamError("the other side " + refusal);
+    transport_.accept_peer(connection_.peer, *greeting);
+    connection_.accepted = true;
+    if (events_ != nullptr) events_->connected(connection_.peer);
+  }
+  void received(std::span<const std::byte> message) override {
+    if (!connection_.accepted || events_ == nullptr) throw StreamError("spoke before it greeted");
+    events_->received(connection_.peer, message);
+  }
+  void completed(std::uint64_t token) override {
+    if (events_ != nullptr) events_->completed(connection_.peer, token);
+  }
+
+ private:
+  StreamTransport& transport_;
+  Connection& connection_;
+  TransportEvents* events_;
+};
+
+StreamTransport::StreamTransport(std::string name, const TransportOptions& options)
+    : name_(std::move(name)),
+      most_connections_(options.most_connections),
+      probe_(std::make_unique<std::uint64_t>()),
+      next_sweep_(in(sweep_every)) {
+  if (!options.listen.empty()) {
+    listener_ = strider::listio::listen_on(options.listen);
+    address_ = address_of(listener_);
+  }
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_event wanted{EPOLLIN, {.u64 = wake_number}};
+  if (epoll_ < 0 || wake_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &wanted) != 0) fail("epoll");
+  if (::getrandom(probe_.get(), sizeof *probe_, 0) != sizeof *probe_) fail("getrandom");
+  if (listener_ < 0) return;
+  wanted.data.u64 = listener_number;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &wanted) != 0) fail("epoll_ctl");
+  listening_ = true;
+}
+
+StreamTransport::~StreamTransport() {
+  for (const int descriptor : {epoll_, wake_, listener_})
+    if (descriptor >= 0) ::close(descriptor);
+}
+
+void StreamTransport::accept_peer(Peer, const Greeting& greeting) {
+  if (greeting.transport != name_ && greeting.transport != "tcp" && greeting.transport != "cma")
+    throw StreamError("the other side moves data by '" + greeting.transport + "', this one by '" + name_ + "'");
+}
+
+Peer StreamTransport::connect(const std::string& address, const Deadline& deadline) {
+  Connection& connection = add(connect_to(address, deadline));
+  const Peer peer = connection.peer;
+  Dispatch dispatch(*this, connection, nullptr);
+  try {
+    greet(connection);
+    while (!connection.accepted) {
+      const bool writes = connection.stream.wants_to_write();
+      pollfd wanted{connection.stream.socket(), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
+      if (::poll(&wanted, 1, static_cast<int>(until(deadline).count())) < 0 && errno != EINTR) fail("poll");
+      if (has_passed(deadline)) throw StreamError("no answer in time");
+      connection.stream.read(dispatch);
+    }
+  } catch (const StreamError& error) {
+    close(peer);
+    throw IoError({"connect", address}, address + ": " + error.what(),
+                  "see that a list-I/O server of this version and transport runs there");
+  }
+  watch(connection);
+  return peer;
+}
+
+void StreamTransport::close(Peer peer) { take_out(peer); }
+
+StreamTransport::Connection& StreamTransport::add(int socket) {
+  tune(socket);
+  const Peer peer = next_peer_++;
+  auto& place = connections_[peer];
+  place = std::make_unique<Connection>(peer, socket);
+  return *place;
+}
+
+/// Nobody finds it any more; its memory stays while a call on it may be under way.
+std::unique_ptr<StreamTransport::Connection> StreamTransport::take_out(Peer peer) {
+  const auto found = connections_.find(peer);
+  if (found == connections_.end()) return nullptr;
+  Connection& connection = *found->second;
+  connection.ended = true;
+  connection.stream.stop();
+  ::shutdown(connection.stream.socket(), SHUT_RDWR);
+  if (connection.watched != 0) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, connection.stream.socket(), nullptr);
+  if (connection.accepted) forget_peer(peer);
+  ended_.push_back(std::move(found->second));
+  connections_.erase(found);
+  if (listener_ >= 0 && !listening_) {
+    epoll_event wanted{EPOLLIN, {.u64 = listener_number}};
+    listening_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &wanted) == 0;
+  }
+  return nullptr;
+}
+
+void StreamTransport::give_up(Peer peer, const std::string& reason) {
+  const auto found = connections_.find(peer);
+  if (found == connections_.end()) return;
+  if (found->second->accepted) lost_.emplace_back(peer, reason);
+  take_out(peer);
+}
+
+void StreamTransport::watch_also(int descriptor) {
+  epoll_event wanted{EPOLLIN, {.u64 = other_number}};
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &wanted) != 0) fail("epoll_ctl");
+}
+
+/// Makes epoll wait for what the connection wants.
+void StreamTransport::watch(Connection& connection) {
+  if (connection.ended) return;
+  const std::uint32_t wanted = (connection.stream.wants_to_read() ? std::uint32_t{EPOLLIN} : 0U) |
+                               (connection.stream.wants_to_write() ? std::uint32_t{EPOLLOUT} : 0U) | EPOLLRDHUP;
+  if (wanted == connection.watched) return;
+  epoll_event event{wanted, {.u64 = connection.peer}};
+  const int what = connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  if (::epoll_ctl(epoll_, what, connection.stream.socket(), &event) != 0) fail("epoll_ctl");
+  connection.watched = wanted;
+}
+
+void StreamTransport::greet(Connection& connection) {
+  const Greeting greeting{name_, static_cast<std::uint64_t>(::getpid()), reinterpret_cast<std::uintptr_t>(probe_.get()),
+                          *probe_, extension()};
+  connection.stream.send(Frame::Kind::greeting, write_greeting(greeting));
+}
+
+void StreamTransport::accept_all() {
+  for (;;) {
+    const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) stop_listening_for_a_while();
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      return;
+    }
+    if (connections_.size() >= most_connections_) {
+      ::close(socket);
+      continue;
+    }
+    Connection& connection = add(socket);
+    const Peer peer = connection.peer;
+    attempt(peer, [this](Connection& each) { greet(each); });
+  }
+}
+
+/// Until a connection ends: there is no descriptor for another one.
+void StreamTransport::stop_listening_for_a_while() {
+  if (::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr) == 0) listening_ = false;
+}
+
+template <typename Action>
+int StreamTransport::attempt(Peer peer, const Action& action) {
+  const auto found = connections_.find(peer);
+  if (found == connections_.end()) return 0;
+  Connection& connection = *found->second;
+  try {
+    action(connection);
+    watch(connection);
+  } catch (const StreamError& error) {
+    give_up(peer, error.what());
+    return error.error_number();
+  }
+  return 0;
+}
+
+void StreamTransport::serve(Connection& connection, std::uint32_t ready, TransportEvents& events) {
+  Dispatch dispatch(*this, connection, &events);
+  attempt(connection.peer, [&](Connection& each) {
+    if ((ready & EPOLLOUT) != 0) each.stream.write(dispatch);
+    if (!each.ended && (ready & ~std::uint32_t{EPOLLOUT}) != 0) each.stream.read(dispatch);
+  });
+}
+
+void StreamTransport::progress(TransportEvents& events, milliseconds patience) {
+  ended_.clear();
+  report_lost(events);
+  if (has_passed(next_sweep_)) sweep(events);
+  std::array<epoll_event, 64> ready{};
+  const milliseconds most = std::min(patience, until(next_sweep_));
+  const int count = ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), static_cast<int>(most.count()));
+  if (count < 0 && errno != EINTR) fail("epoll_wait");
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t number = ready[static_cast<std::size_t>(i)].data.u64;
+    if (number == wake_number) {
+      std::uint64_t times = 0;
+      if (::read(wake_, &times, sizeof times) < 0 && errno != EAGAIN) fail("eventfd");
+    } else if (number == listener_number) {
+      accept_all();
+    } else if (number == other_number) {
+      continue;  // whoever asked for it looks after it
+    } else if (const auto found = connections_.find(static_cast<Peer>(number)); found != connections_.end()) {
+      serve(*found->second, ready[static_cast<std::size_t>(i)].events, events);
+    }
+  }
+  report_lost(events);
+}
+
+void StreamTransport::report_lost(TransportEvents& events) {
+  while (!lost_.empty()) {
+    const auto [peer, reason] = lost_.back();
+    lost_.pop_back();
+    events.closed(peer, reason);
+  }
+}
+
+/// Once in a while: who does not greet, and whose host is gone.
+void StreamTransport::sweep(TransportEvents& events) {
+  next_sweep_ = in(sweep_every);
+  std::vector<std::pair<Peer, const char*>> gone;
+  for (const auto& [peer, connection] : connections_) {
+    if (!connection->accepted && has_passed(connection->greet_by)) gone.emplace_back(peer, "did not greet");
+    else if (host_is_gone(connection->stream.socket())) gone.emplace_back(peer, "its host does not answer");
+  }
+  for (const auto& [peer, reason] : gone) give_up(peer, reason);
+  report_lost(events);
+}
+
+void StreamTransport::wake() {
+  const std::uint64_t once = 1;
+  while (::write(wake_, &once, sizeof once) < 0 && errno == EINTR) continue;
+}
+
+RemoteMemory StreamTransport::do_expose(Peer peer, std::span<std::byte> memory, const Region*) {
+  const auto found = connections_.find(peer);
+  if (found == connections_.end()) return {};
+  return {reinterpret_cast<std::uintptr_t>(memory.data()), found->second->stream.expose(memory), memory.size()};
+}
+
+void StreamTransport::do_send(Peer peer, std::span<const std::byte> message) {
+  attempt(peer, [&](Connection& each) { each.stream.send(Frame::Kind::message, message); });
+}
+
+Transport::Posted StreamTransport::do_put(Peer peer, const LocalMemory& from, const RemotePlace& place,
+                                          std::uint64_t token) {
+  Posted posted = Posted::pending;
+  const Frame frame{Frame::Kind::put, static_cast<std::uint32_t>(place.memory.key), place.offset,
+                    bytes_of(from.pieces)};
+  const int error = attempt(peer, [&](Connection& each) {
+    if (each.stream.put(frame, from.pieces, token)) posted = Posted::done;
+  });
+  if (error == EFAULT) require_accessible("sendmsg", from.pieces, Access::read);
+  return posted;
+}
+
+Transport::Posted StreamTransport::do_get(Peer peer, const LocalMemory& into, const RemotePlace& place,
+                                          std::uint64_t token) {
+  const Frame frame{Frame::Kind::get, static_cast<std::uint32_t>(place.memory.key), place.offset,
+                    bytes_of(into.pieces)};
+  attempt(peer, [&](Connection& each) { each.stream.get(frame, into.pieces, token); });
+  return Posted::pending;
+}
+
+}  // namespace strider::listio

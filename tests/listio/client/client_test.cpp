@@ -1,0 +1,237 @@
+#include "listio/client/client.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "core/error.hpp"
+#include "service.hpp"
+
+namespace strider::listio {
+namespace {
+
+std::vector<std::byte> some_bytes(std::size_t count, unsigned seed) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>((i + seed) * 2654435761U >> 13);
+  return bytes;
+}
+
+template <typename Action>
+int error_of(const Action& action) {
+  try {
+    action();
+  } catch (const IoError& error) {
+    return error.details().error_number;
+  }
+  return 0;
+}
+
+TEST(ClientTest, ReadsBackWhatItWroteAcrossServers) {
+  const Service service(4);
+  Client client(service.volume());
+  const File file = client.open("data", Creation::exclusive);
+  const auto written = some_bytes(3'000'000, 1);
+  client.write(file, written, 12345);
+  std::vector<std::byte> read(written.size() + 12345 + 100, std::byte{1});
+  EXPECT_EQ(client.read(file, read, 0), written.size() + 12345) << "short at the end of the file";
+  EXPECT_TRUE(std::all_of(read.begin(), read.begin() + 12345, [](std::byte each) { return each == std::byte{0}; }));
+  EXPECT_TRUE(std::equal(written.begin(), written.end(), read.begin() + 12345));
+  EXPECT_EQ(client.size(file), written.size() + 12345);
+  EXPECT_EQ(client.stat("data").bytes, written.size() + 12345);
+}
+
+TEST(ClientTest, CountsOneRequestForEachServerThatAListTouches) {
+  const Service service(4);
+  Client client(service.volume());
+  const File file = client.open("data", Creation::exclusive, 0644, {.first = 0});
+  const auto bytes = some_bytes(128 * 512, 1);
+  std::vector<iovec> memory;
+  std::vector<ByteRun> runs;
+  for (std::size_t i = 0; i < 128; ++i) {
+    memory.push_back({const_cast<std::byte*>(&bytes[i * 512]), 256});
+    runs.push_back({i * 4096, 256});
+  }
+  const std::uint64_t before = client.counters().requests;
+  client.write_list(file, memory, runs);
+  EXPECT_EQ(client.counters().requests - before, 4) << "8 strips of 64 KiB, two on each server";
+}
+
+TEST(ClientTest, TransfersGoOnWhileTheCallerDoesSomethingElse) {
+  const Service service(2);
+  Client client(service.volume());
+  const File file = client.open("data", Creation::exclusive);
+  const auto written = some_bytes(1 << 20, 3);
+  std::vector<Client::Ticket> tickets;
+  for (std::size_t i = 0; i < 16; ++i) {
+    const iovec piece{const_cast<std::byte*>(&written[i << 16]), 1 << 16};
+    const ByteRun run{i << 16, 1 << 16};
+    tickets.push_back(client.start_write_list(file, {&piece, 1}, {&run, 1}));
+  }
+  std::reverse(tickets.begin(), tickets.end());
+  for (const Client::Ticket ticket : tickets) EXPECT_EQ(client.wait(ticket), 1 << 16);
+  std::vector<std::byte> read(written.size());
+  const iovec piece{read.data(), read.size()};
+  const ByteRun run{0, read.size()};
+  const Client::Ticket ticket = client.start_read_list(file, {&piece, 1}, {&run, 1});
+  while (!client.is_done(ticket)) continue;
+  EXPECT_EQ(client.wait(ticket), read.size());
+  EXPECT_TRUE(read == written);
+  EXPECT_THROW(client.wait(ticket), InputError) << "once";
+}
+
+TEST(ClientTest, TimeSpentElsewhereIsNotHeldAgainstTheServer) {
+  const Service service(2);
+  ClientOptions options;
+  options.patience = std::chrono::milliseconds(1100);
+  Client client(service.volume(), options);
+  const File file = client.open("data", Creation::exclusive);
+  const auto bytes = some_bytes(20'000'000, 1);
+  const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  const ByteRun run{0, bytes.size()};
+  const Client::Ticket ticket = client.start_write_list(file, {&piece, 1}, {&run, 1});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  EXPECT_NO_THROW(client.wait(ticket));
+}
+
+TEST(ClientTest, NamesLiveOnTheManager) {
+  const Service service(3);
+  Client client(service.volume()), other(service.volume());
+  client.make_directory("a");
+  client.make_directory("a/b");
+  const File file = client.open("a/b/file", Creation::if_missing);
+  EXPECT_EQ(other.open("a/b/file").id, file.id);
+  EXPECT_EQ(error_of([&] { other.open("a/b/file", Creation::exclusive); }), EEXIST);
+  EXPECT_EQ(error_of([&] { other.open("missing"); }), ENOENT);
+  EXPECT_EQ(error_of([&] { other.open("a"); }), EISDIR);
+  EXPECT_EQ(error_of([&] { client.make_directory("a"); }), EEXIST);
+  EXPECT_EQ(error_of([&] { client.remove_directory("a"); }), ENOTEMPTY);
+  EXPECT_EQ(client.stat("a/b").kind, EntryKind::directory);
+  EXPECT_EQ(client.stat("").kind, EntryKind::directory);
+  client.rename("a/b/file", "file");
+  EXPECT_EQ(error_of([&] { client.stat("a/b/file"); }), ENOENT);
+  EXPECT_EQ(client.stat("file").id, file.id);
+  client.remove_directory("a/b");
+  client.remove_directory("a");
+  const auto names = client.read_directory("");
+  ASSERT_EQ(names.size(), 1);
+  EXPECT_EQ(names.front().name, "file");
+  EXPECT_EQ(names.front().kind, EntryKind::file);
+}
+
+TEST(ClientTest, PathsThatLeadOutAreRefused) {
+  const Service service(1);
+  Client client(service.volume());
+  for (const char* path : {"/etc/passwd", "..", "a/../b", "a//b", "a/", "."})
+    EXPECT_THROW(client.open(path, Creation::if_missing), InputError) << path;
+  std::filesystem::create_symlink("/", service.folder() + "/server-0/names/out");
+  EXPECT_EQ(error_of([&] { client.stat("out/etc"); }), ENOTDIR);
+  EXPECT_EQ(error_of([&] { client.open("out", Creation::if_missing); }), EIO);
+}
+
+TEST(ClientTest, WhatIsUnlinkedOrReplacedLeavesNoData) {
+  const Service service(2);
+  Client client(service.volume());
+  const auto bytes = some_bytes(300'000, 1);
+  for (const char* path : {"one", "two", "three"}) client.write(client.open(path, Creation::exclusive), bytes, 0);
+  client.unlink("one");
+  client.rename("two", "three");
+  const CheckReport report = client.check();
+  EXPECT_EQ(report.files, 1);
+  EXPECT_EQ(report.data_files, 2);
+  EXPECT_EQ(report.bytes, 300'000);
+  EXPECT_TRUE(report.orphans.empty());
+  EXPECT_TRUE(report.problems.empty());
+}
+
+TEST(ClientTest, CheckFindsDataOfNobodyAndDamagedNames) {
+  Service service(2);
+  Client client(service.volume());
+  const auto bytes = some_bytes(300'000, 1);
+  for (const char* path : {"one", "two"}) client.write(client.open(path, Creation::exclusive), bytes, 0);
+  std::filesystem::remove(service.folder() + "/server-0/names/one");
+  std::filesystem::resize_file(service.folder() + "/server-0/names/two", 7);
+  CheckReport report = client.check();
+  ASSERT_EQ(report.problems.size(), 1);
+  EXPECT_NE(report.problems.front().find("two"), std::string::npos);
+  EXPECT_EQ(report.orphans.size(), 4);
+  for (const auto& orphan : report.orphans) client.remove_orphan(orphan);
+  client.unlink("two");
+  report = client.check();
+  EXPECT_TRUE(report.orphans.empty());
+  EXPECT_TRUE(report.problems.empty());
+}
+
+TEST(ClientTest, TruncatesAndExtends) {
+  const Service service(3, {}, 1000);
+  Client client(service.volume());
+  const File file = client.open("data", Creation::exclusive);
+  const auto bytes = some_bytes(10'000, 1);
+  client.write(file, bytes, 0);
+  for (const std::uint64_t size : {std::uint64_t{4321}, std::uint64_t{54321}, std::uint64_t{0}, std::uint64_t{3000}}) {
+    client.truncate(file, size);
+    EXPECT_EQ(client.size(file), size);
+  }
+  std::vector<std::byte> read(4000, std::byte{1});
+  EXPECT_EQ(client.read(file, read, 0), 3000);
+  EXPECT_TRUE(std::all_of(read.begin(), read.end(), [](std::byte each) { return each == std::byte{0}; }));
+}
+
+TEST(ClientTest, ListsLongDirectories) {
+  const Service service(1);
+  Client client(service.volume());
+  std::set<std::string> made;
+  client.make_directory("many");
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = std::string(150, 'x') + std::to_string(i);
+    client.make_directory("many/" + name);
+    made.insert(name);
+  }
+  std::set<std::string> found;
+  for (const auto& [name, kind] : client.read_directory("many")) found.insert(name);
+  EXPECT_TRUE(found == made);
+}
+
+TEST(ClientTest, EverythingIsFoundAgainAfterARestart) {
+  Service service(2);
+  Client client(service.volume());
+  const File file = client.open("data", Creation::exclusive);
+  const auto written = some_bytes(500'000, 5);
+  client.write(file, written, 0);
+  client.sync(file);
+  for (const std::uint32_t number : {0U, 1U}) service.stop(number);
+  EXPECT_EQ(error_of([&] { client.size(file); }), ECONNRESET);
+  for (const std::uint32_t number : {0U, 1U}) service.start(number);
+  std::vector<std::byte> read(written.size());
+  EXPECT_EQ(client.read(client.open("data"), read, 0), written.size()) << "connects again";
+  EXPECT_TRUE(read == written);
+}
+
+TEST(ClientTest, AWrongSecretIsRefusedClearly) {
+  const Service service(1);
+  Volume volume = service.volume();
+  volume.secret = make_secret();
+  Client client(volume);
+  try {
+    client.connect();
+    FAIL();
+  } catch (const IoError& error) {
+    EXPECT_NE(std::string(error.what()).find("does not know the volume's secret"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("server 0 (" + volume.servers[0]), std::string::npos) << error.what();
+  }
+}
+
+TEST(ClientTest, ListsOfDifferentLengthsAreTheCallersMistake) {
+  const Service service(1);
+  Client client(service.volume());
+  const File file = client.open("data", Creation::exclusive);
+  std::byte byte{};
+  const iovec piece{&byte, 1};
+  const ByteRun run{0, 2};
+  EXPECT_THROW(client.write_list(file, {&piece, 1}, {&run, 1}), InputError);
+  EXPECT_NO_THROW(client.write_list(file, {}, {}));
+}
+
+}  // namespace
+}  // namespace strider::listio

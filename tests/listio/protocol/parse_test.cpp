@@ -1,0 +1,116 @@
+#include "listio/protocol/parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include "listio/protocol/secret.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr ProtocolLimits limits{4, 1000, 2};
+
+std::string refusal(const Request& request) {
+  const auto parsed = parse_client_message(write_message(NumberedRequest{1, request}), limits);
+  const auto* const malformed = std::get_if<Malformed>(&parsed);
+  return malformed == nullptr ? "" : malformed->reason;
+}
+
+std::vector<Request> all_requests() {
+  return {ReadRequest{5, 1, {{0, 10}, {most_file_bytes - 90, 90}}},
+          WriteRequest{{5, 0, {{7, 1000}}}},
+          SyncRequest{5},
+          DataStatRequest{5},
+          TruncateRequest{5, most_file_bytes},
+          RemoveDataRequest{~FileId{0}},
+          OpenRequest{"a/b", Creation::exclusive, 0640, {4, 3, 65536}},
+          StatRequest{""},
+          UnlinkRequest{"a"},
+          RenameRequest{"a", "b/c"},
+          MakeDirectoryRequest{"a", 0700},
+          RemoveDirectoryRequest{"a"},
+          ListRequest{"", 17},
+          ListDataRequest{18},
+          StatusRequest{}};
+}
+
+TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {
+  for (const Request& request : all_requests()) {
+    std::vector<std::byte> bytes = write_message(NumberedRequest{77, request});
+    const auto parsed = parse_client_message(bytes, limits);
+    const auto* const message = std::get_if<ClientMessage>(&parsed);
+    ASSERT_NE(message, nullptr) << request.index();
+    EXPECT_EQ(std::get<NumberedRequest>(*message).number, 77);
+    EXPECT_EQ(std::get<NumberedRequest>(*message).request.index(), request.index());
+    EXPECT_EQ(write_message(*message), bytes);
+    for (std::size_t length = 0; length < bytes.size(); ++length)
+      EXPECT_TRUE(std::holds_alternative<Malformed>(parse_client_message(std::span(bytes).first(length), limits)))
+          << request.index() << " cut to " << length;
+    bytes.push_back(std::byte{0});
+    EXPECT_TRUE(std::holds_alternative<Malformed>(parse_client_message(bytes, limits))) << request.index();
+  }
+}
+
+TEST(ParseTest, RefusesListsBeyondTheLimits) {
+  EXPECT_EQ(refusal(WriteRequest{{5, 0, {{0, 400}, {0, 600}}}}), "");
+  EXPECT_EQ(refusal(WriteRequest{{5, 0, {{0, 400}, {0, 601}}}}), "more bytes than the 1000 of a buffer");
+  EXPECT_EQ(refusal(ReadRequest{5, 0, std::vector<ByteRun>(5, {0, 1})}), "5 runs in a request; at most 4 are allowed");
+  EXPECT_EQ(refusal(ReadRequest{5, 0, {}}), "0 runs in a request; at most 4 are allowed");
+  EXPECT_EQ(refusal(ReadRequest{5, 2, {{0, 1}}}), "buffer 2 is not the client's");
+  EXPECT_EQ(refusal(ReadRequest{5, 0, {{0, 0}}}), "a run that no file has");
+  EXPECT_EQ(refusal(ReadRequest{5, 0, {{most_file_bytes, 1}}}), "a run that no file has");
+  EXPECT_EQ(refusal(ReadRequest{5, 0, {{~std::uint64_t{0}, 2}}}), "a run that no file has");
+  EXPECT_EQ(refusal(ReadRequest{0, 0, {{0, 1}}}), "no file has the number 0");
+  EXPECT_EQ(refusal(TruncateRequest{5, most_file_bytes + 1}), "a size that no file has");
+}
+
+TEST(ParseTest, PathsNameSomethingBeneathTheRoot) {
+  for (const std::string& good : {std::string(), std::string("a"), std::string("a/b.c/..d"), std::string(255, 'x')})
+    EXPECT_TRUE(is_path(good)) << good;
+  for (const std::string& bad : {std::string("/"), std::string("/a"), std::string("a/"), std::string("a//b"),
+                                 std::string("."), std::string(".."), std::string("a/../b"), std::string(256, 'x'),
+                                 std::string("a\0b", 3), std::string(5000, '/')})
+    EXPECT_FALSE(is_path(bad)) << bad;
+  EXPECT_EQ(refusal(UnlinkRequest{"../a"}), "not a path within the volume");
+  EXPECT_EQ(refusal(RenameRequest{"a", "/etc"}), "not a path within the volume");
+}
+
+TEST(ParseTest, AnotherVersionIsUnderstoodAsFarAsItsNumber) {
+  std::vector<std::byte> bytes = write_message(Hello{7, 0, {}});
+  bytes.resize(bytes.size() + 100);
+  const auto parsed = parse_client_message(bytes, limits);
+  ASSERT_TRUE(std::holds_alternative<ClientMessage>(parsed));
+  EXPECT_EQ(std::get<Hello>(std::get<ClientMessage>(parsed)).version, 7);
+}
+
+TEST(ParseTest, BodiesComeBackAsTheyWere) {
+  Entry entry{EntryKind::directory, 0751, 9, -5, {4, 3, 65536}}, same_entry;
+  ASSERT_TRUE(parse_body(write_body(entry), same_entry));
+  EXPECT_EQ(write_body(same_entry), write_body(entry));
+  const DirectoryPage names{5, {{"one", EntryKind::file}, {"two", EntryKind::directory}}};
+  DirectoryPage same_names;
+  ASSERT_TRUE(parse_body(write_body(names), same_names));
+  EXPECT_EQ(write_body(same_names), write_body(names));
+  std::vector<std::byte> lying = write_body(DataPage{5, {{1, 2}, {3, 4}}});
+  DataPage files;
+  ASSERT_TRUE(parse_body(lying, files));
+  lying[8] = std::byte{0xff};  // 255 files, it says
+  DataPage too_many;
+  EXPECT_FALSE(parse_body(lying, too_many));
+}
+
+TEST(SecretTest, CodesDependOnEverything) {
+  const Secret secret = make_secret();
+  const Nonce one = make_nonce(), two = make_nonce();
+  const Code code = prove(secret, Role::client, 1, one, two);
+  EXPECT_TRUE(are_equal(code, prove(secret, Role::client, 1, one, two)));
+  EXPECT_FALSE(are_equal(code, prove(secret, Role::server, 1, one, two)));
+  EXPECT_FALSE(are_equal(code, prove(secret, Role::client, 2, one, two)));
+  EXPECT_FALSE(are_equal(code, prove(secret, Role::client, 1, two, one)));
+  EXPECT_FALSE(are_equal(code, prove(make_secret(), Role::client, 1, one, two)));
+  EXPECT_EQ(secret_of(to_hex(secret)), secret);
+  EXPECT_ANY_THROW(secret_of(to_hex(secret).substr(1)));
+  EXPECT_ANY_THROW(secret_of(std::string(64, 'g')));
+}
+
+}  // namespace
+}  // namespace strider::listio

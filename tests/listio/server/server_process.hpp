@@ -1,0 +1,85 @@
+#pragma once
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "listio/client/client.hpp"
+#include "service.hpp"
+
+namespace strider::listio {
+
+/// Servers of a volume as processes, so that they can be killed.
+class ServerProcesses {
+ public:
+  ServerProcesses(std::uint32_t servers, std::string transport) {
+    volume_.secret = make_secret();
+    volume_.transport = std::move(transport);
+    std::ofstream(secret_path()) << to_hex(volume_.secret) << "\n";
+    volume_.servers.assign(servers, test_host() + ":0");
+    processes_.assign(servers, 0);
+    for (std::uint32_t number = 0; number < servers; ++number) start(number);
+  }
+  ~ServerProcesses() {
+    for (std::uint32_t number = 0; number < processes_.size(); ++number) kill(number, SIGTERM);
+  }
+  ServerProcesses(const ServerProcesses&) = delete;
+  ServerProcesses& operator=(const ServerProcesses&) = delete;
+
+  void start(std::uint32_t number) {
+    int output[2];
+    if (::pipe2(output, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    const std::vector<std::string> words{STRIDER_LISTIO_SERVER,
+                                         "--directory",
+                                         folder_.path(),
+                                         "--number",
+                                         std::to_string(number),
+                                         "--servers",
+                                         std::to_string(processes_.size()),
+                                         "--secret-file",
+                                         secret_path(),
+                                         "--listen",
+                                         volume_.servers[number],
+                                         "--transport",
+                                         volume_.transport};
+    std::vector<char*> pointers;
+    for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
+    processes_[number] = ::fork();
+    if (processes_[number] == 0) {
+      ::dup2(output[1], 1);
+      ::execv(pointers[0], pointers.data());
+      ::_exit(127);
+    }
+    ::close(output[1]);
+    const std::unique_ptr<FILE, int (*)(FILE*)> reader(::fdopen(output[0], "r"), ::fclose);
+    char address[128] = "";
+    if (std::fscanf(reader.get(), "ready {\"number\": %*u, \"address\": \"%127[^\"]", address) != 1)
+      throw std::runtime_error("the server is not ready");
+    volume_.servers[number] = address;
+  }
+  void kill(std::uint32_t number, int signal) {
+    if (processes_[number] == 0) return;
+    ::kill(processes_[number], signal);
+    if (signal == SIGSTOP || signal == SIGCONT) return;
+    ::waitpid(processes_[number], nullptr, 0);
+    processes_[number] = 0;
+  }
+  const Volume& volume() const { return volume_; }
+
+ private:
+  std::string secret_path() const { return folder_.path() + "/secret"; }
+
+  TemporaryFolder folder_;
+  Volume volume_;
+  std::vector<pid_t> processes_;
+};
+
+}  // namespace strider::listio
