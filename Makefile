@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build pages clang-tidy constraints clean
+.PHONY: help test lint format build pages clang-tidy constraints softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -34,6 +34,10 @@ constraints:
 	@tools/setup.sh test >/dev/null
 	@.strider/venv/bin/python tools/requirements.py test lint package tools | \
 	  .strider/venv/bin/uv pip compile --universal --python-version 3.11 --upgrade --no-header --no-annotate --quiet -o constraints.txt -
+
+## make softroce     test list I/O over verbs, in a guest that QEMU emulates (Debian on amd64; some minutes)
+softroce:
+	@engine=$$(tools/setup.sh test) && tests/listio/softroce/run.sh "$${engine%/engine/strider-engine}"
 
 ## make clean        remove what was built and set up
 clean:

@@ -100,7 +100,7 @@ missing_packages() { # the Debian packages of what nobody provides
 
 # HEADER:PACKAGE of the libraries of optional interfaces
 library_needs='
-  glusterfs/api/glfs.h:libglusterfs-dev cephfs/libcephfs.h:libcephfs-dev nfsc/libnfs.h:libnfs-dev
+  glusterfs/api/glfs.h:libglusterfs-dev cephfs/libcephfs.h:libcephfs-dev nfsc/libnfs.h:libnfs-dev rdma/fi_rma.h:libfabric-dev
   xrootd/XrdCl/XrdClFile.hh:libxrootd-client-dev'
 
 # PROGRAM:PACKAGE, or FILE:PACKAGE, of what tests/system/lab starts

@@ -47,12 +47,19 @@ bool Domain::is_live(const Region& region) const {
   return live_ && live_->contains({region.range.begin, region.range.end, region.slot});
 }
 
+#ifndef STRIDER_OFI
+std::unique_ptr<Domain> make_ofi_domain() {
+  throw InputError("registration", "this build has no libfabric", "install libfabric-dev and build again");
+}
+#endif
+
 std::unique_ptr<Domain> make_domain(std::string_view name) {
   if (name == "uring") return make_uring_domain();
   if (name == "mlock") return make_mlock_domain();
   if (name == "model") return make_model_domain();
+  if (name == "ofi") return make_ofi_domain();
   throw InputError("registration", "there is no registration domain '" + std::string(name) + "'",
-                   "choose uring, mlock or model");
+                   "choose uring, mlock, model or ofi");
 }
 
 }  // namespace strider::listio

@@ -114,7 +114,11 @@ struct ModelOptions {
 /// A card that exists only as a cost model: spends T busily, and faults where the kernel says that pages are missing.
 std::unique_ptr<Domain> make_model_domain(const ModelOptions& options = {});
 
-/// The domain of a name: `uring`, `mlock` or `model`. InputError for others.
+/// Memory registration of libfabric, on the best provider that it has. InputError if there is none, or the build has no
+/// libfabric.
+std::unique_ptr<Domain> make_ofi_domain();
+
+/// The domain of a name: `uring`, `mlock`, `model` or `ofi`. InputError for others.
 std::unique_ptr<Domain> make_domain(std::string_view name);
 
 }  // namespace strider::listio

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "core/error.hpp"
@@ -19,6 +20,9 @@ std::unique_ptr<Transport> make_tcp(const TransportOptions& options) {
 /// All that are built in: one line for each.
 constexpr std::array entries{
     Entry{"cma", make_cma},
+#ifdef STRIDER_OFI
+    Entry{"ofi", make_ofi},
+#endif
     Entry{"tcp", make_tcp},
 };
 
@@ -33,8 +37,11 @@ constexpr auto names = [] {
 std::span<const std::string_view> transport_names() { return names; }
 
 std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options) {
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  TransportOptions chosen = options;
+  if (colon < name.size()) chosen.provider = name.substr(colon + 1);
   for (const Entry& entry : entries)
-    if (entry.name == name) return entry.make(options);
+    if (entry.name == name.substr(0, colon)) return entry.make(chosen);
   std::string known;
   for (const std::string_view each : names) known += (known.empty() ? "" : ", ") + std::string(each);
   throw InputError("transport", "there is no transport '" + std::string(name) + "' in this build", "choose " + known);

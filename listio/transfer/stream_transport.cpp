@@ -22,7 +22,8 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds greeting_patience{5000};
 constexpr milliseconds sweep_every{1000};
-constexpr std::uint64_t wake_number = std::uint64_t{1} << 32, listener_number = wake_number + 1;
+constexpr std::uint64_t wake_number = std::uint64_t{1} << 32, listener_number = wake_number + 1,
+                        other_number = wake_number + 2;
 
 [[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
 
@@ -163,6 +164,11 @@ void StreamTransport::give_up(Peer peer, const std::string& reason) {
   take_out(peer);
 }
 
+void StreamTransport::watch_also(int descriptor) {
+  epoll_event wanted{EPOLLIN, {.u64 = other_number}};
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &wanted) != 0) fail("epoll_ctl");
+}
+
 /// Makes epoll wait for what the connection wants.
 void StreamTransport::watch(Connection& connection) {
   if (connection.ended) return;
@@ -242,6 +248,8 @@ void StreamTransport::progress(TransportEvents& events, milliseconds patience) {
       if (::read(wake_, &times, sizeof times) < 0 && errno != EAGAIN) fail("eventfd");
     } else if (number == listener_number) {
       accept_all();
+    } else if (number == other_number) {
+      continue;  // whoever asked for it looks after it
     } else if (const auto found = connections_.find(static_cast<Peer>(number)); found != connections_.end()) {
       serve(*found->second, ready[static_cast<std::size_t>(i)].events, events);
     }

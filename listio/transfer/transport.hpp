@@ -160,11 +160,13 @@ class Transport {
 struct TransportOptions {
   std::string listen;                   ///< host and port, port 0 for any; empty: does not listen
   std::size_t most_connections = 4096;  ///< further ones are closed at once
+  std::string provider{};               ///< what `ofi` goes by, such as "verbs;ofi_rxm"; empty: the best there is
 };
 
-/// The transport of a name (`transport_names`). InputError for others, and for an address that cannot be listened on.
+/// The transport of a name (`transport_names`), after which a provider may stand: "ofi:net". InputError for others, and
+/// for an address that cannot be listened on.
 std::unique_ptr<Transport> make_transport(std::string_view name, const TransportOptions& options);
-/// What is built in: `cma`, `tcp`.
+/// What is built in: `cma`, `tcp`, and `ofi` if there was libfabric.
 std::span<const std::string_view> transport_names();
 
 }  // namespace strider::listio

@@ -10,6 +10,7 @@
 
 #include "listio/client/client.hpp"
 #include "listio/server/server.hpp"
+#include "test_host.hpp"
 
 namespace strider::listio {
 
@@ -36,6 +37,7 @@ class Service {
  public:
   explicit Service(std::uint32_t servers, ServerOptions options = {}, std::uint64_t strip_bytes = 65536) {
     options.servers = servers;
+    options.listen = test_host() + ":0";
     options.directory = folder_.path();
     options.secret = make_secret();
     volume_.secret = options.secret;

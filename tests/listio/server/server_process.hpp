@@ -23,7 +23,7 @@ class ServerProcesses {
     volume_.secret = make_secret();
     volume_.transport = std::move(transport);
     std::ofstream(secret_path()) << to_hex(volume_.secret) << "\n";
-    volume_.servers.assign(servers, "127.0.0.1:0");
+    volume_.servers.assign(servers, test_host() + ":0");
     processes_.assign(servers, 0);
     for (std::uint32_t number = 0; number < servers; ++number) start(number);
   }

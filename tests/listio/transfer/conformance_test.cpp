@@ -1,9 +1,11 @@
 // What every transport has to do, in strict mode: a new one is tested by being named in make_transport.cpp.
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <stdexcept>
 
 #include "core/error.hpp"
@@ -47,9 +49,13 @@ struct Scattered {
   std::vector<const Region*> regions;
 };
 
-class TransportConformance : public testing::TestWithParam<std::string_view> {
+class TransportConformance : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override { pair_ = std::make_unique<Pair>(GetParam()); }
+  void SetUp() override {
+    const std::string missing = missing_provider(GetParam());
+    if (!missing.empty()) GTEST_SKIP() << "libfabric has no " << missing << " here";
+    pair_ = std::make_unique<Pair>(GetParam());
+  }
   Transport& client() { return *pair_->client.transport; }
   Transport& server() { return *pair_->server.transport; }
   RemoteMemory expose(const RegisteredMemory& memory) {
@@ -214,21 +220,56 @@ TEST_P(TransportConformance, APeerThatEndsIsNoticed) {
   EXPECT_TRUE(pair_->client.notes.lost.empty()) << "who closes knows";
 }
 
+TEST_P(TransportConformance, MemoryIsTheCallersAgainOnceAConnectionIsClosed) {
+  constexpr std::size_t bytes = 4 << 20;
+  const RegisteredMemory window(pair_->server.domain(), bytes);
+  const RemoteMemory remote = expose(window);
+  auto memory = std::make_unique<RegisteredMemory>(pair_->client.domain(), bytes);
+  const iovec piece = memory->piece(0, bytes);
+  const Region* const region = memory->region();
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    client().get(pair_->to_server, {{&piece, 1}, {&region, 1}}, {remote, 0}, i);
+    client().put(pair_->to_server, {{&piece, 1}, {&region, 1}}, {remote, 0}, 100 + i);
+  }
+  client().close(pair_->to_server);
+  std::fill(memory->bytes().begin(), memory->bytes().end(), std::byte{7});
+  pair_->client.notes.tokens.clear();
+  pair_->pump([&] { return !pair_->server.notes.lost.empty(); });
+  EXPECT_TRUE(pair_->client.notes.tokens.empty());
+  EXPECT_TRUE(
+      std::all_of(memory->bytes().begin(), memory->bytes().end(), [](std::byte b) { return b == std::byte{7}; }));
+  memory.reset();
+  pair_->meet(pair_->client);
+  const std::byte word{1};
+  server().send(pair_->to_client(), {&word, 1});
+  pair_->pump([&] { return pair_->client.notes.messages.size() == 1; });
+}
+
 TEST_P(TransportConformance, AProcessThatIsKilledIsNoticed) {
+  if (client().name().starts_with("ofi:verbs"))
+    GTEST_SKIP() << "machine: the kernel does not let the child of a process that uses verbs use it as well";
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    Side other(GetParam(), {});
-    other.transport->connect(server().address(), in(milliseconds(20000)));
-    const char word = 'x';
-    if (::write(ready[1], &word, 1) != 1) ::_exit(1);
-    ::pause();
-    ::_exit(0);
+    try {
+      Side other(GetParam(), {});
+      other.transport->connect(server().address(), in(milliseconds(20000)));
+      const char word = 'x';
+      if (::write(ready[1], &word, 1) == 1) ::pause();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "child: %s\n", error.what());
+    }
+    ::_exit(1);
   }
-  pair_->pump([&] { return pair_->server.notes.peers.size() == 2; });
+  ::fcntl(ready[0], F_SETFL, O_NONBLOCK);
   char word = 0;
-  ASSERT_EQ(::read(ready[0], &word, 1), 1);
+  // A server that did not go on might leave a client that is still connecting without an answer.
+  bool has_connected = false;
+  pair_->pump([&] {
+    has_connected = has_connected || ::read(ready[0], &word, 1) == 1;
+    return has_connected && pair_->server.notes.peers.size() == 2;
+  });
   ::kill(child, SIGKILL);
   pair_->pump([&] { return !pair_->server.notes.lost.empty(); });
   EXPECT_EQ(pair_->server.notes.lost, std::vector{pair_->server.notes.peers.back()});
@@ -278,8 +319,8 @@ TEST_P(TransportConformance, WakeEndsAProgressThatWaits) {
   helper.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TransportConformance, testing::ValuesIn(transport_names()),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(All, TransportConformance, testing::ValuesIn(transports_to_test()),
+                         [](const auto& each) { return as_test_name(each.param); });
 
 }  // namespace
 }  // namespace strider::listio

@@ -1,7 +1,9 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -9,7 +11,11 @@
 #include <thread>
 #include <vector>
 
+#ifdef STRIDER_OFI
+#include "listio/ofi/fabric.hpp"
+#endif
 #include "listio/transfer/transport.hpp"
+#include "test_host.hpp"
 
 namespace strider::listio {
 
@@ -84,7 +90,36 @@ struct Side {
   Notes notes;
 };
 
-inline const TransportOptions listening{.listen = "127.0.0.1:0"};
+inline const TransportOptions listening{.listen = test_host() + ":0"};
+
+/// All transports, and `ofi` once for each of libfabric's providers that may be there. Asks nobody, since every test of
+/// the program would have to wait for the answer.
+inline std::vector<std::string> transports_to_test() {
+  std::vector<std::string> all;
+  for (const std::string_view name : transport_names()) all.emplace_back(name);
+#ifdef STRIDER_OFI
+  for (const std::string_view provider : ofi::preferred_providers()) all.push_back("ofi:" + std::string(provider));
+  all.emplace_back("ofi:shm");
+#endif
+  return all;
+}
+
+/// The provider that a transport is to be tested with, if libfabric does not have it.
+inline std::string missing_provider([[maybe_unused]] const std::string& transport) {
+#ifdef STRIDER_OFI
+  const std::size_t colon = transport.find(':');
+  if (colon == std::string::npos) return {};
+  const std::string provider = transport.substr(colon + 1);
+  if (!ofi::is_available(provider, test_host())) return provider;
+#endif
+  return {};
+}
+
+/// As a part of a test's name.
+inline std::string as_test_name(std::string name) {
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
 
 /// A server and a client that have met, both strict.
 struct Pair {
