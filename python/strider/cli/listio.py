@@ -41,7 +41,7 @@ def serve(
         typer.Option(
             "--transport",
             "--provider",
-            help="cma (the memory of this host's processes), tcp …; auto: the best on this host.",
+            help="cma (this host's processes alone), tcp, ofi:PROVIDER; auto: the best on this host.",
         ),
     ] = "auto",
     listen: Annotated[
