@@ -1,7 +1,9 @@
 #include "interfaces/modules.hpp"
 
 #include <dlfcn.h>
+#include <signal.h>
 
+#include <array>
 #include <filesystem>
 
 namespace strider {
@@ -19,6 +21,16 @@ std::string last_problem() {
   return text != nullptr ? text : "it cannot be loaded";
 }
 
+/// Loads a library. Some take over signals then, to clean up (libfabric's `shm`): they stay the program's.
+void* load(const std::string& path) {
+  constexpr std::array signals{SIGHUP, SIGINT, SIGTERM, SIGBUS, SIGSEGV};
+  std::array<struct sigaction, signals.size()> before{};
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], nullptr, &before[i]);
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before[i], nullptr);
+  return library;
+}
+
 }  // namespace
 
 const Module* find_module(std::string_view name) {
@@ -29,7 +41,7 @@ const Module* find_module(std::string_view name) {
 
 LoadedModule load_module(const Module& module) {
   if (!module.built) return {nullptr, "not built: this needs " + std::string(module.needs)};
-  void* library = ::dlopen(path_of(module).c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = load(path_of(module));
   if (library == nullptr) return {nullptr, last_problem()};
   using Version = const char*();
   using Entry = const InterfaceEntry*();

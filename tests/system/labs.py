@@ -234,7 +234,7 @@ def check_interruption(
             for pid in job.ranks():
                 kill(pid, signal.SIGINT)
             done = job.finish()
-        assert done.events[-1]["status"] == "interrupted"
+        assert done.events[-1].get("status") == "interrupted", done.stderr
         assert not list(directory.iterdir())
     finally:
         shutil.rmtree(directory)
