@@ -233,5 +233,30 @@ TEST(ClientTest, ListsOfDifferentLengthsAreTheCallersMistake) {
   EXPECT_NO_THROW(client.write_list(file, {}, {}));
 }
 
+TEST(ClientTest, TheMethodCanBeChosenForEachList) {
+  const Service service(2);
+  Client client(service.volume());
+  const File file = client.open("data", Creation::exclusive);
+  std::vector<std::byte> bytes(1000);
+  for (const Method method : {Method::pack, Method::gather, Method::gather, Method::multiple}) {
+    client.choose(method);
+    client.write(file, bytes, 0);
+  }
+  const ClientCounters counters = client.counters();
+  EXPECT_EQ(counters.packed_lists, 1U);
+  EXPECT_EQ(counters.gathered_lists, 2U);
+  EXPECT_EQ(counters.multiple_lists, 1U);
+}
+
+TEST(ClientTest, OnlyADomainHasCosts) {
+  const Service service(1);
+  Client none(service.volume());
+  EXPECT_THROW(none.calibrate_registration(), InputError);
+  ClientOptions options;
+  options.registration = "model";
+  Client client(service.volume(), options);
+  EXPECT_NEAR(client.calibrate_registration().registering.slope, 0.77, 0.3);
+}
+
 }  // namespace
 }  // namespace strider::listio
