@@ -1,6 +1,4 @@
 // strider-list-transfers VOLUME [ROUNDS]: lists moved by every method in turns, one JSON line for each round of each.
-#include <sys/mman.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -18,6 +18,11 @@ bool continues(const Extent& before, const Extent& next) {
 /// in the server's data file.
 template <typename Action>
 void for_each_part(const Striping& striping, std::span<const Extent> pieces, const Action& action) {
+  if (striping.servers() == 1) {  // the data file is the file
+    for (const Extent& piece : pieces)
+      if (piece.length > 0) action(0, piece);
+    return;
+  }
   for (Extent rest : pieces) {
     while (rest.length > 0) {
       const Location place = striping.locate(rest.file_offset);

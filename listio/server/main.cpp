@@ -33,7 +33,7 @@ constexpr const char* usage =
   --store files|nothing   nothing: forget what is written, to measure the way there (files)
   --threads N             that read and write files (4)
   --buffer-bytes BYTES    of one communication buffer (1048576)
-  --buffers N             of each client (4)
+  --buffers N             of each client (2)
   --memory-bytes BYTES    of all clients' buffers (1073741824)
   --most-runs N           of one request (128)
   --most-clients N        at a time (1024)

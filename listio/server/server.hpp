@@ -23,7 +23,7 @@ struct ServerOptions {
   Keeping keeping = Keeping::files;
   unsigned threads = 4;                                 ///< that read and write files
   std::uint64_t buffer_bytes = std::uint64_t{1} << 20;  ///< of one communication buffer
-  std::uint32_t buffers = 4;                            ///< of each client
+  std::uint32_t buffers = 2;                            ///< of each client
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of all clients' buffers
   std::uint32_t most_runs = 128;                        ///< of a request
   std::uint32_t most_requests = 64;                     ///< of a client, at a time
