@@ -81,6 +81,7 @@ missing_packages() { # the Debian packages of what nobody provides
   has_cmake || echo cmake
   has ninja || echo ninja-build
   has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  has_header openssl/hmac.h || echo libssl-dev # for the list-I/O service
   has make || echo make # for `make test`
   [ "$purpose" = test ] || return 0
   has_header gtest/gtest.h || echo libgtest-dev

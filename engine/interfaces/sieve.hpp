@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "interfaces/posix_io.hpp"
+#include "interfaces/windows.hpp"
 
 namespace strider {
 
@@ -16,7 +17,7 @@ class Sieve {
   Sieve(const Descriptor& file, std::uint64_t buffer_bytes) : file_(file), io_(file), buffer_(buffer_bytes) {}
 
   void read(const Request& request) {
-    for_each_window(request, [&](const Window& window) {
+    for_each_window(request, buffer_.size(), [&](const Window& window) {
       const auto part = std::span(buffer_).first(window.end - window.begin);
       io_.read(part, window.begin);
       for_each_piece(request, window, [&](std::uint64_t in_buffer, std::uint64_t in_memory, std::uint64_t length) {
@@ -26,7 +27,7 @@ class Sieve {
   }
 
   void write(const Request& request) {
-    for_each_window(request, [&](const Window& window) {
+    for_each_window(request, buffer_.size(), [&](const Window& window) {
       const auto part = std::span(buffer_).first(window.end - window.begin);
       const Lock lock(file_, window.begin, window.holes ? window.end - window.begin : 0);
       if (window.holes) {
@@ -41,13 +42,6 @@ class Sieve {
   }
 
  private:
-  /// The part of the file that is in the buffer, from the first wanted byte to the last.
-  struct Window {
-    std::uint64_t begin = 0, end = 0;
-    std::size_t first_extent = 0, last_extent = 0;
-    bool holes = false;
-  };
-
   /// A lock on a range of the file, for as long as it lives; none where `length` is 0.
   class Lock {
    public:
@@ -80,45 +74,6 @@ class Sieve {
     const Descriptor& file_;
     std::uint64_t offset_, length_;
   };
-
-  template <typename Action>
-  void for_each_window(const Request& request, const Action& action) {
-    const auto extents = request.extents;
-    std::size_t next = 0;
-    std::uint64_t done = 0;  // bytes of extent `next` that earlier windows have served
-    while (next < extents.size()) {
-      Window window;
-      window.begin = extents[next].file_offset + done;
-      window.end = window.begin;
-      window.first_extent = next;
-      const std::uint64_t limit = window.begin + buffer_.size();
-      while (next < extents.size() && extents[next].file_offset + done < limit) {
-        const std::uint64_t begin = extents[next].file_offset + done,
-                            end = extents[next].file_offset + extents[next].length;
-        if (begin < window.end) break;  // not in increasing order: a window of its own
-        window.holes = window.holes || begin > window.end;
-        window.end = std::min(end, limit);
-        window.last_extent = next;
-        if (end > limit) {
-          done = limit - extents[next].file_offset;
-          break;
-        }
-        ++next;
-        done = 0;
-      }
-      action(window);
-    }
-  }
-
-  template <typename Action>
-  static void for_each_piece(const Request& request, const Window& window, const Action& action) {
-    for (std::size_t i = window.first_extent; i <= window.last_extent; ++i) {
-      const Extent& extent = request.extents[i];
-      const std::uint64_t begin = std::max(extent.file_offset, window.begin);
-      const std::uint64_t end = std::min(extent.file_offset + extent.length, window.end);
-      action(begin - window.begin, extent.memory_offset + (begin - extent.file_offset), end - begin);
-    }
-  }
 
   const Descriptor& file_;
   PosixIo io_;

@@ -119,7 +119,6 @@ void TransferWorker::open_file() {
                                  .depth = task_.depth,
                                  .memory = task_.memory.first(task_.depth * task_.slot_bytes)});
   part_.open_s = seconds_between(begin, monotonic_ns());
-  if (rank_ == 0 && task_.name.repetition == 0) part_.facts = file_->facts();
 }
 
 void TransferWorker::transfer() {
@@ -169,6 +168,8 @@ void TransferWorker::finish_file() {
       file_->sync();
       part_.sync_s = seconds_between(begin, monotonic_ns());
     });
+  // At the end, since some interfaces tell what they did.
+  if (rank_ == 0 && task_.name.repetition == 0) guarded([&] { part_.facts = file_->facts(); });
   guarded([&] {
     const std::uint64_t begin = monotonic_ns();
     file_->close();

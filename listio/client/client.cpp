@@ -260,7 +260,7 @@ std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path)
 }
 
 void Client::connect() {
-  for (std::uint32_t server = 0; server < impl_->engine.servers(); ++server) impl_->engine.ensure_up(server);
+  for (std::uint32_t server = 0; server < impl_->engine.servers(); ++server) impl_->engine.make_ready(server);
 }
 
 ServerStatus Client::status(std::uint32_t server) {
@@ -307,6 +307,8 @@ void Client::remove_orphan(const CheckReport::Data& data) {
 
 void Client::invalidate(const Range& range) { impl_->engine.invalidate(range); }
 const MethodCosts& Client::method_costs() { return impl_->engine.method_costs(); }
+void Client::choose(Method method, std::uint64_t threshold_bytes) { impl_->engine.choose(method, threshold_bytes); }
+Calibration Client::calibrate_registration() { return impl_->engine.calibrate_registration(); }
 const Volume& Client::volume() const { return impl_->engine.volume(); }
 ClientCounters Client::counters() const { return impl_->engine.counters(); }
 

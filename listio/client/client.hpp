@@ -129,7 +129,7 @@ class Client {
   void remove_directory(const std::string& path);
   std::vector<DirectoryPage::Name> read_directory(const std::string& path);
 
-  /// Connects to all servers.
+  /// Connects to all servers, and makes the memory that lists are packed into; other calls do so when they need to.
   void connect();
   ServerStatus status(std::uint32_t server);
   CheckReport check();
@@ -139,6 +139,11 @@ class Client {
   void invalidate(const Range& range);
   /// What was found out about the transport, by the first list that needed to know, or now.
   const MethodCosts& method_costs();
+  /// From the next list on: another method, and another threshold of `hybrid` (as in ClientOptions).
+  void choose(Method method, std::uint64_t threshold_bytes = 0);
+  /// Fits what registering costs here, which `hybrid` and `ogr` count with from now on. Takes some tenths of a second.
+  /// InputError without a domain; std::system_error with ENOMEM if too little memory may be pinned.
+  Calibration calibrate_registration();
   const Volume& volume() const;
   ClientCounters counters() const;
 

@@ -104,6 +104,11 @@ void Engine::ensure_up(std::uint32_t server) {
   }
 }
 
+void Engine::make_ready(std::uint32_t server) {
+  ensure_up(server);
+  links_[server]->pack_memory();
+}
+
 // --- operations ---
 
 std::unique_ptr<Operation> Engine::prepare(const char* what, const std::string& file) const {
@@ -348,6 +353,17 @@ const MethodCosts& Engine::method_costs() {
   costs_ = std::make_unique<MethodCosts>(measure_methods(move, most_bytes));
   link.return_buffer(*buffer);
   return *costs_;
+}
+
+void Engine::choose(Method method, std::uint64_t threshold_bytes) {
+  options_.method = method;
+  options_.threshold_bytes = threshold_bytes;
+}
+
+Calibration Engine::calibrate_registration() {
+  if (domain_ == nullptr)
+    throw InputError("registration", "there is no domain to calibrate", "choose uring, mlock or model");
+  return domain_->calibrate();
 }
 
 void Engine::invalidate(const Range& range) {

@@ -22,6 +22,8 @@ class Engine final : TransportEvents {
   std::uint32_t servers() const { return static_cast<std::uint32_t>(links_.size()); }
   /// Connects to a server unless that is done. IoError.
   void ensure_up(std::uint32_t server);
+  /// The same, and makes the memory to pack into. IoError.
+  void make_ready(std::uint32_t server);
 
   /// An operation that moves a list. The servers are connected to, nothing is started.
   std::unique_ptr<Operation> prepare(Direction direction, const File& file, std::span<const iovec> memory,
@@ -46,6 +48,8 @@ class Engine final : TransportEvents {
 
   void invalidate(const Range& range);
   const MethodCosts& method_costs();
+  void choose(Method method, std::uint64_t threshold_bytes);
+  Calibration calibrate_registration();
   ClientCounters counters() const;
 
  private:

@@ -1,7 +1,9 @@
-// strider-listio: looks after a volume. See docs/listio.md.
+// strider-listio: looks after a volume, and fits what registering costs. See docs/listio.md.
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "core/error.hpp"
@@ -11,11 +13,13 @@ namespace strider::listio {
 namespace {
 
 constexpr const char* usage =
-    R"(strider-listio: looks after a list-I/O volume. Prints JSON.
+    R"(strider-listio: looks after a list-I/O volume, and fits what registering costs here. Prints JSON.
 
   strider-listio status VOLUME    whether each server answers, and what it has done so far
   strider-listio check VOLUME     compares the names with the data files; nobody may use the volume meanwhile
   strider-listio repair VOLUME    as check, and removes data files of no file
+  strider-listio registration DOMAIN...
+                                  fits T = a p + b, the cost of registering p pages, and of undoing that
 
 VOLUME is the file that was written when the volume was started. Exit codes: 0 all is well, 1 a server does not answer
 or something is damaged, 2 bad arguments, 3 could not be done.
@@ -70,13 +74,48 @@ int print_check(Client& client, Orphans orphans) {
   return clean ? 0 : 1;
 }
 
+nlohmann::json json_of(const Line& line) {
+  return {{"us_per_page", line.slope},
+          {"us_per_page_error", line.slope_error},
+          {"us", line.intercept},
+          {"us_error", line.intercept_error}};
+}
+
+nlohmann::json fit_of(const std::string& name) {
+  nlohmann::json fit{{"domain", name}, {"problem", ""}};
+  try {
+    const auto domain = make_domain(name);
+    const Calibration found = domain->calibrate();
+    nlohmann::json samples = nlohmann::json::array();
+    for (const auto& sample : found.samples)
+      samples.push_back(
+          {{"pages", sample.pages}, {"register_us", sample.register_us}, {"deregister_us", sample.deregister_us}});
+    fit.update({{"register", json_of(found.registering)},
+                {"deregister", json_of(found.deregistering)},
+                {"most_hole_pages", domain->model().most_hole_pages()},
+                {"samples", samples}});
+  } catch (const std::system_error& error) {
+    fit["problem"] = error.what();
+  }
+  return fit;
+}
+
+int print_fits(std::span<const std::string> domains) {
+  nlohmann::json fits = nlohmann::json::array();
+  for (const std::string& name : domains) fits.push_back(fit_of(name));
+  std::printf("%s\n", fits.dump(1).c_str());
+  return 0;
+}
+
 int run(const std::vector<std::string>& words) {
   const bool help = words.size() == 1 && words[0] == "--help";
-  if (words.size() != 2) {
+  const bool fits = words.size() > 1 && words[0] == "registration";
+  if (words.size() != 2 && !fits) {
     std::fputs(usage, help ? stdout : stderr);
     return help ? 0 : 2;
   }
   try {
+    if (fits) return print_fits(std::span(words).subspan(1));
     Client client(read_volume(words[1]));
     if (words[0] == "status") return print_status(client);
     if (words[0] == "check") return print_check(client, Orphans::report);

@@ -1,5 +1,6 @@
 // strider-listio-server: one I/O server of a volume. See docs/listio.md.
 #include <signal.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
@@ -37,6 +38,8 @@ constexpr const char* usage =
   --memory-bytes BYTES    of all clients' buffers (1073741824)
   --most-runs N           of one request (128)
   --most-clients N        at a time (1024)
+  --until signal|input-ends
+                          input-ends: stop when standard input ends as well, as it does with whoever started the server
 
 Prints one line when it is ready:  ready {"number": 0, "address": "127.0.0.1:40123", "pid": 4711}
 and serves until SIGTERM or SIGINT. Exit codes: 0 was told to stop, 2 bad options, 3 could not run.
@@ -61,9 +64,18 @@ Secret read_secret(const std::string& path) {
   return secret_of(text);
 }
 
+/// What ends a server.
+enum class Until { signal, input_ends };
+
+struct ProgramOptions {
+  ServerOptions server;
+  Until until = Until::signal;
+};
+
 using Take = std::function<void(const std::string& text)>;
 
-std::map<std::string, Take> options_of(ServerOptions& options) {
+std::map<std::string, Take> options_of(ProgramOptions& program) {
+  ServerOptions& options = program.server;
   const auto number = [](const char* key, auto& field) {
     return Take([key, &field](const std::string& text) { read_number(key, text, field); });
   };
@@ -88,11 +100,17 @@ std::map<std::string, Take> options_of(ServerOptions& options) {
       {"--memory-bytes", number("--memory-bytes", options.memory_bytes)},
       {"--most-runs", number("--most-runs", options.most_runs)},
       {"--most-clients", number("--most-clients", options.most_clients)},
+      {"--until",
+       [&](const std::string& text) {
+         if (text != "signal" && text != "input-ends")
+           throw InputError("--until", "--until: '" + text + "'", "choose signal or input-ends");
+         program.until = text == "signal" ? Until::signal : Until::input_ends;
+       }},
   };
 }
 
-ServerOptions read_options(const std::vector<std::string>& words) {
-  ServerOptions options;
+ProgramOptions read_options(const std::vector<std::string>& words) {
+  ProgramOptions options;
   const std::map<std::string, Take> known = options_of(options);
   bool has_secret = false;
   for (std::size_t i = 0; i < words.size(); i += 2) {
@@ -103,19 +121,30 @@ ServerOptions read_options(const std::vector<std::string>& words) {
     has_secret |= words[i] == "--secret-file";
     found->second(words[i + 1]);
   }
-  if (options.directory.empty() || !has_secret)
+  if (options.server.directory.empty() || !has_secret)
     throw InputError("", "--directory and --secret-file are needed", "see --help");
   return options;
 }
 
-/// Serves until a signal says to stop.
-void serve(const ServerOptions& options) {
+/// Makes the end of standard input a signal. The thread may wait for ever: nobody waits for it.
+void stop_with_input() {
+  std::thread([] {
+    char ignored[256];
+    while (::read(STDIN_FILENO, ignored, sizeof ignored) > 0) continue;
+    ::kill(::getpid(), SIGTERM);
+  }).detach();
+}
+
+/// Serves until it is told to stop.
+void serve(const ProgramOptions& program) {
+  const ServerOptions& options = program.server;
   sigset_t signals;
   ::sigemptyset(&signals);
   ::sigaddset(&signals, SIGTERM);
   ::sigaddset(&signals, SIGINT);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before there are threads, which inherit it
   Server server(options);
+  if (program.until == Until::input_ends) stop_with_input();
   std::thread waiter([&] {
     int signal = 0;
     ::sigwait(&signals, &signal);

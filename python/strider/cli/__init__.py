@@ -20,6 +20,7 @@ from strider.cli.export import export
 from strider.cli.ior import ior
 from strider.cli.lab import lab
 from strider.cli.list_ import list_
+from strider.cli.listio import listio
 from strider.cli.mdtest import mdtest
 from strider.cli.observe import observe
 from strider.cli.piobench import piobench
@@ -66,6 +67,7 @@ app.command("convert")(convert)
 app.command("clean")(clean)
 app.command("doctor")(doctor)
 app.add_typer(lab, name="lab")
+app.add_typer(listio, name="listio")
 
 
 def _print_version(wanted: bool) -> None:

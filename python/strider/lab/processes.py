@@ -45,8 +45,12 @@ def marked(mark: str) -> Iterator[Process]:
                     yield found
 
 
-def stop(processes: Iterable[Process]) -> list[Process]:
+def stop(processes: Iterable[Process], grace_s: float = GRACE_S) -> list[Process]:
     """Asks processes to end, and ends those that do not.
+
+    Args:
+        processes: The processes.
+        grace_s: How long they may take.
 
     Returns:
         Those that live on all the same.
@@ -54,7 +58,7 @@ def stop(processes: Iterable[Process]) -> list[Process]:
     held = dict(_hold(processes))
     try:
         _signal(held, signal.SIGTERM)
-        _wait(held, GRACE_S)
+        _wait(held, grace_s)
         _signal(held, signal.SIGKILL)
         _wait(held, KILLED_S)
         return list(held.values())

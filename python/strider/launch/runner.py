@@ -23,6 +23,7 @@ from strider.launch.process import EngineProcess, Interruptions, interruptions, 
 from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
+from strider.listio import temporary_volume
 from strider.suite import CheckedPlan, Plan
 from strider.suite.estimate import planned_phases
 
@@ -32,6 +33,7 @@ STALL_MARGIN_S = 30.0
 """The engine itself reports a stall; only if it cannot even do that, it is killed this much later."""
 POLL_S = 0.1
 STOPPING_POLL_S = 0.02
+_VOLUME = "strider listio serve DIR starts a volume that stays"
 
 CounterScope = Literal["none", "basic", "all"]
 Status = Literal["complete", "interrupted", "failed"]
@@ -127,8 +129,11 @@ def execute(
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             state = RunState(planned_phases(checked))
             program = _program(engine, directory, own.path, counters)
-            process = start(launcher, plan.ranks, program, directory.log)
-            ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
+            with temporary_volume(plan, engine, own.path) as servers:
+                if servers:
+                    console.print(f"note: started {servers} list-I/O servers for this run: {_VOLUME}", soft_wrap=True)
+                process = start(launcher, plan.ranks, program, directory.log)
+                ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:
             display.close()
             leftover = folder.remove(own)

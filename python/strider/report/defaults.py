@@ -34,7 +34,21 @@ _TREE_DEFAULTS: dict[str, tuple[object, ...]] = {
 #: Options of metadata that matter only to an operation.
 OF_OPERATION = {"mix": "mix", "mix_operations": "mix", "open_files": "open"}
 #: By interface: how a request of several pieces is carried out.
-_METHODS = {"posix": "multiple", "mpiio": "list"}
+_METHODS = {"posix": "multiple", "mpiio": "list", "listio": "hybrid"}
+#: By interface: defaults of its own that are neither empty, zero nor off.
+_OF_INTERFACE: dict[str, dict[str, object]] = {
+    "listio": {
+        "calls": "list",
+        "registration": "none",
+        "strategy": "ogr",
+        "calibrate": True,
+        "runs": 128,
+        "hole": "unmapped",
+        "timeout": 30.0,
+    }
+}
+#: What says nothing of a case whose memory is not registered.
+_OF_REGISTRATION = frozenset({"strategy", "calibrate", "cache_bytes"})
 #: An option that matters only together with another one's value.
 _NEEDS: dict[str, tuple[str, object]] = {
     "shift": ("readback", "shift"),
@@ -58,6 +72,10 @@ def is_default(case: Case, name: str, value: object) -> bool:
             return True
     if case.is_metadata and OF_OPERATION.get(name, case.operations[0]) not in case.operations:
         return True
+    own = _OF_INTERFACE.get(case.interface_name, {})
+    if name in own:
+        needless = name in _OF_REGISTRATION and case.interface.get("registration") == own["registration"]
+        return needless or value == own[name]
     if name == "method":
         return value == _METHODS.get(case.interface_name)
     if case.is_metadata and name in _TREE_DEFAULTS:

@@ -34,6 +34,9 @@ _BYTES = frozenset(
         "memory_gap",
         "stride",
         "file_size",
+        "strip",
+        "threshold",
+        "cache_bytes",
     }
 )
 _SECONDS = frozenset({"deadline", "settle", "think"})

@@ -1,0 +1,213 @@
+#include "interfaces/listio/file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "core/error.hpp"
+#include "interfaces/windows.hpp"
+
+namespace strider {
+namespace {
+
+const char* call_of(Direction direction) {
+  return direction == Direction::write ? "listio write_list" : "listio read_list";
+}
+
+std::string decimal(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+void add_registration(Facts& facts, const listio::Calibration& found) {
+  facts["register_us_per_page"] = decimal(found.registering.slope) + " ± " + decimal(found.registering.slope_error);
+  facts["register_us"] = decimal(found.registering.intercept) + " ± " + decimal(found.registering.intercept_error);
+  facts["deregister_us_per_page"] =
+      decimal(found.deregistering.slope) + " ± " + decimal(found.deregistering.slope_error);
+  facts["deregister_us"] =
+      decimal(found.deregistering.intercept) + " ± " + decimal(found.deregistering.intercept_error);
+}
+
+}  // namespace
+
+ListioFile::ListioFile(Session& session, const std::string& name, const OpenRequest& request,
+                       const ListioFileOptions& options)
+    : session_(session), client_(session.client), options_(options), holes_(options.hole, options.holes) {
+  // All ranks of a shared file make it at the same time.
+  const auto creation = request.creation == Creation::create ? listio::Creation::if_missing : listio::Creation::never;
+  file_ = client_.open(name, creation, 0600, options.spreading);
+  before_ = client_.counters();
+  if (options.calls == ListioCalls::sieve) sieve_.resize(options.sieve_buffer);
+}
+
+template <typename Call>
+auto ListioFile::located(Direction direction, std::span<const Extent> extents, const Call& call) const {
+  try {
+    return call();
+  } catch (const IoError& error) {
+    const Extent first = extents.empty() ? Extent{} : extents.front();
+    throw IoError({call_of(direction), file_.path, first.file_offset, bytes_of(extents), error.details().error_number},
+                  error.what(), error.remedy());
+  }
+}
+
+/// Other cases use the same client.
+void ListioFile::begin(const Request& request) {
+  client_.choose(options_.method, options_.threshold_bytes);
+  if (!request.extents.empty()) holes_.make(request);
+}
+
+void ListioFile::describe(const Request& request) {
+  pieces_.clear();
+  runs_.clear();
+  for (const Extent& extent : request.extents) {
+    pieces_.push_back({request.memory + extent.memory_offset, extent.length});
+    runs_.push_back({extent.file_offset, extent.length});
+  }
+}
+
+void ListioFile::count(std::span<const Extent> extents) {
+  ++calls_;
+  extents_ += extents.size();
+  bytes_ += bytes_of(extents);
+}
+
+/// Throws where a read met the end of the file.
+void ListioFile::require_all(std::uint64_t moved, Direction direction, std::span<const Extent> extents) {
+  if (direction == Direction::write || moved == bytes_of(extents)) return;
+  const std::uint64_t end = client_.size(file_);
+  for (const Extent& extent : extents) {
+    if (extent.file_offset + extent.length <= end) continue;
+    const std::uint64_t offset = std::max(extent.file_offset, std::min(end, extent.file_offset + extent.length));
+    throw IoError({call_of(direction), file_.path, offset, extent.file_offset + extent.length - offset, 0},
+                  "the file ends here");
+  }
+}
+
+void ListioFile::move_list(Direction direction, const Request& request) {
+  describe(request);
+  count(request.extents);
+  const std::uint64_t moved = located(direction, request.extents, [&] {
+    if (direction == Direction::read) return client_.read_list(file_, pieces_, runs_);
+    client_.write_list(file_, pieces_, runs_);
+    return bytes_of(request.extents);
+  });
+  require_all(moved, direction, request.extents);
+}
+
+void ListioFile::move_each(Direction direction, const Request& request) {
+  for (const Extent& extent : request.extents) move_list(direction, {{&extent, 1}, request.memory, request.number});
+}
+
+void ListioFile::read_sieved(const Request& request) {
+  for_each_window(request, sieve_.size(), [&](const Window& window) {
+    const Extent covered{window.begin, 0, window.end - window.begin};
+    move_list(Direction::read, {{&covered, 1}, sieve_.data(), request.number});
+    for_each_piece(request, window, [&](std::uint64_t in_window, std::uint64_t in_memory, std::uint64_t length) {
+      std::memcpy(request.memory + in_memory, sieve_.data() + in_window, length);
+    });
+  });
+}
+
+void ListioFile::write(const Request& request) {
+  begin(request);
+  if (request.extents.empty()) return;
+  if (options_.calls == ListioCalls::list) move_list(Direction::write, request);
+  else move_each(Direction::write, request);
+}
+
+void ListioFile::read(const Request& request) {
+  begin(request);
+  if (request.extents.empty()) return;
+  if (request.extents.size() > 1 && options_.calls == ListioCalls::sieve) read_sieved(request);
+  else if (options_.calls == ListioCalls::list) move_list(Direction::read, request);
+  else move_each(Direction::read, request);
+}
+
+ListioFile::Transfer ListioFile::start(Direction direction, const Request& request, std::uint32_t slot) {
+  begin(request);
+  describe(request);
+  count(request.extents);
+  const auto ticket = located(direction, request.extents, [&] {
+    return direction == Direction::read ? client_.start_read_list(file_, pieces_, runs_)
+                                        : client_.start_write_list(file_, pieces_, runs_);
+  });
+  return {ticket, slot, direction, {request.extents.begin(), request.extents.end()}};
+}
+
+void ListioFile::finish(const Transfer& transfer) {
+  const std::uint64_t moved =
+      located(transfer.direction, transfer.extents, [&] { return client_.wait(transfer.ticket); });
+  require_all(moved, transfer.direction, transfer.extents);
+}
+
+Facts ListioFile::facts() const {
+  const listio::ClientCounters now = client_.counters();
+  Facts facts{{"transport", session_.transport},
+              {"servers", std::to_string(file_.striping.servers())},
+              {"strip_bytes", std::to_string(file_.striping.strip_bytes())},
+              {"calls", std::to_string(calls_)},
+              {"extents", std::to_string(extents_)}};
+  const auto add = [&](const char* name, std::uint64_t listio::ClientCounters::* counter) {
+    facts[name] = std::to_string(now.*counter - before_.*counter);
+  };
+  using C = listio::ClientCounters;
+  add("requests", &C::requests);
+  add("messages", &C::messages);
+  add("wire_bytes", &C::wire_bytes);
+  add("network_operations", &C::operations);
+  add("network_pieces", &C::pieces);
+  add("packed_bytes", &C::packed_bytes);
+  add("lists_gathered", &C::gathered_lists);
+  add("lists_packed", &C::packed_lists);
+  add("lists_by_piece", &C::multiple_lists);
+  if (options_.method == listio::Method::hybrid && calls_ > 0) {
+    const std::uint64_t threshold = options_.threshold_bytes > 0
+                                        ? options_.threshold_bytes
+                                        : client_.method_costs().crossover_bytes(bytes_ / calls_);
+    facts["gathers_from_bytes"] = threshold > 0 ? std::to_string(threshold) : "never";
+  }
+  if (now.registrations + now.registration_failures == 0 && !session_.registration) return facts;
+  add("registrations", &C::registrations);
+  add("registration_failures", &C::registration_failures);
+  add("registered_pages", &C::registered_pages);
+  add("hole_pages", &C::hole_pages);
+  add("hole_queries", &C::queries);
+  add("cache_hits", &C::cache_hits);
+  facts["registration_us"] = decimal(now.register_us - before_.register_us);
+  if (session_.registration) add_registration(facts, *session_.registration);
+  return facts;
+}
+
+ListioQueue::~ListioQueue() {
+  for (const ListioFile::Transfer& transfer : in_flight_) try {
+      file_.finish(transfer);
+    } catch (const IoError&) {  // the phase has failed already
+    }
+}
+
+/// Waits for the oldest; others are done or not.
+std::size_t ListioQueue::complete(std::span<std::uint32_t> slots) {
+  std::size_t count = 0;
+  while (!in_flight_.empty() && count < slots.size()) {
+    if (count > 0 && !file_.is_done(in_flight_.front())) break;
+    const ListioFile::Transfer oldest = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    file_.finish(oldest);
+    slots[count++] = oldest.slot;
+  }
+  return count;
+}
+
+void ListioQueue::close() {
+  while (!in_flight_.empty()) {
+    const ListioFile::Transfer oldest = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    file_.finish(oldest);
+  }
+}
+
+}  // namespace strider

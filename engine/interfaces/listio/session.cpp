@@ -1,0 +1,81 @@
+#include "interfaces/listio/session.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+#include <tuple>
+
+#include "core/error.hpp"
+#include "listio/registration/registrar.hpp"
+
+namespace strider {
+namespace {
+
+constexpr const char* volume_file = "listio-volume.json";
+
+std::string find_volume(const std::string& directory) {
+  for (std::filesystem::path place = directory;; place = place.parent_path()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(place / volume_file, ignored)) return place / volume_file;
+    if (place == place.parent_path()) break;
+  }
+  throw IoError({"connect", directory, 0, 0, 0},
+                "there is no volume: neither here nor above is a file " + std::string(volume_file),
+                "strider listio serve DIR starts one; then a target in DIR, or listio.volume");
+}
+
+listio::ClientOptions client_options(const SessionOptions& options) {
+  listio::ClientOptions client;
+  client.transport = options.transport;
+  client.registration = options.registration;
+  client.registrar.strategy = listio::strategy_of(options.strategy);
+  client.registrar.cache_bytes = options.cache_bytes;
+  client.most_runs = options.most_runs;
+  client.patience = std::chrono::milliseconds(options.patience_ms);
+  return client;
+}
+
+std::unique_ptr<Session> connect_to(const std::string& file, const SessionOptions& options) {
+  try {
+    const listio::Volume volume = listio::read_volume(file);
+    auto session = std::make_unique<Session>(volume, client_options(options));
+    session->transport = options.transport.empty() ? volume.transport : options.transport;
+    session->client.connect();
+    if (options.costs == RegistrationCosts::fitted && options.strategy != "none")
+      session->registration = session->client.calibrate_registration();
+    return session;
+  } catch (const InputError& error) {
+    throw IoError({"connect", file, 0, 0, 0}, error.what(), error.remedy());
+  } catch (const std::system_error& error) {
+    throw IoError({"connect", file, 0, 0, error.code().value()},
+                  "registration \"" + options.registration + "\": " + error.what(),
+                  "listio.registration: another domain, or none; `ulimit -l` for more memory that may be pinned");
+  }
+}
+
+}  // namespace
+
+Session& session_of(const SessionOptions& options, const std::string& directory) {
+  const std::string file = options.volume.empty() ? find_volume(directory) : options.volume;
+  using Key = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t, std::uint32_t,
+                         std::uint32_t, RegistrationCosts>;
+  // Connecting and measuring what the network does take longer than a phase may: once, not for each repetition.
+  static std::map<Key, std::unique_ptr<Session>> sessions;
+  std::unique_ptr<Session>& known =
+      sessions[{file, options.transport, options.registration, options.strategy, options.cache_bytes, options.most_runs,
+                options.patience_ms, options.costs}];
+  if (known == nullptr) known = connect_to(file, options);
+  return *known;
+}
+
+VolumeNames::VolumeNames(std::string directory)
+    : directory_(std::move(directory)), prefix_(std::filesystem::path(directory_).filename().string() + ".") {}
+
+std::string VolumeNames::operator()(const std::string& path) const {
+  if (path == directory_) return prefix_;
+  return prefix_ + path.substr(directory_.size() + 1);
+}
+
+}  // namespace strider

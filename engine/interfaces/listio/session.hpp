@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "listio/client/client.hpp"
+
+namespace strider {
+
+/// Whether the cost of registering is fitted on this machine, or believed to be what it was elsewhere.
+enum class RegistrationCosts { fitted, assumed };
+
+/// What makes a client of a volume another one.
+struct SessionOptions {
+  std::string volume;        ///< file; empty: the first that is found from a directory upwards
+  std::string transport;     ///< empty: the volume's
+  std::string registration;  ///< domain
+  std::string strategy;
+  std::uint64_t cache_bytes = 0;
+  std::uint32_t most_runs = 0;
+  std::uint32_t patience_ms = 0;
+  RegistrationCosts costs = RegistrationCosts::fitted;
+};
+
+/// The process's client of a volume, and what was found out when it connected.
+struct Session {
+  Session(const listio::Volume& volume, const listio::ClientOptions& options) : client(volume, options) {}
+
+  listio::Client client;
+  std::string transport;
+  std::optional<listio::Calibration> registration;  ///< if it was fitted
+};
+
+/// Connected, and the same for all cases with the same options, until the process ends. IoError where the volume's file
+/// is not found or wrong, a server cannot be reached, or this machine does not do what the options ask for.
+Session& session_of(const SessionOptions& options, const std::string& directory);
+
+/// Paths below the folder of a run, as names in the volume, which has no such folder: `folder`/a/b is "folder.a/b". So
+/// there is nothing but what a case makes itself, and removes.
+class VolumeNames {
+ public:
+  VolumeNames() = default;
+  explicit VolumeNames(std::string directory);
+  /// Of the directory (what all its names begin with), or of something below it.
+  std::string operator()(const std::string& path) const;
+
+ private:
+  std::string directory_, prefix_;
+};
+
+}  // namespace strider

@@ -1,0 +1,238 @@
+"""`strider listio`: volumes of the list-I/O service, whose files are striped over servers."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from strider.cli.options import JsonOption
+from strider.errors import ExitCode, StriderError
+
+if TYPE_CHECKING:
+    from strider.listio import Volume
+
+DirectoryArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The volume's directory.")]
+
+listio = typer.Typer(
+    help="Serve volumes whose files are striped over servers, to be used by the interface listio.",
+    no_args_is_help=True,
+)
+
+
+@listio.command()
+def serve(
+    directory: DirectoryArgument,
+    servers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=1024, help="How many; else as many as the volume has, or 4.", show_default=False
+        ),
+    ] = None,
+    strip: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Strip size of new files; else the volume's, or 64KiB.", show_default=False
+        ),
+    ] = None,
+    transport: Annotated[
+        str,
+        typer.Option(
+            "--transport",
+            "--provider",
+            help="cma (the memory of this host's processes), tcp …; auto: the best on this host.",
+        ),
+    ] = "auto",
+    listen: Annotated[
+        str, typer.Option(metavar="HOST", help="Where clients reach the servers.")
+    ] = "127.0.0.1",
+    store: Annotated[
+        str, typer.Option(help="files, or nothing: forget what is written, to measure the way there.")
+    ] = "files",
+    json: JsonOption = False,
+) -> None:
+    """Start the servers of a volume, new or stopped before, and return when they serve.
+
+    They are processes of this host and keep everything in DIR, where the same command finds it again. Clients
+    need DIR/listio-volume.json, which holds the volume's secret; only you can read it.
+    """
+    from strider import engine as engines
+    from strider.listio import ServerOptions
+    from strider.listio import serve as start
+
+    if store not in ("files", "nothing"):
+        raise StriderError(f'--store: "{store}" is neither files nor nothing')
+    options = ServerOptions(servers, _size(strip), transport, listen, store)  # type: ignore[arg-type]
+    volume = start(engines.find(), directory, options).volume
+    shown = shlex.quote(str(directory))
+    if json:
+        _print_json({"directory": str(directory), **volume.model_dump(exclude={"format", "secret"})})
+        return
+    how = f"{volume.transport}, strips of {volume.strip_bytes} bytes"
+    print(f"{directory}: {len(volume.servers)} servers serve ({how})")
+    print(f'measure it: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
+    print(f"when done: strider listio stop {shown}")
+
+
+@listio.command()
+def stop(directory: DirectoryArgument, json: JsonOption = False) -> None:
+    """Stop the servers of a volume when they have finished what they do; what they keep stays."""
+    from strider.listio import stop as end
+
+    _require(directory)
+    count = end(directory)
+    if json:
+        _print_json({"directory": str(directory), "stopped": count})
+    else:
+        print(f"{directory}: {count} servers stopped" if count else f"{directory}: no server ran")
+
+
+@listio.command()
+def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
+    """Tell what the servers of a volume have done, and which do not answer; exit code 3 unless all do."""
+    from strider import engine as engines
+    from strider.listio import is_down, processes_of
+    from strider.listio import status as ask
+
+    volume = _require(directory)
+    down = is_down(directory)
+    servers = [] if down else ask(engines.find(), directory)
+    for number, process in enumerate(processes_of(directory)[: len(servers)]):
+        servers[number]["pid"] = process.pid
+    problems = [server for server in servers if not server["answers"]]
+    state = "down" if down else "incomplete" if problems else "up"
+    if json:
+        head = {"directory": str(directory), "state": state, "transport": volume.transport}
+        _print_json({**head, "strip_bytes": volume.strip_bytes, "servers": servers})
+    else:
+        print(f"{directory} is {state}" + (f": strider listio serve {directory} starts it" if down else ""))
+        if servers:
+            _print_status(servers)
+    if state != "up":
+        raise typer.Exit(int(ExitCode.CANNOT_RUN))
+
+
+@listio.command()
+def check(
+    directory: DirectoryArgument,
+    remove_orphans: Annotated[
+        bool, typer.Option("--remove-orphans", help="Remove data that belong to no file.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Compare the names of a volume with its data files; exit code 1 if they do not fit.
+
+    The servers have to run, and nobody should change the volume meanwhile.
+    """
+    from strider import engine as engines
+    from strider.listio import check as ask
+    from strider.units import format_bytes_rounded
+
+    _require(directory)
+    found = ask(engines.find(), directory, remove_orphans)
+    orphans = len(found["orphans"])
+    if json:
+        _print_json(found)
+    else:
+        held = format_bytes_rounded(found["bytes"])
+        names = f"{found['files']} files in {found['directories']} directories"
+        print(f"{names}, {found['data_files']} data files, {held}")
+        for problem in found["problems"]:
+            print(f"damaged: {problem}")
+        if orphans:
+            remedy = "removed" if found["removed"] else f"strider listio check {directory} --remove-orphans"
+            print(f"{orphans} data files belong to no file: {remedy}")
+    if found["problems"] or (orphans and not found["removed"]):
+        raise typer.Exit(int(ExitCode.CHECK_FAILED))
+
+
+@listio.command()
+def registration(
+    domains: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DOMAIN]...", help="uring, mlock, model; else all.", show_default=False),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure what registering memory costs on this machine: T = a·p + b for p pages, by domain."""
+    from strider import engine as engines
+    from strider.listio import registration as ask
+    from strider.listio.tool import DOMAINS
+
+    fits = ask(engines.find(), domains or list(DOMAINS))
+    _print_json(fits) if json else _print_fits(fits)
+
+
+def _require(directory: Path) -> "Volume":
+    from strider.listio import read_volume
+
+    volume = read_volume(directory)
+    if volume is None:
+        raise StriderError(f"{directory} is no volume: strider listio serve {directory} makes one")
+    return volume
+
+
+def _size(text: str | None) -> int | None:
+    from strider.units import parse_bytes
+
+    try:
+        return parse_bytes(text) if text is not None else None
+    except ValueError as error:
+        raise StriderError(f"--strip: {error}") from error
+
+
+def _print_status(servers: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from strider.cli.console import output
+    from strider.units import format_bytes_rounded
+
+    table = Table(box=None, pad_edge=False, header_style="")
+    for column in ("server", "address", "process", "clients", "requests", "written", "read", "file calls"):
+        table.add_column(column, justify="left" if column == "address" else "right")
+    for server in servers:
+        process = str(server.get("pid", ""))
+        if not server["answers"]:
+            table.add_row(str(server["server"]), server["address"], process)
+            continue
+        moved = [format_bytes_rounded(server[f"{done}_bytes"]) for done in ("written", "read")]
+        counts = [str(server[key]) for key in ("clients", "requests")]
+        table.add_row(
+            str(server["server"]), server["address"], process, *counts, *moved, str(server["file_calls"])
+        )
+    output().print(table)
+    for server in servers:
+        if not server["answers"]:
+            print(f"server {server['server']}: {server['error']}")
+
+
+def _print_fits(fits: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from strider.cli.console import output
+
+    table = Table(box=None, pad_edge=False, header_style="", title_justify="left", title_style="")
+    table.title = "T = a·p + b, in µs for p pages; ± one standard error"
+    table.add_column("domain")
+    for column in ("a", "b", "a' (undo)", "b' (undo)", "merges holes up to"):
+        table.add_column(column, justify="right")
+    for fit in fits:
+        if fit["problem"]:
+            continue
+        cells = [
+            f"{fit[way][name]:.4g} ± {fit[way][f'{name}_error']:.2g}"
+            for way in ("register", "deregister")
+            for name in ("us_per_page", "us")
+        ]
+        table.add_row(fit["domain"], *cells, f"{fit['most_hole_pages']} pages")
+    output().print(table)
+    for fit in fits:
+        if fit["problem"]:
+            print(f"{fit['domain']}: not on this machine: {fit['problem']}")
+
+
+def _print_json(value: object) -> None:
+    from strider.engine import to_json
+
+    sys.stdout.write(to_json(value))

@@ -1,0 +1,25 @@
+"""The list-I/O service as users have it: volumes that are started, looked at, checked and stopped.
+
+Servers and protocol are C++ programs that lie beside the engine (docs/listio.md). A volume is a directory:
+the servers' folders, a file that says where they are, and one that says which processes they are.
+"""
+
+from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
+from strider.listio.temporary import temporary_volume
+from strider.listio.tool import check, registration, status
+from strider.listio.volume import VOLUME_FILE, Volume, read_volume
+
+__all__ = [
+    "VOLUME_FILE",
+    "ServerOptions",
+    "Volume",
+    "check",
+    "is_down",
+    "processes_of",
+    "read_volume",
+    "registration",
+    "serve",
+    "status",
+    "stop",
+    "temporary_volume",
+]

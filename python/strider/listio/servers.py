@@ -1,0 +1,272 @@
+"""The servers of a volume as processes: started, found again, stopped."""
+
+import json
+import os
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from strider.engine import Engine, Json
+from strider.errors import ExitCode, StriderError
+from strider.lab import processes as process_table
+from strider.lab.record import Process, boot_id
+from strider.listio.tool import SERVER, program
+from strider.listio.volume import VOLUME_FILE, Volume, choose_transport, new_secret, read_volume
+
+PROCESSES_FILE = "listio-servers.json"
+READY_S = 20.0
+"""How long servers may take until they serve."""
+STOP_S = 10.0
+"""How long they may take to finish what they have begun."""
+MOST_SERVERS = 1024
+_LOG_LINES = 3
+
+Lifetime = Literal["stop", "starter"]
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """How servers are to be.
+
+    Attributes:
+        servers: How many; None for as many as the volume has, or 4.
+        strip_bytes: Strip size of new files; None for what the volume has, or 64 KiB.
+        transport: Name of the transport, or `auto`.
+        listen: Host on which they listen.
+        store: `nothing`: what is written is forgotten, to measure the way there.
+        lifetime: Whether they end with `stop` alone, or with the process that started them.
+    """
+
+    servers: int | None = None
+    strip_bytes: int | None = None
+    transport: str = "auto"
+    listen: str = "127.0.0.1"
+    store: Literal["files", "nothing"] = "files"
+    lifetime: Lifetime = "stop"
+
+
+class ProcessRecord(BaseModel):
+    """Which processes the servers of a volume are.
+
+    Attributes:
+        boot: Which start of the machine they belong to.
+        processes: By number of the server.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    boot: str
+    processes: list[Process]
+
+
+@dataclass
+class Started:
+    """Servers that serve.
+
+    Attributes:
+        volume: What clients have to know.
+        children: The processes.
+    """
+
+    volume: Volume
+    children: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def stop(self) -> None:
+        """Ends those that end with the process that started them."""
+        for child in self.children:
+            child.terminate()
+        end = time.monotonic() + STOP_S
+        for child in self.children:
+            try:
+                child.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+            for stream in (child.stdin, child.stdout):
+                if stream:
+                    stream.close()
+
+
+def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
+    """Starts the servers of a volume, new or stopped before, and waits until they serve.
+
+    Args:
+        engine: The engine, beside which the server's program is.
+        directory: The volume's; made if it does not exist.
+        options: How they are to be.
+
+    Raises:
+        StriderError: They run already, do not fit the volume, or do not start; then none of them is left.
+    """
+    server = program(engine, SERVER)
+    _make(directory)
+    known = read_volume(directory)
+    if not is_down(directory):
+        remedy = f"strider listio stop {directory} ends them"
+        raise StriderError(f"{directory}: servers of this volume run already: {remedy}", ExitCode.CANNOT_RUN)
+    volume = _volume(directory, known, options)
+    started = Started(volume)
+    try:
+        for number in range(len(volume.servers)):
+            started.children.append(_start(server, directory, number, volume, options))
+        volume.servers = _wait_until_ready(started.children, directory)
+        _record(directory, started.children)
+        volume.write(directory / VOLUME_FILE)
+    except BaseException:
+        started.stop()
+        (directory / PROCESSES_FILE).unlink(missing_ok=True)
+        raise
+    return started
+
+
+def stop(directory: Path) -> int:
+    """Stops the servers of a volume; what they keep stays.
+
+    Returns:
+        How many there were.
+
+    Raises:
+        StriderError: One cannot be stopped.
+    """
+    alive = [process for process in processes_of(directory) if process_table.is_alive(process)]
+    left = process_table.stop(alive, STOP_S)
+    if left:
+        names = ", ".join(f"{process.name} (process {process.pid})" for process in left)
+        raise StriderError(f"cannot stop {names}", ExitCode.CANNOT_RUN)
+    (directory / PROCESSES_FILE).unlink(missing_ok=True)
+    return len(alive)
+
+
+def processes_of(directory: Path) -> list[Process]:
+    """The processes that were started as servers of a volume; none of before the machine's start."""
+    try:
+        text = (directory / PROCESSES_FILE).read_text(encoding="utf-8")
+        record = ProcessRecord.model_validate_json(text)
+    except FileNotFoundError:
+        return []
+    except (OSError, ValidationError) as error:
+        raise StriderError(
+            f"{directory / PROCESSES_FILE} cannot be read: {error}", ExitCode.CANNOT_RUN
+        ) from error
+    return record.processes if record.boot == boot_id() else []
+
+
+def is_down(directory: Path) -> bool:
+    """Whether no server of a volume runs."""
+    return not any(map(process_table.is_alive, processes_of(directory)))
+
+
+def _make(directory: Path) -> None:
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StriderError(f"cannot make {directory}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+
+
+def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Volume:
+    """The volume as it is to be; its servers' addresses are not known yet."""
+    servers = options.servers or (len(known.servers) if known else 4)
+    if known and servers != len(known.servers):
+        raise StriderError(
+            f"{directory} is a volume of {len(known.servers)} servers, not {servers}: its files are "
+            f"spread over them; leave out --servers, or choose another directory"
+        )
+    return Volume(
+        servers=[""] * servers,
+        transport=choose_transport(options.transport),
+        strip_bytes=options.strip_bytes or (known.strip_bytes if known else 65536),
+        secret=known.secret if known else new_secret(),
+    )
+
+
+def _start(
+    server: Path, directory: Path, number: int, volume: Volume, options: ServerOptions
+) -> subprocess.Popen[str]:
+    words = {
+        "--directory": str(directory.resolve()),
+        "--number": str(number),
+        "--servers": str(len(volume.servers)),
+        "--secret-file": "-",
+        "--listen": f"{options.listen}:0",
+        "--transport": volume.transport,
+        "--store": options.store,
+        "--until": "input-ends" if options.lifetime == "starter" else "signal",
+    }
+    command = [str(server), *(word for option in words.items() for word in option)]
+    with _log(directory, number).open("w", encoding="utf-8") as log:
+        # Away from the terminal's Ctrl-C: whoever started it stops it, in the end.
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            cwd="/",
+            start_new_session=True,
+        )
+    _tell_secret(child.stdin, volume.secret, close=options.lifetime == "stop")
+    return child
+
+
+def _tell_secret(stream: IO[str] | None, secret: str, close: bool) -> None:
+    """By a pipe: arguments and files are seen by others."""
+    assert stream is not None  # noqa: S101 - asked for
+    try:
+        stream.write(secret + "\n")
+        stream.flush()
+        if close:
+            stream.close()
+    except BrokenPipeError:
+        return  # it has ended; whoever waits until it is ready says why
+
+
+def _wait_until_ready(children: Sequence[subprocess.Popen[str]], directory: Path) -> list[str]:
+    """The addresses that servers say when they serve."""
+    end = time.monotonic() + READY_S
+    return [_ready(child, number, directory, end) for number, child in enumerate(children)]
+
+
+def _ready(child: subprocess.Popen[str], number: int, directory: Path, end: float) -> str:
+    stream = child.stdout
+    assert stream is not None  # noqa: S101 - asked for
+    readable, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
+    line = stream.readline() if readable else ""
+    if line.startswith("ready "):
+        ready: dict[str, Json] = json.loads(line.removeprefix("ready "))
+        return str(ready["address"])
+    why = _last_lines(_log(directory, number)) or (
+        "it ended" if readable else f"not ready within {READY_S:.0f} s"
+    )
+    raise StriderError(f"server {number} of {directory} does not start: {why}", ExitCode.CANNOT_RUN)
+
+
+def _log(directory: Path, number: int) -> Path:
+    return directory / f"server-{number}.log"
+
+
+def _last_lines(log: Path) -> str:
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(line.strip() for line in lines[-_LOG_LINES:])
+
+
+def _record(directory: Path, children: Sequence[subprocess.Popen[str]]) -> None:
+    """Writes down which processes they are, before anybody else may rely on them."""
+    found = [process_table.identify(child.pid, f"server {number}") for number, child in enumerate(children)]
+    alive = [process for process in found if process]
+    if len(alive) < len(children):
+        raise StriderError(f"a server of {directory} ended as soon as it was ready", ExitCode.CANNOT_RUN)
+    file = directory / PROCESSES_FILE
+    new = file.with_name(f"{file.name}.{os.getpid()}")
+    new.write_text(
+        ProcessRecord(boot=boot_id(), processes=alive).model_dump_json(indent=1) + "\n", encoding="utf-8"
+    )
+    new.replace(file)

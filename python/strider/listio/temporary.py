@@ -1,0 +1,50 @@
+"""A volume for one run: started in the run's own folder in the target, gone with it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from strider.engine import Engine
+from strider.listio.servers import ServerOptions, serve
+from strider.listio.volume import VOLUME_FILE
+from strider.suite import Plan
+
+INTERFACE = "listio"
+SERVERS = 4
+
+
+@contextmanager
+def temporary_volume(plan: Plan, engine: Engine, own: Path) -> Iterator[int]:
+    """Starts a volume where a plan has cases that need one and find none; its servers end with the context.
+
+    They end with this process too, whatever happens to it, and their files are within the run's folder.
+
+    Args:
+        plan: What will be run.
+        engine: The engine.
+        own: The run's folder, where the engine looks for a volume first.
+
+    Yields:
+        How many servers were started; 0 if none.
+
+    Raises:
+        StriderError: They do not start.
+    """
+    servers = servers_needed(plan, own)
+    if servers == 0:
+        yield 0
+        return
+    started = serve(engine, own, ServerOptions(servers=servers, lifetime="starter"))
+    try:
+        yield servers
+    finally:
+        started.stop()
+
+
+def servers_needed(plan: Plan, own: Path) -> int:
+    """How many servers a volume for a plan has to have; 0 where it needs none, or there is one."""
+    cases = [case for case in plan.cases if case.interface["name"] == INTERFACE]
+    searching = [case for case in cases if not case.interface.get("volume")]
+    if not searching or any((place / VOLUME_FILE).exists() for place in (own, *own.parents)):
+        return 0
+    return max(SERVERS, *(int(case.interface.get("servers", 0)) for case in searching))

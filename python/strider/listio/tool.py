@@ -1,0 +1,72 @@
+"""The programs beside the engine: `strider-listio-server`, and `strider-listio`, which asks volumes."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from strider.engine import Engine, Json
+from strider.errors import ExitCode, StriderError
+from strider.listio.volume import VOLUME_FILE
+
+SERVER = "strider-listio-server"
+TOOL = "strider-listio"
+DOMAINS = ("uring", "mlock", "model")
+"""Where memory can be registered."""
+_LIMIT_S = 600.0
+"""A check reads the name of every file."""
+
+
+def program(engine: Engine, name: str) -> Path:
+    """Where a program of the service is.
+
+    Raises:
+        StriderError: The engine was built without it.
+    """
+    path = engine.path.resolve().with_name(name)
+    if not path.is_file():
+        raise StriderError(
+            f"{path} is missing: the list-I/O service is built where libcrypto is (Debian: libssl-dev)",
+            ExitCode.CANNOT_RUN,
+        )
+    return path
+
+
+def status(engine: Engine, directory: Path) -> list[dict[str, Json]]:
+    """What each server of a volume has done; where one does not answer (`answers`), `error` says why."""
+    servers: list[dict[str, Json]] = _ask(engine, "status", str(directory / VOLUME_FILE))["servers"]
+    return servers
+
+
+def check(engine: Engine, directory: Path, remove_orphans: bool = False) -> dict[str, Json]:
+    """What comparing the names of a volume with its data files finds; nobody should change it meanwhile.
+
+    Args:
+        engine: The engine.
+        directory: The volume's.
+        remove_orphans: Whether data files of no file are removed.
+    """
+    verb = "repair" if remove_orphans else "check"
+    found: dict[str, Json] = _ask(engine, verb, str(directory / VOLUME_FILE))
+    return found
+
+
+def registration(engine: Engine, domains: list[str]) -> list[dict[str, Json]]:
+    """The fit of T = a·p + b for some domains on this machine."""
+    fits: list[dict[str, Json]] = _ask(engine, "registration", *domains)
+    return fits
+
+
+def _ask(engine: Engine, *words: str) -> Json:
+    command = [str(program(engine, TOOL)), *words]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=_LIMIT_S
+        )
+    except subprocess.TimeoutExpired:
+        raise StriderError(
+            f"strider listio {words[0]}: no answer within {_LIMIT_S:.0f} s", ExitCode.CANNOT_RUN
+        ) from None
+    if done.returncode not in (ExitCode.OK, ExitCode.CHECK_FAILED):
+        code = ExitCode.BAD_INPUT if done.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
+        raise StriderError(done.stderr.strip() or f"{TOOL} ended with {done.returncode}", code)
+    return json.loads(done.stdout)

@@ -1,0 +1,79 @@
+"""The file of a volume: where its servers are, and the secret that lets clients in."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from strider.errors import ExitCode, StriderError
+
+VOLUME_FILE = "listio-volume.json"
+"""Its name in the volume's directory, where the engine looks for it too (engine/interfaces/listio)."""
+
+_YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+
+
+class Volume(BaseModel):
+    """What clients have to know (listio/client/volume.hpp).
+
+    Attributes:
+        format: Version of the file's form.
+        servers: Addresses, by number.
+        transport: What carries the bytes unless a client wants another.
+        strip_bytes: Strip size of files that do not say otherwise.
+        secret: 64 hexadecimal digits.
+    """
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    format: Literal[1] = Field(default=1, alias="strider-listio-volume")
+    servers: list[str]
+    transport: str
+    strip_bytes: int
+    secret: str
+
+    def write(self, file: Path) -> None:
+        """Replaces the file at once; nobody else may read it."""
+        new = file.with_name(f"{file.name}.{os.getpid()}")
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(self.model_dump_json(by_alias=True, indent=1) + "\n")
+        new.replace(file)
+
+
+def read_volume(directory: Path) -> Volume | None:
+    """The volume of a directory; None if it has none.
+
+    Raises:
+        StriderError: The file cannot be read, or is none of a volume.
+    """
+    file = directory / VOLUME_FILE
+    try:
+        return Volume.model_validate_json(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StriderError(f"cannot read {file}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+    except ValidationError as error:
+        raise StriderError(f"{file} is not the file of a volume: {error.errors()[0]['msg']}") from error
+
+
+def new_secret() -> str:
+    """A secret that nobody knows yet."""
+    return secrets.token_hex(32)
+
+
+def choose_transport(wanted: str) -> str:
+    """The transport that `auto` stands for; any other name stands for itself.
+
+    Servers and clients of one host reach each other's memory (cma), unless the kernel keeps a user's
+    processes apart (Yama).
+    """
+    if wanted != "auto":
+        return wanted
+    try:
+        return "cma" if int(_YAMA.read_text(encoding="ascii")) == 0 else "tcp"
+    except (OSError, ValueError):
+        return "cma"

@@ -1,0 +1,158 @@
+"""Servers of a volume start all or none, are found again, and end when told or with their starter."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from strider.engine import Engine
+from strider.errors import ExitCode, StriderError
+from strider.lab.processes import is_alive
+from strider.listio import (
+    ServerOptions,
+    check,
+    is_down,
+    processes_of,
+    read_volume,
+    registration,
+    serve,
+    status,
+    stop,
+)
+from strider.listio.servers import PROCESSES_FILE
+from strider.listio.tool import SERVER
+
+
+@pytest.fixture
+def built(engine: Engine) -> Engine:
+    """The engine with the service beside it."""
+    if not engine.path.resolve().with_name(SERVER).exists():
+        pytest.skip("needs the list-I/O service (Debian package libssl-dev)")
+    return engine
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Path]:
+    """A place for a volume; at the end it is down."""
+    yield tmp_path / "volume"
+    stop(tmp_path / "volume")
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_servers_serve_until_they_are_stopped(built: Engine, directory: Path) -> None:
+    volume = serve(built, directory, ServerOptions(servers=3, strip_bytes=4096)).volume
+
+    assert read_volume(directory) == volume
+    assert [server["answers"] for server in status(built, directory)] == [True] * 3
+    assert [process.name for process in processes_of(directory)] == ["server 0", "server 1", "server 2"]
+    assert check(built, directory)["problems"] == []
+    processes = processes_of(directory)
+    assert stop(directory) == 3
+    assert not any(map(is_alive, processes))
+    assert is_down(directory)
+    assert stop(directory) == 0
+
+
+def test_a_volume_is_found_again_with_its_secret(built: Engine, directory: Path) -> None:
+    first = serve(built, directory, ServerOptions(servers=2, strip_bytes=8192)).volume
+    stop(directory)
+    again = serve(built, directory, ServerOptions()).volume
+    assert (len(again.servers), again.strip_bytes, again.secret) == (2, 8192, first.secret)
+
+
+def test_what_runs_is_not_started_twice(built: Engine, directory: Path) -> None:
+    serve(built, directory, ServerOptions(servers=2))
+    with pytest.raises(StriderError, match="run already: strider listio stop") as caught:
+        serve(built, directory, ServerOptions())
+    assert caught.value.exit_code == ExitCode.CANNOT_RUN
+    assert len(status(built, directory)) == 2
+
+
+def test_another_number_of_servers_does_not_fit(built: Engine, directory: Path) -> None:
+    serve(built, directory, ServerOptions(servers=2))
+    stop(directory)
+    with pytest.raises(StriderError, match="is a volume of 2 servers, not 3"):
+        serve(built, directory, ServerOptions(servers=3))
+    assert is_down(directory)
+
+
+def test_a_server_that_does_not_start_takes_the_others_along(built: Engine, directory: Path) -> None:
+    directory.mkdir()
+    (directory / "server-1").write_text("in the way")
+    with pytest.raises(StriderError, match=r"server 1 of .* does not start: .*server-1"):
+        serve(built, directory, ServerOptions(servers=3))
+    assert not (directory / PROCESSES_FILE).exists()
+    assert read_volume(directory) is None
+    assert not _servers_in(directory)
+
+
+def test_servers_without_their_starter_end(built: Engine, directory: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from strider.engine import Engine;"
+        "from strider.listio import ServerOptions, serve;"
+        "options = ServerOptions(servers=2, lifetime='starter');"
+        "started = serve(Engine(Path(sys.argv[1])), Path(sys.argv[2]), options);"
+        "print('up', flush=True); time.sleep(60)"
+    )
+    words = [sys.executable, "-c", script, str(built.path), str(directory)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as starter:
+        assert starter.stdout
+        assert starter.stdout.readline() == "up\n"
+        assert len(_servers_in(directory)) == 2
+        starter.send_signal(signal.SIGKILL)
+    assert eventually(lambda: not _servers_in(directory))
+
+
+def test_a_server_that_was_killed_is_named(built: Engine, directory: Path) -> None:
+    serve(built, directory, ServerOptions(servers=2))
+    os.kill(processes_of(directory)[1].pid, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(processes_of(directory)[1]))
+    answers = status(built, directory)
+    assert [server["answers"] for server in answers] == [True, False]
+    assert "server 1" in answers[1]["error"]
+
+
+def test_processes_of_an_earlier_start_of_the_machine_are_not_touched(directory: Path) -> None:
+    directory.mkdir()
+    other = '{"boot": "another", "processes": [{"pid": 1, "start_ticks": 1, "name": "server 0"}]}'
+    (directory / PROCESSES_FILE).write_text(other)
+    assert processes_of(directory) == []
+    assert is_down(directory)
+
+
+def test_registration_is_fitted_for_each_domain(built: Engine) -> None:
+    (fit,) = registration(built, ["model"])
+    assert fit["register"]["us_per_page"] == pytest.approx(0.77, rel=0.2)
+    assert fit["register"]["us"] == pytest.approx(7.42, rel=0.2)
+    assert fit["samples"][0]["pages"] == 1
+    with pytest.raises(StriderError, match="tape"):
+        registration(built, ["tape"])
+
+
+def _servers_in(directory: Path) -> list[int]:
+    """Processes of servers that keep their files in a directory."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(SERVER.encode()) and str(directory.resolve()).encode() in words:
+            found.append(int(folder.name))
+    return found

@@ -1,0 +1,43 @@
+"""A run gets a volume of its own where it needs one and there is none."""
+
+from pathlib import Path
+
+import pytest
+
+from strider.engine import Json
+from strider.listio import VOLUME_FILE
+from strider.listio.temporary import servers_needed
+from strider.suite.plan import Plan, PlannedCase, Repetitions, SuiteTitle
+
+
+def plan(*interfaces: dict[str, Json]) -> Plan:
+    cases = [
+        PlannedCase(
+            case=number,
+            clients=1,
+            interface=interface,
+            pattern={"name": "segmented"},
+            operations=["write"],
+            repetitions=Repetitions(min=1, max=1),
+        )
+        for number, interface in enumerate(interfaces, 1)
+    ]
+    return Plan(suite=SuiteTitle(name="s"), target="/t", ranks=1, cases=cases)
+
+
+@pytest.mark.parametrize(
+    ("interfaces", "servers"),
+    [
+        ([{"name": "posix"}], 0),
+        ([{"name": "posix"}, {"name": "listio", "volume": ""}], 4),
+        ([{"name": "listio", "volume": "", "servers": 8}, {"name": "listio", "volume": "", "servers": 2}], 8),
+        ([{"name": "listio", "volume": "/elsewhere/listio-volume.json"}], 0),
+    ],
+)
+def test_as_many_servers_as_the_cases_ask_for(tmp_path: Path, interfaces: list[Json], servers: int) -> None:
+    assert servers_needed(plan(*interfaces), tmp_path) == servers
+
+
+def test_a_volume_above_the_run_is_used(tmp_path: Path) -> None:
+    (tmp_path / VOLUME_FILE).write_text("{}")
+    assert servers_needed(plan({"name": "listio", "volume": ""}), tmp_path / "strider-run") == 0

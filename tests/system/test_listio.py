@@ -1,0 +1,295 @@
+"""The list-I/O service: real servers, the interface that uses them, and runs that bring their own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import (
+    DEADLINE_S,
+    EngineJob,
+    Json,
+    case,
+    descendants,
+    kill,
+    plan,
+    read_events,
+    run_engine,
+    strider_command,
+    wait_for,
+)
+from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
+from strider.engine import Engine
+from strider.lab import Endpoint
+from strider.listio import VOLUME_FILE, ServerOptions, check, processes_of, serve, stop
+
+METHODS: list[Json] = [
+    *({"interface_method": method} for method in ("multiple", "pack", "gather", "hybrid")),
+    *({"interface_calls": calls} for calls in ("each", "sieve")),
+    {"interface_calls": "sieve", "interface_sieve_buffer": 5000},
+    {"interface_threshold": 4096, "interface_strip": 1000, "interface_servers": 3},
+    {"interface_transport": "tcp"},
+    {"depth": 4},
+    {"depth": 3, "interface_transport": "tcp", "interface_method": "gather"},
+]
+REGISTRATIONS: list[Json] = [
+    {"interface_registration": domain, "interface_strategy": strategy, "interface_calibrate": False, **more}
+    for domain, strategy, more in (
+        ("uring", "ogr", {}),
+        ("mlock", "individual", {}),
+        ("model", "single", {}),
+        ("model", "ogr", {"interface_cache_bytes": 1 << 20, "depth": 2}),
+    )
+]
+BTIO: Json = {"pattern": "btio", "pattern_class": "A", "pattern_dumps": 2}
+"""Two of the 40 dumps of class A: a client of 4 has 2048 pieces of 1280 bytes in each."""
+
+
+@pytest.fixture(scope="module")
+def volume(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A volume of four servers."""
+    Native("listio").require(engine)
+    directory = tmp_path_factory.mktemp("listio") / "volume"
+    serve(engine, directory, ServerOptions(servers=4))
+    yield directory
+    stop(directory)
+
+
+def native(volume: Path, methods: list[Json]) -> Native:
+    return Native("listio", {"volume": str(volume / VOLUME_FILE)}, methods, volume.parent)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
+def test_every_method_moves_the_same_bytes_as_posix(
+    engine: Engine, tmp_path: Path, volume: Path, pattern: Json
+) -> None:
+    check_mount(engine, tmp_path, Endpoint(name="volume"), pattern, native=native(volume, METHODS))
+    assert check(engine, volume)["data_files"] == 0
+
+
+def test_every_registration_moves_the_same_bytes_as_posix(
+    engine: Engine, tmp_path: Path, volume: Path
+) -> None:
+    pattern: Json = {**PATTERNS[2], "pattern_memory_gap": 5000}
+    check_mount(engine, tmp_path, Endpoint(name="volume"), pattern, native=native(volume, REGISTRATIONS))
+
+
+def test_metadata(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    check_metadata(engine, tmp_path, tmp_path, native(volume, []))
+    found = check(engine, volume)
+    assert (found["files"], found["directories"], found["data_files"]) == (0, 0, 0)
+
+
+def test_ctrl_c_leaves_nothing_in_the_volume(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    check_interruption(engine, tmp_path, tmp_path, native(volume, []))
+    assert check(engine, volume)["files"] == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"volume": "/nowhere/listio-volume.json"}, "No such file"),
+        ({"servers": 9}, "listio.servers is 9, but the volume has 4"),
+        ({"transport": "pigeon"}, "pigeon"),
+    ],
+)
+def test_what_cannot_be_is_one_error(
+    engine: Engine, tmp_path: Path, volume: Path, wrong: Json, said: str
+) -> None:
+    assert said in check_refusal(engine, tmp_path, tmp_path, native(volume, []), **wrong)["message"]
+
+
+def test_without_a_volume_the_error_says_how_to_start_one(engine: Engine, tmp_path: Path) -> None:
+    Native("listio").require(engine)
+    done = run_engine(engine, plan([case(**PATTERNS[0], interface="listio")]), tmp_path)
+    (error,) = done.of("error")
+    assert (error["operation"], done.returncode) == ("connect", 1)
+    assert "strider listio serve" in error["remedy"]
+
+
+def test_a_server_that_dies_is_named_and_others_go_on(engine: Engine, tmp_path: Path) -> None:
+    Native("listio").require(engine)
+    directory = tmp_path / "volume"
+    serve(engine, directory, ServerOptions(servers=2))
+    own = native(directory, [])
+    endless = case(**PATTERNS[0], **own.keys(), clients=2, repetitions=100_000)
+    try:
+        document = plan([endless, case(**PATTERNS[0])])
+        with EngineJob(engine, document, tmp_path) as job:
+            wait_for(lambda: [e for e in read_events(job.events_file) if e["event"] == "sample"], "a sample")
+            kill(processes_of(directory)[1].pid, signal.SIGKILL)
+            done = job.finish()
+        assert done.returncode == 1
+        assert any("server 1 (127.0.0.1:" in error["message"] for error in done.of("error", case=1))
+        assert done.of("sample", case=2)
+    finally:
+        stop(directory)
+
+
+def test_requests_are_counted(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    """A client asks for a piece at a time, or for 128 pieces at a time of each server."""
+    pieces, dumps = 2048, 2
+    cases = [
+        case(**BTIO, **native(volume, []).keys(), interface_calls=calls, clients=4)
+        for calls in ("each", "list")
+    ]
+
+    done = run_engine(engine, plan(cases), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    for operation in ("write", "read"):
+        each, lists = (
+            int(done.sample(case=number, operation=operation)["facts"]["requests"]) for number in (1, 2)
+        )
+        assert each >= pieces * dumps
+        assert lists >= pieces * dumps // 128
+        assert each >= 60 * lists
+
+
+def test_facts_tell_what_the_client_did(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    keys: Json = {"interface_registration": "model", "interface_method": "gather"}
+    test = case(**PATTERNS[2], pattern_memory_gap=5000, **native(volume, []).keys(), **keys)
+
+    facts = run_engine(engine, plan([test]), tmp_path).sample(operation="write")["facts"]
+
+    assert facts["servers"] == "4"
+    assert (facts["calls"], facts["extents"], facts["lists_gathered"]) == ("4", "36", "4")
+    assert facts["packed_bytes"] == "0"
+    assert int(facts["wire_bytes"]) >= 36 * 5000
+    assert int(facts["registrations"]) >= 4
+    assert float(facts["register_us"].split(" ± ")[0]) == pytest.approx(7.42, rel=0.3)
+
+
+@pytest.mark.parametrize(("hole", "groups"), [(None, 1), ("unmapped", 6), ("inaccessible", 6)])
+def test_a_group_is_cut_at_each_hole(
+    engine: Engine, tmp_path: Path, volume: Path, hole: str | None, groups: int
+) -> None:
+    keys: Json = {"interface_registration": "uring", "interface_method": "gather", "verify": "full"}
+    if hole:
+        keys |= {"interface_holes": 5, "interface_hole": hole}
+    rows: Json = {
+        "pattern": "vector",
+        "pattern_pieces": 64,
+        "pattern_piece": 4096,
+        "pattern_memory_gap": 4096,
+    }
+    test = case(**rows, **native(volume, []).keys(), **keys)
+
+    done = run_engine(engine, plan([test]), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    for operation in ("write", "read"):
+        facts = done.sample(operation=operation)["facts"]
+        assert int(facts["registrations"]) == groups * int(facts["calls"])
+
+
+def test_one_region_cannot_span_a_hole(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    keys: Json = {
+        "interface_registration": "model",
+        "interface_method": "gather",
+        "interface_strategy": "single",
+    }
+    rows: Json = {
+        "pattern": "vector",
+        "pattern_pieces": 64,
+        "pattern_piece": 4096,
+        "pattern_memory_gap": 4096,
+    }
+    test = case(**rows, **native(volume, []).keys(), **keys, interface_holes=1)
+
+    done = run_engine(engine, plan([test]), tmp_path)
+
+    assert (done.returncode, done.of("error")[0]["errno"]) == (1, 14)
+    assert "registration strategy" in done.of("error")[0]["remedy"]
+
+
+def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path) -> None:
+    Native("listio").require(engine)
+    directory = tmp_path / "volume"
+
+    def strider(*words: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            strider_command("listio", *words), capture_output=True, text=True, timeout=DEADLINE_S, check=False
+        )
+
+    try:
+        served = strider("serve", directory, "--servers", "2", "--strip", "4KiB", "--json")
+        assert served.returncode == 0, served.stderr
+        told = json.loads(served.stdout)
+        assert len(told["servers"]) == 2
+        assert "secret" not in told
+        up = strider("status", directory, "--json")
+        assert (up.returncode, json.loads(up.stdout)["state"]) == (0, "up")
+        assert strider("check", directory).returncode == 0
+        again = strider("serve", directory)
+        assert (again.returncode, "strider listio stop" in again.stderr) == (3, True)
+        assert strider("stop", directory).returncode == 0
+        down = strider("status", directory, "--json")
+        assert (down.returncode, json.loads(down.stdout)["state"]) == (3, "down")
+        assert strider("stop", tmp_path).returncode == 2
+    finally:
+        stop(directory)
+
+
+SUITE = """
+[suite]
+name = "own-volume"
+repetitions = 1
+clients = 2
+[[case]]
+interface = ["posix", "listio"]
+pattern = "vector"
+pieces = 128
+piece = "1KiB"
+count = {count}
+verify = "full"
+"""
+
+
+@pytest.mark.parametrize("ending", ["itself", "ctrl-c", "killed"])
+def test_a_run_brings_its_own_volume_and_removes_it(engine: Engine, tmp_path: Path, ending: str) -> None:
+    Native("listio").require(engine)
+    target = tmp_path / "target"
+    target.mkdir()
+    suite = tmp_path / "own.toml"
+    suite.write_text(SUITE.format(count=16 if ending == "itself" else 65536))
+    words = strider_command("run", suite, "--target", target, "--store", tmp_path / "store", "--quiet")
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            if ending != "itself":
+                wait_for(lambda: len(_servers_below(target)) == 4, "the servers")
+                process.send_signal(signal.SIGINT if ending == "ctrl-c" else signal.SIGKILL)
+            _, said = process.communicate(timeout=DEADLINE_S)
+        finally:
+            for pid in descendants(process.pid):
+                kill(pid, signal.SIGKILL)
+    wait_for(lambda: not _servers_below(target), "the servers to end")
+    if ending == "killed":
+        # What is left is the run's folder, with everything in it: strider clean knows it by its mark.
+        (folder,) = target.iterdir()
+        shutil.rmtree(folder)
+        return
+    assert process.returncode in ((0,) if ending == "itself" else (1, 3)), said
+    assert list(target.iterdir()) == []
+
+
+def _servers_below(directory: Path) -> list[int]:
+    """Servers that keep their files below a directory."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            program = os.fsdecode(words[0])
+            if program.endswith("strider-listio-server") and any(
+                os.fsdecode(word).startswith(f"{directory}/") for word in words
+            ):
+                found.append(int(folder.name))
+    return found
