@@ -131,7 +131,9 @@ def execute(
             program = _program(engine, directory, own.path, counters)
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
-                    console.print(f"note: started {servers} list-I/O servers for this run: {_VOLUME}", soft_wrap=True)
+                    console.print(
+                        f"note: started {servers} list-I/O servers for this run: {_VOLUME}", soft_wrap=True
+                    )
                 process = start(launcher, plan.ranks, program, directory.log)
                 ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:
