@@ -37,7 +37,7 @@ IoError error_of(PVFS_error error, const char* call, const std::string& file, st
   return {{call, file, offset, length, -negative_errno(error)}, text.data()};
 }
 
-void check(PVFS_error error, const char* call, const std::string& file) {
+void require(PVFS_error error, const char* call, const std::string& file) {
   if (error < 0) throw error_of(error, call, file);
 }
 
@@ -79,7 +79,7 @@ class Pvfs2File final : public File {
 
   void write(const Request& request) override { move(PVFS_IO_WRITE, request); }
   void read(const Request& request) override { move(PVFS_IO_READ, request); }
-  void sync() override { check(PVFS_sys_flush(file_, credential_, PVFS_HINT_NULL), "PVFS_sys_flush", path_); }
+  void sync() override { require(PVFS_sys_flush(file_, credential_, PVFS_HINT_NULL), "PVFS_sys_flush", path_); }
   /// The system interface has no open files: there is nothing to close.
   void close() override {}
   Facts facts() const override {
@@ -398,7 +398,7 @@ class Pvfs2 final : public Interface {
       throw IoError({"PVFS_util_resolve", directory, 0, 0, 0}, "the table has no OrangeFS file system at the target",
                     "a target below a mount point of pvfs2.tab, /etc/pvfs2tab or /etc/fstab");
     inside_ = InsidePaths(directory, directory, inside.data());
-    check(PVFS_util_gen_credential_defaults(&credential_), "PVFS_util_gen_credential_defaults", directory);
+    require(PVFS_util_gen_credential_defaults(&credential_), "PVFS_util_gen_credential_defaults", directory);
     calls_.credential = &credential_;
   }
   std::unique_ptr<File> open(const OpenRequest& request) override {
@@ -409,7 +409,7 @@ class Pvfs2 final : public Interface {
       if (made >= 0) return std::make_unique<Pvfs2File>(file, &credential_, inside, method_);
       if (negative_errno(made) != -EEXIST) throw error_of(made, "PVFS_sys_create", inside);
     }
-    check(calls_.find(inside, file), "PVFS_sys_lookup", inside);
+    require(calls_.find(inside, file), "PVFS_sys_lookup", inside);
     return std::make_unique<Pvfs2File>(file, &credential_, inside, method_);
   }
   void remove(const std::string& path) override {
