@@ -174,8 +174,18 @@ def test_progress_is_told_and_interruption_ends_all_threads(
     make_balanced(top, 2, 6, 5)
     monkeypatch.setattr(removal, "POLL_S", 0.001)
     before = set(threading.enumerate())
+    interrupted = threading.Event()
+    unlink = os.unlink
+
+    def unlink_later(name: str, dir_fd: int) -> None:
+        """Else all may be gone before anybody looks."""
+        interrupted.wait(10)
+        unlink(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "unlink", unlink_later)
 
     def interrupt(removed: int) -> None:
+        interrupted.set()
         raise KeyboardInterrupt
 
     with opened(top) as descriptor, pytest.raises(KeyboardInterrupt):
