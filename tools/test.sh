@@ -26,5 +26,6 @@ engine_tests() {
 
 step lint tools/lint.sh check
 step engine engine_tests
-step python .strider/venv/bin/python -m pytest
+# Two at a time, and the tests of a file one after the other, since they share servers and runs.
+step python .strider/venv/bin/python -m pytest --numprocesses 2 --dist loadfile
 [ -z "$failed" ] || { printf '\nfailed:%s\n' "$failed"; exit 1; }
