@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Literal
 
 from strider.errors import ExitCode, StriderError
-from strider.lab import mounts, processes
-from strider.lab.record import FILE, Record, boot_id, read
+from strider.lab import mounts
+from strider.lab.processes import GRACE_S, marked
+from strider.lab.record import FILE, Record, read
 from strider.lab.site import Site
 from strider.lab.system import FileSystem
+from strider.processes import boot_id, is_alive, stop
 
 State = Literal["up", "down", "incomplete"]
 """`incomplete`: something was started, but not everything works; `down` removes it."""
@@ -93,7 +95,7 @@ def down(folder: Path, say: Callable[[str], None]) -> None:
     if record:
         # Of another start of the machine nothing lives on, and its numbers are those of others now.
         known = reversed(record.processes) if record.boot == boot_id() else []
-        alive = processes.stop([*known, *processes.marked(record.mark)])
+        alive = stop([*known, *marked(record.mark)], GRACE_S)
         if alive:
             names = ", ".join(f"{process.name} (process {process.pid})" for process in alive)
             raise StriderError(f"cannot stop {names}", ExitCode.CANNOT_RUN)
@@ -116,7 +118,7 @@ def state_of(folder: Path) -> State:
     is_whole = (
         record.state == "up"
         and record.boot == boot_id()
-        and all(map(processes.is_alive, record.processes))
+        and all(map(is_alive, record.processes))
         and set(points) <= set(mounts.below(folder))
     )
     return "up" if is_whole else "incomplete"

@@ -6,27 +6,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from strider.errors import ExitCode, StriderError
+from strider.processes import Process
 
 FILE = "lab.json"
 """The record's name in the lab's folder; also what shows that a folder is a lab's own."""
-
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-
-
-class Process(BaseModel):
-    """A process that cannot be mistaken for a later one with the same number.
-
-    Attributes:
-        pid: Process number.
-        start_ticks: When it started, in clock ticks since the machine did (field 22 of /proc/PID/stat).
-        name: What it is, for messages.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    pid: int
-    start_ticks: int
-    name: str
 
 
 class Endpoint(BaseModel):
@@ -94,11 +77,6 @@ class Record(BaseModel):
         new = folder / f"{FILE}.{self.mark}"
         new.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
         return new
-
-
-def boot_id() -> str:
-    """Which start of the machine this is."""
-    return _BOOT_ID.read_text(encoding="utf-8").strip()
 
 
 def read(folder: Path) -> Record | None:

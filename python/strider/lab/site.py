@@ -17,8 +17,9 @@ from typing import Literal
 
 from strider.errors import ExitCode, StriderError
 from strider.lab import cover
-from strider.lab.processes import MARK_VARIABLE, identify, marked
-from strider.lab.record import Process, Record, boot_id
+from strider.lab.processes import MARK_VARIABLE, marked
+from strider.lab.record import Record
+from strider.processes import Process, boot_id, identify
 
 LOOPBACK = "127.0.0.1"
 COMMAND_LIMIT_S = 60.0

@@ -10,12 +10,12 @@ import os
 import shutil
 import socket
 import stat
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from strider.errors import ExitCode, StriderError
 from strider.launch.removal import Progress, Removal, remove_contents
+from strider.processes import boot_id, start_ticks
 
 MARKER = ".strider"
 PREFIX = "strider-"
@@ -60,9 +60,9 @@ class Marker:
 
     def lives(self) -> bool:
         """Whether that process is there, on this host; another one that has its number is not it."""
-        if not Path(f"/proc/{self.pid}").exists() or (self.boot and self.boot != _boot()):
+        if not Path(f"/proc/{self.pid}").exists() or (self.boot and self.boot != boot_id()):
             return False
-        return not self.start or self.start == _start(self.pid)
+        return not self.start or self.start == start_ticks(self.pid)
 
 
 def create(target: Path, run: str) -> Folder:
@@ -177,7 +177,7 @@ def _holds_more_than_the_marker(opened: int) -> bool:
 
 
 def _mark(path: Path, run: str) -> None:
-    marker = Marker(run, socket.gethostname(), os.getpid(), _boot(), _start(os.getpid()))
+    marker = Marker(run, socket.gethostname(), os.getpid(), boot_id(), start_ticks(os.getpid()))
     with (path / MARKER).open("x", encoding="utf-8") as file:
         file.write(json.dumps(asdict(marker)) + "\n")
 
@@ -197,20 +197,3 @@ def _read_marker(opened: int) -> Marker | None:
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-
-
-def _boot() -> str:
-    """What identifies the host's boot."""
-    with suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    return ""
-
-
-def _start(pid: int) -> int:
-    """When a process was started, in clock ticks since boot; 0 where that cannot be told."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        # The second field is the program's name in parentheses, and may hold anything.
-        return int(text.rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return 0

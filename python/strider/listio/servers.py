@@ -12,12 +12,12 @@ from typing import IO, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from strider import processes as process_table
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
-from strider.lab import processes as process_table
-from strider.lab.record import Process, boot_id
 from strider.listio.tool import SERVER, program
 from strider.listio.volume import VOLUME_FILE, Volume, choose_transport, new_secret, read_volume
+from strider.processes import Process, boot_id
 
 PROCESSES_FILE = "listio-servers.json"
 READY_S = 20.0

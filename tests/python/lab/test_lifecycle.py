@@ -8,9 +8,10 @@ import pytest
 
 from strider.errors import ExitCode, StriderError
 from strider.lab import Endpoint, FileSystem, Record, down, folder_of, read, state_of, up
-from strider.lab.processes import is_alive, marked
-from strider.lab.record import FILE, boot_id
+from strider.lab.processes import marked
+from strider.lab.record import FILE
 from strider.lab.site import Site
+from strider.processes import boot_id, is_alive
 
 
 def start_sleeper(site: Site) -> list[Endpoint]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from strider.lab.processes import MARK_VARIABLE, identify, is_alive, marked, stop
-from strider.lab.record import Process
+from strider.lab.processes import GRACE_S, MARK_VARIABLE, marked
+from strider.processes import Process, identify, is_alive, stop
 
 Start = Callable[..., subprocess.Popen[bytes]]
 
@@ -38,7 +38,7 @@ def known(process: subprocess.Popen[bytes]) -> Process:
 
 def test_a_process_ends_when_asked(start: Start) -> None:
     process = start("sleep", "60")
-    assert stop([known(process)]) == []
+    assert stop([known(process)], GRACE_S) == []
     assert process.wait() == -15
 
 
@@ -47,7 +47,7 @@ def test_one_that_does_not_listen_is_killed(start: Start) -> None:
     process = start(sys.executable, "-c", deaf)
     assert process.stdout is not None
     process.stdout.readline()
-    assert stop([known(process)]) == []
+    assert stop([known(process)], GRACE_S) == []
     assert process.wait() == -9
 
 
@@ -55,7 +55,7 @@ def test_another_process_with_the_number_of_one_that_has_ended_is_left_alone(sta
     process = start("sleep", "60")
     before = known(process).model_copy(update={"start_ticks": known(process).start_ticks - 1})
     assert not is_alive(before)
-    assert stop([before]) == []
+    assert stop([before], GRACE_S) == []
     assert process.poll() is None
 
 
@@ -65,7 +65,7 @@ def test_a_process_that_has_ended_is_not_alive(start: Start) -> None:
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, but its number still taken
     assert not is_alive(before)
-    assert stop([before]) == []
+    assert stop([before], GRACE_S) == []
 
 
 def test_what_a_daemon_starts_by_itself_is_found_by_its_mark(start: Start) -> None:
@@ -78,6 +78,6 @@ def test_what_a_daemon_starts_by_itself_is_found_by_its_mark(start: Start) -> No
         assert time.monotonic() < end
     found = list(marked("mark-of-this-test"))
     assert len(found) == 2
-    assert stop(found) == []
+    assert stop(found, GRACE_S) == []
     assert list(marked("mark-of-this-test")) == []
     assert len(list(marked("mark-of-another-lab"))) == 1

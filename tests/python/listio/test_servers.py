@@ -12,7 +12,6 @@ import pytest
 
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
-from strider.lab.processes import is_alive
 from strider.listio import (
     ServerOptions,
     check,
@@ -26,6 +25,7 @@ from strider.listio import (
 )
 from strider.listio.servers import PROCESSES_FILE
 from strider.listio.tool import SERVER
+from strider.processes import is_alive
 
 
 @pytest.fixture

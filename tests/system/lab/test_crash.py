@@ -10,7 +10,8 @@ import pytest
 from harness import strider_command, wait_for
 from labs import system_or_skip
 from strider.lab import Record, mounts, read
-from strider.lab.processes import is_alive, marked
+from strider.lab.processes import marked
+from strider.processes import is_alive
 
 
 @pytest.fixture
