@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from strider.errors import ExitCode, StriderError
+from strider.web.commands import ask
 
 DEADLINE_S = 300.0
 """For the report of a run of thousands of cases on a slow machine."""
@@ -63,26 +64,14 @@ async def strider(*words: str) -> str:
     Raises:
         StriderError: It fails, or takes too long.
     """
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "strider", *words),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
     try:
-        async with asyncio.timeout(DEADLINE_S):
-            out, err = await process.communicate()
+        answer = await ask(sys.executable, "-I", "-m", "strider", *words, limit_s=DEADLINE_S)
     except TimeoutError:
         raise StriderError(
             f"strider {words[0]} did not end within {DEADLINE_S:g} s: try it on the command line",
             ExitCode.CANNOT_RUN,
         ) from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        said = err.decode("utf-8", "replace").strip()
-        code = ExitCode.BAD_INPUT if process.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
-        raise StriderError(said[-MOST_SHOWN:] or f"strider {words[0]} failed", code)
-    return out.decode("utf-8", "replace")
+    if answer.code:
+        code = ExitCode.BAD_INPUT if answer.code == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
+        raise StriderError(answer.err.strip()[-MOST_SHOWN:] or f"strider {words[0]} failed", code)
+    return answer.out

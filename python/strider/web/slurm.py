@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from strider.errors import ExitCode, StriderError
+from strider.web.commands import ask
 from strider.web.runs import Runs
 from strider.web.site import Site
 
@@ -160,19 +161,10 @@ async def _ask(*words: str) -> str:
     Raises:
         StriderError: It fails, or takes too long.
     """
-    process = await asyncio.create_subprocess_exec(
-        *words,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
     try:
-        async with asyncio.timeout(COMMAND_DEADLINE_S):
-            out, err = await process.communicate()
+        answer = await ask(*words, limit_s=COMMAND_DEADLINE_S)
     except TimeoutError:
-        process.kill()
-        await process.wait()
         raise StriderError(f"{words[0]} gave no answer within {COMMAND_DEADLINE_S:g} s") from None
-    if process.returncode:
-        raise StriderError(f"{words[0]}: {err.decode('utf-8', 'replace').strip() or process.returncode}")
-    return re.sub(r"\x1b\[[0-9;]*m", "", out.decode("utf-8", "replace"))
+    if answer.code:
+        raise StriderError(f"{words[0]}: {answer.err.strip() or answer.code}")
+    return re.sub(r"\x1b\[[0-9;]*m", "", answer.out)
