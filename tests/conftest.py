@@ -1,12 +1,25 @@
-"""What holds for every test: where a run must be complete, a missing tool is a failure and not a skip."""
+"""What holds for every test: the engine; and a missing tool is a failure where a run must be complete."""
 
 import os
 from collections.abc import Generator
 
 import pytest
 
+from strider import engine as engines
+from strider.engine import Engine
+from strider.errors import StriderError
+
 MACHINE = "machine: "
 """How the reason of a skip begins that no package can cure, such as rights or a kernel's features."""
+
+
+@pytest.fixture(scope="session")
+def engine() -> Engine:
+    """The real engine."""
+    try:
+        return engines.find()
+    except StriderError as error:
+        pytest.skip(f"needs the engine: {error}")
 
 
 def is_excused(reason: str) -> bool:

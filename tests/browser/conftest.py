@@ -9,21 +9,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from serving import Server
-from strider import engine as engines
 from strider.engine import Engine
-from strider.errors import StriderError
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 DEADLINE_MS = 60_000
-
-
-@pytest.fixture(scope="session")
-def engine() -> Engine:
-    """The real engine."""
-    try:
-        return engines.find()
-    except StriderError as error:
-        pytest.skip(f"needs the engine: {error}")
 
 
 @pytest.fixture(scope="session")

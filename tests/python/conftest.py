@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from strider import engine as engines
-from strider.engine import Description, Engine
-from strider.errors import StriderError
+from strider.engine import Description
 
 HERE = Path(__file__).parent
 
@@ -16,16 +14,6 @@ HERE = Path(__file__).parent
 def description() -> Description:
     """A small description, of which every value is known to the tests."""
     return Description.model_validate(json.loads((HERE / "description.json").read_text(encoding="utf-8")))
-
-
-@pytest.fixture(scope="session")
-def engine() -> Engine:
-    """The real engine."""
-    try:
-        found = engines.find()
-    except StriderError as error:
-        pytest.skip(f"needs the engine: {error}")
-    return found
 
 
 @pytest.fixture(autouse=True)

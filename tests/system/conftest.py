@@ -7,20 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from strider import engine as engines
-from strider.engine import Engine
-from strider.errors import StriderError
-
 sys.path.insert(0, str(Path(__file__).parent))
-
-
-@pytest.fixture(scope="session")
-def engine() -> Engine:
-    """The real engine."""
-    try:
-        return engines.find()
-    except StriderError as error:
-        pytest.skip(f"needs the engine: {error}")
 
 
 @pytest.fixture(scope="session")

@@ -331,7 +331,9 @@ def test_what_a_suite_says_never_reaches_a_shell(server: Server) -> None:
 
 
 def test_a_report_runs_no_script(server: Server) -> None:
-    policy = server.ask("GET", f"/runs/{a_run(server)}/report").headers["content-security-policy"]
+    answer = server.ask("GET", f"/runs/{a_run(server)}/report")
+    assert answer.status == 200, answer.text
+    policy = answer.headers["content-security-policy"]
     assert "sandbox" in policy
     assert "default-src 'none'" in policy
     assert "script" not in policy.replace("script-src 'none'", "")
