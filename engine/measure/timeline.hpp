@@ -43,7 +43,7 @@ class Timeline {
     if (interval_ticks_ != 0) close(all);
   }
 
-  /// Number of the last interval in which anything ended, were none merged.
+  /// Number of the last interval, as it would be had none been merged; where some were, that of the first part of it.
   std::uint64_t last_unmerged() const { return last_unmerged_; }
   /// How often lengths double until that interval fits.
   static unsigned doublings_for(std::uint64_t last_unmerged) {

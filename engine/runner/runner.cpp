@@ -114,7 +114,12 @@ class Runner {
     context_.stalled = [this](const StallError& error) { stalled(error); };
     context_.origin_ns = events_.origin_ns();
     broadcast(&context_.origin_ns, sizeof context_.origin_ns);
-    look_around();
+    try {
+      look_around();
+    } catch (const StallError& error) {
+      if (session.rank() == 0) announce(options);  // as far as it is known: it is a run's first event
+      stalled(error);
+    }
     if (session.rank() == 0) announce(options);
   }
 
@@ -135,15 +140,11 @@ class Runner {
  private:
   /// Where the ranks are, and what their clocks show at first.
   void look_around() {
-    try {
-      const WaitOptions waiting{.stall_timeout_s = plan_.stall_timeout_s};
-      context_.nodes = find_nodes(plan_.ranks_per_node, waiting);
-      ClockWatch clocks(context_.nodes, MPI_COMM_WORLD, waiting);
-      clocks.compare();
-      context_.first_clocks = clocks.readings();
-    } catch (const StallError& error) {
-      stalled(error);
-    }
+    const WaitOptions waiting{.stall_timeout_s = plan_.stall_timeout_s};
+    context_.nodes = find_nodes(plan_.ranks_per_node, waiting);
+    ClockWatch clocks(context_.nodes, MPI_COMM_WORLD, waiting);
+    clocks.compare();
+    context_.first_clocks = clocks.readings();
     context_.starts = StartSignal(session_.ranks());
     for (std::size_t clock = 1; clock < context_.first_clocks.size() && session_.rank() == 0; ++clock) {
       const auto first = static_cast<std::size_t>(context_.nodes.first_of_clock[clock]);
