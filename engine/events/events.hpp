@@ -86,7 +86,7 @@ struct Sample {
   double start_s = 0;
   double elapsed_s = 0;
   double start_skew_s = 0, end_skew_s = 0;
-  std::optional<double> clock_error_s;   ///< of `elapsed_s`, at most; nothing where all ranks have one clock
+  std::optional<double> clock_error_s;  ///< of `elapsed_s`, at most; nothing where all ranks have one clock
   std::vector<std::string_view> flags;  ///< what to know before the numbers are believed
   double first_done_s = 0;
   double first_done_amount = 0;  ///< bytes or requests

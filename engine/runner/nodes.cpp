@@ -91,7 +91,8 @@ Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {
   MPI_Ibcast(homes.data(), static_cast<int>(homes.size() * sizeof(Home)), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
   wait(request, waiting);
   for (const Home& home : homes) {
-    if (home.clock == nodes.first_of_clock.size()) nodes.first_of_clock.push_back(static_cast<int>(nodes.of_rank.size()));
+    if (home.clock == nodes.first_of_clock.size())
+      nodes.first_of_clock.push_back(static_cast<int>(nodes.of_rank.size()));
     nodes.of_rank.push_back(home.node);
     nodes.count = std::max(nodes.count, home.node + 1);
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int error_tag = 914;
 constexpr double tolerated_clock_error = 0.01;  ///< of a phase
-constexpr double nobody = 1e300;  ///< a minimum over no ranks
+constexpr double nobody = 1e300;                ///< a minimum over no ranks
 
 /// Minima over ranks; maxima travel negated, so that one reduction serves all.
 struct Bounds {
@@ -129,6 +129,7 @@ class Report {
     for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
     return outcome;
   }
+
  private:
   /// On rank 0.
   void write_sample(const std::vector<RankRow>& rows, const std::vector<NodeCounters>& counters,

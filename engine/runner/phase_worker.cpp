@@ -114,8 +114,8 @@ void PhaseWorker::begin_timeline(std::uint64_t start_ns) {
   if (context_.timelines.scope == TimelineScope::none || task_.purpose != PhaseTask::Purpose::measurement) return;
   const Timer& timer = context_.timer;
   const std::uint64_t now_ns = monotonic_ns(), now_ticks = timer.now();
-  const std::uint64_t start_ticks = now_ns < start_ns ? now_ticks + timer.from_ns(start_ns - now_ns)
-                                                      : now_ticks - timer.from_ns(now_ns - start_ns);
+  const std::uint64_t start_ticks =
+      now_ns < start_ns ? now_ticks + timer.from_ns(start_ns - now_ns) : now_ticks - timer.from_ns(now_ns - start_ns);
   tally_->timeline.begin(start_ticks, timer.from_ns(static_cast<std::uint64_t>(context_.timelines.interval_s * 1e9)));
 }
 

@@ -19,7 +19,7 @@ RATES_AGREE = 0.01
 
 @dataclass(frozen=True)
 class Nodes:
-    """Ranks of this machine that stand in for nodes: clock k is k times as far ahead, and as much too fast."""
+    """Ranks of one machine that stand in for nodes: clock k is k times as far ahead, and as much too fast."""
 
     ranks_per_node: int
     shift_s: float = 0.0
@@ -118,7 +118,8 @@ def test_rates_are_those_of_one_clock(
         clocks = {clock["node"]: clock for clock in done.of("clock", **wanted)}
         assert sorted(clocks) == list(range(1, clients // ranks_per_node))
         ranks = done.of("rank", **wanted)
-        starts, ends = [], []
+        starts: list[float] = []
+        ends: list[float] = []
         for rank in ranks:
             for times, at_s in ((starts, rank["start_s"]), (ends, rank["end_s"])):
                 # What the rank's own clock showed, and what the machine's did then.
@@ -156,10 +157,12 @@ def test_a_name_space_of_time_is_a_clock_of_its_own(engine: Engine, tmp_path: Pa
     if subprocess.run([*shifted, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("machine: name spaces of time can only be made by root")
     script = tmp_path / "strider-engine"
-    second = '[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" = 1 ]'
-    script.write_text(
-        f'#!/bin/sh\nif {second}; then exec {" ".join(shifted)} {engine.path} "$@"; fi\nexec {engine.path} "$@"\n'
-    )
+    lines = [
+        "#!/bin/sh",
+        '[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" = 0 ] || wrap="' + " ".join(shifted) + '"',
+        f'exec $wrap {engine.path} "$@"',
+    ]
+    script.write_text("\n".join(lines) + "\n")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     done = run_engine(replace(engine, path=script), writes(2, 2), tmp_path)
     assert done.returncode == 0, done.stderr
@@ -183,9 +186,7 @@ def test_one_clock_has_no_error(engine: Engine, tmp_path: Path) -> None:
     assert done.of("clock") == []
 
 
-def test_a_phase_too_short_for_its_clocks_is_flagged(
-    engine: Engine, preloaded: Path, tmp_path: Path
-) -> None:
+def test_a_phase_too_short_for_its_clocks_is_flagged(engine: Engine, preloaded: Path, tmp_path: Path) -> None:
     """A reading of the clock takes 2 ms, so each message there and back as much or more."""
     one = case("segmented", pattern_transfer=4096, pattern_block=4096, clients=2, interface="null")
     nodes = Nodes(1, 3.0, delay_s=0.002)

@@ -17,7 +17,12 @@ _DEAR_SHARE = 0.2
 
 def reservations(summaries: Sequence[OperationSummary]) -> list[str]:
     """One sentence for each reason not to take the rates at face value; none for sound ones."""
-    found = [clock_remark(summaries), _short_phases(summaries), *_dear_opens(summaries), _not_converged(summaries)]
+    found = [
+        clock_remark(summaries),
+        _short_phases(summaries),
+        *_dear_opens(summaries),
+        _not_converged(summaries),
+    ]
     return [sentence for sentence in found if sentence]
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from strider.report.clocks import clock_notes
 from strider.report.caches import cache_notes, is_from_cache, is_from_storage
+from strider.report.clocks import clock_notes
 from strider.report.facets import Facets
 from strider.report.numbers import significant
 from strider.report.reservations import half_width

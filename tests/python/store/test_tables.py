@@ -43,7 +43,11 @@ def test_samples_are_joined_with_their_cases(run_dir: Path) -> None:
 def test_parquet_and_events_give_the_same_answers(run_dir: Path) -> None:
     from_events = query([run_dir], QUESTION)
     ranks = query([run_dir], "SELECT * FROM ranks ORDER BY ALL")
-    assert [path.name for path in derive(run_dir)] == ["samples.parquet", "ranks.parquet", "timelines.parquet"]
+    assert [path.name for path in derive(run_dir)] == [
+        "samples.parquet",
+        "ranks.parquet",
+        "timelines.parquet",
+    ]
     (run_dir / "events.jsonl").unlink()
     assert query([run_dir], QUESTION) == from_events
     assert query([run_dir], "SELECT * FROM ranks ORDER BY ALL") == ranks
