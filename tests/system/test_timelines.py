@@ -32,7 +32,9 @@ def phases(done: EngineRun) -> list[tuple[Json, list[Json], list[Json]]]:
         small(interface="mpiio", interface_access="collective", operations=["write", "read"]),
         small(operations=["read"], deadline=0.2, wear_out=True),
         tree_case(["mkdir", "create", "small-read", "unlink"], tree_items=300, tree_file_size=100, clients=3),
-        tree_case(["create", "mix"], tree_items=300, clients=3, mix={"stat": 3, "unlink": 2}, mix_operations=200),
+        tree_case(
+            ["create", "mix"], tree_items=300, clients=3, mix={"stat": 3, "unlink": 2}, mix_operations=200
+        ),
     ],
     ids=["data", "uring", "threads", "collective", "deadline", "metadata", "mix"],
 )
@@ -62,7 +64,12 @@ def test_intervals_add_up_to_what_ranks_did(engine: Engine, tmp_path: Path, one:
 def test_requests_are_in_the_intervals_in_which_they_ended(engine: Engine, tmp_path: Path) -> None:
     """A rank that thinks for 5 ms between its requests cannot have more than eleven in 50 ms."""
     one = case(
-        "segmented", "null", pattern_transfer=4096, pattern_block=4096 * 100, think=0.005, operations=["write"]
+        "segmented",
+        "null",
+        pattern_transfer=4096,
+        pattern_block=4096 * 100,
+        think=0.005,
+        operations=["write"],
     )
     done = run_engine(engine, plan([one]), tmp_path, options=["--timeline-interval", "0.05"])
     (timeline,), sample = done.of("timeline"), done.sample()
