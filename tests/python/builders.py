@@ -34,6 +34,9 @@ class CaseSpec:
         served: Share of what is read that came from storage; None: nothing can tell.
         prepared: What a cache policy did before each read (`cache` of the sample).
         counting_nodes: Nodes that count, alike.
+        slow_ranks: How many times as long as the others some ranks take.
+        ranks_per_node: Ranks of a node; 0: all are on one.
+        timeline: Whether the ranks' timelines are kept; the second quarter of a phase stalls.
     """
 
     interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
@@ -49,6 +52,9 @@ class CaseSpec:
     served: float | None = None
     prepared: Json | None = None
     counting_nodes: int = 0
+    slow_ranks: dict[int, float] = field(default_factory=dict)
+    ranks_per_node: int = 0
+    timeline: bool = False
 
     def plan(self, number: int, repetitions: int) -> Json:
         common = {
@@ -204,7 +210,7 @@ class RunBuilder:
                 "started": "2026-11-21T04:05:06.789Z",
                 "mpi": "MPICH 4.0.2 (synthetic)",
                 "ranks": ranks,
-                "nodes": [{"name": "synthetic", "ranks": ranks}],
+                "nodes": self.nodes(),
                 "timer": "tsc",
                 "timer_cost_ns": 12.4,
                 "data_seed": "123",
@@ -213,6 +219,13 @@ class RunBuilder:
         for repetition in range(self.warmup + self.repetitions):
             for number, case in enumerate(self.cases, start=1):
                 self.add_repetition(number, case, repetition)
+
+    def nodes(self) -> list[Json]:
+        ranks = max(case.clients for case in self.cases)
+        per_node = max(case.ranks_per_node for case in self.cases)
+        if not per_node:
+            return [{"name": "synthetic", "ranks": ranks}]
+        return [{"name": f"n{node:03}", "ranks": per_node} for node in range(-(-ranks // per_node))]
 
     def add_repetition(self, number: int, case: CaseSpec, repetition: int) -> None:
         warmup = repetition < self.warmup
@@ -223,6 +236,8 @@ class RunBuilder:
             self.emit_sample(number, case, repetition, operation, warmup)
             self.emit_ranks(number, case, repetition, operation)
             self.emit_counters(number, case, repetition, operation)
+            if case.timeline:
+                self.emit_timelines(number, case, repetition, operation)
 
     def emit(self, event: str, **fields: object) -> None:
         self.events.append({"event": event, "time_s": round(self.clock_s, 6), **fields})
@@ -355,16 +370,36 @@ class RunBuilder:
                 repetition=repetition,
                 operation=operation,
                 rank=rank,
-                node=0,
+                node=rank // case.ranks_per_node if case.ranks_per_node else 0,
                 bytes=64 * MIB,
                 requests=64 * MIB // case.transfer,
                 start_s=self.clock_s - 0.1,
-                end_s=self.clock_s,
+                end_s=self.clock_s - 0.1 + 0.1 * case.slow_ranks.get(rank, 1.0),
                 transfer_s=0.09,
                 io_s=0.08,
                 user_s=0.01,
                 system_s=0.04,
                 digest=None,
+            )
+
+    def emit_timelines(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        """Twenty intervals of a tenth of a second."""
+        moved = [0 if 5 <= interval < 10 else 16 * MIB for interval in range(20)]
+        for rank in range(case.clients):
+            self.emit(
+                "timeline",
+                case=number,
+                repetition=repetition,
+                warmup=repetition < self.warmup,
+                operation=operation,
+                rank=rank,
+                node=rank // case.ranks_per_node if case.ranks_per_node else 0,
+                start_s=self.clock_s - 2.0,
+                interval_s=0.1,
+                bytes=moved,
+                requests=[amount // case.transfer for amount in moved],
+                busy_s=[0.1 if amount else 0.0 for amount in moved],
+                latency_max_s=[0.01 if amount else 0.0 for amount in moved],
             )
 
     def rate(self, case: CaseSpec, operation: str) -> float:

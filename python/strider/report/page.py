@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
+from strider.report import stragglers, timelines
 from strider.report.charts import Chart
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value, joined
@@ -32,7 +33,7 @@ from strider.report.wording import (
     status_text,
 )
 from strider.statistics import OperationSummary, compare_digests, summarize
-from strider.store import load_counters
+from strider.store import load_counters, load_timelines
 from strider.store.model import Case, ErrorRow, Run
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ class RunView:
     axes: Sequence[tuple[str, str]]
     groups: Sequence[Group]
     metadata: MetadataView | None
+    rank_maps: Sequence[Chart]
+    timelines: Sequence[Chart]
+    timelines_left_out: str
     digests: HtmlTable | None
     errors: Sequence[ErrorView]
     errors_left_out: int
@@ -155,6 +159,7 @@ def _view(run: Run, anchor: str) -> RunView:
     of_metadata = Facets.of([case for case in run.cases.values() if case.is_metadata])
     facets = joined(of_data, of_metadata)
     reference = reference_of(run.plan.suite.name)
+    timeline_charts, timelines_left_out = timelines.charts(load_timelines(run.directory), summaries, facets)
     groups = groups_of(data, of_data, anchor, reference)
     return RunView(
         anchor=anchor,
@@ -170,6 +175,9 @@ def _view(run: Run, anchor: str) -> RunView:
         axes=_axes(list(run.cases.values()), facets),
         groups=groups,
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
+        rank_maps=stragglers.chart(run, facets),
+        timelines=timeline_charts,
+        timelines_left_out=timelines_left_out,
         digests=digest_table(comparisons, facets) if comparisons else None,
         errors=[_error_view(error) for error in run.errors[:_MAXIMUM_ERRORS]],
         errors_left_out=max(0, len(run.errors) - _MAXIMUM_ERRORS),

@@ -99,8 +99,8 @@ def _count_chart(
     several = len({other for _, other, _ in shown}) > 1
     what = [operation, group if several else "", format_bytes(transfer) if transfer else ""]
     title = f"{', '.join(part for part in what if part)}: against {counted}"
-    highest = max(point.high_mib_s for other, own in shown.items() if other[0] == operation for _, point in own)
     placed = sorted(shown[key], key=lambda one: one[0])
+    highest = max(point.high_mib_s for _, point in placed)
     specification = rate_by_count.figure(placed, counted, styles(facets.series_order), highest)
     description = f"Line chart of rate in MiB/s against the number of {counted}: {title}. A table has its numbers."
     drawing = svg.draw(specification, description)

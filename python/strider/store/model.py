@@ -361,6 +361,33 @@ class RankRow(Record):
     digest: str | None = None
 
 
+class Timeline(Record):
+    """What a rank, or all ranks of a node, did in each interval of one phase.
+
+    Attributes:
+        rank: None where it is about all ranks of the node.
+        start_s: Start of the first interval.
+        interval_s: Length of each.
+        bytes: Of the requests that ended in each interval.
+        requests: How many these were.
+        busy_s: Sum of their latencies.
+        latency_max_s: The longest one; 0 without requests.
+    """
+
+    case: int
+    repetition: int
+    warmup: bool = False
+    operation: str
+    rank: int | None
+    node: int = 0
+    start_s: Real
+    interval_s: Real
+    bytes: list[int]
+    requests: list[int]
+    busy_s: list[Real]
+    latency_max_s: list[Real]
+
+
 class ErrorRow(Record):
     """Something that went wrong: who, where and what."""
 

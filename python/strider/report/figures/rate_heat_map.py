@@ -13,7 +13,7 @@ from typing import Any
 
 from strider.report.figures.style import config
 
-_CELL_WIDTH, _CELL_HEIGHT = 44, 20
+_CELL_WIDTH, _CELL_HEIGHT = 46, 20
 _SHADES = ("#f4f7fb", "#c3d6ea", "#7fa9d1", "#3b74ad", "#0b3a66")
 #: From this ratio of the highest to the lowest rate on, the shades are logarithmic: small rates would be alike.
 _WIDE = 30.0
@@ -61,7 +61,7 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
         "type": "quantitative",
         "title": "mean rate [MiB/s]" + (", logarithmic" if logarithmic else ""),
         "scale": {"type": "log" if logarithmic else "linear", "domain": domain, "range": list(_SHADES)},
-        "legend": {"orient": "top", "gradientLength": 180, "format": "~s", "tickCount": 4},
+        "legend": {"orient": "top", "gradientLength": 180, "format": ".2~s", "values": _ticks(domain, logarithmic)},
     }
     base = {
         "x": {
@@ -69,7 +69,7 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
             "type": "ordinal",
             "sort": list(transfers),
             "title": "transfer size [bytes]",
-            "axis": {"labelAngle": 0, "ticks": False, "domain": False, "labelOverlap": "greedy"},
+            "axis": {"labelAngle": 0, "ticks": False, "domain": False, "labelOverlap": "greedy", "labelFontSize": 10},
         },
         "y": {
             "field": "clients",
@@ -103,6 +103,12 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
         "spacing": 10,
         "config": config(),
     }
+
+
+def _ticks(domain: Sequence[float], logarithmic: bool) -> list[float]:
+    """The ends of the shades and their middle."""
+    low, high = domain
+    return [low, math.sqrt(low * high) if logarithmic else high / 2, high]
 
 
 def _row(cell: Cell, domain: Sequence[float], logarithmic: bool) -> dict[str, Any]:
