@@ -53,8 +53,17 @@ def write_figures(views: Sequence[RunView], folder: Path, formats: Sequence[Figu
         several = len({group for group, _ in charts}) > 1
         for group, chart in charts:
             name = _unique(file_name(chart.kind, group if several else "", chart.title), names)
-            files += [_write(own / f"{name}.{one}", _converted(chart.svg, one)) for one in formats]
+            files += [write_figure(chart, own / f"{name}.{one}", one) for one in formats]
     return files
+
+
+def write_figure(chart: Chart, file: Path, to: FigureFormat) -> Path:
+    """Writes one figure to a file.
+
+    Raises:
+        StriderError: It cannot be written.
+    """
+    return _write(file, _converted(chart.svg, to))
 
 
 def write_tables(runs: Sequence[Run], views: Sequence[RunView], folder: Path) -> list[Path]:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
-from strider.report import stragglers, timelines
+from strider.report import listio, stragglers, timelines
 from strider.report.charts import Chart
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value, joined
 from strider.report.groups import Group, groups_of
+from strider.report.listio import ListioView
 from strider.report.metadata import html_tables
 from strider.report.metadata_charts import latency_charts, rate_charts
 from strider.report.references import Reference, reference_of
@@ -86,6 +87,7 @@ class RunView:
     axes: Sequence[tuple[str, str]]
     groups: Sequence[Group]
     metadata: MetadataView | None
+    listio: ListioView | None
     rank_maps: Sequence[Chart]
     timelines: Sequence[Chart]
     timelines_left_out: str
@@ -175,6 +177,7 @@ def _view(run: Run, anchor: str) -> RunView:
         axes=_axes(list(run.cases.values()), facets),
         groups=groups,
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
+        listio=listio.view(data, of_data, reference),
         rank_maps=stragglers.chart(run, facets),
         timelines=timeline_charts,
         timelines_left_out=timelines_left_out,
@@ -189,7 +192,10 @@ def _view(run: Run, anchor: str) -> RunView:
 
 
 def _reference_remark(summaries: Sequence[OperationSummary], reference: Reference | None) -> list[str]:
-    return [reference.remark] if reference and reference.knows(summaries) else []
+    if reference is None:
+        return []
+    counted = any(reference.requests(summary.case) is not None for summary in summaries)
+    return [reference.remark] if counted or reference.knows(summaries) else []
 
 
 def _headlines(summaries: Sequence[OperationSummary]) -> Sequence[OperationSummary]:
