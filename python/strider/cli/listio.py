@@ -156,7 +156,9 @@ def registration(
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw what was measured and the fits, to a .svg, .png or .pdf file, too."),
+        typer.Option(
+            metavar="FILE", help="Draw what was measured and the fits, to a .svg, .png or .pdf file, too."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -174,7 +176,9 @@ def registration(
 
         drawn = fits_of(fits)
         if not drawn:
-            raise StriderError(f"nothing to draw in {figure}: no domain could be measured", ExitCode.CANNOT_RUN)
+            raise StriderError(
+                f"nothing to draw in {figure}: no domain could be measured", ExitCode.CANNOT_RUN
+            )
         write_figure(registration_chart(drawn), figure, format_)
 
 

@@ -163,7 +163,8 @@ def _csv(tables: Sequence[tuple[str, HtmlTable]]) -> str:
     for group, table in tables:
         for row in table.rows:
             cells = {
-                _head(name, unit): _plain(cell, unit) for (name, unit), cell in zip(table.columns, row, strict=True)
+                _head(name, unit): _plain(cell, unit)
+                for (name, unit), cell in zip(table.columns, row, strict=True)
             }
             writer.writerow({_GROUP: group, **cells} if groups else cells)
     return text.getvalue()

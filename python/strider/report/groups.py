@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from strider.report import data_latencies
 from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
 from strider.report.facets import Facets
+from strider.report.interface_facts import InterfaceFacts
 from strider.report.references import Reference
 from strider.report.sweep_charts import client_charts, heat_maps, server_charts
 from strider.report.tables import HtmlTable, result_tables
@@ -52,10 +53,14 @@ class _Part:
 
 
 def groups_of(
-    summaries: Sequence[OperationSummary], facets: Facets, anchor: str, reference: Reference | None
+    summaries: Sequence[OperationSummary],
+    facets: Facets,
+    facts: InterfaceFacts,
+    anchor: str,
+    reference: Reference | None,
 ) -> list[Group]:
     """The groups with their charts; all those with one transfer size are one group."""
-    parts = _parts(summaries, facets)
+    parts = _parts(summaries, facets, facts)
     charts: list[list[Chart]] = [[] for _ in parts]
     latencies: list[list[Chart]] = [[] for _ in parts]
     left_out: list[str] = ["" for _ in parts]
@@ -89,33 +94,35 @@ def groups_of(
     ]
 
 
-def _parts(summaries: Sequence[OperationSummary], facets: Facets) -> list[_Part]:
+def _parts(summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts) -> list[_Part]:
     by_group: defaultdict[str, list[OperationSummary]] = defaultdict(list)
     for summary in summaries:
         by_group[facets.group[summary.case.number]].append(summary)
     swept = {title: own for title, own in by_group.items() if len(transfer_sizes(own)) > 1}
     single = [summary for title, own in by_group.items() if title not in swept for summary in own]
-    parts = [_swept(title, own, facets) for title, own in swept.items()]
+    parts = [_swept(title, own, facets, facts) for title, own in swept.items()]
     if single:
-        parts.append(_single("At one transfer size" if swept else "By interface", single, facets))
+        parts.append(_single("At one transfer size" if swept else "By interface", single, facets, facts))
     return parts
 
 
-def _swept(title: str, summaries: Sequence[OperationSummary], facets: Facets) -> _Part:
+def _swept(title: str, summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts) -> _Part:
     return _Part(
         title,
         summaries,
         [lambda: line_charts(summaries, facets), lambda: heat_maps(summaries, facets)],
-        [lambda: client_charts(summaries, facets), lambda: server_charts(summaries)],
+        [lambda: client_charts(summaries, facets), lambda: server_charts(summaries, facts)],
         lambda: data_latencies.charts(summaries, facets),
     )
 
 
-def _single(title: str, summaries: Sequence[OperationSummary], facets: Facets) -> _Part:
+def _single(
+    title: str, summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts
+) -> _Part:
     return _Part(
         title,
         summaries,
         [lambda: bar_charts(summaries, facets)],
-        [lambda: client_charts(summaries, facets), lambda: server_charts(summaries)],
+        [lambda: client_charts(summaries, facets), lambda: server_charts(summaries, facts)],
         lambda: data_latencies.charts(summaries, facets),
     )

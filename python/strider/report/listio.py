@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from strider.report.charts import Chart, points_caption
@@ -14,10 +14,12 @@ from strider.report.figures import rate_by_piece, registration_fit, svg
 from strider.report.figures.points import Point, point_of
 from strider.report.figures.registration_fit import Fit
 from strider.report.figures.style import styles
+from strider.report.interface_facts import InterfaceFacts
 from strider.report.numbers import NOTHING, significant, time_unit
 from strider.report.references import Reference
 from strider.report.tables import HtmlTable, section_starts
 from strider.statistics import OperationSummary
+from strider.store.model import Run
 from strider.units import MB, MIB, format_bytes, format_bytes_rounded, grouped
 
 _INTERFACE = "listio"
@@ -36,25 +38,20 @@ class ListioView:
 
 
 def view(
-    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None
+    run: Run, summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None
 ) -> ListioView | None:
     """The part on list I/O of a run; None where no case used the service."""
+    facts = InterfaceFacts.of(run)
     own = [summary for summary in summaries if summary.case.interface_name == _INTERFACE]
     if not own:
         return None
-    charts = [*_method_charts(own, facets), *_registration_chart(own)]
-    tables = [_registrations(own, facets, reference), _totals(summaries, facets, reference), _servers(own, facets)]
+    charts = [*_method_charts(own, facets), *_registration_chart(own, facts)]
+    tables = [
+        _registrations(own, facets, facts, reference),
+        _totals(summaries, facets, facts, reference),
+        _servers(own, facets, facts),
+    ]
     return ListioView(charts, [table for table in tables if table is not None])
-
-
-def facts_of(summary: OperationSummary) -> dict[str, str]:
-    """What the interface said of its file on the first client, in the case's first repetition."""
-    return next((sample.facts for sample in summary.samples if sample.facts), {})
-
-
-def _count(summary: OperationSummary, name: str) -> int | None:
-    text = facts_of(summary).get(name, "")
-    return int(text) if text.isdigit() else None
 
 
 def _method_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
@@ -81,7 +78,9 @@ def _method_chart(
     highest = max(point.high_mib_s for _, point in points)
     specification = rate_by_piece.figure(points, styles(facets.series_order), highest, crossover)
     title = f"{group}: {operation}"
-    description = f"Line chart of rate in MiB/s against the length of a piece: {title}. A table has its numbers."
+    description = (
+        f"Line chart of rate in MiB/s against the length of a piece: {title}. A table has its numbers."
+    )
     caption = f"{points_caption([point for _, point in points])} {_in_words(rates, crossover)}".strip()
     return Chart(title, caption, svg.draw(specification, description), "method by piece", operation)
 
@@ -105,22 +104,22 @@ def crossover_of(gather: dict[int, float], pack: dict[int, float]) -> float | No
 def _in_words(rates: dict[str, dict[int, float]], crossover: float | None) -> str:
     """What gathering and packing have to do with each other; empty without both."""
     gather, pack = rates["gather"], rates["pack"]
-    both = [length for length in gather if pack.get(length)]
+    both = [length for length in gather if pack.get(length) and length >= (crossover or 0)]
     if not both:
         return ""
     best = max(both, key=lambda length: gather[length] / pack[length])
     ratio = gather[best] / pack[best]
     at = f"{significant(ratio)} times the rate of pack at {format_bytes(best)}"
     if crossover is not None:
-        return f"By the means gather overtakes pack at about {significant(crossover)} bytes; at most {at}."
+        return f"By the means gather overtakes pack at about {format_bytes_rounded(crossover)}; at most {at}."
     return f"Gather has at {'most' if ratio >= 1 else 'best'} {at}."
 
 
-def _registration_chart(summaries: Sequence[OperationSummary]) -> list[Chart]:
+def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFacts) -> list[Chart]:
     """The fits T = a · p + b of the domains that were calibrated in the run."""
     fits: dict[str, Fit] = {}
     for summary in summaries:
-        domain, facts = str(summary.case.interface.get("registration", "none")), facts_of(summary)
+        domain, facts = str(summary.case.interface.get("registration", "none")), told.of_operation(summary)
         if domain not in fits and "register_us_per_page" in facts and "register_us" in facts:
             fits[domain] = Fit(domain, _first(facts["register_us_per_page"]), _first(facts["register_us"]))
     known = [fit for fit in fits.values() if fit.us_per_page > 0 and fit.us > 0]
@@ -130,7 +129,9 @@ def _registration_chart(summaries: Sequence[OperationSummary]) -> list[Chart]:
 def registration_chart(fits: Sequence[Fit]) -> Chart:
     """Time to register against pages, a line for each domain."""
     named = [
-        Fit(f"{fit.name}: T = {fit.us_per_page:.3g} p + {fit.us:.3g} µs", fit.us_per_page, fit.us, fit.samples)
+        Fit(
+            f"{fit.name}: T = {fit.us_per_page:.3g} p + {fit.us:.3g} µs", fit.us_per_page, fit.us, fit.samples
+        )
         for fit in fits
     ]
     drawing = svg.draw(
@@ -164,7 +165,7 @@ def _first(text: str) -> float:
 
 
 def _registrations(
-    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None
+    summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts, reference: Reference | None
 ) -> HtmlTable | None:
     """How memory was registered, and what that left of the rate without, beside published shares."""
     if all(summary.case.interface.get("registration", "none") == "none" for summary in summaries):
@@ -183,7 +184,7 @@ def _registrations(
         return reference.figure_mb_s(summary.case, summary.operation) if reference else None
 
     def fact(name: str) -> Cell:
-        return lambda s: _grouped(_count(s, name))
+        return lambda s: _grouped(facts.count(s, name))
 
     columns: dict[tuple[str, str], Cell] = {
         ("conditions", ""): lambda s: facets.group[s.case.number],
@@ -205,7 +206,9 @@ def _registrations(
         ("pages", ""): fact("registered_pages"),
         ("hole pages", ""): fact("hole_pages"),
         ("questions to the kernel", ""): fact("hole_queries"),
-        ("time registering", "ms"): lambda s: significant(_milliseconds(facts_of(s).get("registration_us"))),
+        ("time registering", "ms"): lambda s: significant(
+            _milliseconds(facts.of_operation(s).get("registration_us"))
+        ),
     }
     caption = "Registration: measured by all clients; counts of the first client in the first repetition"
     return _table(caption, columns, sorted(summaries, key=lambda s: _group_of(s, facets)), labels=4)
@@ -215,7 +218,9 @@ def _alike(summary: OperationSummary) -> tuple[str, ...]:
     """What cases have in common that differ in how memory is registered."""
     case = summary.case
     other = {key: value for key, value in case.interface.items() if key not in ("registration", "strategy")}
-    return tuple(map(str, (case.name, summary.operation, case.clients, case.common_parameters(), case.pattern, other)))
+    return tuple(
+        map(str, (case.name, summary.operation, case.clients, case.common_parameters(), case.pattern, other))
+    )
 
 
 def _strategy(summary: OperationSummary) -> str:
@@ -230,7 +235,7 @@ def _group_of(summary: OperationSummary, facets: Facets) -> int:
 
 
 def _totals(
-    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None
+    summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts, reference: Reference | None
 ) -> HtmlTable | None:
     """Each case with all its operations together, also those through other interfaces on the same pattern."""
     patterns = {s.case.shape_name for s in summaries if s.case.interface_name == _INTERFACE}
@@ -238,20 +243,28 @@ def _totals(
     for summary in summaries:
         if summary.case.shape_name in patterns and summary.times is not None:
             by_case[summary.case.number].append(summary)
-    calls = {s[0].case.interface.get("calls") for s in by_case.values() if s[0].case.interface_name == _INTERFACE}
+    calls = {
+        s[0].case.interface.get("calls") for s in by_case.values() if s[0].case.interface_name == _INTERFACE
+    }
     if len(calls) < 2:
         return None
     unit = time_unit([s.times.elapsed_s for own in by_case.values() for s in own if s.times])
     several = len({facets.group[number] for number in by_case}) > 1
     head = [("interface", ""), ("operations", ""), ("time", unit.name)]
-    head += [(name, "") for name in ("requests", "messages", "bytes on the wire", "network operations", "registrations")]
+    head += [
+        (name, "")
+        for name in ("requests", "messages", "bytes on the wire", "network operations", "registrations")
+    ]
     figures = {number: _published_requests(own, reference) for number, own in by_case.items()}
     known = any(figures.values())
     if known and reference:
         head.insert(4, (f"requests published: {reference.machine}, {reference.year}", ""))
     rows = []
     for number, own in by_case.items():
-        sums = {name: _sum(own, name) for name in ("requests", "messages", "wire_bytes", "network_operations", "registrations")}
+        sums = {
+            name: _sum(own, name, facts)
+            for name in ("requests", "messages", "wire_bytes", "network_operations", "registrations")
+        }
         moved = sums["wire_bytes"]
         row = [
             *([facets.group[number]] if several else []),
@@ -268,26 +281,28 @@ def _totals(
         rows.append(row)
     columns = [("pattern", "")] * several + head
     caption = "All operations of a case together: mean time; counts of the first client"
-    return HtmlTable(caption, columns, rows, labels=2 + several)
+    return _without_empty(HtmlTable(caption, columns, rows, labels=2 + several))
 
 
 def _published_requests(summaries: Sequence[OperationSummary], reference: Reference | None) -> int | None:
     return reference.requests(summaries[0].case) if reference else None
 
 
-def _sum(summaries: Sequence[OperationSummary], name: str) -> int | None:
-    counts = [_count(summary, name) for summary in summaries]
+def _sum(summaries: Sequence[OperationSummary], name: str, facts: InterfaceFacts) -> int | None:
+    counts = [facts.count(summary, name) for summary in summaries]
     return sum(count for count in counts if count is not None) if None not in counts else None
 
 
-def _servers(summaries: Sequence[OperationSummary], facets: Facets) -> HtmlTable | None:
+def _servers(
+    summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts
+) -> HtmlTable | None:
     """What the first client asked its servers for, by operation."""
 
     def fact(name: str) -> Cell:
-        return lambda s: _grouped(_count(s, name))
+        return lambda s: _grouped(facts.count(s, name))
 
     def wire(summary: OperationSummary) -> str:
-        moved = _count(summary, "wire_bytes")
+        moved = facts.count(summary, "wire_bytes")
         return NOTHING if moved is None else format_bytes_rounded(moved)
 
     several = len({facets.group[summary.case.number] for summary in summaries}) > 1
@@ -309,7 +324,7 @@ def _servers(summaries: Sequence[OperationSummary], facets: Facets) -> HtmlTable
         ("lists packed", ""): fact("lists_packed"),
         ("lists by piece", ""): fact("lists_by_piece"),
     }
-    told = [summary for summary in summaries if facts_of(summary)]
+    told = [summary for summary in summaries if facts.of_operation(summary)]
     caption = "What the first client asked its servers for, in the first repetition"
     return _table(caption, columns, told, labels=3 + several) if told else None
 
@@ -318,7 +333,21 @@ def _table(
     caption: str, columns: dict[tuple[str, str], Cell], summaries: Sequence[OperationSummary], labels: int
 ) -> HtmlTable:
     rows = [[cell(summary) for cell in columns.values()] for summary in summaries]
-    return HtmlTable(caption, list(columns), rows, labels, section_starts([row[0] for row in rows]))
+    return _without_empty(
+        HtmlTable(caption, list(columns), rows, labels, section_starts([row[0] for row in rows]))
+    )
+
+
+def _without_empty(table: HtmlTable) -> HtmlTable:
+    """The table without columns in which nothing is told."""
+    kept = [
+        position
+        for position in range(len(table.columns))
+        if position < table.labels or any(row[position] != NOTHING for row in table.rows)
+    ]
+    columns = [table.columns[position] for position in kept]
+    rows = [[row[position] for position in kept] for row in table.rows]
+    return replace(table, columns=columns, rows=rows)
 
 
 def _milliseconds(us: str | None) -> float | None:

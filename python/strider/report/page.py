@@ -6,7 +6,7 @@ opened.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,9 @@ from strider.report import listio, stragglers, timelines
 from strider.report.charts import Chart
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value, joined
+from strider.report.filters import Filter, filters_of, marks_of
 from strider.report.groups import Group, groups_of
+from strider.report.interface_facts import InterfaceFacts
 from strider.report.listio import ListioView
 from strider.report.metadata import html_tables
 from strider.report.metadata_charts import latency_charts, rate_charts
@@ -85,6 +87,8 @@ class RunView:
     remarks: Sequence[str]
     constants: str
     axes: Sequence[tuple[str, str]]
+    filters: Sequence[Filter]
+    marks: Mapping[tuple[str, str], str]
     groups: Sequence[Group]
     metadata: MetadataView | None
     listio: ListioView | None
@@ -162,7 +166,8 @@ def _view(run: Run, anchor: str) -> RunView:
     facets = joined(of_data, of_metadata)
     reference = reference_of(run.plan.suite.name)
     timeline_charts, timelines_left_out = timelines.charts(load_timelines(run.directory), summaries, facets)
-    groups = groups_of(data, of_data, anchor, reference)
+    filters = filters_of(summaries, facets, anchor)
+    groups = groups_of(data, of_data, InterfaceFacts.of(run), anchor, reference)
     return RunView(
         anchor=anchor,
         suite=run.plan.suite.name,
@@ -175,9 +180,11 @@ def _view(run: Run, anchor: str) -> RunView:
         remarks=[*remarks(run, summaries, comparisons), *_reference_remark(summaries, reference)],
         constants=constants_line(of_data, data) if data else "",
         axes=_axes(list(run.cases.values()), facets),
+        filters=filters,
+        marks=marks_of(filters),
         groups=groups,
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
-        listio=listio.view(data, of_data, reference),
+        listio=listio.view(run, data, of_data, reference),
         rank_maps=stragglers.chart(run, facets),
         timelines=timeline_charts,
         timelines_left_out=timelines_left_out,

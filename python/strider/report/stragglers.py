@@ -41,7 +41,9 @@ def chart(run: Run, facets: Facets) -> list[Chart]:
         key = one.case, one.operation
         slowest[key] = min(slowest.get(key, one.relative), one.relative)
     chosen = sorted(slowest, key=lambda key: slowest[key])[:_MAXIMUM_ROWS]
-    fields = [_field(one, run, facets, by_node, width) for one in found if (one.case, one.operation) in chosen]
+    fields = [
+        _field(one, run, facets, by_node, width) for one in found if (one.case, one.operation) in chosen
+    ]
     columns: Column = "rank" if not by_node else "node" if width == 1 else "nodes"
     title = f"Rate of each {'node' if by_node else 'rank'} beside the median"
     description = f"{title}, a row for each operation: the darker a field, the slower."

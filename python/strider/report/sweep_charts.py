@@ -15,6 +15,7 @@ from strider.report.figures.points import Point, point_of
 from strider.report.figures.rate_by_count import Counted
 from strider.report.figures.rate_heat_map import Cell
 from strider.report.figures.style import styles
+from strider.report.interface_facts import InterfaceFacts
 from strider.report.numbers import significant
 from strider.report.wording import plural
 from strider.statistics import OperationSummary
@@ -36,9 +37,9 @@ def client_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list
     return _count_charts(summaries, facets, "clients", lambda summary: summary.case.clients)
 
 
-def server_charts(summaries: Sequence[OperationSummary]) -> list[Chart]:
+def server_charts(summaries: Sequence[OperationSummary], facts: InterfaceFacts) -> list[Chart]:
     """Rate against the number of servers of the list-I/O service, where that was swept."""
-    counts = {s.case.number: servers_of(s) for s in summaries}
+    counts = {s.case.number: servers_of(s, facts) for s in summaries}
     own = [summary for summary in drawn(summaries) if counts[summary.case.number]]
     if len({counts[summary.case.number] for summary in own}) < _MINIMUM_COUNTS:
         return []
@@ -47,12 +48,10 @@ def server_charts(summaries: Sequence[OperationSummary]) -> list[Chart]:
     return _count_charts(same, facets, "servers", lambda summary: counts[summary.case.number])
 
 
-def servers_of(summary: OperationSummary) -> int:
+def servers_of(summary: OperationSummary, facts: InterfaceFacts) -> int:
     """Number of servers that the files of a case are spread over; 0 where the run does not tell."""
     chosen = summary.case.interface.get("servers")
-    facts = (sample.facts.get("servers", "") for sample in summary.samples)
-    told = next((int(fact) for fact in facts if fact.isdigit()), 0)
-    return chosen if isinstance(chosen, int) and chosen else told
+    return chosen if isinstance(chosen, int) and chosen else facts.count(summary, "servers") or 0
 
 
 def _without_servers(case: Case) -> Case:
@@ -74,9 +73,7 @@ def _count_charts(
         if point is not None:
             key = summary.operation, point.group, point.transfer_bytes or 0
             points[key].append((count_of(summary), point))
-    wide = {
-        key: own for key, own in points.items() if len({count for count, _ in own}) >= _MINIMUM_COUNTS
-    }
+    wide = {key: own for key, own in points.items() if len({count for count, _ in own}) >= _MINIMUM_COUNTS}
     chosen = _some(sorted({transfer for _, _, transfer in wide}))
     shown = {key: own for key, own in wide.items() if key[2] in chosen}
     return [_count_chart(key, shown, facets, counted) for key in sorted(shown, key=_in_order(shown))]
@@ -102,7 +99,9 @@ def _count_chart(
     placed = sorted(shown[key], key=lambda one: one[0])
     highest = max(point.high_mib_s for _, point in placed)
     specification = rate_by_count.figure(placed, counted, styles(facets.series_order), highest)
-    description = f"Line chart of rate in MiB/s against the number of {counted}: {title}. A table has its numbers."
+    description = (
+        f"Line chart of rate in MiB/s against the number of {counted}: {title}. A table has its numbers."
+    )
     drawing = svg.draw(specification, description)
     caption = points_caption([point for _, point in placed])
     return Chart(title, caption, drawing, "rate", operation)
@@ -138,7 +137,9 @@ def _heat_map(operation: str, summaries: Sequence[OperationSummary], facets: Fac
     cells = [_cell(summary, facets) for summary in placed]
     specification = rate_heat_map.figure(cells, [format_bytes(size) for size in sizes])
     title = f"{operation}: over transfer size and clients"
-    description = f"Heat map of mean rate in MiB/s: {title}, a block for each interface. A table has its numbers."
+    description = (
+        f"Heat map of mean rate in MiB/s: {title}, a block for each interface. A table has its numbers."
+    )
     caption = "Mean rate in MiB/s in each field; the darker, the faster. All interfaces have the same scale."
     return Chart(title, caption, svg.draw(specification, description), "heat map", operation)
 

@@ -43,7 +43,9 @@ def charts(
         if one.repetition in counted.get((one.case, one.operation), ()):
             phases[one.case, one.operation][one.repetition].append(one)
     lines = {
-        (summary.case.number, summary.operation): _lines(summary, phases[summary.case.number, summary.operation])
+        (summary.case.number, summary.operation): _lines(
+            summary, phases[summary.case.number, summary.operation]
+        )
         for summary in summaries
     }
     long = {key: own for key, own in lines.items() if own}

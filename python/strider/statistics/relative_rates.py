@@ -71,7 +71,5 @@ def relative_rates(run: Run, unit: Unit, width: int = 1) -> list[RelativeRate]:
     """
     rows = query([run.directory], _RELATIVE.format(unit=unit, width=width, short=SHORT_S))
     planned = {number: case.operations for number, case in run.cases.items()}
-    found = [
-        RelativeRate(**row) for row in rows if planned.get(row["case"], []).count(row["operation"]) == 1
-    ]
+    found = [RelativeRate(**row) for row in rows if planned.get(row["case"], []).count(row["operation"]) == 1]
     return sorted(found, key=lambda one: (one.case, planned[one.case].index(one.operation), one.place))

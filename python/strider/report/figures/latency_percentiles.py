@@ -26,6 +26,7 @@ _PERCENT_LABEL = (
     ": datum.value == 2 ? '99 %' : '99.' + replace(format(pow(10, datum.value - 2) - 1, 'd'), ',', '') + ' %'"
 )
 
+
 @dataclass(frozen=True)
 class Line:
     """The latencies of one operation of one case; `name` is its word in the legend."""

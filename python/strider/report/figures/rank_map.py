@@ -109,7 +109,10 @@ def figure(fields: Sequence[Field], columns: Column) -> dict[str, Any]:
         "layer": [rect, text] if len(order) <= _NUMBERED else [rect],
         "width": WIDTH,
         "height": {"step": height},
-        "config": {**config(), "padding": {"left": 12 + 1.3 * max(map(len, rows)), "top": 5, "right": 12, "bottom": 5}},
+        "config": {
+            **config(),
+            "padding": {"left": 12 + 1.3 * max(map(len, rows)), "top": 5, "right": 12, "bottom": 5},
+        },
     }
 
 

@@ -42,14 +42,15 @@ def _mark(crossover_bytes: float) -> list[dict[str, Any]]:
         "type": "text",
         "text": "gather overtakes pack",
         "angle": 270,
-        "align": "left",
+        "align": "right",
         "dy": -5,
         "fontSize": 10,
         "color": "#222",
         "aria": False,
     }
-    bottom = {"value": rate_lines.HEIGHT - 6}
+    # Rates grow with the length, so that there is room at the top.
+    top = {"value": 4}
     return [
         {"data": data, "mark": rule, "encoding": {"x": place}},
-        {"data": data, "mark": text, "encoding": {"x": place, "y": bottom}},
+        {"data": data, "mark": text, "encoding": {"x": place, "y": top}},
     ]

@@ -61,7 +61,12 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
         "type": "quantitative",
         "title": "mean rate [MiB/s]" + (", logarithmic" if logarithmic else ""),
         "scale": {"type": "log" if logarithmic else "linear", "domain": domain, "range": list(_SHADES)},
-        "legend": {"orient": "top", "gradientLength": 180, "format": ".2~s", "values": _ticks(domain, logarithmic)},
+        "legend": {
+            "orient": "top",
+            "gradientLength": 180,
+            "format": ".2~s",
+            "values": _ticks(domain, logarithmic),
+        },
     }
     base = {
         "x": {
@@ -69,7 +74,13 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
             "type": "ordinal",
             "sort": list(transfers),
             "title": "transfer size [bytes]",
-            "axis": {"labelAngle": 0, "ticks": False, "domain": False, "labelOverlap": "greedy", "labelFontSize": 10},
+            "axis": {
+                "labelAngle": 0,
+                "ticks": False,
+                "domain": False,
+                "labelOverlap": "greedy",
+                "labelFontSize": 10,
+            },
         },
         "y": {
             "field": "clients",

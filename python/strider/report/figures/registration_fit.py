@@ -65,7 +65,11 @@ def figure(fits: Sequence[Fit]) -> dict[str, Any]:
             "type": "quantitative",
             "title": "time to register [µs]",
             "scale": {"type": "log", "nice": False, "padding": 8},
-            "axis": {"labelExpr": "format(datum.value, '~r')", "tickCount": 6, "titlePadding": 14},
+            "axis": {
+                "values": [step * 10.0**power for power in range(-2, 6) for step in (1, 2, 5)],
+                "labelExpr": "format(datum.value, '~r')",
+                "titlePadding": 14,
+            },
         },
         "color": by_name("colour", legend),
     }
@@ -82,7 +86,11 @@ def figure(fits: Sequence[Fit]) -> dict[str, Any]:
                 "mark": line,
                 "encoding": {**shared, "strokeDash": by_name("dash", None)},
             },
-            {"data": {"values": ends}, "mark": point, "encoding": {**shared, "shape": by_name("shape", legend)}},
+            {
+                "data": {"values": ends},
+                "mark": point,
+                "encoding": {**shared, "shape": by_name("shape", legend)},
+            },
         ],
         "config": config(),
     }

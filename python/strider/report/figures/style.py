@@ -70,6 +70,13 @@ def config() -> dict[str, object]:
             "titleColor": "#222",
             "labelPadding": 4,
         },
-        "legend": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelLimit": 320, "symbolSize": 70, "columnPadding": 16},
+        "legend": {
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "titleFontWeight": "normal",
+            "labelLimit": 320,
+            "symbolSize": 70,
+            "columnPadding": 16,
+        },
         "header": {"labelFontSize": 11, "labelLimit": 600},
     }
