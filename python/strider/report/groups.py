@@ -74,8 +74,8 @@ def groups_of(
         for position, own in enumerate(makers):
             if left <= 0:
                 left_out[position] = left_out[position] or (
-                    f"{what} are left out here, as this report has {_MAXIMUM_CHARTS} already: the tables have "
-                    "the numbers, and a report of a smaller run the charts."
+                    f"{what} are left out here, as this report has {_MAXIMUM_CHARTS} already: the tables "
+                    "have the numbers, and a report of a smaller run the charts."
                 )
                 continue
             drawn = [chart for make in own for chart in make()]

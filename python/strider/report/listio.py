@@ -1,4 +1,4 @@
-"""The part of a report on list I/O: methods against the length of pieces, registration, what went to servers."""
+"""The part of a report on list I/O: methods against lengths of pieces, registration, what went to servers."""
 
 from __future__ import annotations
 
@@ -128,12 +128,7 @@ def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFa
 
 def registration_chart(fits: Sequence[Fit]) -> Chart:
     """Time to register against pages, a line for each domain."""
-    named = [
-        Fit(
-            f"{fit.name}: T = {fit.us_per_page:.3g} p + {fit.us:.3g} µs", fit.us_per_page, fit.us, fit.samples
-        )
-        for fit in fits
-    ]
+    named = [replace(fit, name=f"{fit.name}: T = {fit.us_per_page:.3g} p + {fit.us:.3g} µs") for fit in fits]
     drawing = svg.draw(
         registration_fit.figure(named), "Line chart of the time to register memory against its pages."
     )

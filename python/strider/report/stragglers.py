@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from strider.report.charts import Chart
 from strider.report.facets import Facets
 from strider.report.figures import rank_map, svg

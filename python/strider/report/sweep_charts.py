@@ -149,5 +149,6 @@ def _cell(summary: OperationSummary, facets: Facets) -> Cell:
     mean = summary.rate.mean if summary.rate else 0.0
     series, transfer = facets.series[case.number], format_bytes(case.transfer_bytes or 0)
     text = significant(mean) if mean < 10_000 else f"{significant(mean / 1000)}k"
-    label = f"{series}, {transfer}, {plural(case.clients, 'client')}: mean {significant(mean)} MiB/s (n = {summary.n})"
+    where = f"{series}, {transfer}, {plural(case.clients, 'client')}"
+    label = f"{where}: mean {significant(mean)} MiB/s (n = {summary.n})"
     return Cell(series, transfer, case.clients, mean, text, label)

@@ -1,4 +1,4 @@
-"""Charts of rate over the time of a phase, small ones beside each other; none where a run has no timelines."""
+"""Charts of rate over the time of a phase, small ones beside each other; none in a run without timelines."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ WITH rates AS (
     FROM rates WHERE elapsed_s >= {short}
     WINDOW phase AS (PARTITION BY "case", repetition, operation)
 ), units AS (
-    SELECT "case", operation, repetition, {unit} AS unit, node, median(relative) AS relative, min(rank) AS rank
+    SELECT "case", operation, repetition, {unit} AS unit, node, median(relative) AS relative,
+        min(rank) AS rank
     FROM relative WHERE ranks > 1 GROUP BY ALL
 ), typical AS (
     SELECT "case", operation, unit, node, rank, median(relative) AS relative

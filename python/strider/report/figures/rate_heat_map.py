@@ -15,7 +15,7 @@ from strider.report.figures.style import config
 
 _CELL_WIDTH, _CELL_HEIGHT = 46, 20
 _SHADES = ("#f4f7fb", "#c3d6ea", "#7fa9d1", "#3b74ad", "#0b3a66")
-#: From this ratio of the highest to the lowest rate on, the shades are logarithmic: small rates would be alike.
+#: From this ratio of the highest to the lowest rate on, shades are logarithmic: small rates would be alike.
 _WIDE = 30.0
 #: From this share of the shades on, numbers are white.
 _DARK = 0.55

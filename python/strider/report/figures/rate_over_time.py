@@ -1,4 +1,4 @@
-"""Rate over the time of a phase, with a line for each repetition: whether it is steady, and where it stalls."""
+"""Rate over the time of a phase, a line for each repetition: whether it is steady, and where it stalls."""
 
 from __future__ import annotations
 
