@@ -153,7 +153,7 @@ prepare_python() { # a virtual environment with what pyproject.toml asks for, in
     echo "$root" >"$venv/root"
   fi
   wanted=$venv/wanted-$purpose.txt
-  groups=$([ "$purpose" = run ] || echo test lint)
+  groups=$([ "$purpose" = run ] || echo test lint manual)
   # shellcheck disable=SC2086
   "$venv/bin/python" tools/requirements.py $groups >"$wanted"
   versions=$(cat "$wanted" constraints.txt | cksum)
