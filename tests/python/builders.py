@@ -36,7 +36,8 @@ class CaseSpec:
         counting_nodes: Nodes that count, alike.
         slow_ranks: How many times as long as the others some ranks take.
         ranks_per_node: Ranks of a node; 0: all are on one.
-        timeline: Whether the ranks' timelines are kept; the second quarter of a phase stalls.
+        clock_error_s: How wrong each phase's time may be; there is a second clock then.
+        timelines: Of each rank, the requests of each tenth of a second in every phase.
     """
 
     interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
@@ -54,7 +55,8 @@ class CaseSpec:
     counting_nodes: int = 0
     slow_ranks: dict[int, float] = field(default_factory=dict)
     ranks_per_node: int = 0
-    timeline: bool = False
+    clock_error_s: float | None = None
+    timelines: Sequence[Sequence[int]] = ()
 
     def plan(self, number: int, repetitions: int) -> Json:
         common = {
@@ -235,9 +237,9 @@ class RunBuilder:
         for operation in case.operations:
             self.emit_sample(number, case, repetition, operation, warmup)
             self.emit_ranks(number, case, repetition, operation)
+            self.emit_clocks(number, case, repetition, operation)
             self.emit_counters(number, case, repetition, operation)
-            if case.timeline:
-                self.emit_timelines(number, case, repetition, operation)
+            self.emit_timelines(number, case, repetition, operation)
 
     def emit(self, event: str, **fields: object) -> None:
         self.events.append({"event": event, "time_s": round(self.clock_s, 6), **fields})
@@ -266,6 +268,10 @@ class RunBuilder:
             start_s=start,
             elapsed_s=elapsed,
             rate_mib_s=rate,
+            start_skew_s=0.0001,
+            end_skew_s=elapsed * 0.1,
+            clock_error_s=case.clock_error_s,
+            flags=["clock"] if (case.clock_error_s or 0) > 0.01 * elapsed else [],
             first_done_s=elapsed * 0.9,
             rate_first_done_mib_s=rate * 1.05,
             requests_s=total / case.transfer / elapsed,
@@ -310,6 +316,41 @@ class RunBuilder:
             "served_source": "process" if told else None,
             "cache": case.prepared if reads else None,
         }
+
+    def emit_clocks(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        if case.clock_error_s is None:
+            return
+        self.emit(
+            "clock",
+            case=number,
+            repetition=repetition,
+            warmup=False,
+            operation=operation,
+            node=1,
+            offset_start_s=-3.0,
+            offset_end_s=-3.001,
+            error_s=case.clock_error_s / 2,
+            drift_ppm=100.0,
+            drift_error_ppm=0.5,
+        )
+
+    def emit_timelines(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        for rank, requests in enumerate(case.timelines):
+            self.emit(
+                "timeline",
+                case=number,
+                repetition=repetition,
+                warmup=False,
+                operation=operation,
+                rank=rank,
+                node=0,
+                start_s=self.clock_s - 0.1 * len(requests),
+                interval_s=0.1,
+                bytes=[count * case.transfer for count in requests],
+                requests=list(requests),
+                busy_s=[0.09 if count else 0.0 for count in requests],
+                latency_max_s=[0.05 if count else 0.0 for count in requests],
+            )
 
     def emit_counters(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
         """Per node and second 1000 context switches; a disk below another, which count the same bytes."""
@@ -380,26 +421,6 @@ class RunBuilder:
                 user_s=0.01,
                 system_s=0.04,
                 digest=None,
-            )
-
-    def emit_timelines(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
-        """Twenty intervals of a tenth of a second."""
-        moved = [0 if 5 <= interval < 10 else 16 * MIB for interval in range(20)]
-        for rank in range(case.clients):
-            self.emit(
-                "timeline",
-                case=number,
-                repetition=repetition,
-                warmup=repetition < self.warmup,
-                operation=operation,
-                rank=rank,
-                node=rank // case.ranks_per_node if case.ranks_per_node else 0,
-                start_s=self.clock_s - 2.0,
-                interval_s=0.1,
-                bytes=moved,
-                requests=[amount // case.transfer for amount in moved],
-                busy_s=[0.1 if amount else 0.0 for amount in moved],
-                latency_max_s=[0.01 if amount else 0.0 for amount in moved],
             )
 
     def rate(self, case: CaseSpec, operation: str) -> float:

@@ -1,8 +1,9 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
-from strider.store.load import load, load_counters, load_ranks, load_timelines
+from strider.store.load import load, load_clocks, load_counters, load_ranks, load_timelines
 from strider.store.model import (
     Case,
+    ClockRow,
     CounterGroup,
     ErrorRow,
     NodeCounters,
@@ -18,6 +19,7 @@ from strider.store.tables import ExportFormat, Table, derive, export, export_row
 
 __all__ = [
     "Case",
+    "ClockRow",
     "CounterGroup",
     "ErrorRow",
     "ExportFormat",
@@ -35,6 +37,7 @@ __all__ = [
     "export_rows",
     "list_runs",
     "load",
+    "load_clocks",
     "load_counters",
     "load_ranks",
     "load_timelines",

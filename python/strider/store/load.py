@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from strider.errors import StriderError
 from strider.store.events import read_events, require_version
 from strider.store.model import (
+    ClockRow,
     End,
     ErrorRow,
     NodeCounters,
@@ -32,6 +33,7 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "run": Start,
     "sample": Sample,
     "rank": RankRow,
+    "clock": ClockRow,
     "counters": NodeCounters,
     "timeline": Timeline,
     "error": ErrorRow,
@@ -86,6 +88,16 @@ def load_counters(run_dir: Path) -> list[NodeCounters]:
     """
     events = _read_typed_events(run_dir / "events.jsonl", (NodeCounters,))
     return [event for event in events if isinstance(event, NodeCounters)]
+
+
+def load_clocks(run_dir: Path) -> list[ClockRow]:
+    """How the nodes' clocks differed from rank 0's in each phase of a run; none where all ranks had one.
+
+    Raises:
+        StriderError: The events are damaged, or have a version that this Strider does not know.
+    """
+    events = _read_typed_events(run_dir / "events.jsonl", (ClockRow,))
+    return [event for event in events if isinstance(event, ClockRow)]
 
 
 def load_timelines(run_dir: Path) -> list[Timeline]:

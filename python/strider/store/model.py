@@ -262,6 +262,10 @@ class Sample(Record):
 
     Attributes:
         requests: Requests; of metadata, operations on items.
+        start_skew_s: Latest minus earliest start of the ranks, seconds.
+        end_skew_s: Latest minus earliest end of the ranks that had work, seconds.
+        clock_error_s: How wrong `elapsed_s` may be because clocks differ, at most; None with one clock.
+        flags: Words on what to know before the numbers are believed, such as `clock`.
         read_calls: Read-like system calls of all ranks while they transferred; None where the kernel did not
             count, or the run is older than the count. `write_calls` likewise.
         call_read_bytes: Bytes that these calls moved. `call_write_bytes` likewise.
@@ -287,6 +291,10 @@ class Sample(Record):
     requests: int
     start_s: Real
     elapsed_s: Real
+    start_skew_s: Real = math.nan
+    end_skew_s: Real = math.nan
+    clock_error_s: float | None = None
+    flags: list[str] = []
     rate_mib_s: Real
     first_done_s: Real = math.nan
     rate_first_done_mib_s: Real = math.nan
@@ -359,6 +367,28 @@ class RankRow(Record):
     storage_read_bytes: int | None = None
     storage_write_bytes: int | None = None
     digest: str | None = None
+
+
+class ClockRow(Record):
+    """A node's clock beside rank 0's in one phase.
+
+    Attributes:
+        offset_start_s: What to add to the node's clock to get rank 0's, at the phase's start, seconds.
+        offset_end_s: Likewise at its end.
+        error_s: How wrong both may be.
+        drift_ppm: How much faster the node's clock has run since the start of the run, in millionths.
+        drift_error_ppm: How wrong that may be.
+    """
+
+    case: int
+    repetition: int
+    operation: str
+    node: int
+    offset_start_s: Real
+    offset_end_s: Real
+    error_s: Real
+    drift_ppm: Real
+    drift_error_ppm: Real
 
 
 class Timeline(Record):
