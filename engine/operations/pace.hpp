@@ -13,7 +13,7 @@ struct Load {
   /// Otherwise requests that come.
   double per_s = 0;
   std::uint32_t rank = 0, ranks = 1;  ///< which take turns
-  std::uint64_t key = 0;  ///< fixes the gaps of random arrivals
+  std::uint64_t key = 0;              ///< fixes the gaps of random arrivals
 };
 
 /// Says when the requests of a rank are due. Closed with a limit: when what went before is paid for. In open loop

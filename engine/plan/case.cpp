@@ -29,14 +29,21 @@ constexpr Parameter settle{"settle", Kind::seconds, "0", "Idle time before each 
 constexpr Parameter seed{"seed", Kind::count, "1", "Fixes every random choice of pattern and order."};
 
 constexpr Parameter arrivals{
-    "arrivals", Kind::choice, "\"closed\"",
+    "arrivals",
+    Kind::choice,
+    "\"closed\"",
     "When requests come: each after the one before it (closed loop), or in open loop at arrival_rate, whether those "
     "before are done or not: at equal intervals (\"fixed\") or at random (\"poisson\"). Latency is then from when a "
     "request came.",
-    no_limit, no_limit, "closed|fixed|poisson"};
+    no_limit,
+    no_limit,
+    "closed|fixed|poisson"};
 constexpr Parameter arrival_rate{
-    "arrival_rate", Kind::count, "0",
-    "Requests per second of all ranks together that come in open loop, with arrivals = \"fixed\" or \"poisson\".", 0,
+    "arrival_rate",
+    Kind::count,
+    "0",
+    "Requests per second of all ranks together that come in open loop, with arrivals = \"fixed\" or \"poisson\".",
+    0,
     1e9};
 
 constexpr Parameter data_parameters[] = {

@@ -218,6 +218,20 @@ Demand demand_of(const Case& test, const Pattern& pattern, const Seating& seatin
   return demand;
 }
 
+/// Requests that are due at times of their own can wait neither for other ranks nor for those before them.
+void check_pace(const Case& test, const Interface& interface, const Demand& demand, const Complain& complain) {
+  if (test.arrivals == Arrivals::closed && test.rate_limit_per_s == 0) return;
+  if (interface.cooperation(demand.shape) == Cooperation::collective)
+    complain(test.rate_limit_per_s > 0 ? "rate_limit" : "arrivals",
+             "in collective transfers the ranks wait for each other, not for when a request is due",
+             "independent access, or neither rate_limit nor arrivals");
+  if (test.depth > 1 && !interface.completes_within())
+    complain("depth",
+             "the interface " + std::string(test.interface->name) +
+                 " cannot wait for what is in flight and for when the next request is due",
+             "depth = 1, or the interface posix or uring");
+}
+
 }  // namespace
 
 void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors) {
@@ -249,16 +263,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     check_depth(test, *interface, complain);
     const Demand demand = demand_of(test, *pattern, seating);
     interface->check(demand);
-    const bool paced = test.arrivals != Arrivals::closed || test.rate_limit_per_s > 0;
-    if (paced && interface->cooperation(demand.shape) == Cooperation::collective)
-      complain(test.rate_limit_per_s > 0 ? "rate_limit" : "arrivals",
-               "in collective transfers the ranks wait for each other, not for when a request is due",
-               "independent access, or neither rate_limit nor arrivals");
-    if (paced && test.depth > 1 && !interface->completes_within())
-      complain("depth",
-               "the interface " + std::string(test.interface->name) +
-                   " cannot wait for what is in flight and for when the next request is due",
-               "depth = 1, or the interface posix or uring");
+    check_pace(test, *interface, demand, complain);
     if (test.sync == SyncPolicy::each && test.sharing.kind != SharingKind::per_rank &&
         interface->cooperation(demand.shape) == Cooperation::collective_open)
       complain("sync",

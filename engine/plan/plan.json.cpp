@@ -206,9 +206,8 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key :
-       {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think", "cache",
-                          "rate_limit", "arrivals", "arrival_rate"})
+  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think",
+                          "cache", "rate_limit", "arrivals", "arrival_rate"})
     identity.erase(key);
   std::uint64_t hash = 0;
   for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));

@@ -215,7 +215,7 @@ class Report {
         part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (end_s_ - bounds_.value[Bounds::end]) * 1e9));
     const double elapsed_s = static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9;
     const double rate = elapsed_s > 0 ? amount_of(task_.unit, tally_.bytes, tally_.requests) / elapsed_s : 0;
-    reals_.value = {part_.usage.user_s, part_.usage.system_s, rate, milestones_.amount_at(first_end_ns),
+    reals_.value = {part_.usage.user_s,       part_.usage.system_s,     rate, milestones_.amount_at(first_end_ns),
                     arrivals().offered_per_s, arrivals().achieved_per_s};
     lowest_ = {works() ? rate : nobody, rank_};
     highest_ = {works() ? rate : -1, rank_};

@@ -97,7 +97,7 @@ Pace PhaseWorker::pace(double part) const {
                .per_s = static_cast<double>(of_all) * part,
                .rank = static_cast<std::uint32_t>(rank_),
                .ranks = test_.clients,
-               .key = hash_numbers(test_.seed, task_.name.repetition, static_cast<unsigned>(task_.operation), rank_)},
+               .key = hash_numbers(test_.seed, task_.name.repetition, rank_)},
               context_.timer, context_.timer.now());
 }
 

@@ -98,7 +98,8 @@ std::uint64_t VisitWorker::visits() const {
 
 Stop VisitWorker::run(std::uint64_t last, std::uint64_t deadline) {
   if (!mix_) return visitor_->run(last, deadline, *pace_);
-  return mix_loop_->run(last, deadline, *pace_, [this](std::uint64_t, std::uint64_t waited) { return mix_->step(waited); });
+  return mix_loop_->run(last, deadline, *pace_,
+                        [this](std::uint64_t, std::uint64_t waited) { return mix_->step(waited); });
 }
 
 /// Ranks that share a tree make a level together before the next one, and remove the deepest first.

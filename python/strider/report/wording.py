@@ -51,7 +51,9 @@ def notes(summary: OperationSummary) -> list[str]:
     """What a reader of one row must know: reads from a cache, void samples and errors."""
     found = cache_notes(summary)
     if summary.load and summary.load.saturated:
-        found.append(f"saturated: {significant(summary.load.achieved)} of {significant(summary.load.offered)}/s")
+        found.append(
+            f"saturated: {significant(summary.load.achieved)} of {significant(summary.load.offered)}/s"
+        )
     if summary.voided:
         found.append(f"{summary.voided} void")
     if summary.verify and summary.verify.wrong_bytes:
