@@ -16,6 +16,22 @@ double exponential(std::uint64_t bits) {
   return -std::log((static_cast<double>(bits >> 11) + 1) / two_to_53);
 }
 
+/// While `left_ns()` is not 0.
+template <typename Left>
+bool wait_while(const Left& left_ns, std::uint64_t most_ns) {
+  constexpr std::uint64_t wake_up_ns = 80'000;  // a sleep ends late by about this much
+  const std::uint64_t left = left_ns();
+  if (left > wake_up_ns) {
+    const std::uint64_t nap = std::min(left - wake_up_ns, most_ns);
+    const timespec span{static_cast<time_t>(nap / 1'000'000'000), static_cast<long>(nap % 1'000'000'000)};
+    ::nanosleep(&span, nullptr);
+    if (nap == most_ns) return left_ns() == 0;
+  }
+  while (left_ns() > 0) {
+  }
+  return true;
+}
+
 }  // namespace
 
 Pace::Pace(const Load& load, const Timer& timer, std::uint64_t begin)
@@ -71,19 +87,21 @@ double Pace::achieved_per_s() const {
 }
 
 bool wait_until(const Timer& timer, std::uint64_t ticks, std::uint64_t most_ns) {
-  constexpr std::uint64_t wake_up_ns = 80'000;  // a sleep ends late by about this much
-  const std::uint64_t now = timer.now();
-  if (now >= ticks) return true;
-  const std::uint64_t left_ns = timer.to_ns(ticks - now);
-  if (left_ns > wake_up_ns) {
-    const std::uint64_t nap = std::min(left_ns - wake_up_ns, most_ns);
-    const timespec span{static_cast<time_t>(nap / 1'000'000'000), static_cast<long>(nap % 1'000'000'000)};
-    ::nanosleep(&span, nullptr);
-    if (nap == most_ns) return timer.now() >= ticks;
-  }
-  while (timer.now() < ticks) {
-  }
-  return true;
+  return wait_while(
+      [&] {
+        const std::uint64_t now = timer.now();
+        return now >= ticks ? 0 : std::max<std::uint64_t>(1, timer.to_ns(ticks - now));
+      },
+      most_ns);
+}
+
+bool wait_until(std::uint64_t time_ns, std::uint64_t most_ns) {
+  return wait_while(
+      [&] {
+        const std::uint64_t now = monotonic_ns();
+        return now >= time_ns ? 0 : time_ns - now;
+      },
+      most_ns);
 }
 
 }  // namespace strider

@@ -69,5 +69,7 @@ class Pace {
 /// Sleeps until shortly before a time of the timer, at most `most_ns`, and spins through the rest. Whether the time has
 /// come.
 bool wait_until(const Timer& timer, std::uint64_t ticks, std::uint64_t most_ns);
+/// The same for a time of the monotonic clock.
+bool wait_until(std::uint64_t time_ns, std::uint64_t most_ns);
 
 }  // namespace strider

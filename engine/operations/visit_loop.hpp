@@ -23,10 +23,14 @@ class VisitLoop {
       std::uint64_t now = 0;
       if (!pace.limited() || pace.wait(watch_interval_ns)) [[likely]] {
         const std::uint64_t waited = pace.limited() ? pace.issue() : 0;
-        tally_.latency_ns.record(timer_.to_ns(visit(next_, waited)));
-        ++tally_.requests;
-        ++next_;
+        // The visit adds its bytes itself.
+        const std::uint64_t bytes_before = tally_.bytes;
+        const std::uint64_t latency = timer_.to_ns(visit(next_, waited));
         now = timer_.now();
+        const std::uint64_t moved_bytes = tally_.bytes - bytes_before;
+        tally_.bytes = bytes_before;
+        tally_.record(now, latency, moved_bytes);
+        ++next_;
         if (now < next_look && (deadline_ticks == 0 || now < deadline_ticks)) [[likely]]
           continue;
       } else {

@@ -34,6 +34,8 @@ class CaseSpec:
         served: Share of what is read that came from storage; None: nothing can tell.
         prepared: What a cache policy did before each read (`cache` of the sample).
         counting_nodes: Nodes that count, alike.
+        clock_error_s: How wrong each phase's time may be; there is a second clock then.
+        timelines: Of each rank, the requests of each tenth of a second in every phase.
     """
 
     interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
@@ -49,6 +51,8 @@ class CaseSpec:
     served: float | None = None
     prepared: Json | None = None
     counting_nodes: int = 0
+    clock_error_s: float | None = None
+    timelines: Sequence[Sequence[int]] = ()
 
     def plan(self, number: int, repetitions: int) -> Json:
         common = {
@@ -222,7 +226,9 @@ class RunBuilder:
         for operation in case.operations:
             self.emit_sample(number, case, repetition, operation, warmup)
             self.emit_ranks(number, case, repetition, operation)
+            self.emit_clocks(number, case, repetition, operation)
             self.emit_counters(number, case, repetition, operation)
+            self.emit_timelines(number, case, repetition, operation)
 
     def emit(self, event: str, **fields: object) -> None:
         self.events.append({"event": event, "time_s": round(self.clock_s, 6), **fields})
@@ -251,6 +257,10 @@ class RunBuilder:
             start_s=start,
             elapsed_s=elapsed,
             rate_mib_s=rate,
+            start_skew_s=0.0001,
+            end_skew_s=elapsed * 0.1,
+            clock_error_s=case.clock_error_s,
+            flags=["clock"] if (case.clock_error_s or 0) > 0.01 * elapsed else [],
             first_done_s=elapsed * 0.9,
             rate_first_done_mib_s=rate * 1.05,
             requests_s=total / case.transfer / elapsed,
@@ -295,6 +305,41 @@ class RunBuilder:
             "served_source": "process" if told else None,
             "cache": case.prepared if reads else None,
         }
+
+    def emit_clocks(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        if case.clock_error_s is None:
+            return
+        self.emit(
+            "clock",
+            case=number,
+            repetition=repetition,
+            warmup=False,
+            operation=operation,
+            node=1,
+            offset_start_s=-3.0,
+            offset_end_s=-3.001,
+            error_s=case.clock_error_s / 2,
+            drift_ppm=100.0,
+            drift_error_ppm=0.5,
+        )
+
+    def emit_timelines(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        for rank, requests in enumerate(case.timelines):
+            self.emit(
+                "timeline",
+                case=number,
+                repetition=repetition,
+                warmup=False,
+                operation=operation,
+                rank=rank,
+                node=0,
+                start_s=self.clock_s - 0.1 * len(requests),
+                interval_s=0.1,
+                bytes=[count * case.transfer for count in requests],
+                requests=list(requests),
+                busy_s=[0.09 if count else 0.0 for count in requests],
+                latency_max_s=[0.05 if count else 0.0 for count in requests],
+            )
 
     def emit_counters(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
         """Per node and second 1000 context switches; a disk below another, which count the same bytes."""
