@@ -1,13 +1,16 @@
-// strider-list-transfers VOLUME [ROUNDS]: lists moved by every method in turns, one JSON line for each round of each.
+// strider-list-transfers VOLUME ROUNDS OFFSET: lists moved by every method in turns, one JSON line for each round of each.
+// The memory begins OFFSET bytes into a page.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/error.hpp"
 #include "listio/client/client.hpp"
 
 namespace strider::listio {
@@ -26,8 +29,12 @@ constexpr double window_us = 400;  // short: other work on the machine leaves so
 /// All methods on the same connections, as these differ in how the kernel has sized their buffers.
 class Bench {
  public:
-  explicit Bench(const Volume& volume) : memory_(std::size_t{16} << 20), client_(volume) {
-    std::memset(memory_.data(), 7, memory_.size());
+  Bench(const Volume& volume, std::size_t offset)
+      : held_((std::size_t{16} << 20) + 2 * 4096), client_(volume) {
+    void* begin = held_.data();
+    std::size_t room = held_.size();
+    memory_ = static_cast<std::byte*>(std::align(4096, held_.size() - 4096, begin, room)) + offset;
+    std::memset(held_.data(), 7, held_.size());
     file_ = client_.open("transfers", Creation::if_missing);
     client_.method_costs();
   }
@@ -74,7 +81,8 @@ class Bench {
     return us / lists;
   }
 
-  std::vector<std::byte> memory_;
+  std::vector<std::byte> held_;
+  std::byte* memory_;  ///< in `held_`
   Client client_;
   File file_;
 };
@@ -83,15 +91,18 @@ class Bench {
 }  // namespace strider::listio
 
 int main(int count, char** words) {
+  using namespace strider;
   using namespace strider::listio;
-  if (count < 2) {
-    std::fputs("strider-list-transfers VOLUME [ROUNDS]\n", stderr);
+  if (count != 4) {
+    std::fputs("strider-list-transfers VOLUME ROUNDS OFFSET\n", stderr);
     return 2;
   }
   try {
-    Bench bench(read_volume(words[1]));
+    const auto offset = static_cast<std::size_t>(std::atoi(words[3]));
+    if (offset >= 4096) throw InputError("OFFSET", std::string(words[3]) + " is not in a page", "choose less than 4096");
+    Bench bench(read_volume(words[1]), offset);
     bench.print_costs();
-    for (const Case& what : cases) bench.run(what, count > 2 ? std::atoi(words[2]) : 20);
+    for (const Case& what : cases) bench.run(what, std::atoi(words[2]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "strider-list-transfers: %s\n", error.what());
     return 1;
