@@ -1,4 +1,4 @@
-"""Rate against clients and servers, and heat maps: drawn where something was swept, with all that was measured."""
+"""Rate against clients and servers, and heat maps: drawn where something was swept, with all of it."""
 
 from __future__ import annotations
 
