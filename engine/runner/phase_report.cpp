@@ -34,6 +34,7 @@ struct Bounds {
     neg_interrupted,
     neg_deadline,
     neg_wear_out,
+    neg_latest,
     requests_min,
     neg_requests_max,
     capped_requests,
@@ -73,13 +74,14 @@ struct Sums {
     network_written,
     block_read,
     block_written,
+    late_requests,
     fields
   };
   std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
 };
 
 struct RealSums {
-  enum Field { user, system, rate, first_done, fields };
+  enum Field { user, system, rate, first_done, offered, achieved, fields };
   std::array<double, fields> value{};
 };
 
@@ -146,6 +148,7 @@ class Report {
 
   /// Whether this rank has anything to do in the phase; one that has not says nothing about rates.
   bool works() const { return part_.had_requests > 0; }
+  RankPart::Arrivals arrivals() const { return part_.arrivals.value_or(RankPart::Arrivals{}); }
   bool measures() const { return task_.purpose == PhaseTask::Purpose::measurement; }
 
   double origin_s() const { return static_cast<double>(context_.origin_ns) * 1e-9; }
@@ -172,6 +175,7 @@ class Report {
     v[Bounds::neg_interrupted] = part_.interrupted ? -1 : 0;
     v[Bounds::neg_deadline] = -part_.deadline.elapsed_s;
     v[Bounds::neg_wear_out] = -part_.deadline.wear_out_s;
+    v[Bounds::neg_latest] = -arrivals().latest_s;
     v[Bounds::requests_min] = works() ? static_cast<double>(part_.deadline.requests) : nobody;
     v[Bounds::neg_requests_max] = -static_cast<double>(part_.deadline.requests);
     // A rank that did all it had does not limit the others.
@@ -212,6 +216,7 @@ class Report {
     v[Sums::network_written] = storage.network.written;
     v[Sums::block_read] = storage.block.read;
     v[Sums::block_written] = storage.block.written;
+    v[Sums::late_requests] = arrivals().late_requests;
     if (part_.verification) {
       v[Sums::checked] = part_.verification->checked_bytes;
       v[Sums::wrong] = part_.verification->wrong_bytes;
@@ -229,7 +234,8 @@ class Report {
         part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (end_s_ - bounds_.value[Bounds::end]) * 1e9));
     const double elapsed_s = static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9;
     const double rate = elapsed_s > 0 ? amount_of(task_.unit, tally_.bytes, tally_.requests) / elapsed_s : 0;
-    reals_.value = {part_.usage.user_s, part_.usage.system_s, rate, milestones_.amount_at(first_end_ns)};
+    reals_.value = {part_.usage.user_s,       part_.usage.system_s,     rate, milestones_.amount_at(first_end_ns),
+                    arrivals().offered_per_s, arrivals().achieved_per_s};
     lowest_ = {works() ? rate : nobody, rank_};
     highest_ = {works() ? rate : -1, rank_};
     v[Sums::working_ranks] = works() ? 1 : 0;
@@ -371,6 +377,13 @@ class Report {
     sample.facts = part_.facts;
     if (part_.verification) sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
     if (part_.digest) sample.digest = sum[Sums::digest];
+    if (task_.test->arrivals != Arrivals::closed && measures())
+      sample.arrivals = {task_.test->arrivals == Arrivals::fixed ? "fixed" : "poisson",
+                         static_cast<double>(task_.test->arrival_rate_per_s),
+                         reals_.value[RealSums::offered],
+                         reals_.value[RealSums::achieved],
+                         sum[Sums::late_requests],
+                         bounds_.max(Bounds::neg_latest)};
     if (part_.limited)
       sample.deadline = {task_.test->deadline_s,
                          sum[Sums::deadline_requests],

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
-from strider.report import listio, stragglers, timelines
+from strider.report import listio, timelines
 from strider.report.charts import Chart
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value, joined
@@ -25,6 +25,7 @@ from strider.report.metadata_charts import latency_charts, rate_charts
 from strider.report.references import Reference, reference_of
 from strider.report.remarks import cached_cases, remarks, what_was_done
 from strider.report.tables import HtmlTable, digest_table
+from strider.report.stragglers import RankMap, rank_map_of
 from strider.report.wording import (
     Best,
     best_rates,
@@ -92,7 +93,7 @@ class RunView:
     groups: Sequence[Group]
     metadata: MetadataView | None
     listio: ListioView | None
-    rank_maps: Sequence[Chart]
+    rank_map: RankMap | None
     timelines: Sequence[Chart]
     timelines_left_out: str
     digests: HtmlTable | None
@@ -181,7 +182,7 @@ def _view(run: Run, anchor: str) -> RunView:
         groups=groups,
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
         listio=listio.view(run, data, of_data, reference),
-        rank_maps=stragglers.chart(run, facets),
+        rank_map=rank_map_of(run, facets),
         timelines=timeline_charts,
         timelines_left_out=timelines_left_out,
         digests=digest_table(comparisons, facets) if comparisons else None,
