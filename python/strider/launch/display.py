@@ -35,7 +35,7 @@ AMOUNT_WIDTH = 24
 WIDE = 110
 """Columns from which on amounts have room beside their bars; the table gets no wider."""
 LINES_BESIDE = 5
-"""Lines of a terminal that hold no phase that is done: head, the phase that goes on, foot, what stands above."""
+"""Lines of a terminal that hold no phase that is done: head, the one that goes on, foot, what is above."""
 
 
 class Display(Protocol):
@@ -109,7 +109,7 @@ class Lines:
 
 @dataclass
 class LiveTable:
-    """The phases done last and the one that goes on, with rates; below, how far the run is and what is left."""
+    """The phases done last and the one that goes on, with rates; below, how far the run is."""
 
     console: Console
     plan: Plan
@@ -182,7 +182,9 @@ class LiveTable:
             f"{errors} error{'s' if errors > 1 else ''}" if errors else "",
         ]
         style = "red" if errors else ""
-        words = Text(" · ".join(part for part in parts if part), style=style, no_wrap=True, overflow="ellipsis")
+        words = Text(
+            " · ".join(part for part in parts if part), style=style, no_wrap=True, overflow="ellipsis"
+        )
         foot.add_row(ProgressBar(total=1.0, completed=state.fraction, width=BAR_WIDTH), words)
         return foot
 

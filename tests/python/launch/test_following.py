@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from strider.engine import Json
-from strider.launch.display import LiveTable, Lines, Silent, choose_display
+from strider.launch.display import Lines, LiveTable, Silent, choose_display
 from strider.launch.messages import message
 from strider.launch.state import RunState
 from strider.launch.tail import Tail, close_events

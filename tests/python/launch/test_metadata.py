@@ -9,7 +9,7 @@ from rich.console import Console
 
 from strider.engine import Check, Description, Json
 from strider.launch import preflight as module
-from strider.launch.display import LiveTable, Lines, case_title
+from strider.launch.display import Lines, LiveTable, case_title
 from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space
 from strider.launch.messages import message
