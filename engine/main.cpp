@@ -22,7 +22,7 @@ constexpr const char* usage =
     "       strider-engine extents PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
-    "           [--counters none|basic|all]\n"
+    "           [--counters none|basic|all] [--timeline none|node|rank|auto] [--timeline-interval SECONDS]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all] [--root "
     "DIR]\n";
 
@@ -121,6 +121,18 @@ CounterScope counter_scope(const Arguments& arguments) {
   throw InputError("counters", "unknown --counters " + text, "one of none, basic, all");
 }
 
+TimelineOptions timeline_options(const Arguments& arguments) {
+  TimelineOptions options;
+  options.interval_s = seconds(arguments, "timeline-interval", options.interval_s);
+  if (!arguments.options.contains("timeline")) return options;
+  const std::string text = arguments.text("timeline");
+  if (text == "none") options.scope = TimelineScope::none;
+  else if (text == "node") options.scope = TimelineScope::node;
+  else if (text == "rank") options.scope = TimelineScope::rank;
+  else if (text != "auto") throw InputError("timeline", "unknown --timeline " + text, "one of none, node, rank, auto");
+  return options;
+}
+
 int run(const Arguments& arguments) {
   RunOptions options;
   options.directory = arguments.text("directory");
@@ -128,6 +140,7 @@ int run(const Arguments& arguments) {
   options.events = arguments.text("events");
   options.data_seed = arguments.number("data-seed", 1);
   options.counters = counter_scope(arguments);
+  options.timelines = timeline_options(arguments);
   options.plan_file = arguments.plan;
   switch (run_plan(options)) {
     case RunResult::complete: return done;

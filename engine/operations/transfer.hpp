@@ -8,6 +8,8 @@
 #include "core/clock.hpp"
 #include "interfaces/interface.hpp"
 #include "measure/histogram.hpp"
+#include "measure/timeline.hpp"
+#include "operations/pace.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
 #include "plan/case.hpp"
@@ -28,6 +30,7 @@ struct Work {
   std::uint32_t depth = 1;            ///< requests in flight; each has a part of the memory, `slot_bytes` long
   std::uint64_t slot_bytes = 0;
   std::uint64_t think_ns = 0;  ///< computing after each request is issued
+  Pace* pace = nullptr;        ///< says when each request is due; null: as soon as it can be issued
 };
 
 /// What a rank has done so far in a phase.
@@ -37,6 +40,17 @@ struct Tally {
   std::uint64_t prepare_ticks = 0;  ///< generating and checking data
   std::uint64_t compute_ticks = 0;  ///< thinking between requests
   Histogram latency_ns;
+  Timeline timeline;
+
+  Timeline::Totals totals() const { return {bytes, requests, latency_ns.sum()}; }
+  /// Counts a request that ended at `end_ticks`.
+  void record(std::uint64_t end_ticks, std::uint64_t latency, std::uint64_t moved_bytes) {
+    timeline.reach(end_ticks, totals());
+    timeline.note(latency);
+    latency_ns.record(latency);
+    bytes += moved_bytes;
+    ++requests;
+  }
 };
 
 /// The data of requests in memory: made before a write, checked after a read. `memory`: that of the request.
@@ -114,6 +128,9 @@ class Transfer {
   }
   template <typename Step>
   Stop run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const Step& step);
+  Stop run_paced(std::uint64_t last, std::uint64_t deadline_ticks);
+  /// Until the next request is due; `finished`: it is.
+  Stop wait_for_turn(std::uint64_t deadline_ticks);
   /// Executes a request; returns the time at which it was done.
   std::uint64_t write_one(const Item& item);
   std::uint64_t read_one(const Item& item);
@@ -125,7 +142,8 @@ class Transfer {
   void call_sync() { ++calls_, file_.sync(); }
   /// Takes part in the next call of a collective round, without data.
   void call_empty();
-  void record(std::uint64_t begin, std::uint64_t end, const Item& item);
+  /// `ticks`: how long the request took.
+  void record(std::uint64_t end, std::uint64_t ticks, const Item& item);
 
   static constexpr std::size_t batch = 64;
   const Work& work_;
@@ -135,7 +153,8 @@ class Transfer {
   Tally& tally_;
   Watch& watch_;
   std::uint64_t next_ = 0;
-  unsigned calls_ = 0;  ///< made in this round
+  std::uint64_t due_ = 0;  ///< when the request at hand came, in open loop
+  unsigned calls_ = 0;     ///< made in this round
   std::array<std::uint64_t, batch> numbers_{};
   std::vector<Extent> list_;   ///< of contiguous requests one each, otherwise those of one request
   std::size_t list_size_ = 1;  ///< extents of a request

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "core/random.hpp"
+#include "runner/clock_rows.hpp"
+#include "runner/timelines.hpp"
 
 namespace strider {
 namespace {
@@ -17,8 +19,11 @@ constexpr double nobody = 1e300;  ///< a minimum over no ranks
 struct Bounds {
   enum Field {
     begin,
+    neg_begin,
     end,
     neg_end,
+    neg_working_end,
+    neg_news,
     neg_open,
     neg_transfer,
     neg_sync,
@@ -29,6 +34,7 @@ struct Bounds {
     neg_interrupted,
     neg_deadline,
     neg_wear_out,
+    neg_latest,
     requests_min,
     neg_requests_max,
     capped_requests,
@@ -68,13 +74,14 @@ struct Sums {
     network_written,
     block_read,
     block_written,
+    late_requests,
     fields
   };
   std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
 };
 
 struct RealSums {
-  enum Field { user, system, rate, first_done, fields };
+  enum Field { user, system, rate, first_done, offered, achieved, fields };
   std::array<double, fields> value{};
 };
 
@@ -89,8 +96,8 @@ LatencyBounds bounds_of(const Histogram& latency_ns) {
 
 class Report {
  public:
-  Report(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
-         const Milestones& milestones, CounterWatch& counters, const WaitOptions& waiting)
+  Report(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, Tally& tally,
+         const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks, const WaitOptions& waiting)
       : context_(context),
         task_(task),
         rank_(rank),
@@ -98,11 +105,13 @@ class Report {
         tally_(tally),
         milestones_(milestones),
         counters_(counters),
+        clocks_(clocks),
         waiting_(waiting) {}
 
   PhaseOutcome make() {
+    clocks_.compare();  // all ranks have come to their end
+    counters_.finish();
     reduce_bounds();
-    counters_.finish();  // all ranks have come to their end
     reduce_sums();
     reduce_parts();
     const std::vector<RankRow> rows = gather_rows();
@@ -112,40 +121,50 @@ class Report {
     outcome.failed = bounds_.max(Bounds::neg_failed) > 0;
     outcome.interrupted = bounds_.max(Bounds::neg_interrupted) > 0;
     outcome.my_requests = tally_.requests;
+    context_.starts.learn(bounds_.max(Bounds::neg_news));
     if (bounds_.value[Bounds::capped_requests] < nobody)
       outcome.completed_requests = static_cast<std::uint64_t>(bounds_.value[Bounds::capped_requests]);
-    if (rank_ != 0) return outcome;
-    if (!outcome.failed && !outcome.interrupted) {
-      const Sample sample = sample_of();
-      outcome.rate = amount_of(sample.unit, sample.bytes, sample.requests) / sample.elapsed_s;
-      outcome.valid = sample.valid;
-      context_.events->sample(task_.name, sample);
-      for (std::size_t r = 0; r < rows.size(); ++r)
-        context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
-      for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
-    }
+    const bool has_sample = !outcome.failed && !outcome.interrupted;
+    if (has_sample && rank_ == 0) write_sample(rows, counters, outcome);
+    if (has_sample && measures() && context_.timelines.scope != TimelineScope::none)
+      report_timelines(context_, task_, part_.scheduled_s - origin_s(), tally_.timeline, waiting_);
     for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
     return outcome;
   }
 
  private:
+  /// On rank 0.
+  void write_sample(const std::vector<RankRow>& rows, const std::vector<NodeCounters>& counters,
+                    PhaseOutcome& outcome) {
+    const Sample sample = sample_of();
+    outcome.rate = amount_of(sample.unit, sample.bytes, sample.requests) / sample.elapsed_s;
+    outcome.valid = sample.valid;
+    context_.events->sample(task_.name, sample);
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
+    for (const ClockRow& clock : clock_rows(context_, clocks_, sample)) context_.events->clock(task_.name, clock);
+    for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
+  }
+
   /// Whether this rank has anything to do in the phase; one that has not says nothing about rates.
   bool works() const { return part_.had_requests > 0; }
+  RankPart::Arrivals arrivals() const { return part_.arrivals.value_or(RankPart::Arrivals{}); }
   bool measures() const { return task_.purpose == PhaseTask::Purpose::measurement; }
 
-  /// A time of this node's clock in seconds since the run's start on rank 0's clock.
-  double since_origin_s(std::uint64_t ns) const {
-    const double local_s = (static_cast<double>(ns) - static_cast<double>(context_.origin_ns)) * 1e-9;
-    return local_s + context_.nodes.clock_offset_s;
-  }
+  double origin_s() const { return static_cast<double>(context_.origin_ns) * 1e-9; }
+  /// A time of this rank's clock in seconds since the run's start on rank 0's clock.
+  double since_origin_s(std::uint64_t ns) const { return clocks_.reference_s(ns) - origin_s(); }
 
   void reduce_bounds() {
     begin_s_ = since_origin_s(part_.begin_ns);
     end_s_ = since_origin_s(part_.end_ns);
     auto& v = bounds_.value;
     v[Bounds::begin] = begin_s_;
+    v[Bounds::neg_begin] = -begin_s_;
     v[Bounds::end] = works() ? end_s_ : nobody;
     v[Bounds::neg_end] = -end_s_;
+    v[Bounds::neg_working_end] = works() ? -end_s_ : nobody;
+    v[Bounds::neg_news] = -context_.starts.news_s();
     v[Bounds::neg_open] = -part_.open_s;
     v[Bounds::neg_transfer] = -part_.transfer_s;
     v[Bounds::neg_sync] = -part_.sync_s;
@@ -156,6 +175,7 @@ class Report {
     v[Bounds::neg_interrupted] = part_.interrupted ? -1 : 0;
     v[Bounds::neg_deadline] = -part_.deadline.elapsed_s;
     v[Bounds::neg_wear_out] = -part_.deadline.wear_out_s;
+    v[Bounds::neg_latest] = -arrivals().latest_s;
     v[Bounds::requests_min] = works() ? static_cast<double>(part_.deadline.requests) : nobody;
     v[Bounds::neg_requests_max] = -static_cast<double>(part_.deadline.requests);
     // A rank that did all it had does not limit the others.
@@ -196,6 +216,7 @@ class Report {
     v[Sums::network_written] = storage.network.written;
     v[Sums::block_read] = storage.block.read;
     v[Sums::block_written] = storage.block.written;
+    v[Sums::late_requests] = arrivals().late_requests;
     if (part_.verification) {
       v[Sums::checked] = part_.verification->checked_bytes;
       v[Sums::wrong] = part_.verification->wrong_bytes;
@@ -204,13 +225,17 @@ class Report {
     if (part_.digest) v[Sums::digest] = hash_numbers(*part_.digest, rank_);
     std::copy(tally_.latency_ns.counts().begin(), tally_.latency_ns.counts().end(), v.begin() + Sums::fields);
 
-    if (bounds_.value[Bounds::end] >= nobody) bounds_.value[Bounds::end] = bounds_.max(Bounds::neg_end);
+    if (bounds_.value[Bounds::end] >= nobody) {
+      bounds_.value[Bounds::end] = bounds_.max(Bounds::neg_end);
+      bounds_.value[Bounds::neg_working_end] = bounds_.value[Bounds::neg_end];
+    }
     if (bounds_.value[Bounds::requests_min] >= nobody) bounds_.value[Bounds::requests_min] = 0;
     const std::uint64_t first_end_ns =
         part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (end_s_ - bounds_.value[Bounds::end]) * 1e9));
     const double elapsed_s = static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9;
     const double rate = elapsed_s > 0 ? amount_of(task_.unit, tally_.bytes, tally_.requests) / elapsed_s : 0;
-    reals_.value = {part_.usage.user_s, part_.usage.system_s, rate, milestones_.amount_at(first_end_ns)};
+    reals_.value = {part_.usage.user_s,       part_.usage.system_s,     rate, milestones_.amount_at(first_end_ns),
+                    arrivals().offered_per_s, arrivals().achieved_per_s};
     lowest_ = {works() ? rate : nobody, rank_};
     highest_ = {works() ? rate : -1, rank_};
     v[Sums::working_ranks] = works() ? 1 : 0;
@@ -319,6 +344,9 @@ class Report {
     sample.requests = sum[Sums::requests];
     sample.start_s = bounds_.value[Bounds::begin];
     sample.elapsed_s = bounds_.max(Bounds::neg_end) - sample.start_s;
+    sample.start_skew_s = bounds_.max(Bounds::neg_begin) - sample.start_s;
+    sample.end_skew_s = bounds_.max(Bounds::neg_working_end) - bounds_.value[Bounds::end];
+    note_clock_error(clocks_, sample);
     sample.first_done_s = bounds_.value[Bounds::end] - sample.start_s;
     sample.first_done_amount = reals_.value[RealSums::first_done];
     sample.open_s = bounds_.max(Bounds::neg_open);
@@ -349,6 +377,13 @@ class Report {
     sample.facts = part_.facts;
     if (part_.verification) sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
     if (part_.digest) sample.digest = sum[Sums::digest];
+    if (task_.test->arrivals != Arrivals::closed && measures())
+      sample.arrivals = {task_.test->arrivals == Arrivals::fixed ? "fixed" : "poisson",
+                         static_cast<double>(task_.test->arrival_rate_per_s),
+                         reals_.value[RealSums::offered],
+                         reals_.value[RealSums::achieved],
+                         sum[Sums::late_requests],
+                         bounds_.max(Bounds::neg_latest)};
     if (part_.limited)
       sample.deadline = {task_.test->deadline_s,
                          sum[Sums::deadline_requests],
@@ -364,9 +399,10 @@ class Report {
   const PhaseTask& task_;
   int rank_;
   const RankPart& part_;
-  const Tally& tally_;
+  Tally& tally_;
   const Milestones& milestones_;
   CounterWatch& counters_;
+  ClockWatch& clocks_;
   WaitOptions waiting_;
   Bounds bounds_;
   Sums sums_;
@@ -379,10 +415,10 @@ class Report {
 
 }  // namespace
 
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
-                          const Tally& tally, const Milestones& milestones, CounterWatch& counters,
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, Tally& tally,
+                          const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks,
                           const WaitOptions& waiting) {
-  return Report(context, task, rank, part, tally, milestones, counters, waiting).make();
+  return Report(context, task, rank, part, tally, milestones, counters, clocks, waiting).make();
 }
 
 }  // namespace strider

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "measure/milestones.hpp"
+#include "operations/pace.hpp"
 #include "runner/alarm.hpp"
 #include "runner/phase.hpp"
 #include "runner/phase_report.hpp"
@@ -46,6 +47,10 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   /// In timer ticks from now; 0 where the phase has none.
   std::uint64_t deadline_ticks() const;
 
+  /// What holds this rank to its part of the case's rate, from 0 to 1, from now on.
+  Pace pace(double part) const;
+  RankPart::Arrivals arrivals_of(const Pace& pace) const;
+
   virtual bool limited() const;
   bool failed() const { return !part_.errors.empty(); }
   bool ending() { return failed() || alarm_.raised(); }
@@ -65,6 +70,8 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
 
  private:
   void settle() const;
+  /// `start_ns`: when the phase is to start, on this rank's clock.
+  void begin_timeline(std::uint64_t start_ns);
   void report_progress(const Tally& tally);
   std::uint64_t amount(const Tally& tally) const { return task_.unit == Unit::bytes ? tally.bytes : tally.requests; }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "measure/counter_sources.hpp"
+#include "runner/timeline_options.hpp"
 
 namespace strider {
 
@@ -13,6 +14,7 @@ struct RunOptions {
   std::string events;     ///< file that rank 0 appends events to
   std::uint64_t data_seed = 1;
   CounterScope counters = CounterScope::all;
+  TimelineOptions timelines;
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

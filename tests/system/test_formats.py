@@ -12,7 +12,7 @@ from harness import EngineRun, Json, case, extents_text, plan, run_engine, tree_
 from strider.engine import Engine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
-EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "error", "end")
+EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "timeline", "error", "end")
 FREE = ("facts", "parts", "counters")
 """Objects whose keys are data, and those that have a test of their own."""
 
@@ -65,7 +65,12 @@ def eventful_run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> En
         cache="cold",
     )
     in_the_way = case("segmented", pattern_transfer=4096, pattern_block=4096, operations=["write"])
-    return run_engine(engine, plan([long, in_the_way]), work)
+    arriving = case("segmented", pattern_transfer=512, pattern_block=4096, operations=["write"])
+    return run_engine(
+        engine,
+        plan([long, in_the_way, {**arriving, "arrivals": "poisson", "arrival_rate": 1000}]),
+        work,
+    )
 
 
 @pytest.mark.parametrize("kind", EVENTS)
@@ -99,7 +104,7 @@ def test_the_counters_have_the_sources_and_values_of_the_page(eventful_run: Engi
 
 
 def test_the_kinds_of_errors_are_those_of_the_page(eventful_run: EngineRun) -> None:
-    (kinds,) = re.findall(r'"kind":("[a-z"|]+)', PAGE)
+    (kinds,) = re.findall(r'"kind":("io"[a-z"|]+)', PAGE)
     assert {event["kind"] for event in eventful_run.of("error")} <= set(re.findall("[a-z]+", kinds))
 
 

@@ -10,6 +10,8 @@ from strider.cli.options import (
     StoreOption,
     SuiteArgument,
     TargetOption,
+    TimelineIntervalOption,
+    TimelineOption,
 )
 from strider.cli.running import RunOptions, run_suite
 
@@ -21,6 +23,8 @@ def run(
     settings: SetOption = None,
     launcher: LauncherOption = "mpiexec",
     counters: CountersOption = "all",
+    timeline: TimelineOption = "auto",
+    timeline_interval: TimelineIntervalOption = "100ms",
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -33,6 +37,7 @@ def run(
     """
     from strider.suite import locate
 
-    run_suite(
-        locate(suite), RunOptions(settings or [], target, clients, launcher, store, quiet, json, counters)
+    options = RunOptions(
+        settings or [], target, clients, launcher, store, quiet, json, counters, timeline, timeline_interval
     )
+    run_suite(locate(suite), options)

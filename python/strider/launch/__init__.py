@@ -6,15 +6,16 @@ them for the progress display, passes interruptions on, and cleans up after an e
 
 from strider.launch.display import Display, choose_display
 from strider.launch.preflight import Finding, check_target
-from strider.launch.runner import CounterScope, Outcome, counter_scope, execute
+from strider.launch.runner import Outcome, execute
+from strider.launch.watching import Watching, watching
 
 __all__ = [
-    "CounterScope",
     "Display",
     "Finding",
     "Outcome",
+    "Watching",
     "check_target",
     "choose_display",
-    "counter_scope",
     "execute",
+    "watching",
 ]

@@ -7,13 +7,13 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal
 
 from rich.console import Console
 
 from strider import __version__
 from strider.engine import Engine, Json
-from strider.errors import ExitCode, StriderError
+from strider.errors import ExitCode
 from strider.launch import folder, rundir
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
@@ -23,6 +23,7 @@ from strider.launch.process import EngineProcess, Interruptions, interruptions, 
 from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
+from strider.launch.watching import Watching
 from strider.listio import temporary_volume
 from strider.suite import CheckedPlan, Plan
 from strider.suite.estimate import planned_phases
@@ -35,7 +36,6 @@ POLL_S = 0.1
 STOPPING_POLL_S = 0.02
 _VOLUME = "strider listio serve DIR starts a volume that stays"
 
-CounterScope = Literal["none", "basic", "all"]
 Status = Literal["complete", "interrupted", "failed"]
 Cause = Literal["itself", "interruption", "stall", "failure"]
 
@@ -78,18 +78,6 @@ class _Ending:
     failure: str = ""
 
 
-def counter_scope(text: str) -> CounterScope:
-    """What nodes are to count, as typed.
-
-    Raises:
-        StriderError: There is no such choice.
-    """
-    for scope in get_args(CounterScope):
-        if scope == text:
-            return cast(CounterScope, scope)
-    raise StriderError(f'unknown --counters "{text}": one of {", ".join(get_args(CounterScope))}')
-
-
 def execute(
     checked: CheckedPlan,
     engine: Engine,
@@ -97,7 +85,7 @@ def execute(
     store: Path,
     display: Display,
     console: Console,
-    counters: CounterScope = "all",
+    watching: Watching | None = None,
 ) -> Outcome:
     """Runs a plan on the target that it names.
 
@@ -108,7 +96,7 @@ def execute(
         store: Where the run directory is made.
         display: Shows the progress.
         console: Takes the notes of the pre-flight checks.
-        counters: What each node counts around each phase.
+        watching: What the engine takes down beside the results; None for the usual.
 
     Raises:
         StriderError: The run could not be started; nothing is left behind in the target.
@@ -128,7 +116,7 @@ def execute(
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             state = RunState(planned_phases(checked))
-            program = _program(engine, directory, own.path, counters)
+            program = _program(engine, directory, own.path, watching or Watching())
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
                     _note(console, f"started {servers} list-I/O servers for this run: {_VOLUME}")
@@ -148,7 +136,7 @@ def _note(console: Console, text: str) -> None:
     console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def _program(engine: Engine, directory: RunDirectory, own: Path, counters: CounterScope) -> list[str]:
+def _program(engine: Engine, directory: RunDirectory, own: Path, watching: Watching) -> list[str]:
     """The engine's command line."""
     options = {
         "--directory": str(own),
@@ -156,10 +144,9 @@ def _program(engine: Engine, directory: RunDirectory, own: Path, counters: Count
         # Drawn anew for each run, so that data left over from another one is never mistaken for this one's.
         "--data-seed": str(secrets.randbits(63)),
         "--events": str(directory.events),
-        "--counters": counters,
     }
     words = [word for option in options.items() for word in option]
-    return [str(engine.path.resolve()), "run", str(directory.plan), *words]
+    return [str(engine.path.resolve()), "run", str(directory.plan), *words, *watching.words()]
 
 
 def _attend(

@@ -1,6 +1,5 @@
 """The file of a volume: where its servers are, and the secret that lets clients in."""
 
-import os
 import secrets
 from pathlib import Path
 from typing import Literal
@@ -8,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from strider.errors import ExitCode, StriderError
+from strider.text_file import write_whole
 
 VOLUME_FILE = "listio-volume.json"
 """Its name in the volume's directory, where the engine looks for it too (engine/interfaces/listio)."""
@@ -23,6 +23,7 @@ class Volume(BaseModel):
         servers: Addresses, by number.
         transport: What carries the bytes unless a client wants another.
         strip_bytes: Strip size of files that do not say otherwise.
+        server_bytes_per_s: What each server moves at most; 0: as much as it can.
         secret: 64 hexadecimal digits.
     """
 
@@ -32,15 +33,12 @@ class Volume(BaseModel):
     servers: list[str]
     transport: str
     strip_bytes: int
+    server_bytes_per_s: int = 0
     secret: str
 
     def write(self, file: Path) -> None:
         """Replaces the file at once; nobody else may read it."""
-        new = file.with_name(f"{file.name}.{os.getpid()}")
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            out.write(self.model_dump_json(by_alias=True, indent=1) + "\n")
-        new.replace(file)
+        write_whole(file, self.model_dump_json(by_alias=True, indent=1) + "\n", mode=0o600)
 
 
 def read_volume(directory: Path) -> Volume | None:

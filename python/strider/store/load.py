@@ -12,7 +12,19 @@ from pydantic import BaseModel, ValidationError
 
 from strider.errors import StriderError
 from strider.store.events import read_events, require_version
-from strider.store.model import End, ErrorRow, NodeCounters, Plan, RankRow, Run, RunInfo, Sample, Start
+from strider.store.model import (
+    ClockRow,
+    End,
+    ErrorRow,
+    NodeCounters,
+    Plan,
+    RankRow,
+    Run,
+    RunInfo,
+    Sample,
+    Start,
+    Timeline,
+)
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
@@ -21,7 +33,9 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "run": Start,
     "sample": Sample,
     "rank": RankRow,
+    "clock": ClockRow,
     "counters": NodeCounters,
+    "timeline": Timeline,
     "error": ErrorRow,
     "end": End,
 }
@@ -74,6 +88,26 @@ def load_counters(run_dir: Path) -> list[NodeCounters]:
     """
     events = _read_typed_events(run_dir / "events.jsonl", (NodeCounters,))
     return [event for event in events if isinstance(event, NodeCounters)]
+
+
+def load_clocks(run_dir: Path) -> list[ClockRow]:
+    """How the nodes' clocks differed from rank 0's in each phase of a run; none where all ranks had one.
+
+    Raises:
+        StriderError: The events are damaged, or have a version that this Strider does not know.
+    """
+    events = _read_typed_events(run_dir / "events.jsonl", (ClockRow,))
+    return [event for event in events if isinstance(event, ClockRow)]
+
+
+def load_timelines(run_dir: Path) -> list[Timeline]:
+    """What each rank or node did in each interval of each phase of a run; apart from `load`, as it is much.
+
+    Raises:
+        StriderError: The events are damaged, or have a version that this Strider does not know.
+    """
+    events = _read_typed_events(run_dir / "events.jsonl", (Timeline,))
+    return [event for event in events if isinstance(event, Timeline)]
 
 
 def check_whole(run_dir: Path) -> None:
