@@ -6,14 +6,14 @@
 #include <limits>
 
 #include "core/random.hpp"
+#include "runner/clock_rows.hpp"
 #include "runner/timelines.hpp"
 
 namespace strider {
 namespace {
 
 constexpr int error_tag = 914;
-constexpr double tolerated_clock_error = 0.01;  ///< of a phase
-constexpr double nobody = 1e300;                ///< a minimum over no ranks
+constexpr double nobody = 1e300;  ///< a minimum over no ranks
 
 /// Minima over ranks; maxima travel negated, so that one reduction serves all.
 struct Bounds {
@@ -142,7 +142,7 @@ class Report {
     context_.events->sample(task_.name, sample);
     for (std::size_t r = 0; r < rows.size(); ++r)
       context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
-    for (const ClockRow& clock : clock_rows(sample)) context_.events->clock(task_.name, clock);
+    for (const ClockRow& clock : clock_rows(context_, clocks_, sample)) context_.events->clock(task_.name, clock);
     for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
   }
 
@@ -331,36 +331,6 @@ class Report {
     return answer ? std::optional<Sample::Served>({answer->bytes, answer->source}) : std::nullopt;
   }
 
-  /// Both ends of the phase may be wrong.
-  void note_clock_error(Sample& sample) const {
-    if (clocks_.maps().size() == 1) return;
-    double worst_s = 0;
-    for (const ClockMap& map : clocks_.maps()) worst_s = std::max(worst_s, map.error_s);
-    sample.clock_error_s = 2 * worst_s;
-    if (*sample.clock_error_s > tolerated_clock_error * sample.elapsed_s) sample.flags.emplace_back("clock");
-  }
-
-  /// Of each clock but rank 0's.
-  std::vector<ClockRow> clock_rows(const Sample& sample) const {
-    std::vector<ClockRow> rows;
-    for (std::size_t clock = 1; clock < clocks_.maps().size(); ++clock) {
-      const ClockMap& map = clocks_.maps()[clock];
-      const ClockReading &first = context_.first_clocks[clock], &last = clocks_.readings()[clock];
-      const auto offset_at = [&](double since_origin_s) {
-        return map.offset_at(map.inverse(origin_s() + since_origin_s));
-      };
-      const double passed_s = last.local_s - first.local_s;
-      const auto rank = static_cast<std::size_t>(context_.nodes.first_of_clock[clock]);
-      rows.push_back({.node = context_.nodes.of_rank[rank],
-                      .offset_start_s = offset_at(sample.start_s),
-                      .offset_end_s = offset_at(sample.start_s + sample.elapsed_s),
-                      .error_s = map.error_s,
-                      .drift_ppm = (first.offset_s - last.offset_s) / passed_s * 1e6,
-                      .drift_error_ppm = (first.error_s + last.error_s) / passed_s * 1e6});
-    }
-    return rows;
-  }
-
   Sample sample_of() {
     const auto& sum = sums_.value;
     Sample sample;
@@ -376,7 +346,7 @@ class Report {
     sample.elapsed_s = bounds_.max(Bounds::neg_end) - sample.start_s;
     sample.start_skew_s = bounds_.max(Bounds::neg_begin) - sample.start_s;
     sample.end_skew_s = bounds_.max(Bounds::neg_working_end) - bounds_.value[Bounds::end];
-    note_clock_error(sample);
+    note_clock_error(clocks_, sample);
     sample.first_done_s = bounds_.value[Bounds::end] - sample.start_s;
     sample.first_done_amount = reals_.value[RealSums::first_done];
     sample.open_s = bounds_.max(Bounds::neg_open);

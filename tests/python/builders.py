@@ -34,6 +34,8 @@ class CaseSpec:
         served: Share of what is read that came from storage; None: nothing can tell.
         prepared: What a cache policy did before each read (`cache` of the sample).
         counting_nodes: Nodes that count, alike.
+        slow_ranks: How many times as long as the others some ranks take.
+        ranks_per_node: Ranks of a node; 0: all are on one.
         clock_error_s: How wrong each phase's time may be; there is a second clock then.
         timelines: Of each rank, the requests of each tenth of a second in every phase.
     """
@@ -51,6 +53,8 @@ class CaseSpec:
     served: float | None = None
     prepared: Json | None = None
     counting_nodes: int = 0
+    slow_ranks: dict[int, float] = field(default_factory=dict)
+    ranks_per_node: int = 0
     clock_error_s: float | None = None
     timelines: Sequence[Sequence[int]] = ()
 
@@ -208,7 +212,7 @@ class RunBuilder:
                 "started": "2026-11-21T04:05:06.789Z",
                 "mpi": "MPICH 4.0.2 (synthetic)",
                 "ranks": ranks,
-                "nodes": [{"name": "synthetic", "ranks": ranks}],
+                "nodes": self.nodes(),
                 "timer": "tsc",
                 "timer_cost_ns": 12.4,
                 "data_seed": "123",
@@ -217,6 +221,13 @@ class RunBuilder:
         for repetition in range(self.warmup + self.repetitions):
             for number, case in enumerate(self.cases, start=1):
                 self.add_repetition(number, case, repetition)
+
+    def nodes(self) -> list[Json]:
+        ranks = max(case.clients for case in self.cases)
+        per_node = max(case.ranks_per_node for case in self.cases)
+        if not per_node:
+            return [{"name": "synthetic", "ranks": ranks}]
+        return [{"name": f"n{node:03}", "ranks": per_node} for node in range(-(-ranks // per_node))]
 
     def add_repetition(self, number: int, case: CaseSpec, repetition: int) -> None:
         warmup = repetition < self.warmup
@@ -400,11 +411,11 @@ class RunBuilder:
                 repetition=repetition,
                 operation=operation,
                 rank=rank,
-                node=0,
+                node=rank // case.ranks_per_node if case.ranks_per_node else 0,
                 bytes=64 * MIB,
                 requests=64 * MIB // case.transfer,
                 start_s=self.clock_s - 0.1,
-                end_s=self.clock_s,
+                end_s=self.clock_s - 0.1 + 0.1 * case.slow_ranks.get(rank, 1.0),
                 transfer_s=0.09,
                 io_s=0.08,
                 user_s=0.01,

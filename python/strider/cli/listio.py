@@ -12,6 +12,7 @@ from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
     from strider.listio import Volume
+    from strider.report.exports import FigureFormat
 
 DirectoryArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The volume's directory.")]
 
@@ -166,6 +167,12 @@ def registration(
         list[str] | None,
         typer.Argument(metavar="[DOMAIN]...", help="uring, mlock, model; else all.", show_default=False),
     ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw what was measured and the fits, to a .svg, .png or .pdf file, too."
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Measure what registering memory costs on this machine: T = a·p + b for p pages, by domain."""
@@ -173,8 +180,28 @@ def registration(
     from strider.listio import registration as ask
     from strider.listio.tool import DOMAINS
 
+    format_ = _figure_format(figure) if figure else None
     fits = ask(engines.find(), domains or list(DOMAINS))
     _print_json(fits) if json else _print_fits(fits)
+    if figure and format_:
+        from strider.report.exports import write_figure
+        from strider.report.listio import fits_of, registration_chart
+
+        drawn = fits_of(fits)
+        if not drawn:
+            raise StriderError(
+                f"nothing to draw in {figure}: no domain could be measured", ExitCode.CANNOT_RUN
+            )
+        write_figure(registration_chart(drawn), figure, format_)
+
+
+def _figure_format(file: Path) -> "FigureFormat":
+    from strider.report.exports import FORMATS
+
+    found = next((one for one in FORMATS if file.suffix.lower() == f".{one}"), None)
+    if found is None:
+        raise StriderError(f"--figure: {file} ends in none of .{', .'.join(FORMATS)}")
+    return found
 
 
 def _require(directory: Path) -> "Volume":
