@@ -75,7 +75,12 @@ def measure(folder: Path, place: Path, transport: str, rounds: str, store: str, 
                 "secret": SECRET,
             }
             (place / "volume.json").write_text(json.dumps(volume))
-            client = [folder / "benchmarks/listio/strider-list-transfers", place / "volume.json", rounds, offset]
+            client = [
+                folder / "benchmarks/listio/strider-list-transfers",
+                place / "volume.json",
+                rounds,
+                offset,
+            ]
             done = subprocess.run(
                 [str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True
             )

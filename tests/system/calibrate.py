@@ -1,7 +1,7 @@
 """What tests against a known truth share.
 
 They are the only ones that look at absolute times. A machine that does something else meanwhile makes storage
-slower, never faster, so a measurement that is off may be repeated a few times; one that is right once is right.
+slower, never faster, so what is off may be measured again a few times; what is right once is right.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Disks of a known rate: loop devices on files in memory, and the kernel's limits on what a group of processes moves."""
+"""Disks of a known rate: loop devices in memory, and the kernel's limits on groups of processes."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A file system that takes a known time for each request: latencies, in closed and open loop, are that time."""
+"""A file system that takes a known time for each request: latencies, in closed and open loop, are that."""
 
 import math
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def open_loop(kind: str, load: float, count: int) -> Json:
 
 @pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
 def test_the_arrivals_are_those_of_the_theory_of_queues(load: float) -> None:
-    """M/D/1, random arrivals and constant service time s at load r: mean wait r s / (2 (1 - r)), Pollaczek."""
+    """M/D/1, random arrivals, constant service time s, load r: mean wait r s / (2 (1 - r)), Pollaczek."""
     waits = list(islice(waits_s(1, load), 200_000))
     assert mean(waits) == pytest.approx(load / (2 * (1 - load)), rel=0.05)
 

@@ -11,8 +11,8 @@ from strider.engine import Engine
 MIB = 1 << 20
 LIMIT_MIB_S = 30
 SECONDS = 7
-"""The kernel's limit holds over slices of a tenth of a second, and what a disk that was idle moves in the first of
-them is free: 1.3 % of seven seconds."""
+"""The kernel's limit holds over slices of a tenth of a second, and what a disk that was idle moves in the
+first of them is free: 1.3 % of seven seconds."""
 
 
 def test_the_rate_is_that_of_the_disk(engine: Engine, tmp_path: Path, memory_folder: Path) -> None:

@@ -25,7 +25,7 @@ def remounted(engine: Engine, tmp_path: Path, *words: object, **keys: float) -> 
 
 
 def test_the_target_is_mounted_anew_before_each_cold_read(tmp_path: Path, memory_folder: Path) -> None:
-    """By `strider run`, words quoted as for a shell; no rank holds anything open then, or umount would refuse."""
+    """By `strider run`, words quoted as for a shell; no rank has anything open, or umount would refuse."""
     suite = tmp_path / "cold.toml"
     suite.write_text(
         '[suite]\nname = "cold"\nclients = 2\nrepetitions = 2\n[[case]]\ninterface = "posix"\n'
