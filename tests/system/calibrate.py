@@ -12,6 +12,9 @@ ATTEMPTS = 4
 Mount = Callable[..., Path]
 """Mounts a file system that delays reads and writes by so many microseconds, of files with some suffix."""
 
+FIRST = ["nice", "-n", "-19"]
+"""Before a command that goes before what else the machine does; where that is not permitted, it just runs."""
+
 
 def agrees(measure: Callable[[], float], truth: float, tolerance: float) -> None:
     """Fails unless one of a few measurements is within a share of the truth.

@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from calibrate import agrees
+from calibrate import FIRST, agrees
 from disks import disk, limited
 from harness import case, plan, run_engine
 from strider.engine import Engine
@@ -29,7 +29,7 @@ def test_the_rate_is_that_of_the_disk(engine: Engine, tmp_path: Path, memory_fol
         def farthest_mib_s() -> float:
             """That of the two rates, of writing and of reading, that is further off."""
             work = Path(tempfile.mkdtemp(dir=tmp_path))
-            done = run_engine(engine, plan([one]), work, join, directory=made.point)
+            done = run_engine(engine, plan([one]), work, [*FIRST, *join], made.point)
             assert done.returncode == 0, done.stderr
             for operation in ("write", "read"):
                 rates[operation] = done.sample(operation=operation)["rate_mib_s"]
