@@ -22,7 +22,7 @@ constexpr const char* usage =
     "       strider-engine extents PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
-    "           [--counters none|basic|all]\n"
+    "           [--counters none|basic|all] [--ceilings none|all]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all] [--root "
     "DIR]\n";
 
@@ -121,6 +121,14 @@ CounterScope counter_scope(const Arguments& arguments) {
   throw InputError("counters", "unknown --counters " + text, "one of none, basic, all");
 }
 
+CeilingScope ceiling_scope(const Arguments& arguments) {
+  if (!arguments.options.contains("ceilings")) return CeilingScope::none;
+  const std::string text = arguments.text("ceilings");
+  if (text == "none") return CeilingScope::none;
+  if (text == "all") return CeilingScope::all;
+  throw InputError("ceilings", "unknown --ceilings " + text, "one of none, all");
+}
+
 int run(const Arguments& arguments) {
   RunOptions options;
   options.directory = arguments.text("directory");
@@ -128,6 +136,7 @@ int run(const Arguments& arguments) {
   options.events = arguments.text("events");
   options.data_seed = arguments.number("data-seed", 1);
   options.counters = counter_scope(arguments);
+  options.ceilings = ceiling_scope(arguments);
   options.plan_file = arguments.plan;
   switch (run_plan(options)) {
     case RunResult::complete: return done;

@@ -8,6 +8,7 @@
 
 #include "interfaces/interface.hpp"
 #include "measure/call_counter.hpp"
+#include "measure/ceiling.hpp"
 #include "measure/counters.hpp"
 #include "measure/histogram.hpp"
 
@@ -133,6 +134,17 @@ struct NodeCounters {
   CounterGroups groups;
 };
 
+enum class CeilingMoment { start, end };  ///< of the run
+
+/// What was measured beside the cases: of some clients together, or of one node.
+struct CeilingReport {
+  CeilingMoment moment = CeilingMoment::start;
+  std::optional<std::uint32_t> node;
+  std::optional<std::uint32_t> clients;
+  double elapsed_s = 0;
+  std::vector<Ceiling> ceilings;
+};
+
 /// One rank's part in a sample. Trivially copyable: travels between ranks as bytes.
 struct RankRow {
   std::uint64_t bytes, requests, digest;
@@ -185,6 +197,7 @@ class EventStream {
   void sample(const PhaseName& name, const Sample& sample);
   void rank(const PhaseName& name, std::uint32_t rank, const RankRow& row);
   void counters(const PhaseName& name, const NodeCounters& counters);
+  void ceilings(const CeilingReport& report);
   void error(const PhaseName& name, const ErrorInfo& error);
   void end(const std::string& status);
 

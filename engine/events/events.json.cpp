@@ -307,6 +307,23 @@ void EventStream::counters(const PhaseName& name, const NodeCounters& counters) 
   write_line(line_of(json));
 }
 
+void EventStream::ceilings(const CeilingReport& report) {
+  Json ceilings = Json::array();
+  for (const Ceiling& ceiling : report.ceilings)
+    ceilings.push_back({{"name", ceiling.name},
+                        {"unit", ceiling.unit},
+                        {"value", ceiling.value ? Json(*ceiling.value) : Json(nullptr)},
+                        {"spread", ceiling.spread},
+                        {"about", ceiling.about}});
+  write_line(line_of({{"event", "ceilings"},
+                      {"time_s", time_s()},
+                      {"moment", report.moment == CeilingMoment::start ? "start" : "end"},
+                      {"node", report.node ? Json(*report.node) : Json(nullptr)},
+                      {"clients", report.clients ? Json(*report.clients) : Json(nullptr)},
+                      {"elapsed_s", report.elapsed_s},
+                      {"ceilings", ceilings}}));
+}
+
 void EventStream::error(const PhaseName& name, const ErrorInfo& error) {
   Json json = begin("error", time_s(), name);
   json.update({{"kind", error.kind},
