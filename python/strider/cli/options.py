@@ -54,6 +54,15 @@ CountersOption = Annotated[
         "all (InfiniBand and clients of file systems too).",
     ),
 ]
+CeilingsOption = Annotated[
+    str,
+    typer.Option(
+        "--ceilings",
+        metavar="SCOPE",
+        help="What is measured of the machine itself before the cases, in a few seconds: all (memory, generating "
+        "and checking data, requests, network, device) or none. strider show --limits uses it.",
+    ),
+]
 StoreOption = Annotated[
     Path | None,
     typer.Option(

@@ -1,6 +1,7 @@
 """`strider run`: runs a suite."""
 
 from strider.cli.options import (
+    CeilingsOption,
     ClientsOption,
     CountersOption,
     JsonOption,
@@ -21,6 +22,7 @@ def run(
     settings: SetOption = None,
     launcher: LauncherOption = "mpiexec",
     counters: CountersOption = "all",
+    ceilings: CeilingsOption = "all",
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -34,5 +36,6 @@ def run(
     from strider.suite import locate
 
     run_suite(
-        locate(suite), RunOptions(settings or [], target, clients, launcher, store, quiet, json, counters)
+        locate(suite),
+        RunOptions(settings or [], target, clients, launcher, store, quiet, json, counters, ceilings),
     )

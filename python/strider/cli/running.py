@@ -32,6 +32,7 @@ class RunOptions:
         quiet: Whether to show no progress.
         json: Whether to print JSON instead of a table.
         counters: What nodes count.
+        ceilings: Whether the machine's ceilings are measured first.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -42,6 +43,7 @@ class RunOptions:
     quiet: bool = False
     json: bool = False
     counters: str = "all"
+    ceilings: str = "all"
 
 
 def run_suite(file: Path, options: RunOptions) -> None:
@@ -65,7 +67,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import choose_display, counter_scope, execute
+    from strider.launch import Beside, choose_display, execute
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -73,13 +75,13 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
 
     # Progress and notes go to the error stream, so that the output is the results alone.
     console = Console(stderr=True)
-    counters = counter_scope(options.counters)
+    beside = Beside.of(options.counters, options.ceilings)
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
     checked = check(build(document, engine.description, changes), engine)
     launcher = choose(options.launcher, engine.version.mpi)
     display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
-    outcome = execute(checked, engine, launcher, store(options.store), display, console, counters)
+    outcome = execute(checked, engine, launcher, store(options.store), display, console, beside)
     _print_errors(outcome, console)
     # After an interruption the user waits for the prompt; the report can be drawn at any time.
     if outcome.status != "interrupted":

@@ -4,17 +4,17 @@
 them for the progress display, passes interruptions on, and cleans up after an engine that could not do so.
 """
 
+from strider.launch.beside import Beside
 from strider.launch.display import Display, choose_display
 from strider.launch.preflight import Finding, check_target
-from strider.launch.runner import CounterScope, Outcome, counter_scope, execute
+from strider.launch.runner import Outcome, execute
 
 __all__ = [
-    "CounterScope",
+    "Beside",
     "Display",
     "Finding",
     "Outcome",
     "check_target",
     "choose_display",
-    "counter_scope",
     "execute",
 ]

@@ -124,7 +124,7 @@ class Bar:
 
     def _render(self, state: RunState) -> Group:
         if state.current is None:
-            return Group(Text("starting the ranks …" if state.started is None else "preparing …"))
+            return Group(Text(state.stage))
         top = Table.grid(padding=(0, 1))
         bar = ProgressBar(total=1.0, completed=state.fraction, width=40)
         top.add_row(bar, Text(_phases(state)), Text(_left(state)))

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal
 
 from rich.console import Console
 
@@ -15,6 +15,7 @@ from strider import __version__
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
 from strider.launch import folder, rundir
+from strider.launch.beside import Beside
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
@@ -35,7 +36,6 @@ POLL_S = 0.1
 STOPPING_POLL_S = 0.02
 _VOLUME = "strider listio serve DIR starts a volume that stays"
 
-CounterScope = Literal["none", "basic", "all"]
 Status = Literal["complete", "interrupted", "failed"]
 Cause = Literal["itself", "interruption", "stall", "failure"]
 
@@ -78,18 +78,6 @@ class _Ending:
     failure: str = ""
 
 
-def counter_scope(text: str) -> CounterScope:
-    """What nodes are to count, as typed.
-
-    Raises:
-        StriderError: There is no such choice.
-    """
-    for scope in get_args(CounterScope):
-        if scope == text:
-            return cast(CounterScope, scope)
-    raise StriderError(f'unknown --counters "{text}": one of {", ".join(get_args(CounterScope))}')
-
-
 def execute(
     checked: CheckedPlan,
     engine: Engine,
@@ -97,7 +85,7 @@ def execute(
     store: Path,
     display: Display,
     console: Console,
-    counters: CounterScope = "all",
+    beside: Beside | None = None,
 ) -> Outcome:
     """Runs a plan on the target that it names.
 
@@ -108,12 +96,13 @@ def execute(
         store: Where the run directory is made.
         display: Shows the progress.
         console: Takes the notes of the pre-flight checks.
-        counters: What each node counts around each phase.
+        beside: What is measured beside the cases; everything if None.
 
     Raises:
         StriderError: The run could not be started; nothing is left behind in the target.
     """
     plan = checked.suite.plan
+    beside = beside or Beside()
     target = check_target(plan.target)
     findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
@@ -127,8 +116,8 @@ def execute(
         own = folder.create(target, run)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
-            state = RunState(planned_phases(checked))
-            program = _program(engine, directory, own.path, counters)
+            state = RunState(planned_phases(checked), beside.ceilings)
+            program = _program(engine, directory, own.path, beside)
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
                     console.print(
@@ -145,7 +134,7 @@ def execute(
             raise rundir.cannot_write(directory, error) from error
 
 
-def _program(engine: Engine, directory: RunDirectory, own: Path, counters: CounterScope) -> list[str]:
+def _program(engine: Engine, directory: RunDirectory, own: Path, beside: Beside) -> list[str]:
     """The engine's command line."""
     options = {
         "--directory": str(own),
@@ -153,7 +142,8 @@ def _program(engine: Engine, directory: RunDirectory, own: Path, counters: Count
         # Drawn anew for each run, so that data left over from another one is never mistaken for this one's.
         "--data-seed": str(secrets.randbits(63)),
         "--events": str(directory.events),
-        "--counters": counters,
+        "--counters": beside.counters,
+        "--ceilings": beside.ceilings,
     }
     words = [word for option in options.items() for word in option]
     return [str(engine.path.resolve()), "run", str(directory.plan), *words]

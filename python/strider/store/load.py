@@ -12,7 +12,18 @@ from pydantic import BaseModel, ValidationError
 
 from strider.errors import StriderError
 from strider.store.events import read_events, require_version
-from strider.store.model import End, ErrorRow, NodeCounters, Plan, RankRow, Run, RunInfo, Sample, Start
+from strider.store.model import (
+    CeilingReport,
+    End,
+    ErrorRow,
+    NodeCounters,
+    Plan,
+    RankRow,
+    Run,
+    RunInfo,
+    Sample,
+    Start,
+)
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
@@ -22,6 +33,7 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "sample": Sample,
     "rank": RankRow,
     "counters": NodeCounters,
+    "ceilings": CeilingReport,
     "error": ErrorRow,
     "end": End,
 }
@@ -41,7 +53,7 @@ def load(run_dir: Path) -> Run:
     """
     info = _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
     plan = _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
-    events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, ErrorRow, End))
+    events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, End))
     requests = {case.get("case"): case.get("request_bytes") for case in info.check.get("cases", [])}
     cases = [case.model_copy(update={"request_bytes": requests.get(case.number)}) for case in plan.cases]
     return Run(
@@ -52,6 +64,7 @@ def load(run_dir: Path) -> Run:
         cases={case.number: case for case in cases},
         samples=[event for event in events if isinstance(event, Sample)],
         errors=[event for event in events if isinstance(event, ErrorRow)],
+        ceilings=[event for event in events if isinstance(event, CeilingReport)],
         end=next((event for event in reversed(events) if isinstance(event, End)), None),
     )
 

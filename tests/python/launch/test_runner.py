@@ -70,7 +70,13 @@ def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
         checked = check(build(parse(SUITE, "s.toml"), engine.description, changes), engine)
         launcher = choose("mpiexec", engine.version.mpi)
         return execute(
-            checked, engine, launcher, tmp_path / "store", display or Silent(), Console(file=io.StringIO())
+            checked,
+            engine,
+            launcher,
+            tmp_path / "store",
+            display or Silent(),
+            Console(file=io.StringIO()),
+            Beside(ceilings="none"),
         )
 
     return start

@@ -1,0 +1,11 @@
+"""What limits a case: its rate beside the machine's ceilings, and what the nodes counted meanwhile.
+
+The rules are in `rules`, each with its threshold and the reason for it; docs/limits.md has them as a table.
+"""
+
+from strider.limits.evidence import Evidence
+from strider.limits.findings import Finding, Verdict, find
+from strider.limits.rules import RULES, Rule
+from strider.limits.wording import sentences
+
+__all__ = ["RULES", "Evidence", "Finding", "Rule", "Verdict", "find", "sentences"]
