@@ -123,7 +123,9 @@ std::uint64_t room(const std::string& path, std::uint64_t most) {
 
 Ceiling untold(const char* name, const std::string& why) { return {name, "MiB/s", std::nullopt, 0, why}; }
 
-std::string amount(const Moved& moved) { return std::to_string(moved.bytes / mib) + " MiB, 4 requests of 1 MiB in flight"; }
+std::string amount(const Moved& moved) {
+  return std::to_string(moved.bytes / mib) + " MiB, 4 requests of 1 MiB in flight";
+}
 
 DeviceStream measure_direct(const DeviceStreamOptions& options, std::uint64_t size) {
   const TemporaryFile file(options.path, Caching::direct);

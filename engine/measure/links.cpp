@@ -23,13 +23,15 @@ void add_interface(const std::string& folder, const std::string& name, Links& li
   if (!std::filesystem::exists(folder + "/device", unknown) || line_of_file(folder + "/operstate") != "up") return;
   if (line_of_file(folder + "/type") == infiniband_type) return;
   const auto mbit_s = number_of(line_of_file(folder + "/speed"));  // -1: not known
-  if (mbit_s && *mbit_s > 0 && *mbit_s < 0xffffffffU) links.known.push_back({name, static_cast<double>(*mbit_s) * 1e6 / 8 / mib});
+  if (mbit_s && *mbit_s > 0 && *mbit_s < 0xffffffffU)
+    links.known.push_back({name, static_cast<double>(*mbit_s) * 1e6 / 8 / mib});
   else links.unknown.push_back(name);
 }
 
 /// A rate such as "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)".
 void add_port(const std::string& folder, const std::string& name, Links& links) {
-  if (!line_of_file(folder + "/state").starts_with("4:") || line_of_file(folder + "/link_layer") != "InfiniBand") return;
+  if (!line_of_file(folder + "/state").starts_with("4:") || line_of_file(folder + "/link_layer") != "InfiniBand")
+    return;
   const std::string rate = line_of_file(folder + "/rate");
   double gbit_s = 0;
   const auto [end, error] = std::from_chars(rate.data(), rate.data() + rate.size(), gbit_s);

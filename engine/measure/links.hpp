@@ -6,8 +6,8 @@ namespace strider {
 
 /// A network link of a node.
 struct Link {
-  std::string name;       ///< eth0, mlx5_0/1
-  double mib_s = 0;       ///< each way, as it was negotiated
+  std::string name;  ///< eth0, mlx5_0/1
+  double mib_s = 0;  ///< each way, as it was negotiated
 };
 
 /// The links of this node that are up and lead out of it.

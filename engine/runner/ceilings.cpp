@@ -60,7 +60,8 @@ struct NodeCeilings {
     std::vector<Ceiling> all;
     for (std::uint32_t i = 0; i < count; ++i) {
       const NodeCeiling& own = each[i];
-      all.push_back({own.name, "MiB/s", own.told != 0 ? std::optional(own.value) : std::nullopt, own.spread, own.about});
+      all.push_back(
+          {own.name, "MiB/s", own.told != 0 ? std::optional(own.value) : std::nullopt, own.spread, own.about});
     }
     return all;
   }

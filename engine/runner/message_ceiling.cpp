@@ -30,7 +30,10 @@ void complete(std::span<MPI_Request> requests, double stall_timeout_s) {
 class Ring {
  public:
   Ring(MPI_Comm communicator, double stall_timeout_s)
-      : communicator_(communicator), stall_timeout_s_(stall_timeout_s), sent_(message_bytes), got_(messages * message_bytes) {
+      : communicator_(communicator),
+        stall_timeout_s_(stall_timeout_s),
+        sent_(message_bytes),
+        got_(messages * message_bytes) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(communicator, &rank);
     MPI_Comm_size(communicator, &ranks);

@@ -34,8 +34,7 @@ double repeat(std::uint64_t begin_ns, const Step& step) {
 /// The loop of a phase, on an interface that moves nothing.
 class NullRequests {
  public:
-  NullRequests()
-      : file_(find_interface("null")->make({})->open({})), order_(OrderKind::forward, requests, 1) {
+  NullRequests() : file_(find_interface("null")->make({})->open({})), order_(OrderKind::forward, requests, 1) {
     Settings settings;
     settings.set("transfer", std::uint64_t{1});
     settings.set("size", requests);
@@ -155,8 +154,7 @@ std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communica
   const WaitOptions waiting{.stall_timeout_s = context.stall_timeout_s};
   const std::vector<std::uint32_t> node_of = nodes_of(communicator, context.nodes);
   const auto here = std::count(node_of.begin(), node_of.end(), context.nodes.mine);
-  const CopySize size =
-      copy_size(static_cast<std::uint32_t>(here), last_level_cache_bytes(), available_memory_bytes());
+  const CopySize size = copy_size(static_cast<std::uint32_t>(here), last_level_cache_bytes(), available_memory_bytes());
   std::unique_ptr<RankWork> work;
   try {
     work = std::make_unique<RankWork>(context, size.buffer_bytes);
@@ -169,7 +167,8 @@ std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communica
     const Round all = measure_round(work.get(), communicator, waiting);
     was_interrupted = all.interrupted > 0;
     lacking = all.without_memory;
-    for (std::size_t kind = 0; kind < RankWork::kinds && !was_interrupted; ++kind) found[kind].push_back(all.rate[kind]);
+    for (std::size_t kind = 0; kind < RankWork::kinds && !was_interrupted; ++kind)
+      found[kind].push_back(all.rate[kind]);
   }
   if (found[0].empty()) return {};
   if (lacking > 0) return {{"memory_copy", "MiB/s", std::nullopt, 0, "a rank has no memory for it"}};

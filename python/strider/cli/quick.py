@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import CeilingsOption, ClientsOption, JsonOption, LauncherOption, QuietOption, SetOption, StoreOption
+from strider.cli.options import (
+    CeilingsOption,
+    ClientsOption,
+    JsonOption,
+    LauncherOption,
+    QuietOption,
+    SetOption,
+    StoreOption,
+)
 from strider.cli.running import RunOptions, run_document
 
 if TYPE_CHECKING:

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
     from strider.importers.imported import Render
     from strider.launch import Outcome
+    from strider.store.model import Run
     from strider.suite.document import Document
 
 MOST_ERRORS_SHOWN = 10
+MOST_LIMITS = 6
+"""Sentences on what limits the results that are printed after a run."""
 
 
 @dataclass(frozen=True)
@@ -144,9 +147,22 @@ def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | No
         from strider.report import table
 
         table.render(run, output())
+        _print_limits(run)
     from strider.report import write_html
 
     write_html([run], directory.report)
+
+
+def _print_limits(run: "Run") -> None:
+    """Tells what limits the results, where the machine's ceilings were measured."""
+    from strider import store
+    from strider.cli.console import output
+    from strider.limits import find
+    from strider.report.limits_table import render_sentences
+    from strider.statistics import summarize
+
+    if run.ceilings:
+        render_sentences(find(run, summarize(run, store.load_counters(run.directory))), output(), MOST_LIMITS)
 
 
 def _print_directories(outcome: "Outcome", console: "Console") -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from strider import __version__
 from strider.engine import Engine, Json
-from strider.errors import ExitCode, StriderError
+from strider.errors import ExitCode
 from strider.launch import folder, rundir
 from strider.launch.beside import Beside
 from strider.launch.display import Display, Expendable

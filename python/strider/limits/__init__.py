@@ -4,8 +4,8 @@ The rules are in `rules`, each with its threshold and the reason for it; docs/li
 """
 
 from strider.limits.evidence import Evidence
-from strider.limits.findings import Finding, Verdict, find
+from strider.limits.findings import Finding, Verdict, common_rules, find
 from strider.limits.rules import RULES, Rule
 from strider.limits.wording import sentences
 
-__all__ = ["RULES", "Evidence", "Finding", "Rule", "Verdict", "find", "sentences"]
+__all__ = ["RULES", "Evidence", "Finding", "Rule", "Verdict", "common_rules", "find", "sentences"]

@@ -51,8 +51,8 @@ class Evidence:
     def mean(self, name: str) -> float | None:
         """Mean of a field of the samples over the repetitions in which it is known."""
         values = [
-            float(value)
-            for value in (getattr(sample, name) for sample in self.samples) if value is not None]
+            float(value) for value in (getattr(sample, name) for sample in self.samples) if value is not None
+        ]
         finite = [value for value in values if math.isfinite(value)]
         return fmean(finite) if finite else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from strider.limits.evidence import Evidence
@@ -55,10 +55,13 @@ class Verdict:
         """Whether one of the findings accounts for the rate."""
         return any(finding.rule.weight == "explains" for finding in self.findings)
 
-    @property
-    def text(self) -> str:
-        """All that is to be said of it, as clauses."""
-        clauses = [finding.text for finding in self.findings]
+    def text(self, without: Container[str] = ()) -> str:
+        """All that is to be said of it, as clauses.
+
+        Args:
+            without: Names of rules that are said elsewhere.
+        """
+        clauses = [finding.text for finding in self.findings if finding.rule.name not in without]
         return "; ".join(clauses if self.explained else [UNEXPLAINED, *clauses])
 
 
@@ -81,3 +84,10 @@ def _judge(evidence: Evidence) -> Verdict:
         if (share := shares[rule.name]) is not None and rule.applies(share)
     ]
     return Verdict(evidence, {name: share for name, share in shares.items() if share is not None}, findings)
+
+
+def common_rules(verdicts: Sequence[Verdict]) -> set[str]:
+    """Names of the rules that apply to every one of several results."""
+    if len(verdicts) < 2:
+        return set()
+    return set.intersection(*({finding.rule.name for finding in one.findings} for one in verdicts))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from strider.limits.evidence import Evidence, ratio
-from strider.units import format_rate, format_seconds
+from strider.units import format_rate
 
 Weight = Literal["explains", "adds"]
 
@@ -166,7 +166,7 @@ def _busy_processors(evidence: Evidence) -> float | None:
 def _cost_of_request(evidence: Evidence) -> str:
     time_s = (evidence.mean("user_s") or 0.0) + (evidence.mean("system_s") or 0.0)
     requests = evidence.mean("requests")
-    return f"{format_seconds(time_s / requests)} of processor time for each request" if requests else ""
+    return f"{1e6 * time_s / requests:.3g} µs of processor time for each request" if requests else ""
 
 
 def _waiting(evidence: Evidence) -> float | None:

@@ -49,7 +49,9 @@ def _about(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
         return "All results" if len(some) > 1 else _title(some[0])
     if len(some) == 1:
         return _title(some[0])
-    named = [_in_common([one.evidence.interface for one in some], [one.evidence.interface for one in verdicts])]
+    named = [
+        _in_common([one.evidence.interface for one in some], [one.evidence.interface for one in verdicts])
+    ]
     operations = [one.summary.operation for one in some]
     named.append(_in_common(operations, [one.summary.operation for one in verdicts]))
     inside = ", ".join(text for text in named if text)

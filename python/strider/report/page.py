@@ -17,6 +17,8 @@ from strider.errors import ExitCode, StriderError
 from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value, joined
+from strider.report.limits import LimitsView
+from strider.report.limits import view as limits_view
 from strider.report.metadata import html_tables
 from strider.report.metadata_charts import latency_charts, rate_charts
 from strider.report.references import Reference, reference_of
@@ -95,6 +97,7 @@ class RunView:
     axes: Sequence[tuple[str, str]]
     groups: Sequence[Group]
     metadata: MetadataView | None
+    limits: LimitsView | None
     digests: HtmlTable | None
     errors: Sequence[ErrorView]
     errors_left_out: int
@@ -172,6 +175,7 @@ def _view(run: Run, anchor: str) -> RunView:
         axes=_axes(list(run.cases.values()), facets),
         groups=groups,
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
+        limits=limits_view(run, summaries),
         digests=digest_table(comparisons, facets) if comparisons else None,
         errors=[_error_view(error) for error in run.errors[:_MAXIMUM_ERRORS]],
         errors_left_out=max(0, len(run.errors) - _MAXIMUM_ERRORS),

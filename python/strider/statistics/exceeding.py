@@ -17,8 +17,26 @@ MOVED = 0.9
 _THROUGH_LOOPBACK = 0.1
 
 _NETWORKED = frozenset(
-    ("nfs", "nfs4", "cifs", "smb3", "lustre", "ceph", "beegfs", "gpfs", "pvfs2", "afs", "orangefs")
-    + ("fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.mfs", "fuse.moosefs", "fuse.sshfs", "fuse.xrootdfs")
+    [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "lustre",
+        "ceph",
+        "beegfs",
+        "gpfs",
+        "pvfs2",
+        "orangefs",
+        "afs",
+        "fuse.glusterfs",
+        "fuse.ceph",
+        "fuse.ceph-fuse",
+        "fuse.mfs",
+        "fuse.moosefs",
+        "fuse.sshfs",
+        "fuse.xrootdfs",
+    ]
 )
 _Amount = Callable[[Sequence[CounterGroup]], float]
 
@@ -112,7 +130,9 @@ def _left_the_node(samples: Sequence[Sample], counters: Mapping[int, Sequence[No
     return bool(counters) and _share(samples, counters, _looped) < _THROUGH_LOOPBACK
 
 
-def _share(samples: Sequence[Sample], counters: Mapping[int, Sequence[NodeCounters]], amount: _Amount) -> float:
+def _share(
+    samples: Sequence[Sample], counters: Mapping[int, Sequence[NodeCounters]], amount: _Amount
+) -> float:
     """Bytes that counters saw ÷ bytes moved, over the repetitions that were counted; 0 without."""
     counted = [sample for sample in samples if counters.get(sample.repetition)]
     moved = sum(sample.bytes for sample in counted)
@@ -122,11 +142,15 @@ def _share(samples: Sequence[Sample], counters: Mapping[int, Sequence[NodeCounte
 
 def _written(groups: Sequence[CounterGroup]) -> float:
     """By the busiest device of a node: devices may be stacked."""
-    return max((group.values.get("written_bytes", 0.0) for group in groups if group.source == "block"), default=0.0)
+    return max(
+        (group.values.get("written_bytes", 0.0) for group in groups if group.source == "block"), default=0.0
+    )
 
 
 def _read(groups: Sequence[CounterGroup]) -> float:
-    return max((group.values.get("read_bytes", 0.0) for group in groups if group.source == "block"), default=0.0)
+    return max(
+        (group.values.get("read_bytes", 0.0) for group in groups if group.source == "block"), default=0.0
+    )
 
 
 def _looped(groups: Sequence[CounterGroup]) -> float:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
-from strider.launch import Outcome, execute
+from strider.launch import Beside, Outcome, execute
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
 from strider.launch.process import _descendants
