@@ -23,8 +23,8 @@ constexpr const char* usage =
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
     "           [--counters none|basic|all] [--ceilings none|all]\n"
-    "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all] [--root "
-    "DIR]\n";
+    "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
+    "           [--until signal|input-closes] [--root DIR]\n";
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
 
@@ -156,6 +156,10 @@ int observe(const Arguments& arguments) {
   options.counters = counter_scope(arguments);
   if (options.counters == CounterScope::none)
     throw InputError("counters", "observe with --counters none sees nothing", "basic or all");
+  const std::string until = arguments.options.contains("until") ? arguments.text("until") : "signal";
+  if (until != "signal" && until != "input-closes")
+    throw InputError("until", "unknown --until " + until, "one of signal, input-closes");
+  if (until == "input-closes") options.end = ObserveEnd::input_closes;
   if (arguments.options.contains("root")) options.root = arguments.text("root");
   observe_node(options);
   return done;

@@ -171,13 +171,14 @@ struct ErrorInfo {
 /// What `observe` writes: a line for each time that counters were read, each written at once.
 class ObservationStream {
  public:
-  /// Replaces the file at `path`, and writes the first line. Throws IoError.
+  /// Replaces the file at `path`, or takes standard output for "-", and writes the first line. Throws IoError.
   ObservationStream(const std::string& path, const std::string& host, double interval_s);
   /// What passed in the `elapsed_s` before now.
   void observed(double elapsed_s, const CounterGroups& groups);
 
  private:
   std::ofstream file_;
+  std::ostream out_;  ///< to the file or to standard output
   std::string path_;
 };
 
