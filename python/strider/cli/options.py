@@ -63,6 +63,19 @@ CeilingsOption = Annotated[
         "and checking data, requests, network, device) or none. strider show --limits uses it.",
     ),
 ]
+ObserveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--observe",
+        metavar="HOST[,HOST…]",
+        help="Count on these machines too, such as storage servers, over ssh: [user@]host[:port]. "
+        "strider show --counters shows it.",
+    ),
+]
+ObserveEngineOption = Annotated[
+    str,
+    typer.Option("--observe-engine", metavar="PATH", help="Where strider-engine is on these machines."),
+]
 StoreOption = Annotated[
     Path | None,
     typer.Option(

@@ -6,6 +6,8 @@ from strider.cli.options import (
     CountersOption,
     JsonOption,
     LauncherOption,
+    ObserveEngineOption,
+    ObserveOption,
     QuietOption,
     SetOption,
     StoreOption,
@@ -23,6 +25,8 @@ def run(
     launcher: LauncherOption = "mpiexec",
     counters: CountersOption = "all",
     ceilings: CeilingsOption = "all",
+    observe: ObserveOption = None,
+    observe_engine: ObserveEngineOption = "strider-engine",
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -37,5 +41,17 @@ def run(
 
     run_suite(
         locate(suite),
-        RunOptions(settings or [], target, clients, launcher, store, quiet, json, counters, ceilings),
+        RunOptions(
+            settings or [],
+            target,
+            clients,
+            launcher,
+            store,
+            quiet,
+            json,
+            counters,
+            ceilings,
+            observe,
+            observe_engine,
+        ),
     )

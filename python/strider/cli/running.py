@@ -36,6 +36,8 @@ class RunOptions:
         json: Whether to print JSON instead of a table.
         counters: What nodes count.
         ceilings: Whether the machine's ceilings are measured first.
+        observe: Hosts to observe over ssh, as typed, or None.
+        observe_engine: The engine over there.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -47,6 +49,8 @@ class RunOptions:
     json: bool = False
     counters: str = "all"
     ceilings: str = "all"
+    observe: str | None = None
+    observe_engine: str = "strider-engine"
 
 
 def run_suite(file: Path, options: RunOptions) -> None:
@@ -70,7 +74,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import Beside, choose_display, execute
+    from strider.launch import Beside, Observing, choose_display, execute
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -78,7 +82,9 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
 
     # Progress and notes go to the error stream, so that the output is the results alone.
     console = Console(stderr=True)
-    beside = Beside.of(options.counters, options.ceilings)
+    beside = Beside.of(
+        options.counters, options.ceilings, Observing.of(options.observe, options.observe_engine)
+    )
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
     checked = check(build(document, engine.description, changes), engine)

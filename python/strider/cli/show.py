@@ -67,7 +67,7 @@ def show(
         limits_table.render(loaded, console)
     elif counters or observed:
         counters_table.render(loaded, console)
-        for file in observed or []:
+        for file in [*runs.observed_files(loaded.directory), *(observed or [])]:
             counters_table.render_observed(loaded, runs.read_observed(file), console)
     else:
         (latency_table if latency else table).render(loaded, console)

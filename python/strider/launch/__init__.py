@@ -6,6 +6,7 @@ them for the progress display, passes interruptions on, and cleans up after an e
 
 from strider.launch.beside import Beside
 from strider.launch.display import Display, choose_display
+from strider.launch.observers import Observing
 from strider.launch.preflight import Finding, check_target
 from strider.launch.runner import Outcome, execute
 
@@ -13,6 +14,7 @@ __all__ = [
     "Beside",
     "Display",
     "Finding",
+    "Observing",
     "Outcome",
     "check_target",
     "choose_display",

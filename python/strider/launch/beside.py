@@ -1,9 +1,10 @@
 """What a run measures beside its cases."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Self, cast, get_args
 
 from strider.errors import StriderError
+from strider.launch.observers import Observing
 
 CounterScope = Literal["none", "basic", "all"]
 CeilingScope = Literal["none", "all"]
@@ -16,13 +17,15 @@ class Beside:
     Attributes:
         counters: What each node counts around each phase.
         ceilings: Whether the machine's ceilings are measured before the first case.
+        observing: Which other machines are observed.
     """
 
     counters: CounterScope = "all"
     ceilings: CeilingScope = "all"
+    observing: Observing = field(default_factory=Observing)
 
     @classmethod
-    def of(cls, counters: str, ceilings: str) -> Self:
+    def of(cls, counters: str, ceilings: str, observing: Observing) -> Self:
         """The scopes as typed.
 
         Raises:
@@ -31,6 +34,7 @@ class Beside:
         return cls(
             cast(CounterScope, _chosen("--counters", counters, get_args(CounterScope))),
             cast(CeilingScope, _chosen("--ceilings", ceilings, get_args(CeilingScope))),
+            observing,
         )
 
 

@@ -19,6 +19,7 @@ from strider.launch.beside import Beside
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
+from strider.launch.observers import observers
 from strider.launch.preflight import check_target, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, interruptions, start
 from strider.launch.rundir import RunDirectory
@@ -112,10 +113,16 @@ def execute(
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
     display = Expendable(display)
-    with interruptions() as interrupted:
+
+    def tell(text: str) -> None:
+        console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=True)
+
+    with observers(beside.observing, store, tell) as observed, interruptions() as interrupted:
         own = folder.create(target, run)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
+            for observer in observed:
+                observer.move(directory.path)
             state = RunState(planned_phases(checked), beside.ceilings)
             program = _program(engine, directory, own.path, beside)
             with temporary_volume(plan, engine, own.path) as servers:

@@ -2,7 +2,7 @@
 
 from strider.store.load import load, load_counters, load_ranks
 from strider.store.model import Case, CounterGroup, ErrorRow, NodeCounters, Part, RankRow, Run, Sample
-from strider.store.observed import Observed, read_observed
+from strider.store.observed import Observed, observed_files, read_observed
 from strider.store.runs import RunSummary, list_runs, resolve
 from strider.store.tables import ExportFormat, Table, derive, export, export_rows, query
 
@@ -26,6 +26,7 @@ __all__ = [
     "load",
     "load_counters",
     "load_ranks",
+    "observed_files",
     "query",
     "read_observed",
     "resolve",
