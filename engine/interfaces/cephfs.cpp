@@ -229,11 +229,7 @@ class Cephfs final : public Interface {
     if (calls_.lazy) ::ceph_lazyio(calls_.client, file, 1);
     return std::make_unique<LibraryFile<CephCalls>>(calls_, file, inside, method_);
   }
-  void remove(const std::string& path) override {
-    const std::string inside = inside_(path);
-    const int error = -calls_.unlink(inside.c_str());
-    if (error != 0 && error != ENOENT) throw IoError({"ceph_unlink", inside, 0, 0, error});
-  }
+  void remove(const std::string& path) override { remove_file(calls_, inside_(path)); }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
     return std::make_unique<LibraryDirectory<CephCalls>>(calls_, inside_(path));
   }

@@ -242,11 +242,7 @@ class Gfapi final : public Interface {
     return std::make_unique<LibraryFile<GfapiCalls>>(calls_, reinterpret_cast<Directory::Handle>(file), inside,
                                                      method_);
   }
-  void remove(const std::string& path) override {
-    const std::string inside = inside_(path);
-    const int error = -calls_.unlink(inside.c_str());
-    if (error != 0 && error != ENOENT) throw IoError({"glfs_unlink", inside, 0, 0, error});
-  }
+  void remove(const std::string& path) override { remove_file(calls_, inside_(path)); }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
     return std::make_unique<LibraryDirectory<GfapiCalls>>(calls_, inside_(path));
   }

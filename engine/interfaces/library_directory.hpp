@@ -56,6 +56,13 @@ struct LibraryCalls {
   static int unlink(const char*) { return -EOPNOTSUPP; }
 };
 
+/// Removes a file, if it is there. `path` is inside the file system, `call` the library's name for it.
+template <typename Library>
+void remove_file(const Library& library, const std::string& path, const char* call = "unlink") {
+  const int error = -library.unlink(path.c_str());
+  if (error != 0 && error != ENOENT) throw IoError({std::string(Library::prefix) + call, path, 0, 0, error});
+}
+
 /// Metadata by a file system's own library. `Library` derives from LibraryCalls, and `Library::prefix` begins the names
 /// of its calls.
 template <typename Library>

@@ -271,11 +271,7 @@ class Nfs final : public Interface {
     return std::make_unique<LibraryFile<NfsCalls>>(calls_, reinterpret_cast<Directory::Handle>(file), inside,
                                                    LibraryMethod::multiple);
   }
-  void remove(const std::string& path) override {
-    const std::string inside = inside_(path);
-    const int error = -calls_.unlink(inside.c_str());
-    if (error != 0 && error != ENOENT) throw IoError({"nfs_unlink", inside, 0, 0, error});
-  }
+  void remove(const std::string& path) override { remove_file(calls_, inside_(path)); }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
     return std::make_unique<LibraryDirectory<NfsCalls>>(calls_, inside_(path));
   }

@@ -412,11 +412,7 @@ class Pvfs2 final : public Interface {
     require(calls_.find(inside, file), "PVFS_sys_lookup", inside);
     return std::make_unique<Pvfs2File>(file, &credential_, inside, method_);
   }
-  void remove(const std::string& path) override {
-    const std::string inside = inside_(path);
-    const int error = -calls_.unlink(inside.c_str());
-    if (error != 0 && error != ENOENT) throw IoError({"PVFS_sys_remove", inside, 0, 0, error});
-  }
+  void remove(const std::string& path) override { remove_file(calls_, inside_(path), "remove"); }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
     return std::make_unique<LibraryDirectory<Pvfs2Calls>>(calls_, inside_(path));
   }

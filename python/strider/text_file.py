@@ -1,7 +1,9 @@
-"""Text files that users give."""
+"""Text files: those that users give, and those that are replaced as a whole."""
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
 from strider.errors import StriderError
@@ -21,3 +23,27 @@ def read_text(file: Path) -> str:
         ) from error
     except OSError as error:
         raise StriderError(f"{file}: {error.strerror}") from error
+
+
+def write_whole(file: Path, text: str, mode: int = 0o666) -> None:
+    """Replaces a text file, or makes it: a reader sees all of the old text or all of the new.
+
+    Args:
+        file: The file.
+        text: Its text.
+        mode: The permissions of a file, as far as the process's mask allows them.
+
+    Raises:
+        OSError: It cannot be written; the old one is as it was.
+    """
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        draft.unlink(missing_ok=True)  # of a process that had this number and was killed
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(text)
+        draft.replace(file)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise

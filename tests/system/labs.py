@@ -116,6 +116,23 @@ class Native:
         return found
 
 
+def mount(record: Record) -> Path:
+    """Where the first file system of a lab is mounted."""
+    found = record.endpoints[0].mount
+    assert found is not None
+    return found
+
+
+@contextmanager
+def own_directory(parent: Path) -> Iterator[Path]:
+    """A directory for one test; what is left in it is removed at the end."""
+    directory = Path(tempfile.mkdtemp(dir=parent))
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory)
+
+
 def check_mount(
     engine: Engine,
     work: Path,
@@ -140,7 +157,6 @@ def check_mount(
     if native is not None:
         native.require(engine)
         methods += [{**native.keys(), **method} for method in native.methods]
-    directory = Path(tempfile.mkdtemp(dir=parent))
     keys: Json = {
         "clients": 2,
         "verify": "full",
@@ -148,7 +164,7 @@ def check_mount(
         "operations": ["write", "read", "rewrite", "reread"],
     }
     document = plan([case(**pattern, **method, **keys) for method in methods])
-    try:
+    with own_directory(parent) as directory:
         done = run_engine(engine, document, work, wrap, directory)
 
         assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
@@ -158,8 +174,6 @@ def check_mount(
             assert len(samples) == len(methods)
             assert len({sample["digest"] for sample in samples}) == 1
         assert not list(directory.iterdir())
-    finally:
-        shutil.rmtree(directory)
 
 
 OPERATIONS = (
@@ -182,16 +196,13 @@ def check_metadata(
     keys: Json = {"clients": 2, "readback": "shift", "verify": "full"}
     options: Json = {"name": native.interface, **native.options}
     document = plan([{**tree_case(wanted, **tree, **keys), "interface": options}])
-    directory = Path(tempfile.mkdtemp(dir=parent))
-    try:
+    with own_directory(parent) as directory:
         done = run_engine(engine, document, work, wrap, directory)
 
         assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
         done_operations = [sample["operation"] for sample in done.of("sample", measured=True)]
         assert done_operations == wanted
         assert not list(directory.iterdir())
-    finally:
-        shutil.rmtree(directory)
 
 
 def check_refusal(
@@ -203,8 +214,7 @@ def check_refusal(
     document = plan(
         [case(**PATTERNS[0], **keys, clients=2) for keys in (bad.keys(), native.keys())], stall_timeout_s=60
     )
-    directory = Path(tempfile.mkdtemp(dir=parent))
-    try:
+    with own_directory(parent) as directory:
         done = run_engine(engine, document, work, wrap, directory)
 
         assert done.returncode == 1, done.stderr
@@ -215,8 +225,6 @@ def check_refusal(
         assert done.of("sample", case=2)
         assert not list(directory.iterdir())
         return error
-    finally:
-        shutil.rmtree(directory)
 
 
 def check_interruption(
@@ -225,8 +233,7 @@ def check_interruption(
     """Ctrl-C reaches the engine whatever threads the library has: what was measured stays, no files do."""
     native.require(engine)
     endless = case(**PATTERNS[0], **native.keys(), clients=2, repetitions=100_000)
-    directory = Path(tempfile.mkdtemp(dir=parent))
-    try:
+    with own_directory(parent) as directory:
         with EngineJob(engine, plan([endless]), work, wrap, directory) as job:
             wait_for(
                 lambda: "sample" in {event["event"] for event in read_events(job.events_file)}, "a sample"
@@ -236,5 +243,3 @@ def check_interruption(
             done = job.finish()
         assert done.events[-1].get("status") == "interrupted", done.stderr
         assert not list(directory.iterdir())
-    finally:
-        shutil.rmtree(directory)

@@ -163,7 +163,7 @@ MEASURE = (
 
 
 def test_ranks_without_work_say_nothing_about_rates(engine: Engine, tmp_path: Path) -> None:
-    """They open and close, so the interval is theirs too; who was done first and how fast ranks are is not."""
+    """They open and close, so the interval is theirs too; who was done first and ranks' rates are not."""
     one = case("sequential", pattern_transfer=65536, pattern_size=16 << 20, clients=3, operations=["write"])
     done = run_engine(engine, plan([one]), tmp_path)
     sample = done.sample(operation="write")

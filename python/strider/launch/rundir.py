@@ -11,6 +11,7 @@ from pathlib import Path
 from strider import __version__
 from strider.engine import Json, to_json
 from strider.errors import ExitCode, StriderError
+from strider.text_file import write_whole
 
 STORE_VARIABLE = "STRIDER_STORE"
 DEFAULT_STORE = "strider-runs"
@@ -108,13 +109,7 @@ def seal(
     """
     info = json.loads(directory.info.read_text(encoding="utf-8"))
     sealed = {**info, "ended": iso(ended), "status": status, "exit_code": exit_code, "leftover": leftover}
-    draft = directory.info.with_suffix(".json.new")
-    try:
-        draft.write_text(to_json(sealed), encoding="utf-8")
-        draft.replace(directory.info)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
+    write_whole(directory.info, to_json(sealed))
 
 
 def cannot_write(directory: RunDirectory, error: OSError) -> StriderError:

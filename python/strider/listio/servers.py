@@ -1,7 +1,6 @@
 """The servers of a volume as processes: started, found again, stopped."""
 
 import json
-import os
 import select
 import subprocess
 import time
@@ -18,6 +17,7 @@ from strider.errors import ExitCode, StriderError
 from strider.listio.tool import SERVER, program
 from strider.listio.volume import VOLUME_FILE, Volume, choose_transport, new_secret, read_volume
 from strider.processes import Process, boot_id
+from strider.text_file import write_whole
 
 PROCESSES_FILE = "listio-servers.json"
 READY_S = 20.0
@@ -264,9 +264,5 @@ def _record(directory: Path, children: Sequence[subprocess.Popen[str]]) -> None:
     alive = [process for process in found if process]
     if len(alive) < len(children):
         raise StriderError(f"a server of {directory} ended as soon as it was ready", ExitCode.CANNOT_RUN)
-    file = directory / PROCESSES_FILE
-    new = file.with_name(f"{file.name}.{os.getpid()}")
-    new.write_text(
-        ProcessRecord(boot=boot_id(), processes=alive).model_dump_json(indent=1) + "\n", encoding="utf-8"
-    )
-    new.replace(file)
+    record = ProcessRecord(boot=boot_id(), processes=alive)
+    write_whole(directory / PROCESSES_FILE, record.model_dump_json(indent=1) + "\n")

@@ -1,6 +1,5 @@
 """The file of a volume: where its servers are, and the secret that lets clients in."""
 
-import os
 import secrets
 from pathlib import Path
 from typing import Literal
@@ -8,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from strider.errors import ExitCode, StriderError
+from strider.text_file import write_whole
 
 VOLUME_FILE = "listio-volume.json"
 """Its name in the volume's directory, where the engine looks for it too (engine/interfaces/listio)."""
@@ -36,11 +36,7 @@ class Volume(BaseModel):
 
     def write(self, file: Path) -> None:
         """Replaces the file at once; nobody else may read it."""
-        new = file.with_name(f"{file.name}.{os.getpid()}")
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            out.write(self.model_dump_json(by_alias=True, indent=1) + "\n")
-        new.replace(file)
+        write_whole(file, self.model_dump_json(by_alias=True, indent=1) + "\n", mode=0o600)
 
 
 def read_volume(directory: Path) -> Volume | None:

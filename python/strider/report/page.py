@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +35,7 @@ from strider.report.wording import (
 from strider.statistics import OperationSummary, compare_digests, summarize
 from strider.store import load_counters
 from strider.store.model import Case, ErrorRow, Run
+from strider.text_file import write_whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -131,13 +131,9 @@ def write_page(html: str, out: Path) -> Path:
     Raises:
         StriderError: The file cannot be written.
     """
-    scratch = out.with_name(f".{out.name}.part")
     try:
-        scratch.write_text(html, encoding="utf-8")
-        scratch.replace(out)
+        write_whole(out, html)
     except OSError as error:
-        with suppress(OSError):
-            scratch.unlink()
         raise StriderError(f"cannot write {out}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return out
 

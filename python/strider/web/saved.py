@@ -8,6 +8,7 @@ from pathlib import Path
 from strider.errors import ExitCode, StriderError
 from strider.suite import ready_made
 from strider.suite.vocabulary import SUITE_NAME
+from strider.text_file import write_whole
 
 MOST_SAVED = 500
 
@@ -34,16 +35,12 @@ class SavedSuites:
             StriderError: It cannot be written.
         """
         path = self._path(name)
-        draft = path.with_name(f".{path.name}.new")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not path.exists() and len(self.names()) >= MOST_SAVED:
                 raise StriderError(f"{MOST_SAVED} suites are kept already: remove some from {self.folder}")
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(path)
+            write_whole(path, text)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                draft.unlink()
             raise StriderError(f"cannot write {path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
         return path
 

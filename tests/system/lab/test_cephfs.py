@@ -1,12 +1,20 @@
 """CephFS: what is written through the mount is what is read."""
 
-import tempfile
 from pathlib import Path
 
 import pytest
 
 from harness import Json, case, plan, run_engine
-from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
+from labs import (
+    PATTERNS,
+    Native,
+    check_interruption,
+    check_metadata,
+    check_mount,
+    check_refusal,
+    mount,
+    own_directory,
+)
 from strider.engine import Engine
 from strider.lab import Record
 
@@ -30,13 +38,6 @@ def native(record: Record) -> Native:
     return Native("cephfs", {"conf": record.endpoints[0].native["configuration"]}, METHODS)
 
 
-def mount(record: Record) -> Path:
-    """Where it is mounted."""
-    found = record.endpoints[0].mount
-    assert found is not None
-    return found
-
-
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
 def test_the_library_moves_the_same_bytes_as_the_mount(
     engine: Engine, tmp_path: Path, cephfs: Record, pattern: Json
@@ -51,10 +52,9 @@ def test_metadata_by_the_library(engine: Engine, tmp_path: Path, cephfs: Record)
 def test_the_layout_that_was_asked_for_is_in_force(engine: Engine, tmp_path: Path, cephfs: Record) -> None:
     library = native(cephfs)
     library.require(engine)
-    directory = Path(tempfile.mkdtemp(dir=mount(cephfs)))
     one = case(**PATTERNS[0], **library.keys(), **METHODS[-1])
-    done = run_engine(engine, plan([one]), tmp_path, (), directory)
-    directory.rmdir()
+    with own_directory(mount(cephfs)) as directory:
+        done = run_engine(engine, plan([one]), tmp_path, (), directory)
     facts = done.sample(operation="write")["facts"]
     assert (facts["stripe unit"], facts["stripe count"], facts["object size"]) == ("65536", "4", "262144")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness import Json
-from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
+from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal, mount
 from strider.engine import Engine
 from strider.lab import Record
 
@@ -26,13 +26,6 @@ METHODS: list[Json] = [
 def native(record: Record) -> Native:
     """The library, with what it has to be told."""
     return Native("xrootd", {"url": record.endpoints[0].native["server"]}, METHODS)
-
-
-def mount(record: Record) -> Path:
-    """Where it is mounted."""
-    found = record.endpoints[0].mount
-    assert found is not None
-    return found
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
