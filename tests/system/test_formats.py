@@ -12,7 +12,7 @@ from harness import EngineRun, Json, case, extents_text, plan, run_engine, tree_
 from strider.engine import Engine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
-EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "error", "end")
+EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "ceilings", "error", "end")
 FREE = ("facts", "parts", "counters")
 """Objects whose keys are data, and those that have a test of their own."""
 
@@ -65,7 +65,7 @@ def eventful_run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> En
         cache="cold",
     )
     in_the_way = case("segmented", pattern_transfer=4096, pattern_block=4096, operations=["write"])
-    return run_engine(engine, plan([long, in_the_way]), work)
+    return run_engine(engine, plan([long, in_the_way]), work, options=["--ceilings", "all"])
 
 
 @pytest.mark.parametrize("kind", EVENTS)
