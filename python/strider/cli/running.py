@@ -141,10 +141,13 @@ def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | No
     run = store.load(directory.path)
     if options.json:
         from strider.engine import to_json
+        from strider.limits import Analysis
+        from strider.report import limits
         from strider.report.table import as_rows
 
         head = {"run": directory.run, "directory": str(directory.path), "status": outcome.status}
-        sys.stdout.write(to_json({**head, "exit_code": int(outcome.exit_code), "results": as_rows(run)}))
+        ends = {"exit_code": int(outcome.exit_code), "results": as_rows(run)}
+        sys.stdout.write(to_json({**head, **ends, **limits.as_json(Analysis.of(run))}))
     elif render:
         for line in render(run):
             print(line)
@@ -161,14 +164,12 @@ def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | No
 
 def _print_limits(run: "Run") -> None:
     """Tells what limits the results, where the machine's ceilings were measured."""
-    from strider import store
     from strider.cli.console import output
-    from strider.limits import find
+    from strider.limits import Analysis
     from strider.report.limits_table import render_sentences
-    from strider.statistics import summarize
 
     if run.ceilings:
-        render_sentences(find(run, summarize(run, store.load_counters(run.directory))), output(), MOST_LIMITS)
+        render_sentences(Analysis.of(run), output(), MOST_LIMITS)
 
 
 def _print_directories(outcome: "Outcome", console: "Console") -> None:

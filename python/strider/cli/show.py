@@ -45,11 +45,10 @@ def show(
         from strider.report.table import as_rows
 
         if limits:
+            from strider.limits import Analysis
             from strider.report.limits import as_json
-            from strider.statistics import summarize
 
-            found = as_json(loaded, summarize(loaded, runs.load_counters(loaded.directory)))
-            sys.stdout.write(to_json({"run": loaded.id, **found}))
+            sys.stdout.write(to_json({"run": loaded.id, **as_json(Analysis.of(loaded))}))
             return
         head = {"run": loaded.id, "directory": str(loaded.directory), "status": loaded.status}
         sys.stdout.write(to_json({**head, "exit_code": loaded.info.exit_code, "results": as_rows(loaded)}))

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 from strider.errors import ExitCode, StriderError
 
@@ -68,14 +67,14 @@ class Observer:
         host: The machine.
         file: Where its lines are kept.
         process: ssh.
-        messages: What ssh and the engine over there say.
+        messages: A file with what ssh and the engine over there say.
         problem: Why there is nothing more from it; empty while all is well.
     """
 
     host: str
     file: Path
     process: subprocess.Popen[bytes]
-    messages: IO[bytes]
+    messages: Path
     problem: str = field(default="", init=False)
 
     def move(self, directory: Path) -> None:
@@ -100,12 +99,10 @@ class Observer:
             self.problem = "did not end by itself"
         if early is not None:
             self.problem = f"ended before the run did ({self.reason()}): what came until then is kept"
-        self.messages.close()
 
     def reason(self) -> str:
         """The last thing that ssh or the engine over there said."""
-        self.messages.seek(0)
-        said = self.messages.read().decode(errors="replace").splitlines()
+        said = self.messages.read_text(encoding="utf-8", errors="replace").splitlines()
         lines = [line.strip() for line in said if line.strip()]
         return lines[-1] if lines else f"ssh ended with exit status {self.process.returncode}"
 
@@ -152,9 +149,9 @@ def _folder(store: Path) -> Iterator[Path]:
 
 def _start(host: str, engine: str, folder: Path) -> Observer:
     file = folder / f"observed-{re.sub(r'[^A-Za-z0-9._-]', '_', host)}.jsonl"
-    messages = tempfile.TemporaryFile()
+    said = file.with_suffix(".messages")
     try:
-        with file.open("wb") as lines:
+        with file.open("wb") as lines, said.open("wb") as messages:
             process = subprocess.Popen(
                 _command(host, engine),
                 stdin=subprocess.PIPE,
@@ -163,9 +160,8 @@ def _start(host: str, engine: str, folder: Path) -> Observer:
                 start_new_session=True,  # away from the terminal's Ctrl-C
             )
     except OSError as error:
-        messages.close()
         raise StriderError(f"cannot start ssh: {error.strerror}", ExitCode.CANNOT_RUN) from error
-    return Observer(host, file, process, messages)
+    return Observer(host, file, process, said)
 
 
 def _command(host: str, engine: str) -> list[str]:

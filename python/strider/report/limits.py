@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from strider.limits import Verdict, common_rules, find, sentences
+from strider.limits import Analysis, Move, Verdict, common_rules
 from strider.report import metadata
 from strider.report.counters_table import labels_of_data, ordered
 from strider.report.facets import Facets
@@ -58,13 +58,12 @@ class LimitsView:
     ceilings: HtmlTable
 
 
-def view(run: Run, summaries: Sequence[OperationSummary]) -> LimitsView | None:
+def view(analysis: Analysis) -> LimitsView | None:
     """The section of a run; None of one whose ceilings nobody measured."""
-    if not run.ceilings:
+    if not analysis.run.ceilings:
         return None
-    verdicts = find(run, summaries)
-    tables = [_html_table(own) for own in by_kind(verdicts)]
-    return LimitsView(sentences(verdicts), tables, _ceiling_table(run))
+    tables = [_html_table(analysis, own) for own in by_kind(analysis.verdicts)]
+    return LimitsView(analysis.sentences, tables, _ceiling_table(analysis.run))
 
 
 def by_kind(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
@@ -122,13 +121,13 @@ def ceiling_rows(run: Run) -> list[tuple[str, ...]]:
     ]
 
 
-def as_json(run: Run, summaries: Sequence[OperationSummary]) -> dict[str, Any]:
-    """The ceilings, and of each result its shares and what limits it."""
-    verdicts = find(run, summaries)
+def as_json(analysis: Analysis) -> dict[str, Any]:
+    """The ceilings, of each result its shares and what limits it, and which counters moved."""
     return {
-        "ceilings": [report.model_dump(mode="json") for report in run.ceilings],
-        "limits": [_as_row(verdict) for verdict in verdicts],
-        "sentences": sentences(verdicts),
+        "ceilings": [report.model_dump(mode="json") for report in analysis.run.ceilings],
+        "limits": [_as_row(verdict) for verdict in analysis.verdicts],
+        "moves": [_as_move(move) for move in analysis.moves],
+        "sentences": analysis.sentences,
     }
 
 
@@ -144,6 +143,20 @@ def _as_row(verdict: Verdict) -> dict[str, Any]:
             {"rule": one.rule.name, "weight": one.rule.weight, "share": one.share, "text": one.text}
             for one in verdict.findings
         ],
+    }
+
+
+def _as_move(move: Move) -> dict[str, Any]:
+    return {
+        "case": move.other.case.number,
+        "base_case": move.base.case.number,
+        "operation": move.other.operation,
+        "counter": move.counter,
+        "per": "operation" if move.other.case.is_metadata else "MiB",
+        "value": move.other_value,
+        "base_value": move.base_value,
+        "ratio": move.ratio,
+        "interval": move.interval,
     }
 
 
@@ -168,14 +181,14 @@ def _of_whom(run: Run, report: CeilingReport) -> str:
     return nodes[report.node].name if report.node is not None and report.node < len(nodes) else "a node"
 
 
-def _html_table(verdicts: Sequence[Verdict]) -> HtmlTable:
+def _html_table(analysis: Analysis, verdicts: Sequence[Verdict]) -> HtmlTable:
     labels, numbers = columns(verdicts)
     everywhere = common_rules(verdicts)
     heads = [*((one.name, one.unit) for one in [*labels, *numbers]), ("what limits it", "")]
     rows = [
         [
             *(one.cell(Row(verdict.summary)) for one in [*labels, *numbers]),
-            verdict.text(everywhere) or NOTHING,
+            analysis.text(verdict, everywhere) or NOTHING,
         ]
         for verdict in in_order(verdicts)
     ]

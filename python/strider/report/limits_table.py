@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from strider.limits import Verdict, common_rules, find, sentences
+from strider.limits import Analysis, Verdict, common_rules
 from strider.report.limits import CAPTION, by_kind, ceiling_rows, columns, in_order
 from strider.report.metadata import Column, Row
 from strider.report.numbers import NOTHING
 from strider.report.pivot import natural_width
-from strider.statistics import summarize
-from strider.store import load_counters
 from strider.store.model import Run
 
 if TYPE_CHECKING:
@@ -34,16 +32,16 @@ def render(run: Run, console: Console) -> None:
         console.print()
     else:
         console.print(_NO_CEILINGS, highlight=False)
-    verdicts = find(run, summarize(run, load_counters(run.directory)))
-    for own in by_kind(verdicts):
-        console.print(_fit(own, console))
+    analysis = Analysis.of(run)
+    for own in by_kind(analysis.verdicts):
+        console.print(_fit(analysis, own, console))
     console.print(f"{CAPTION}.", style="dim", highlight=False)
-    render_sentences(verdicts, console)
+    render_sentences(analysis, console)
 
 
-def render_sentences(verdicts: Sequence[Verdict], console: Console, most: int | None = None) -> None:
+def render_sentences(analysis: Analysis, console: Console, most: int | None = None) -> None:
     """Prints one sentence for each finding, at most so many."""
-    found = sentences(verdicts)
+    found = analysis.sentences
     for sentence in found[:most]:
         console.print(sentence, highlight=False, markup=False)
     if most is not None and len(found) > most:
@@ -68,19 +66,19 @@ def _ceilings(run: Run) -> Table:
     return table
 
 
-def _fit(verdicts: Sequence[Verdict], console: Console) -> Table:
+def _fit(analysis: Analysis, verdicts: Sequence[Verdict], console: Console) -> Table:
     """As many columns of shares as the console takes; those go first that say least."""
     labels, numbers = columns(verdicts)
     rate, *shares = numbers
     shares = shares[:_MOST_SHARES]
-    table = _results(verdicts, [*labels, rate, *shares], len(labels))
+    table = _results(analysis, verdicts, [*labels, rate, *shares], len(labels))
     while shares and natural_width(table, console) > console.width:
         shares = shares[:-1]
-        table = _results(verdicts, [*labels, rate, *shares], len(labels))
+        table = _results(analysis, verdicts, [*labels, rate, *shares], len(labels))
     return table
 
 
-def _results(verdicts: Sequence[Verdict], shown: Sequence[Column], labels: int) -> Table:
+def _results(analysis: Analysis, verdicts: Sequence[Verdict], shown: Sequence[Column], labels: int) -> Table:
     from rich.text import Text
 
     table = _table()
@@ -94,7 +92,7 @@ def _results(verdicts: Sequence[Verdict], shown: Sequence[Column], labels: int) 
     for verdict in in_order(verdicts):
         row = Row(verdict.summary)
         table.add_row(
-            *(Text(column.cell(row)) for column in shown), Text(verdict.text(everywhere) or NOTHING)
+            *(Text(column.cell(row)) for column in shown), Text(analysis.text(verdict, everywhere) or NOTHING)
         )
     return table
 

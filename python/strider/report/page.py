@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
+from strider.limits import Analysis
 from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value, joined
@@ -148,7 +149,8 @@ def _templates() -> Environment:
 
 
 def _view(run: Run, anchor: str) -> RunView:
-    summaries = summarize(run, load_counters(run.directory))
+    counters = load_counters(run.directory)
+    summaries = summarize(run, counters)
     data = [summary for summary in summaries if not summary.case.is_metadata]
     metadata = [summary for summary in summaries if summary.case.is_metadata]
     comparisons = compare_digests(run)
@@ -171,7 +173,7 @@ def _view(run: Run, anchor: str) -> RunView:
         axes=_axes(list(run.cases.values()), facets),
         groups=groups,
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
-        limits=limits_view(run, summaries),
+        limits=limits_view(Analysis.of_summaries(run, summaries, counters)),
         digests=digest_table(comparisons, facets) if comparisons else None,
         errors=[_error_view(error) for error in run.errors[:_MAXIMUM_ERRORS]],
         errors_left_out=max(0, len(run.errors) - _MAXIMUM_ERRORS),

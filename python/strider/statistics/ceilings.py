@@ -44,7 +44,7 @@ class Ceilings:
         )
 
     def of_clients(self, name: str, clients: int) -> float | None:
-        """What so many clients reached together; of a number that was not measured, what the next more did."""
+        """What so many clients reached together; of a number that was not measured, the next larger one."""
         counts = sorted(self.by_clients)
         nearest = next((count for count in counts if count >= clients), counts[-1] if counts else None)
         found = self.by_clients[nearest].get(name) if nearest is not None else None
