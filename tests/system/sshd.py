@@ -48,7 +48,8 @@ def serve(folder: Path) -> Iterator[Sshd]:
     config = folder / "sshd_config"
     config.write_text(
         f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host_key\n"
-        f"AuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
+        f"AuthorizedKeysFile {folder}/authorized_keys\n"
+        "StrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
     )
     made = os.geteuid() == 0 and not _PRIVILEGE_SEPARATION.exists()
     if made:

@@ -166,7 +166,11 @@ def _busy_processors(evidence: Evidence) -> float | None:
 def _cost_of_request(evidence: Evidence) -> str:
     time_s = (evidence.mean("user_s") or 0.0) + (evidence.mean("system_s") or 0.0)
     requests = evidence.mean("requests")
-    return f"{1e6 * time_s / requests:.3g} µs of processor time for each request" if requests else ""
+    if not requests:
+        return ""
+    cost_s = time_s / requests
+    cost = f"{1e3 * cost_s:.3g} ms" if cost_s >= 1e-3 else f"{1e6 * cost_s:.3g} µs"
+    return f"{cost} of processor time for each request"
 
 
 def _waiting(evidence: Evidence) -> float | None:
