@@ -59,8 +59,8 @@ CeilingsOption = Annotated[
     typer.Option(
         "--ceilings",
         metavar="SCOPE",
-        help="What is measured of the machine itself before the cases, in a few seconds: all (memory, generating "
-        "and checking data, requests, network, device) or none. strider show --limits uses it.",
+        help="What is measured of the machine itself before the cases, in a few seconds: all (memory, "
+        "generating and checking data, requests, network, device) or none. strider show --limits uses it.",
     ),
 ]
 ObserveOption = Annotated[

@@ -1,4 +1,4 @@
-"""Counters of other machines, such as storage servers, during a run: `strider-engine observe` there, over ssh.
+"""Counters of other machines, such as storage servers, during a run: `observe` of the engine there, by ssh.
 
 The engine over there writes to ssh, and ends when its input does. So it ends with this process, however that
 comes about, and nobody has to reach the machine again.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 
@@ -10,9 +10,11 @@ from limits_builders import Result, analysis_of
 from strider.limits import Analysis
 
 
-def switching(interface: str, switches: float, **keys: Any) -> Result:
+def switching(
+    interface: str, switches: float, clients: int = 2, rates: Sequence[float] = (1000.0, 1000.0, 1000.0)
+) -> Result:
     counted = [("kernel", "", {"context_switches": switches})]
-    return Result(interface={"name": interface}, counters=counted, **keys)
+    return Result(interface={"name": interface}, counters=counted, clients=clients, rates=rates)
 
 
 def test_what_moved_most_is_told_beside_posix() -> None:
