@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build pages clang-tidy constraints softroce clean
+.PHONY: help test lint format build pages manual screenshots clang-tidy constraints softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -20,9 +20,19 @@ format:
 build:
 	@tools/setup.sh test
 
-## make pages        write what the manual takes from the engine into docs/patterns and docs/interfaces
+## make manual       build the manual in build/manual; a link that leads nowhere is an error
+manual:
+	@tools/setup.sh test >/dev/null
+	@.strider/venv/bin/python -m sphinx -W --keep-going -q -b html docs build/manual && echo build/manual/index.html
+
+## make pages        write what the manual takes from Strider itself into docs/reference, docs/patterns and docs/interfaces
 pages:
 	@STRIDER_ENGINE=$$(tools/setup.sh run) && export STRIDER_ENGINE && .strider/venv/bin/python tools/pages.py
+
+## make screenshots  make the manual's pictures of the web page anew, by the browser tests
+screenshots:
+	@STRIDER_ENGINE=$$(tools/setup.sh test) && export STRIDER_ENGINE && \
+	  .strider/venv/bin/python -m pytest --quiet tests/browser/test_workload.py && .strider/venv/bin/python tools/screenshots.py
 
 ## make clang-tidy   look for bugs in the engine and the list-I/O service (slow)
 clang-tidy:
@@ -32,7 +42,7 @@ clang-tidy:
 ## make constraints  choose the newest versions of the Python packages
 constraints:
 	@tools/setup.sh test >/dev/null
-	@.strider/venv/bin/python tools/requirements.py test lint package tools | \
+	@.strider/venv/bin/python tools/requirements.py test lint manual package tools | \
 	  .strider/venv/bin/uv pip compile --universal --python-version 3.11 --upgrade --no-header --no-annotate --quiet -o constraints.txt -
 
 ## make softroce     test list I/O over verbs, in a guest that QEMU emulates (Debian on amd64; some minutes)

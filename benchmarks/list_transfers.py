@@ -5,8 +5,9 @@
 TRANSPORT is cma (default) or tcp; STORE is nothing (default: the server forgets what is written, so that
 what is measured is the way there) or files, below DIRECTORY (default: where temporary files go). One
 server, one client, memory at a stride of twice the length of a piece, a contiguous file. Rates are those of
-the best of short windows, which other work on the machine moves least; how hybrid compares is also given as
-the median of the ratio within a round. Builds `strider-list-transfers` and `strider-listio-server` beside
+the best of short windows, which other work on the machine moves least; ratios are also given as medians of
+those within a round. `chose` is what hybrid did, and whether the other way was better by more than 5 % within
+rounds: where hybrid takes the better way, it is that way, and only noise tells them apart. Builds `strider-list-transfers` and `strider-listio-server` beside
 the engine.
 """
 
@@ -28,8 +29,11 @@ METHODS = ("multiple", "pack", "gather", "hybrid")
 SECRET = "5" * 64
 """Of a volume that lives for some seconds."""
 
+CLOSE = 0.05
+"""By how much one way has to be better for the other one to be a wrong choice."""
+
 Times = dict[str, list[float]]
-"""µs of one list in each round, by method."""
+"""µs of one list in each round, by method; `chose`: 1 in each round in which hybrid gathered, else 0."""
 
 
 def build() -> Path:
@@ -58,7 +62,7 @@ def measure(folder: Path, place: Path, transport: str, rounds: int, store: str) 
         "--store",
         store,
     ]
-    words = [str(word) for word in (folder / "listio/strider-listio-server", *options)]
+    words = [str(word) for word in (folder / "engine/strider-listio-server", *options)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:
             ready = json.loads(next(iter(server.stdout or []), "").removeprefix("ready "))
@@ -84,25 +88,38 @@ def sort_out(lines: list[Json]) -> dict[tuple[str, int, int], Times]:
     times: dict[tuple[str, int, int], Times] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         if "method" in line:
-            times[line["direction"], line["pieces"], line["piece_bytes"]][line["method"]].append(line["us"])
+            of_case = times[line["direction"], line["pieces"], line["piece_bytes"]]
+            of_case[line["method"]].append(line["us"])
+            if line["method"] == "hybrid":
+                of_case["chose"].append(float(line["gathered"]))
     return times
 
 
+def median_ratio(times: Times, one: str, other: str) -> float:
+    """The median over rounds of how much faster one method is than another: what is slow for a while is slow for both."""
+    return statistics.median(b / a for a, b in zip(times[one], times[other], strict=True))
+
+
 def hybrid_share(times: Times) -> float:
-    """The median over rounds of how fast hybrid is, relative to the better of pack and gather."""
-    rounds = zip(times["pack"], times["gather"], times["hybrid"], strict=True)
-    better = "pack" if statistics.median(times["pack"]) < statistics.median(times["gather"]) else "gather"
-    return statistics.median(
-        (pack if better == "pack" else gather) / hybrid for pack, gather, hybrid in rounds
-    )
+    """How fast hybrid is, relative to the better of pack and gather."""
+    better = "gather" if median_ratio(times, "gather", "pack") > 1 else "pack"
+    return median_ratio(times, "hybrid", better)
+
+
+def choice(times: Times) -> str:
+    """What hybrid chose, and whether the other way is better by more than what counts as close."""
+    gathers = statistics.mean(times["chose"]) > 0.5
+    gain = median_ratio(times, "gather", "pack")
+    wrong = gain < 1 - CLOSE if gathers else gain > 1 / (1 - CLOSE)
+    return ("gather" if gathers else "pack") + (", wrong" if wrong else "")
 
 
 def print_direction(direction: str, times: dict[tuple[str, int, int], Times], title: str) -> None:
     """Prints a table of rates and ratios."""
     table = Table(title=f"{direction}, {title}", title_justify="left")
-    for column in ("pieces", "bytes of each", *(f"{method} (MB/s)" for method in METHODS)):
+    for column in ("pieces", "bytes", *(f"{method}" for method in METHODS)):
         table.add_column(column, justify="right")
-    for column in ("gather ÷ pack", "gather ÷ multiple", "hybrid ÷ better", "median"):
+    for column in ("gather ÷ pack", "median", "gather ÷ multiple", "hybrid ÷ better", "median", "chose"):
         table.add_column(column, justify="right")
     for (where, pieces, piece_bytes), of_case in times.items():
         if where != direction:
@@ -111,12 +128,14 @@ def print_direction(direction: str, times: dict[tuple[str, int, int], Times], ti
         rates = [f"{pieces * piece_bytes / best[method]:.0f}" for method in METHODS]
         ratios = [
             best["pack"] / best["gather"],
+            median_ratio(of_case, "gather", "pack"),
             best["multiple"] / best["gather"],
             min(best["pack"], best["gather"]) / best["hybrid"],
             hybrid_share(of_case),
         ]
-        table.add_row(str(pieces), str(piece_bytes), *rates, *(f"{ratio:.2f}" for ratio in ratios))
-    Console(width=140).print(table)
+        cells = [*rates, *(f"{ratio:.2f}" for ratio in ratios), choice(of_case)]
+        table.add_row(str(pieces), str(piece_bytes), *cells)
+    Console(width=160).print(table)
 
 
 def main(transport: str = "cma", rounds: str = "100", store: str = "nothing", directory: str = "") -> None:

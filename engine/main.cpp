@@ -22,7 +22,8 @@ constexpr const char* usage =
     "       strider-engine extents PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
-    "           [--counters none|basic|all] [--ceilings none|all]\n"
+    "           [--counters none|basic|all] [--ceilings none|all] [--timeline none|node|rank|auto]\n"
+    "           [--timeline-interval SECONDS]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
     "           [--until signal|input-closes] [--root DIR]\n";
 
@@ -129,6 +130,18 @@ CeilingScope ceiling_scope(const Arguments& arguments) {
   throw InputError("ceilings", "unknown --ceilings " + text, "one of none, all");
 }
 
+TimelineOptions timeline_options(const Arguments& arguments) {
+  TimelineOptions options;
+  options.interval_s = seconds(arguments, "timeline-interval", options.interval_s);
+  if (!arguments.options.contains("timeline")) return options;
+  const std::string text = arguments.text("timeline");
+  if (text == "none") options.scope = TimelineScope::none;
+  else if (text == "node") options.scope = TimelineScope::node;
+  else if (text == "rank") options.scope = TimelineScope::rank;
+  else if (text != "auto") throw InputError("timeline", "unknown --timeline " + text, "one of none, node, rank, auto");
+  return options;
+}
+
 int run(const Arguments& arguments) {
   RunOptions options;
   options.directory = arguments.text("directory");
@@ -137,6 +150,7 @@ int run(const Arguments& arguments) {
   options.data_seed = arguments.number("data-seed", 1);
   options.counters = counter_scope(arguments);
   options.ceilings = ceiling_scope(arguments);
+  options.timelines = timeline_options(arguments);
   options.plan_file = arguments.plan;
   switch (run_plan(options)) {
     case RunResult::complete: return done;

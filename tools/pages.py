@@ -1,7 +1,7 @@
-"""What the manual takes from the engine: the heads of the pages of patterns and interfaces, and pictures.
+"""What the manual takes from Strider itself: reference pages, heads of the pages of patterns and interfaces, pictures.
 
-`python tools/pages.py` writes it into docs/patterns and docs/interfaces; a test compares. The rest of a page
-is written by hand, below the line that ends what comes from here.
+`make pages` writes it into docs/reference, docs/patterns and docs/interfaces; a test compares. The rest of a page of a
+pattern or an interface is written by hand, below the line that ends what comes from here.
 """
 
 import json
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from reference_pages import parameter_table, reference_pages
 from strider import engine as engines
-from strider.engine import Engine, Interface, Json, Parameter, Pattern
-from strider.units import format_bytes
+from strider.engine import Engine, Interface, Json, Pattern
 from strider.web.picture import COLOURS, read_extents
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -124,37 +124,6 @@ def draw(boxes: Iterable[Box], ranks: int, title: str) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def limits_of(parameter: Parameter) -> str:
-    """The values that a parameter takes, in words."""
-    if parameter.choices:
-        return ", ".join(f"`{choice}`" for choice in parameter.choices)
-    low, high = parameter.minimum, parameter.maximum
-    parts = [f"at least {low:g}"] if low is not None else []
-    parts += [f"at most {high:g}"] if high is not None else []
-    return f"{parameter.kind}, {', '.join(parts)}" if parts else parameter.kind
-
-
-def default_of(parameter: Parameter) -> str:
-    """A default as it would be typed in a suite; a dash where none can be named."""
-    if parameter.default is None:
-        return "required" if parameter.required else "—"
-    if parameter.kind == "bytes":
-        return f"`{format_bytes(parameter.default)}`"
-    return f"`{json.dumps(parameter.default)}`"
-
-
-def parameter_table(parameters: list[Parameter], prefix: str) -> list[str]:
-    """A table of the manual: a line for each parameter, under the name that a suite gives it."""
-    if not parameters:
-        return ["It has no parameters."]
-    lines = ["| parameter | values | default | meaning |", "|---|---|---|---|"]
-    for parameter in parameters:
-        doc = parameter.doc.replace("|", "\\|")
-        name = f"`{prefix}{parameter.name}`"
-        lines.append(f"| {name} | {limits_of(parameter)} | {default_of(parameter)} | {doc} |")
-    return lines
-
-
 def coverage_of(pattern: Pattern) -> str:
     """Whether all ranks together touch each byte once."""
     if not pattern.tiles:
@@ -218,7 +187,8 @@ def expected_files(engine: Engine) -> dict[Path, str]:
         title = f"{pattern.name}: {pattern.doc}"
         drawn = draw(boxes_of(engine, pattern.name, picture), picture.clients, title)
         files[ROOT / f"docs/patterns/{pattern.name}.svg"] = drawn
-    return files
+    reference = reference_pages(engine.description)
+    return files | {ROOT / "docs/reference" / name: page for name, page in reference.items()}
 
 
 def main() -> None:

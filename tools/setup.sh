@@ -113,7 +113,8 @@ lab_needs='
   ganesha.nfsd:nfs-ganesha /usr/lib/*/ganesha/libfsalvfs.so:nfs-ganesha-vfs rpcbind:rpcbind nfs-cp:libnfs-utils
   mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client mfscli:moosefs-cli
   ceph-mon:ceph-mon ceph-mgr:ceph-mgr ceph-osd:ceph-osd ceph-mds:ceph-mds ceph:ceph-common ceph-fuse:ceph-fuse
-  monmaptool:ceph-base'
+  monmaptool:ceph-base
+  slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client /usr/lib/*/slurm-wlm/mpi_pmi2.so:slurm-wlm-basic-plugins munged:munge'
 
 install_packages() {
   if [ "${STRIDER_APT:-}" = never ] || ! has apt-get; then return 0; fi
@@ -155,7 +156,7 @@ prepare_python() { # a virtual environment with what pyproject.toml asks for, in
     echo "$root" >"$venv/root"
   fi
   wanted=$venv/wanted-$purpose.txt
-  groups=$([ "$purpose" = run ] || echo test lint)
+  groups=$([ "$purpose" = run ] || echo test lint manual)
   # shellcheck disable=SC2086
   "$venv/bin/python" tools/requirements.py $groups >"$wanted"
   versions=$(cat "$wanted" constraints.txt | cksum)

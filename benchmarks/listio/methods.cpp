@@ -49,11 +49,14 @@ class Bench {
     for (int round = 0; round < rounds; ++round)
       for (const Direction direction : {Direction::write, Direction::read})
         for (std::size_t m = 0; m < clients_.size(); ++m) {
+          const std::uint64_t gathered = clients_[m]->counters().gathered_lists;
           const double us = window(m, direction, pieces, run);
           std::printf(
-              "{\"pieces\": %zu, \"piece_bytes\": %zu, \"method\": \"%s\", \"direction\": \"%s\", \"us\": %.3f}\n",
+              "{\"pieces\": %zu, \"piece_bytes\": %zu, \"method\": \"%s\", \"direction\": \"%s\", \"us\": %.3f, "
+              "\"gathered\": %s}\n",
               what.pieces, what.piece_bytes, std::string(name_of(methods[m])).c_str(),
-              direction == Direction::write ? "write" : "read", us);
+              direction == Direction::write ? "write" : "read", us,
+              clients_[m]->counters().gathered_lists > gathered ? "true" : "false");
         }
   }
 

@@ -11,6 +11,7 @@
 #include "measure/ceiling.hpp"
 #include "measure/counters.hpp"
 #include "measure/histogram.hpp"
+#include "measure/timeline.hpp"
 
 namespace strider {
 
@@ -85,6 +86,9 @@ struct Sample {
   std::uint64_t requests = 0;
   double start_s = 0;
   double elapsed_s = 0;
+  double start_skew_s = 0, end_skew_s = 0;
+  std::optional<double> clock_error_s;  ///< of `elapsed_s`, at most; nothing where all ranks have one clock
+  std::vector<std::string_view> flags;  ///< what to know before the numbers are believed
   double first_done_s = 0;
   double first_done_amount = 0;  ///< bytes or requests
   double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0, compute_s = 0;
@@ -154,6 +158,24 @@ struct RankRow {
   std::uint32_t has_digest, has_calls;
 };
 
+/// A node's clock beside rank 0's.
+struct ClockRow {
+  std::uint32_t node = 0;
+  double offset_start_s = 0, offset_end_s = 0;  ///< what to add to the node's clock to get rank 0's
+  double error_s = 0;                           ///< of both, at most
+  double drift_ppm = 0;                         ///< how much faster the node's clock has run since the run's start
+  double drift_error_ppm = 0;                   ///< at most
+};
+
+/// What a rank, or all ranks of a node, did in each interval of a phase.
+struct TimelineRow {
+  std::optional<std::uint32_t> rank;  ///< nothing: all of the node
+  std::uint32_t node = 0;
+  double start_s = 0;     ///< of the first interval
+  double interval_s = 0;  ///< length of each
+  std::vector<Timeline::Interval> intervals;
+};
+
 struct ErrorInfo {
   std::string kind;  ///< io, verify, stall
   int rank = 0;
@@ -199,6 +221,8 @@ class EventStream {
   void rank(const PhaseName& name, std::uint32_t rank, const RankRow& row);
   void counters(const PhaseName& name, const NodeCounters& counters);
   void ceilings(const CeilingReport& report);
+  void clock(const PhaseName& name, const ClockRow& row);
+  void timeline(const PhaseName& name, const TimelineRow& row);
   void error(const PhaseName& name, const ErrorInfo& error);
   void end(const std::string& status);
 

@@ -247,6 +247,10 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"start_s", sample.start_s},
                {"elapsed_s", sample.elapsed_s},
                {"rate_mib_s", rate_mib_s(static_cast<double>(sample.bytes), sample.elapsed_s)},
+               {"start_skew_s", sample.start_skew_s},
+               {"end_skew_s", sample.end_skew_s},
+               {"clock_error_s", sample.clock_error_s ? Json(*sample.clock_error_s) : Json(nullptr)},
+               {"flags", sample.flags},
                {"first_done_s", sample.first_done_s},
                {"rate_first_done_mib_s",
                 data ? Json(rate_mib_s(sample.first_done_amount, sample.first_done_s)) : Json(nullptr)},
@@ -327,6 +331,37 @@ void EventStream::ceilings(const CeilingReport& report) {
                       {"clients", report.clients ? Json(*report.clients) : Json(nullptr)},
                       {"elapsed_s", report.elapsed_s},
                       {"ceilings", ceilings}}));
+}
+
+void EventStream::clock(const PhaseName& name, const ClockRow& row) {
+  Json json = begin("clock", time_s(), name);
+  json.update({{"node", row.node},
+               {"offset_start_s", row.offset_start_s},
+               {"offset_end_s", row.offset_end_s},
+               {"error_s", row.error_s},
+               {"drift_ppm", row.drift_ppm},
+               {"drift_error_ppm", row.drift_error_ppm}});
+  write_line(line_of(json));
+}
+
+void EventStream::timeline(const PhaseName& name, const TimelineRow& row) {
+  // Divided, so that a number has no more digits than nanoseconds have.
+  const auto list = [&](const auto& value) {
+    Json values = Json::array();
+    for (const Timeline::Interval& interval : row.intervals) values.push_back(value(interval));
+    return values;
+  };
+  const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e9; };
+  Json json = begin("timeline", time_s(), name);
+  json.update({{"rank", row.rank ? Json(*row.rank) : Json(nullptr)},
+               {"node", row.node},
+               {"start_s", row.start_s},
+               {"interval_s", row.interval_s},
+               {"bytes", list([](const auto& interval) { return interval.bytes; })},
+               {"requests", list([](const auto& interval) { return interval.requests; })},
+               {"busy_s", list([&](const auto& interval) { return seconds(interval.busy_ns); })},
+               {"latency_max_s", list([&](const auto& interval) { return seconds(interval.longest_ns); })}});
+  write_line(line_of(json));
 }
 
 void EventStream::error(const PhaseName& name, const ErrorInfo& error) {

@@ -16,6 +16,7 @@ SessionOptions session_options(const Settings& settings) {
   options.strategy = options.registration == "none" ? "none" : settings.text("strategy");
   options.cache_bytes = settings.number("cache_bytes");
   options.most_runs = static_cast<std::uint32_t>(settings.number("runs"));
+  options.server_bytes_per_s = settings.number("server_rate");
   options.patience_ms = static_cast<std::uint32_t>(settings.seconds("timeout") * 1000);
   options.costs = settings.flag("calibrate") ? RegistrationCosts::fitted : RegistrationCosts::assumed;
   return options;
@@ -111,6 +112,9 @@ constexpr Parameter parameters[] = {
      "Fit the cost of registering before the first case, as hybrid and ogr count with it; else that of the slides."},
     {"strip", Kind::bytes, "0", "Strip size of files that a case makes; 0: the volume's."},
     {"servers", Kind::count, "0", "Servers that they are spread over; 0: all.", 0, 65536},
+    {"server_rate", Kind::bytes, "0",
+     "What each server of the volume moves in a second at most, of servers that are started for the run; a volume that "
+     "is found has to have the same limit. 0: whatever they have."},
     {"runs", Kind::count, "128", "Runs of one request to a server at most; longer lists are split.", 1, 65536},
     {"holes", Kind::count, "0",
      "Gaps between the pieces of a request in memory that are made holes: what registering many pieces at once meets."},

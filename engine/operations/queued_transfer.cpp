@@ -66,9 +66,7 @@ std::uint64_t QueuedTransfer::reap() {
     free_.push_back(number);
     if (slot.empty) continue;
     const auto extents = extents_of(slot);
-    tally_.latency_ns.record(timer_.to_ns(end - slot.begin));
-    tally_.bytes += bytes_of(extents);
-    ++tally_.requests;
+    tally_.record(end, timer_.to_ns(end - slot.begin), bytes_of(extents));
     if (direction_ == Direction::read && work_.examiner != nullptr) contents_.examine(extents, memory_of(number));
   }
   return end;

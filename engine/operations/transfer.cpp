@@ -34,10 +34,8 @@ std::size_t Transfer::fetch(std::uint64_t first, std::uint64_t last) {
   return count;
 }
 
-inline void Transfer::record(std::uint64_t begin, std::uint64_t end, const Item& item) {
-  tally_.latency_ns.record(timer_.to_ns(end - begin));
-  tally_.bytes += bytes_of(item.extents);
-  ++tally_.requests;
+inline void Transfer::record(std::uint64_t end, std::uint64_t ticks, const Item& item) {
+  tally_.record(end, timer_.to_ns(ticks), bytes_of(item.extents));
 }
 
 inline std::uint64_t Transfer::write_one(const Item& item) {
@@ -46,7 +44,7 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
   call_write({item.extents, work_.memory.data(), item.number});
   if (work_.sync == SyncPolicy::each) call_sync();
   const std::uint64_t end = timer_.now();
-  record(begin, end, item);
+  record(end, end - begin, item);
   return end;
 }
 
@@ -55,7 +53,7 @@ inline std::uint64_t Transfer::read_one(const Item& item) {
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
-  record(begin, end, item);
+  record(end, end - begin, item);
   if (work_.examiner != nullptr) contents_.examine(item.extents, work_.memory);
   return end;
 }
@@ -73,7 +71,7 @@ std::uint64_t Transfer::change_one(const Item& item) {
   call_write({item.extents, work_.memory.data(), item.number});
   if (work_.sync == SyncPolicy::each) call_sync();
   const std::uint64_t end = timer_.now();
-  record(begin, end + read_ticks, item);
+  record(end, end - begin + read_ticks, item);
   return end;
 }
 

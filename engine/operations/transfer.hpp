@@ -8,6 +8,7 @@
 #include "core/clock.hpp"
 #include "interfaces/interface.hpp"
 #include "measure/histogram.hpp"
+#include "measure/timeline.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
 #include "plan/case.hpp"
@@ -37,6 +38,17 @@ struct Tally {
   std::uint64_t prepare_ticks = 0;  ///< generating and checking data
   std::uint64_t compute_ticks = 0;  ///< thinking between requests
   Histogram latency_ns;
+  Timeline timeline;
+
+  Timeline::Totals totals() const { return {bytes, requests, latency_ns.sum()}; }
+  /// Counts a request that ended at `end_ticks`.
+  void record(std::uint64_t end_ticks, std::uint64_t latency, std::uint64_t moved_bytes) {
+    timeline.reach(end_ticks, totals());
+    timeline.note(latency);
+    latency_ns.record(latency);
+    bytes += moved_bytes;
+    ++requests;
+  }
 };
 
 /// The data of requests in memory: made before a write, checked after a read. `memory`: that of the request.
@@ -125,7 +137,8 @@ class Transfer {
   void call_sync() { ++calls_, file_.sync(); }
   /// Takes part in the next call of a collective round, without data.
   void call_empty();
-  void record(std::uint64_t begin, std::uint64_t end, const Item& item);
+  /// `ticks`: how long the request took.
+  void record(std::uint64_t end, std::uint64_t ticks, const Item& item);
 
   static constexpr std::size_t batch = 64;
   const Work& work_;

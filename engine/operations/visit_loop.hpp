@@ -22,10 +22,14 @@ class VisitLoop {
       std::uint64_t now = 0;
       if (!pace.limited() || wait_until(pace.next_ns(), watch_interval_ns)) [[likely]] {
         pace.issued();
-        tally_.latency_ns.record(timer_.to_ns(visit(next_)));
-        ++tally_.requests;
-        ++next_;
+        // The visit adds its bytes itself.
+        const std::uint64_t bytes_before = tally_.bytes;
+        const std::uint64_t latency = timer_.to_ns(visit(next_));
         now = timer_.now();
+        const std::uint64_t moved_bytes = tally_.bytes - bytes_before;
+        tally_.bytes = bytes_before;
+        tally_.record(now, latency, moved_bytes);
+        ++next_;
         if (now < next_look && (deadline_ticks == 0 || now < deadline_ticks)) [[likely]]
           continue;
       } else {

@@ -6,32 +6,33 @@
 #include <vector>
 
 #include "events/events.hpp"
+#include "runner/waiting.hpp"
 
 namespace strider {
 
-/// Where the ranks run, and what their clocks show.
+/// Where the ranks run, and which clocks they have.
 struct Nodes {
   std::uint32_t mine = 0;  ///< number of this rank's node
   std::uint32_t count = 1;
   std::string host;  ///< this rank's
   /// This rank is its machine's lowest, and counts for it. Nodes that one machine stands in for have one in all.
   bool counts = false;
-  /// What to add to this node's monotonic clock to get rank 0's, and how wrong that may be.
-  double clock_offset_s = 0;
-  double clock_error_s = 0;
+  /// Number of the monotonic clock that this rank has: one for each machine, or for each name space of time on it.
+  std::uint32_t clock = 0;
   std::vector<NodeInfo> table;         ///< on rank 0
-  std::vector<std::uint32_t> of_rank;  ///< on rank 0: the node of each rank
+  std::vector<std::uint32_t> of_rank;  ///< the node of each rank
+  std::vector<int> first_of_clock;     ///< the lowest rank with each clock, in their order
 
-  /// On rank 0: nodes on which the first `ranks` ranks run.
+  /// Nodes on which the first `ranks` ranks run.
   std::uint32_t count_of_first(std::uint32_t ranks) const;
   /// On rank 0: the host that a rank runs on.
   const std::string& host_of(std::uint32_t rank) const { return table[of_rank[rank]].name; }
 };
 
-/// Collective over MPI_COMM_WORLD. `ranks_per_node` 0: nodes as MPI reports them.
-Nodes find_nodes(std::uint32_t ranks_per_node);
+/// Collective over MPI_COMM_WORLD. `ranks_per_node` 0: nodes as MPI reports them. Throws StallError.
+Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting);
 
-/// The node of each rank of a communicator, on every rank.
+/// The node of each rank of a communicator of the first ranks.
 std::vector<std::uint32_t> nodes_of(MPI_Comm communicator, const Nodes& nodes);
 
 }  // namespace strider

@@ -20,6 +20,8 @@
 #include "plan/seating.hpp"
 #include "runner/nodes.hpp"
 #include "runner/served_by.hpp"
+#include "runner/start_signal.hpp"
+#include "runner/timeline_options.hpp"
 #include "runner/waiting.hpp"
 
 namespace strider {
@@ -31,9 +33,12 @@ struct RunContext {
   double stall_timeout_s = 600;
   std::uint64_t origin_ns = 0;  ///< start of the run on rank 0's clock
   Nodes nodes;
+  std::vector<ClockReading> first_clocks;  ///< on rank 0: as found at the start of the run
+  StartSignal starts{1};
   Timer timer;
   CallCounter calls;
   CounterScope counters = CounterScope::none;
+  TimelineOptions timelines;
   StoragePath storage;
   ServedBy served_by;
   EventStream* events = nullptr;

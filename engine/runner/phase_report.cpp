@@ -6,19 +6,24 @@
 #include <limits>
 
 #include "core/random.hpp"
+#include "runner/timelines.hpp"
 
 namespace strider {
 namespace {
 
 constexpr int error_tag = 914;
-constexpr double nobody = 1e300;  ///< a minimum over no ranks
+constexpr double tolerated_clock_error = 0.01;  ///< of a phase
+constexpr double nobody = 1e300;                ///< a minimum over no ranks
 
 /// Minima over ranks; maxima travel negated, so that one reduction serves all.
 struct Bounds {
   enum Field {
     begin,
+    neg_begin,
     end,
     neg_end,
+    neg_working_end,
+    neg_news,
     neg_open,
     neg_transfer,
     neg_sync,
@@ -89,8 +94,8 @@ LatencyBounds bounds_of(const Histogram& latency_ns) {
 
 class Report {
  public:
-  Report(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, const Tally& tally,
-         const Milestones& milestones, CounterWatch& counters, const WaitOptions& waiting)
+  Report(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, Tally& tally,
+         const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks, const WaitOptions& waiting)
       : context_(context),
         task_(task),
         rank_(rank),
@@ -98,11 +103,13 @@ class Report {
         tally_(tally),
         milestones_(milestones),
         counters_(counters),
+        clocks_(clocks),
         waiting_(waiting) {}
 
   PhaseOutcome make() {
+    clocks_.compare();  // all ranks have come to their end
+    counters_.finish();
     reduce_bounds();
-    counters_.finish();  // all ranks have come to their end
     reduce_sums();
     reduce_parts();
     const std::vector<RankRow> rows = gather_rows();
@@ -112,40 +119,49 @@ class Report {
     outcome.failed = bounds_.max(Bounds::neg_failed) > 0;
     outcome.interrupted = bounds_.max(Bounds::neg_interrupted) > 0;
     outcome.my_requests = tally_.requests;
+    context_.starts.learn(bounds_.max(Bounds::neg_news));
     if (bounds_.value[Bounds::capped_requests] < nobody)
       outcome.completed_requests = static_cast<std::uint64_t>(bounds_.value[Bounds::capped_requests]);
-    if (rank_ != 0) return outcome;
-    if (!outcome.failed && !outcome.interrupted) {
-      const Sample sample = sample_of();
-      outcome.rate = amount_of(sample.unit, sample.bytes, sample.requests) / sample.elapsed_s;
-      outcome.valid = sample.valid;
-      context_.events->sample(task_.name, sample);
-      for (std::size_t r = 0; r < rows.size(); ++r)
-        context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
-      for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
-    }
+    const bool has_sample = !outcome.failed && !outcome.interrupted;
+    if (has_sample && rank_ == 0) write_sample(rows, counters, outcome);
+    if (has_sample && measures() && context_.timelines.scope != TimelineScope::none)
+      report_timelines(context_, task_, part_.scheduled_s - origin_s(), tally_.timeline, waiting_);
     for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
     return outcome;
   }
 
  private:
+  /// On rank 0.
+  void write_sample(const std::vector<RankRow>& rows, const std::vector<NodeCounters>& counters,
+                    PhaseOutcome& outcome) {
+    const Sample sample = sample_of();
+    outcome.rate = amount_of(sample.unit, sample.bytes, sample.requests) / sample.elapsed_s;
+    outcome.valid = sample.valid;
+    context_.events->sample(task_.name, sample);
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
+    for (const ClockRow& clock : clock_rows(sample)) context_.events->clock(task_.name, clock);
+    for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
+  }
+
   /// Whether this rank has anything to do in the phase; one that has not says nothing about rates.
   bool works() const { return part_.had_requests > 0; }
   bool measures() const { return task_.purpose == PhaseTask::Purpose::measurement; }
 
-  /// A time of this node's clock in seconds since the run's start on rank 0's clock.
-  double since_origin_s(std::uint64_t ns) const {
-    const double local_s = (static_cast<double>(ns) - static_cast<double>(context_.origin_ns)) * 1e-9;
-    return local_s + context_.nodes.clock_offset_s;
-  }
+  double origin_s() const { return static_cast<double>(context_.origin_ns) * 1e-9; }
+  /// A time of this rank's clock in seconds since the run's start on rank 0's clock.
+  double since_origin_s(std::uint64_t ns) const { return clocks_.reference_s(ns) - origin_s(); }
 
   void reduce_bounds() {
     begin_s_ = since_origin_s(part_.begin_ns);
     end_s_ = since_origin_s(part_.end_ns);
     auto& v = bounds_.value;
     v[Bounds::begin] = begin_s_;
+    v[Bounds::neg_begin] = -begin_s_;
     v[Bounds::end] = works() ? end_s_ : nobody;
     v[Bounds::neg_end] = -end_s_;
+    v[Bounds::neg_working_end] = works() ? -end_s_ : nobody;
+    v[Bounds::neg_news] = -context_.starts.news_s();
     v[Bounds::neg_open] = -part_.open_s;
     v[Bounds::neg_transfer] = -part_.transfer_s;
     v[Bounds::neg_sync] = -part_.sync_s;
@@ -204,7 +220,10 @@ class Report {
     if (part_.digest) v[Sums::digest] = hash_numbers(*part_.digest, rank_);
     std::copy(tally_.latency_ns.counts().begin(), tally_.latency_ns.counts().end(), v.begin() + Sums::fields);
 
-    if (bounds_.value[Bounds::end] >= nobody) bounds_.value[Bounds::end] = bounds_.max(Bounds::neg_end);
+    if (bounds_.value[Bounds::end] >= nobody) {
+      bounds_.value[Bounds::end] = bounds_.max(Bounds::neg_end);
+      bounds_.value[Bounds::neg_working_end] = bounds_.value[Bounds::neg_end];
+    }
     if (bounds_.value[Bounds::requests_min] >= nobody) bounds_.value[Bounds::requests_min] = 0;
     const std::uint64_t first_end_ns =
         part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (end_s_ - bounds_.value[Bounds::end]) * 1e9));
@@ -306,6 +325,36 @@ class Report {
     return answer ? std::optional<Sample::Served>({answer->bytes, answer->source}) : std::nullopt;
   }
 
+  /// Both ends of the phase may be wrong.
+  void note_clock_error(Sample& sample) const {
+    if (clocks_.maps().size() == 1) return;
+    double worst_s = 0;
+    for (const ClockMap& map : clocks_.maps()) worst_s = std::max(worst_s, map.error_s);
+    sample.clock_error_s = 2 * worst_s;
+    if (*sample.clock_error_s > tolerated_clock_error * sample.elapsed_s) sample.flags.emplace_back("clock");
+  }
+
+  /// Of each clock but rank 0's.
+  std::vector<ClockRow> clock_rows(const Sample& sample) const {
+    std::vector<ClockRow> rows;
+    for (std::size_t clock = 1; clock < clocks_.maps().size(); ++clock) {
+      const ClockMap& map = clocks_.maps()[clock];
+      const ClockReading &first = context_.first_clocks[clock], &last = clocks_.readings()[clock];
+      const auto offset_at = [&](double since_origin_s) {
+        return map.offset_at(map.inverse(origin_s() + since_origin_s));
+      };
+      const double passed_s = last.local_s - first.local_s;
+      const auto rank = static_cast<std::size_t>(context_.nodes.first_of_clock[clock]);
+      rows.push_back({.node = context_.nodes.of_rank[rank],
+                      .offset_start_s = offset_at(sample.start_s),
+                      .offset_end_s = offset_at(sample.start_s + sample.elapsed_s),
+                      .error_s = map.error_s,
+                      .drift_ppm = (first.offset_s - last.offset_s) / passed_s * 1e6,
+                      .drift_error_ppm = (first.error_s + last.error_s) / passed_s * 1e6});
+    }
+    return rows;
+  }
+
   Sample sample_of() {
     const auto& sum = sums_.value;
     Sample sample;
@@ -319,6 +368,9 @@ class Report {
     sample.requests = sum[Sums::requests];
     sample.start_s = bounds_.value[Bounds::begin];
     sample.elapsed_s = bounds_.max(Bounds::neg_end) - sample.start_s;
+    sample.start_skew_s = bounds_.max(Bounds::neg_begin) - sample.start_s;
+    sample.end_skew_s = bounds_.max(Bounds::neg_working_end) - bounds_.value[Bounds::end];
+    note_clock_error(sample);
     sample.first_done_s = bounds_.value[Bounds::end] - sample.start_s;
     sample.first_done_amount = reals_.value[RealSums::first_done];
     sample.open_s = bounds_.max(Bounds::neg_open);
@@ -364,9 +416,10 @@ class Report {
   const PhaseTask& task_;
   int rank_;
   const RankPart& part_;
-  const Tally& tally_;
+  Tally& tally_;
   const Milestones& milestones_;
   CounterWatch& counters_;
+  ClockWatch& clocks_;
   WaitOptions waiting_;
   Bounds bounds_;
   Sums sums_;
@@ -379,10 +432,10 @@ class Report {
 
 }  // namespace
 
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
-                          const Tally& tally, const Milestones& milestones, CounterWatch& counters,
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, Tally& tally,
+                          const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks,
                           const WaitOptions& waiting) {
-  return Report(context, task, rank, part, tally, milestones, counters, waiting).make();
+  return Report(context, task, rank, part, tally, milestones, counters, clocks, waiting).make();
 }
 
 }  // namespace strider

@@ -16,6 +16,7 @@ namespace strider {
 
 /// What one rank brings to the report of a phase.
 struct RankPart {
+  double scheduled_s = 0;                  ///< when the phase was to start, on rank 0's clock
   std::uint64_t begin_ns = 0, end_ns = 0;  ///< on this node's monotonic clock
   double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0, compute_s = 0;
   Usage usage;
@@ -35,9 +36,9 @@ struct RankPart {
   Facts facts;
 };
 
-/// Brings the ranks' parts together by reductions and, on rank 0, writes the sample, rank, counters and error events.
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part,
-                          const Tally& tally, const Milestones& milestones, CounterWatch& counters,
+/// Brings the ranks' parts together by reductions and, on rank 0, writes the events of the phase.
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, Tally& tally,
+                          const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks,
                           const WaitOptions& waiting);
 
 }  // namespace strider

@@ -110,13 +110,24 @@ void PhaseWorker::wear_out(std::uint64_t requests, WearOut wanted) {
   part_.deadline.wear_out_s = seconds_between(begin, monotonic_ns());
 }
 
+void PhaseWorker::begin_timeline(std::uint64_t start_ns) {
+  if (context_.timelines.scope == TimelineScope::none || task_.purpose != PhaseTask::Purpose::measurement) return;
+  const Timer& timer = context_.timer;
+  const std::uint64_t now_ns = monotonic_ns(), now_ticks = timer.now();
+  const std::uint64_t start_ticks =
+      now_ns < start_ns ? now_ticks + timer.from_ns(start_ns - now_ns) : now_ticks - timer.from_ns(now_ns - start_ns);
+  tally_->timeline.begin(start_ticks, timer.from_ns(static_cast<std::uint64_t>(context_.timelines.interval_s * 1e9)));
+}
+
 PhaseOutcome PhaseWorker::run() {
   settle();
   CounterWatch counters(context_, task_.communicator);
-  MPI_Request request;
-  MPI_Ibarrier(task_.communicator, &request);
-  wait(request, waiting());
+  ClockWatch clocks(context_.nodes, task_.communicator, waiting());
+  clocks.compare();
+  part_.scheduled_s = context_.starts.announce(task_.communicator, clocks, waiting());
   context_.timer.recalibrate();
+  begin_timeline(clocks.local_ns(part_.scheduled_s));
+  StartSignal::await(part_.scheduled_s, clocks);
   const Usage before = Usage::now();
   begin_ns_ = monotonic_ns();
   next_progress_ns_ = begin_ns_ + static_cast<std::uint64_t>(progress_interval_s * 1e9);
@@ -126,6 +137,7 @@ PhaseOutcome PhaseWorker::run() {
   const std::uint64_t end_ns = monotonic_ns() - waited_ns_;
   milestones_.finish(end_ns, amount(*tally_));
   part_.usage = Usage::now() - before;
+  tally_->timeline.finish(tally_->totals());
   part_.begin_ns = begin_ns_;
   part_.end_ns = end_ns;
   part_.prepare_s = static_cast<double>(context_.timer.to_ns(tally_->prepare_ticks)) * 1e-9;
@@ -133,7 +145,7 @@ PhaseOutcome PhaseWorker::run() {
   part_.compute_s = static_cast<double>(context_.timer.to_ns(tally_->compute_ticks)) * 1e-9;
   part_.interrupted = interrupted_ || interrupted();
   complete(part_);
-  return report_phase(context_, task_, rank_, part_, *tally_, milestones_, counters, waiting());
+  return report_phase(context_, task_, rank_, part_, *tally_, milestones_, counters, clocks, waiting());
 }
 
 PhaseOutcome run_worker(RunContext& context, PhaseWorker& worker) {

@@ -65,6 +65,8 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
 
  private:
   void settle() const;
+  /// `start_ns`: when the phase is to start, on this rank's clock.
+  void begin_timeline(std::uint64_t start_ns);
   void report_progress(const Tally& tally);
   std::uint64_t amount(const Tally& tally) const { return task_.unit == Unit::bytes ? tally.bytes : tally.requests; }
 

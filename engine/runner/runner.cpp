@@ -108,6 +108,7 @@ class Runner {
     context_.stall_timeout_s = plan.stall_timeout_s;
     context_.counters = options.counters;
     ceilings_ = options.ceilings;
+    context_.timelines = options.timelines;
     std::error_code unknown;
     const auto directory = std::filesystem::canonical(options.directory, unknown);
     context_.storage = find_storage_path(unknown ? options.directory : directory.string());
@@ -115,7 +116,12 @@ class Runner {
     context_.stalled = [this](const StallError& error) { stalled(error); };
     context_.origin_ns = events_.origin_ns();
     broadcast(&context_.origin_ns, sizeof context_.origin_ns);
-    context_.nodes = find_nodes(plan.ranks_per_node);
+    try {
+      look_around();
+    } catch (const StallError& error) {
+      if (session.rank() == 0) announce(options);  // as far as it is known: it is a run's first event
+      stalled(error);
+    }
     if (session.rank() == 0) announce(options);
   }
 
@@ -136,6 +142,22 @@ class Runner {
   }
 
  private:
+  /// Where the ranks are, and what their clocks show at first.
+  void look_around() {
+    const WaitOptions waiting{.stall_timeout_s = plan_.stall_timeout_s};
+    context_.nodes = find_nodes(plan_.ranks_per_node, waiting);
+    ClockWatch clocks(context_.nodes, MPI_COMM_WORLD, waiting);
+    clocks.compare();
+    context_.first_clocks = clocks.readings();
+    context_.starts = StartSignal(session_.ranks());
+    for (std::size_t clock = 1; clock < context_.first_clocks.size() && session_.rank() == 0; ++clock) {
+      const auto first = static_cast<std::size_t>(context_.nodes.first_of_clock[clock]);
+      NodeInfo& node = context_.nodes.table[context_.nodes.of_rank[first]];
+      node.clock_offset_s = context_.first_clocks[clock].offset_s;
+      node.clock_error_s = context_.first_clocks[clock].error_s;
+    }
+  }
+
   void announce(const RunOptions& options) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "measure/counter_sources.hpp"
+#include "runner/timeline_options.hpp"
 
 namespace strider {
 
@@ -20,6 +21,7 @@ struct RunOptions {
   std::uint64_t data_seed = 1;
   CounterScope counters = CounterScope::all;
   CeilingScope ceilings = CeilingScope::none;
+  TimelineOptions timelines;
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

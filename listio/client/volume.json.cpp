@@ -36,6 +36,7 @@ Volume read_volume(const std::string& path) {
     volume.servers = json.at("servers").get<std::vector<std::string>>();
     volume.transport = json.at("transport").get<std::string>();
     volume.strip_bytes = json.at("strip_bytes").get<std::uint64_t>();
+    volume.server_bytes_per_s = json.value("server_bytes_per_s", std::uint64_t{0});
     volume.secret = secret_of(json.at("secret").get<std::string>());
     if (volume.servers.empty()) refuse(path, "names no servers");
     return volume;
@@ -49,6 +50,7 @@ void write_volume(const std::string& path, const Volume& volume) {
                             {"servers", volume.servers},
                             {"transport", volume.transport},
                             {"strip_bytes", volume.strip_bytes},
+                            {"server_bytes_per_s", volume.server_bytes_per_s},
                             {"secret", to_hex(volume.secret)}};
   const std::string text = json.dump(1) + "\n", fresh = path + ".new";
   ::unlink(fresh.c_str());

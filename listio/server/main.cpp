@@ -11,6 +11,7 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -29,9 +30,10 @@ constexpr const char* usage =
   --servers N             how many the volume has
   --secret-file FILE      64 hexadecimal digits, known to all servers and clients; - for standard input
   --listen HOST:PORT      where clients connect to (127.0.0.1:0)
-  --transport NAME        cma or tcp (cma, which also serves tcp)
+  --transport NAME        what carries the bytes; of libfabric, with its provider: ofi:tcp (cma, which also serves tcp)
   --registration DOMAIN   register communication buffers: none, uring, mlock, model (none)
   --store files|nothing   nothing: forget what is written, to measure the way there (files)
+  --rate BYTES            that it moves in a second at most, read and written together; 0: no limit (0)
   --threads N             that read and write files (4)
   --buffer-bytes BYTES    of one communication buffer (1048576)
   --buffers N             of each client (2)
@@ -94,6 +96,7 @@ std::map<std::string, Take> options_of(ProgramOptions& program) {
            throw InputError("--store", "--store: '" + text + "'", "choose files or nothing");
          options.keeping = text == "files" ? Keeping::files : Keeping::nothing;
        }},
+      {"--rate", number("--rate", options.bytes_per_s)},
       {"--threads", number("--threads", options.threads)},
       {"--buffer-bytes", number("--buffer-bytes", options.buffer_bytes)},
       {"--buffers", number("--buffers", options.buffers)},
@@ -166,6 +169,9 @@ void serve(const ProgramOptions& program) {
 int run(const std::vector<std::string>& words) {
   if (words.size() == 1 && words.front() == "--help") {
     std::fputs(usage, stdout);
+    std::fputs("Transports of this build:", stdout);
+    for (const std::string_view name : transport_names()) std::printf(" %.*s", static_cast<int>(name.size()), name.data());
+    std::fputs("\n", stdout);
     return 0;
   }
   try {

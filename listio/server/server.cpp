@@ -1,6 +1,8 @@
 #include "listio/server/server.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "listio/server/data_store.hpp"
 #include "listio/server/folder.hpp"
 #include "listio/server/names.hpp"
+#include "listio/server/pace.hpp"
 #include "listio/server/requests.hpp"
 #include "listio/server/session.hpp"
 #include "listio/server/window.hpp"
@@ -45,6 +48,16 @@ void check(const ServerOptions& options) {
     refuse("threads", "no threads or no requests", "allow at least one of each");
 }
 
+/// What a request moves between the client's buffers and files.
+std::uint64_t bytes_of(const Request& request) {
+  const auto* moving = std::get_if<ReadRequest>(&request);
+  if (const auto* const write = std::get_if<WriteRequest>(&request)) moving = write;
+  std::uint64_t bytes = 0;
+  if (moving != nullptr)
+    for (const ByteRun& run : moving->runs) bytes += run.length;
+  return bytes;
+}
+
 std::unique_ptr<DataStore> make_store(Keeping keeping, int folder) {
   return keeping == Keeping::files ? make_file_store(folder) : make_discarding_store();
 }
@@ -60,6 +73,7 @@ class Server::Impl final : TransportEvents {
         names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
         transport_(std::move(transport)),
         domain_(choose_domain()),
+        pace_(options.bytes_per_s),
         shelf_{data_.get(), names_.get(), [this] { return status(); }},
         work_(std::make_unique<Work>(options.threads)) {}
   ~Impl() override { work_.reset(); }  // before anything that a job uses
@@ -68,7 +82,7 @@ class Server::Impl final : TransportEvents {
   void run_until(const std::function<bool()>& is_over) {
     Deadline next_sweep = in(sweep_every);
     while (!stopping_ && !is_over()) {
-      transport_->progress(*this, until(next_sweep));
+      transport_->progress(*this, until(held_.empty() ? next_sweep : std::min(next_sweep, held_.front().due)));
       deliver();
       if (!has_passed(next_sweep)) continue;
       sweep();
@@ -191,7 +205,7 @@ class Server::Impl final : TransportEvents {
       std::vector<std::byte> reply = serve(shelf_, asked, window, options_.buffer_bytes);
       const std::lock_guard lock(done_mutex_);
       const bool first = done_.empty();
-      done_.emplace_back(peer, std::move(reply));
+      done_.push_back({peer, bytes_of(asked.request), std::move(reply)});
       if (first) transport_->wake();
     });
   }
@@ -200,42 +214,54 @@ class Server::Impl final : TransportEvents {
   /// else wants anything at the moment; and files have not been slow of late.
   bool is_quick(const Session& session, const Request& request) const {
     if (session.under_way > 1 || !has_passed(slow_until_)) return false;  // in order
-    const auto* asked = std::get_if<ReadRequest>(&request);
-    if (const auto* const write = std::get_if<WriteRequest>(&request)) asked = write;
-    if (asked == nullptr) return false;
+    const std::uint64_t bytes = bytes_of(request);
+    if (bytes == 0) return false;
     if (active_ == 1 && transport_->properties().progressing == Progressing::by_itself) return true;
-    std::uint64_t bytes = 0;
-    for (const ByteRun& run : asked->runs) bytes += run.length;
     return bytes <= quick_bytes;
   }
 
   void serve_now(Session& session, const NumberedRequest& request) {
     const auto begin = std::chrono::steady_clock::now();
-    const std::vector<std::byte> reply = serve(shelf_, request, session.window, options_.buffer_bytes);
+    Done done{session.peer, bytes_of(request.request),
+              serve(shelf_, request, session.window, options_.buffer_bytes)};
     const auto end = std::chrono::steady_clock::now();
     if (end - begin > slow) slow_until_ = end + slow_for;
-    finish(session);
-    transport_->send(session.peer, reply);
+    settle(std::move(done));
   }
 
-  /// A request of it is done.
-  void finish(Session& session) {
+  /// A request that was carried out.
+  struct Done {
+    Peer peer;
+    std::uint64_t bytes;
+    std::vector<std::byte> reply;
+    Deadline due{};
+  };
+
+  /// Replies, or holds the reply back until the bytes may have been moved. Nothing else waits for that.
+  void settle(Done done) {
+    const Deadline now = std::chrono::steady_clock::now();
+    done.due = done.bytes == 0 ? now : pace_.take(done.bytes, now);
+    if (done.due <= now) reply(done);
+    else held_.push_back(std::move(done));
+  }
+
+  void reply(const Done& done) {
+    const auto found = sessions_.find(done.peer);
+    if (found == sessions_.end()) return;
+    Session& session = found->second;
     if (--session.under_way == 0) --active_;
+    if (session.state == Session::State::admitted) transport_->send(done.peer, done.reply);
   }
 
   /// Sends the replies that are ready.
   void deliver() {
-    std::vector<std::pair<Peer, std::vector<std::byte>>> done;
+    std::vector<Done> done;
     {
       const std::lock_guard lock(done_mutex_);
       done.swap(done_);
     }
-    for (const auto& [peer, reply] : done) {
-      const auto found = sessions_.find(peer);
-      if (found == sessions_.end()) continue;
-      finish(found->second);
-      if (found->second.state == Session::State::admitted) transport_->send(peer, reply);
-    }
+    for (Done& each : done) settle(std::move(each));
+    for (; !held_.empty() && has_passed(held_.front().due); held_.pop_front()) reply(held_.front());
   }
 
   void say(Session& session, const ServerMessage& message) { transport_->send(session.peer, write_message(message)); }
@@ -293,6 +319,7 @@ class Server::Impl final : TransportEvents {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Domain> own_domain_;
   Domain* domain_;
+  Pace pace_;
   Shelf shelf_;
   Windows windows_;
   std::unordered_map<Peer, Session> sessions_;
@@ -302,7 +329,8 @@ class Server::Impl final : TransportEvents {
   std::atomic<std::uint64_t> registrations_ = 0, registered_pages_ = 0, register_ns_ = 0;
   Deadline slow_until_;  ///< files took long: others do it
   std::mutex done_mutex_;
-  std::vector<std::pair<Peer, std::vector<std::byte>>> done_;
+  std::vector<Done> done_;
+  std::deque<Done> held_;  ///< carried out, due in this order
   std::atomic<bool> stopping_ = false;
   std::unique_ptr<Work> work_;
 };

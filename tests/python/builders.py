@@ -34,6 +34,10 @@ class CaseSpec:
         served: Share of what is read that came from storage; None: nothing can tell.
         prepared: What a cache policy did before each read (`cache` of the sample).
         counting_nodes: Nodes that count, alike.
+        slow_ranks: How many times as long as the others some ranks take.
+        ranks_per_node: Ranks of a node; 0: all are on one.
+        clock_error_s: How wrong each phase's time may be; there is a second clock then.
+        timelines: Of each rank, the requests of each tenth of a second in every phase.
     """
 
     interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
@@ -49,6 +53,10 @@ class CaseSpec:
     served: float | None = None
     prepared: Json | None = None
     counting_nodes: int = 0
+    slow_ranks: dict[int, float] = field(default_factory=dict)
+    ranks_per_node: int = 0
+    clock_error_s: float | None = None
+    timelines: Sequence[Sequence[int]] = ()
 
     def plan(self, number: int, repetitions: int) -> Json:
         common = {
@@ -204,7 +212,7 @@ class RunBuilder:
                 "started": "2026-11-21T04:05:06.789Z",
                 "mpi": "MPICH 4.0.2 (synthetic)",
                 "ranks": ranks,
-                "nodes": [{"name": "synthetic", "ranks": ranks}],
+                "nodes": self.nodes(),
                 "timer": "tsc",
                 "timer_cost_ns": 12.4,
                 "data_seed": "123",
@@ -214,6 +222,13 @@ class RunBuilder:
             for number, case in enumerate(self.cases, start=1):
                 self.add_repetition(number, case, repetition)
 
+    def nodes(self) -> list[Json]:
+        ranks = max(case.clients for case in self.cases)
+        per_node = max(case.ranks_per_node for case in self.cases)
+        if not per_node:
+            return [{"name": "synthetic", "ranks": ranks}]
+        return [{"name": f"n{node:03}", "ranks": per_node} for node in range(-(-ranks // per_node))]
+
     def add_repetition(self, number: int, case: CaseSpec, repetition: int) -> None:
         warmup = repetition < self.warmup
         self.emit("case", case=number, repetition=repetition, warmup=warmup)
@@ -222,7 +237,9 @@ class RunBuilder:
         for operation in case.operations:
             self.emit_sample(number, case, repetition, operation, warmup)
             self.emit_ranks(number, case, repetition, operation)
+            self.emit_clocks(number, case, repetition, operation)
             self.emit_counters(number, case, repetition, operation)
+            self.emit_timelines(number, case, repetition, operation)
 
     def emit(self, event: str, **fields: object) -> None:
         self.events.append({"event": event, "time_s": round(self.clock_s, 6), **fields})
@@ -251,6 +268,10 @@ class RunBuilder:
             start_s=start,
             elapsed_s=elapsed,
             rate_mib_s=rate,
+            start_skew_s=0.0001,
+            end_skew_s=elapsed * 0.1,
+            clock_error_s=case.clock_error_s,
+            flags=["clock"] if (case.clock_error_s or 0) > 0.01 * elapsed else [],
             first_done_s=elapsed * 0.9,
             rate_first_done_mib_s=rate * 1.05,
             requests_s=total / case.transfer / elapsed,
@@ -295,6 +316,41 @@ class RunBuilder:
             "served_source": "process" if told else None,
             "cache": case.prepared if reads else None,
         }
+
+    def emit_clocks(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        if case.clock_error_s is None:
+            return
+        self.emit(
+            "clock",
+            case=number,
+            repetition=repetition,
+            warmup=False,
+            operation=operation,
+            node=1,
+            offset_start_s=-3.0,
+            offset_end_s=-3.001,
+            error_s=case.clock_error_s / 2,
+            drift_ppm=100.0,
+            drift_error_ppm=0.5,
+        )
+
+    def emit_timelines(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
+        for rank, requests in enumerate(case.timelines):
+            self.emit(
+                "timeline",
+                case=number,
+                repetition=repetition,
+                warmup=False,
+                operation=operation,
+                rank=rank,
+                node=0,
+                start_s=self.clock_s - 0.1 * len(requests),
+                interval_s=0.1,
+                bytes=[count * case.transfer for count in requests],
+                requests=list(requests),
+                busy_s=[0.09 if count else 0.0 for count in requests],
+                latency_max_s=[0.05 if count else 0.0 for count in requests],
+            )
 
     def emit_counters(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:
         """Per node and second 1000 context switches; a disk below another, which count the same bytes."""
@@ -355,11 +411,11 @@ class RunBuilder:
                 repetition=repetition,
                 operation=operation,
                 rank=rank,
-                node=0,
+                node=rank // case.ranks_per_node if case.ranks_per_node else 0,
                 bytes=64 * MIB,
                 requests=64 * MIB // case.transfer,
                 start_s=self.clock_s - 0.1,
-                end_s=self.clock_s,
+                end_s=self.clock_s - 0.1 + 0.1 * case.slow_ranks.get(rank, 1.0),
                 transfer_s=0.09,
                 io_s=0.08,
                 user_s=0.01,

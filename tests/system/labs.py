@@ -25,7 +25,7 @@ from harness import (
 )
 from strider import lab
 from strider.engine import Engine, Interface
-from strider.lab import Endpoint, FileSystem, Record
+from strider.lab import Endpoint, System, Record
 
 METHODS: dict[str, Json] = {
     "posix multiple": {"interface": "posix"},
@@ -41,7 +41,7 @@ PATTERNS: list[Json] = [
 ]
 
 
-def system_or_skip(name: str) -> FileSystem:
+def system_or_skip(name: str) -> System:
     """A file system of the lab, if it can be started here."""
     system = lab.find(name)
     if obstacle := system.obstacle():

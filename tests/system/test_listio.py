@@ -96,6 +96,7 @@ def test_ctrl_c_leaves_nothing_in_the_volume(engine: Engine, tmp_path: Path, vol
         ({"volume": "/nowhere/listio-volume.json"}, "No such file"),
         ({"servers": 9}, "listio.servers is 9, but the volume has 4"),
         ({"transport": "pigeon"}, "pigeon"),
+        ({"server_rate": 1000}, "is 1000 B/s, but the servers of this volume have no limit"),
     ],
 )
 def test_what_cannot_be_is_one_error(

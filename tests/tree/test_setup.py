@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from strider.lab import SYSTEMS, FileSystem
+from strider.lab import SYSTEMS, System
 
 ROOT = Path(__file__).resolve().parents[2]
 BARE = ["sh", "awk", "cat", "cksum", "dirname", "find", "flock", "grep", "id", "mkdir", "readlink", "rm"]
@@ -84,7 +84,7 @@ def test_scripts_are_found_through_links_from_any_folder(
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=lambda system: system.name)
-def test_what_the_lab_needs_is_set_up(system: FileSystem) -> None:
+def test_what_the_lab_needs_is_set_up(system: System) -> None:
     words = (ROOT / "tools" / "setup.sh").read_text(encoding="utf-8").replace("'", " ").split()
     for program, package in system.needs.items():
         assert f"{program}:{package}" in words

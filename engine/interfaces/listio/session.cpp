@@ -26,6 +26,14 @@ std::string find_volume(const std::string& directory) {
                 "strider listio serve DIR starts one; then a target in DIR, or listio.volume");
 }
 
+void require_rate(const std::string& file, std::uint64_t found, std::uint64_t wanted) {
+  if (wanted == 0 || wanted == found) return;
+  throw IoError({"connect", file, 0, 0, 0},
+                "listio.server_rate is " + std::to_string(wanted) + " B/s, but the servers of this volume " +
+                    (found == 0 ? "have no limit" : "are limited to " + std::to_string(found) + " B/s"),
+                "a target outside of the volume, or strider listio serve DIR --rate " + std::to_string(wanted));
+}
+
 listio::ClientOptions client_options(const SessionOptions& options) {
   listio::ClientOptions client;
   client.transport = options.transport;
@@ -40,6 +48,7 @@ listio::ClientOptions client_options(const SessionOptions& options) {
 std::unique_ptr<Session> connect_to(const std::string& file, const SessionOptions& options) {
   try {
     const listio::Volume volume = listio::read_volume(file);
+    require_rate(file, volume.server_bytes_per_s, options.server_bytes_per_s);
     auto session = std::make_unique<Session>(volume, client_options(options));
     session->transport = options.transport.empty() ? volume.transport : options.transport;
     session->client.connect();
@@ -60,12 +69,12 @@ std::unique_ptr<Session> connect_to(const std::string& file, const SessionOption
 Session& session_of(const SessionOptions& options, const std::string& directory) {
   const std::string file = options.volume.empty() ? find_volume(directory) : options.volume;
   using Key = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t, std::uint32_t,
-                         std::uint32_t, RegistrationCosts>;
+                         std::uint32_t, std::uint64_t, RegistrationCosts>;
   // Connecting and measuring what the network does take longer than a phase may: once, not for each repetition.
   static std::map<Key, std::unique_ptr<Session>> sessions;
   std::unique_ptr<Session>& known =
       sessions[{file, options.transport, options.registration, options.strategy, options.cache_bytes, options.most_runs,
-                options.patience_ms, options.costs}];
+                options.patience_ms, options.server_bytes_per_s, options.costs}];
   if (known == nullptr) known = connect_to(file, options);
   return *known;
 }

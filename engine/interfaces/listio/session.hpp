@@ -18,6 +18,7 @@ struct SessionOptions {
   std::string strategy;
   std::uint64_t cache_bytes = 0;
   std::uint32_t most_runs = 0;
+  std::uint64_t server_bytes_per_s = 0;  ///< that the volume's servers have to be limited to; 0: no matter
   std::uint32_t patience_ms = 0;
   RegistrationCosts costs = RegistrationCosts::fitted;
 };

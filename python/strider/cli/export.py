@@ -30,6 +30,8 @@ class Rows(StrEnum):
     SAMPLES = "samples"
     PARTS = "parts"
     RANKS = "ranks"
+    TIMELINES = "timelines"
+    CLOCKS = "clocks"
     COUNTERS = "counters"
     ERRORS = "errors"
     CASES = "cases"
@@ -43,7 +45,8 @@ def export(
         typer.Option(
             "--rows",
             help="One row per operation of a case (medians, means, intervals), per sample, per operation of "
-            "a sample's mix, per rank of a sample, per counter of a node and sample, per error or per case.",
+            "a sample's mix, per rank of a sample, per interval of its timeline, per clock of a sample, per "
+            "counter of a node and sample, per error or per case.",
         ),
     ] = Rows.SAMPLES,
     output: Annotated[

@@ -12,6 +12,7 @@ from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
     from strider.listio import Volume
+    from strider.report.exports import FigureFormat
 
 DirectoryArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The volume's directory.")]
 
@@ -50,6 +51,15 @@ def serve(
     store: Annotated[
         str, typer.Option(help="files, or nothing: forget what is written, to measure the way there.")
     ] = "files",
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="What each server moves in a second at most, read and written together, such as 100MiB; "
+            "0: no limit; else the volume's, or none.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Start the servers of a volume, new or stopped before, and return when they serve.
@@ -60,16 +70,20 @@ def serve(
     from strider import engine as engines
     from strider.listio import ServerOptions
     from strider.listio import serve as start
+    from strider.units import format_bytes_rounded
 
     if store not in ("files", "nothing"):
         raise StriderError(f'--store: "{store}" is neither files nor nothing')
-    options = ServerOptions(servers, _size(strip), transport, listen, store)  # type: ignore[arg-type]
+    strip_bytes, bytes_per_s = _size("--strip", strip), _size("--rate", rate)
+    options = ServerOptions(servers, strip_bytes, transport, listen, store, bytes_per_s)  # type: ignore[arg-type]
     volume = start(engines.find(), directory, options).volume
     shown = shlex.quote(str(directory))
     if json:
         _print_json({"directory": str(directory), **volume.model_dump(exclude={"format", "secret"})})
         return
     how = f"{volume.transport}, strips of {volume.strip_bytes} bytes"
+    if volume.server_bytes_per_s:
+        how += f", each at most {format_bytes_rounded(volume.server_bytes_per_s)}/s"
     print(f"{directory}: {len(volume.servers)} servers serve ({how})")
     print(f'measure it: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
     print(f"when done: strider listio stop {shown}")
@@ -153,6 +167,12 @@ def registration(
         list[str] | None,
         typer.Argument(metavar="[DOMAIN]...", help="uring, mlock, model; else all.", show_default=False),
     ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw what was measured and the fits, to a .svg, .png or .pdf file, too."
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Measure what registering memory costs on this machine: T = a·p + b for p pages, by domain."""
@@ -160,8 +180,28 @@ def registration(
     from strider.listio import registration as ask
     from strider.listio.tool import DOMAINS
 
+    format_ = _figure_format(figure) if figure else None
     fits = ask(engines.find(), domains or list(DOMAINS))
     _print_json(fits) if json else _print_fits(fits)
+    if figure and format_:
+        from strider.report.exports import write_figure
+        from strider.report.listio import fits_of, registration_chart
+
+        drawn = fits_of(fits)
+        if not drawn:
+            raise StriderError(
+                f"nothing to draw in {figure}: no domain could be measured", ExitCode.CANNOT_RUN
+            )
+        write_figure(registration_chart(drawn), figure, format_)
+
+
+def _figure_format(file: Path) -> "FigureFormat":
+    from strider.report.exports import FORMATS
+
+    found = next((one for one in FORMATS if file.suffix.lower() == f".{one}"), None)
+    if found is None:
+        raise StriderError(f"--figure: {file} ends in none of .{', .'.join(FORMATS)}")
+    return found
 
 
 def _require(directory: Path) -> "Volume":
@@ -173,13 +213,13 @@ def _require(directory: Path) -> "Volume":
     return volume
 
 
-def _size(text: str | None) -> int | None:
+def _size(option: str, text: str | None) -> int | None:
     from strider.units import parse_bytes
 
     try:
         return parse_bytes(text) if text is not None else None
     except ValueError as error:
-        raise StriderError(f"--strip: {error}") from error
+        raise StriderError(f"{option}: {error}") from error
 
 
 def _print_status(servers: list[dict[str, Any]]) -> None:

@@ -76,6 +76,23 @@ ObserveEngineOption = Annotated[
     str,
     typer.Option("--observe-engine", metavar="PATH", help="Where strider-engine is on these machines."),
 ]
+TimelineOption = Annotated[
+    str,
+    typer.Option(
+        "--timeline",
+        metavar="SCOPE",
+        help="Whose rate and latency over time are kept: none, node (the sum of its ranks), rank, or auto (rank "
+        "up to 64 clients, else node).",
+    ),
+]
+TimelineIntervalOption = Annotated[
+    str,
+    typer.Option(
+        "--timeline-interval",
+        metavar="TIME",
+        help="Length of a timeline's intervals; it doubles when a phase has more than 600.",
+    ),
+]
 StoreOption = Annotated[
     Path | None,
     typer.Option(

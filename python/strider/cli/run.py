@@ -13,6 +13,8 @@ from strider.cli.options import (
     StoreOption,
     SuiteArgument,
     TargetOption,
+    TimelineIntervalOption,
+    TimelineOption,
 )
 from strider.cli.running import RunOptions, run_suite
 
@@ -27,6 +29,8 @@ def run(
     ceilings: CeilingsOption = "all",
     observe: ObserveOption = None,
     observe_engine: ObserveEngineOption = "strider-engine",
+    timeline: TimelineOption = "auto",
+    timeline_interval: TimelineIntervalOption = "100ms",
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -39,19 +43,19 @@ def run(
     """
     from strider.suite import locate
 
-    run_suite(
-        locate(suite),
-        RunOptions(
-            settings or [],
-            target,
-            clients,
-            launcher,
-            store,
-            quiet,
-            json,
-            counters,
-            ceilings,
-            observe,
-            observe_engine,
-        ),
+    options = RunOptions(
+        settings or [],
+        target,
+        clients,
+        launcher,
+        store,
+        quiet,
+        json,
+        counters,
+        timeline,
+        timeline_interval,
+        ceilings,
+        observe,
+        observe_engine,
     )
+    run_suite(locate(suite), options)

@@ -35,6 +35,8 @@ class RunOptions:
         quiet: Whether to show no progress.
         json: Whether to print JSON instead of a table.
         counters: What nodes count.
+        timeline: Whose timelines are kept.
+        timeline_interval: Length of their intervals, as typed.
         ceilings: Whether the machine's ceilings are measured first.
         observe: Hosts to observe over ssh, as typed, or None.
         observe_engine: The engine over there.
@@ -48,6 +50,8 @@ class RunOptions:
     quiet: bool = False
     json: bool = False
     counters: str = "all"
+    timeline: str = "auto"
+    timeline_interval: str = "100ms"
     ceilings: str = "all"
     observe: str | None = None
     observe_engine: str = "strider-engine"
@@ -74,7 +78,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import Beside, Observing, choose_display, execute
+    from strider.launch import Observing, choose_display, execute, watching
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -82,15 +86,19 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
 
     # Progress and notes go to the error stream, so that the output is the results alone.
     console = Console(stderr=True)
-    beside = Beside.of(
-        options.counters, options.ceilings, Observing.of(options.observe, options.observe_engine)
+    watched = watching(
+        options.counters,
+        options.timeline,
+        options.timeline_interval,
+        options.ceilings,
+        Observing.of(options.observe, options.observe_engine),
     )
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
     checked = check(build(document, engine.description, changes), engine)
     launcher = choose(options.launcher, engine.version.mpi)
     display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
-    outcome = execute(checked, engine, launcher, store(options.store), display, console, beside)
+    outcome = execute(checked, engine, launcher, store(options.store), display, console, watched)
     _print_errors(outcome, console)
     # After an interruption the user waits for the prompt; the report can be drawn at any time.
     if outcome.status != "interrupted":

@@ -1,7 +1,7 @@
-"""The lab: real parallel file systems on one machine, to try and to test with.
+"""The lab: real parallel file systems, and a scheduler, on one machine, to try and to test with.
 
 Each is started from Debian packages, in a folder of its own, without systemd, reachable over loopback only. A
-new one is a file with a recipe and a line in `SYSTEMS`. The recipe (`start`) knows the file system; `site` is
+new one is a file with a recipe and a line in `SYSTEMS`. The recipe (`start`) knows the system; `site` is
 what it starts daemons and mounts with; `record` is what has been started, on disk; `lifecycle` begins and
 ends it all.
 """
@@ -13,13 +13,14 @@ from strider.lab.gluster import GLUSTER
 from strider.lab.lifecycle import down, folder_of, state_of, up
 from strider.lab.moosefs import MOOSEFS
 from strider.lab.record import Endpoint, Record, read
-from strider.lab.system import FileSystem, install
+from strider.lab.slurm import SLURM
+from strider.lab.system import System, install
 from strider.lab.xrootd import XROOTD
 
 __all__ = [
     "SYSTEMS",
     "Endpoint",
-    "FileSystem",
+    "System",
     "Record",
     "down",
     "find",
@@ -30,16 +31,16 @@ __all__ = [
     "up",
 ]
 
-SYSTEMS = {system.name: system for system in (CEPHFS, GLUSTER, GANESHA, MOOSEFS, XROOTD)}
-"""The file systems of the lab, by name."""
+SYSTEMS = {system.name: system for system in (CEPHFS, GLUSTER, GANESHA, MOOSEFS, XROOTD, SLURM)}
+"""What the lab has, by name."""
 
 
-def find(name: str) -> FileSystem:
-    """The file system with a name.
+def find(name: str) -> System:
+    """The system with a name.
 
     Raises:
         StriderError: There is none.
     """
     if name not in SYSTEMS:
-        raise StriderError(f"no file system {name!r} in the lab; there are {', '.join(SYSTEMS)}")
+        raise StriderError(f"there is no {name!r} in the lab; there are {', '.join(SYSTEMS)}")
     return SYSTEMS[name]

@@ -7,7 +7,7 @@ import uuid
 
 from strider.lab.record import Endpoint
 from strider.lab.site import LOOPBACK, Site, free_ports
-from strider.lab.system import FileSystem
+from strider.lab.system import System
 
 STORES = 4
 STORE_BYTES = 2 << 30
@@ -116,7 +116,7 @@ mds data = {folder}/mds
 """
 
 
-CEPHFS = FileSystem(
+CEPHFS = System(
     name="cephfs",
     doc="CephFS: four object stores in memory, monitor, manager, metadata server; FUSE and libcephfs.",
     needs={

@@ -5,7 +5,7 @@ It is not mounted: Debian has no NFS client for FUSE, and whether the kernel has
 
 from strider.lab.record import Endpoint
 from strider.lab.site import LOOPBACK, Site, free_ports
-from strider.lab.system import FileSystem
+from strider.lab.system import System
 
 TRANSFER_LIMIT = 1 << 20
 """Bytes of the largest request."""
@@ -66,7 +66,7 @@ LOG {{ Default_Log_Level = WARN; }}
 """
 
 
-GANESHA = FileSystem(
+GANESHA = System(
     name="ganesha",
     doc="NFS-Ganesha: an NFS server in user space, versions 3 and 4; libnfs, no mount.",
     needs={

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from strider.lab.record import Endpoint
 from strider.lab.site import LOOPBACK, Site
-from strider.lab.system import FileSystem
+from strider.lab.system import System
 
 PORT = 24007
 BRICK_HOST = "0x7f.1"
@@ -114,7 +114,7 @@ def _start_volume(site: Site, manager: list[str], volume: Volume) -> Endpoint:
     return Endpoint(name=volume.name, mount=point, native=native, remark=volume.remark)
 
 
-GLUSTER = FileSystem(
+GLUSTER = System(
     name="gluster",
     doc="GlusterFS: a distributed, a sharded and a dispersed volume, 11 bricks; FUSE and libgfapi.",
     needs={

@@ -16,7 +16,7 @@ from strider.lab import mounts
 from strider.lab.processes import GRACE_S, marked
 from strider.lab.record import FILE, Record, read
 from strider.lab.site import Site
-from strider.lab.system import FileSystem
+from strider.lab.system import System
 from strider.processes import boot_id, is_alive, stop
 
 State = Literal["up", "down", "incomplete"]
@@ -28,7 +28,7 @@ PLAIN = re.compile(r"[\w./+-]+", re.ASCII)
 """What a folder's name may be made of: it stands in the configuration of servers."""
 
 
-def folder_of(system: FileSystem, at: Path | None) -> Path:
+def folder_of(system: System, at: Path | None) -> Path:
     """The folder of a lab.
 
     Args:
@@ -50,7 +50,7 @@ def folder_of(system: FileSystem, at: Path | None) -> Path:
     return folder
 
 
-def up(system: FileSystem, folder: Path, say: Callable[[str], None]) -> Record:
+def up(system: System, folder: Path, say: Callable[[str], None]) -> Record:
     """Starts a lab and waits until it works; whatever goes wrong, nothing stays behind.
 
     Args:
@@ -128,7 +128,7 @@ def _default_parent() -> Path:
     return Path(tempfile.gettempdir()) / "strider-lab"
 
 
-def _check_machine(system: FileSystem) -> None:
+def _check_machine(system: System) -> None:
     obstacle = system.obstacle()
     if obstacle:
         raise StriderError(f"{system.name}: {obstacle}", ExitCode.CANNOT_RUN)

@@ -5,7 +5,7 @@ It has a network of its own with an address besides 127.0.0.1, which chunk serve
 
 from strider.lab.record import Endpoint
 from strider.lab.site import Site
-from strider.lab.system import FileSystem
+from strider.lab.system import System
 
 ADDRESS = "10.97.0.1"
 CONTROL_PORT, CHUNK_SERVER_PORT, CLIENT_PORT = 9419, 9420, 9421
@@ -82,7 +82,7 @@ def _configure(site: Site, name: str, settings: dict[str, object]) -> str:
     return str(site.write(f"{name}.cfg", "".join(lines)))
 
 
-MOOSEFS = FileSystem(
+MOOSEFS = System(
     name="moosefs",
     doc="MooseFS: a master and four chunk servers; FUSE and libmfsio.",
     needs={

@@ -1,4 +1,4 @@
-"""What a file system of the lab is: a name, what it needs, and a recipe."""
+"""What can be started in the lab: a name, what it needs, and a recipe."""
 
 import os
 import re
@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from strider.errors import ExitCode, StriderError
 from strider.lab.record import Endpoint
@@ -21,14 +22,15 @@ _PROGRAM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 @dataclass(frozen=True)
-class FileSystem:
-    """A file system that the lab can start.
+class System:
+    """A file system, or a scheduler, that the lab can start.
 
     Attributes:
         name: As on the command line.
         doc: What is started, in one sentence.
         needs: Programs, and files by patterns such as /usr/lib/*/x.so, each with its Debian package.
         mounting: Whether it is mounted by FUSE.
+        rights: Who can start it.
         start: Starts it in a site and says what there is to use.
     """
 
@@ -37,6 +39,7 @@ class FileSystem:
     needs: dict[str, str]
     mounting: bool
     start: Callable[[Site], list[Endpoint]]
+    rights: Literal["root", "anyone"] = "root"
 
     def missing_packages(self) -> list[str]:
         """Debian packages of the programs and files that are not there."""
@@ -44,6 +47,8 @@ class FileSystem:
 
     def obstacle(self) -> str:
         """Why this machine cannot run it, whatever is installed; empty if it can."""
+        if self.rights == "anyone":
+            return ""
         if os.geteuid() != 0:
             return "only root can start it"
         if not _may_mount():

@@ -7,7 +7,7 @@ import shutil
 
 from strider.lab.record import Endpoint
 from strider.lab.site import LOOPBACK, Site
-from strider.lab.system import FileSystem
+from strider.lab.system import System
 
 PORT = 1094
 USER = "xrootd"
@@ -40,7 +40,7 @@ def start(site: Site) -> list[Endpoint]:
     return [Endpoint(name="data", mount=point, native={"library": "libXrdCl", "server": server})]
 
 
-XROOTD = FileSystem(
+XROOTD = System(
     name="xrootd",
     doc="XRootD: one data server; FUSE (xrootdfs) and XrdCl.",
     needs={"xrootd": "xrootd-server", "xrootdfs": "xrootd-fuse", "ip": "iproute2", "ss": "iproute2"},

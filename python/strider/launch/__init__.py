@@ -4,19 +4,20 @@
 them for the progress display, passes interruptions on, and cleans up after an engine that could not do so.
 """
 
-from strider.launch.beside import Beside
 from strider.launch.display import Display, choose_display
 from strider.launch.observers import Observing
 from strider.launch.preflight import Finding, check_target
 from strider.launch.runner import Outcome, execute
+from strider.launch.watching import Watching, watching
 
 __all__ = [
-    "Beside",
     "Display",
     "Finding",
     "Observing",
     "Outcome",
+    "Watching",
     "check_target",
     "choose_display",
     "execute",
+    "watching",
 ]

@@ -15,7 +15,6 @@ from strider import __version__
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
-from strider.launch.beside import Beside
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
@@ -25,6 +24,7 @@ from strider.launch.process import EngineProcess, Interruptions, interruptions, 
 from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
+from strider.launch.watching import Watching
 from strider.listio import temporary_volume
 from strider.suite import CheckedPlan, Plan
 from strider.suite.estimate import planned_phases
@@ -86,7 +86,7 @@ def execute(
     store: Path,
     display: Display,
     console: Console,
-    beside: Beside | None = None,
+    watching: Watching | None = None,
 ) -> Outcome:
     """Runs a plan on the target that it names.
 
@@ -97,13 +97,13 @@ def execute(
         store: Where the run directory is made.
         display: Shows the progress.
         console: Takes the notes of the pre-flight checks.
-        beside: What is measured beside the cases; everything if None.
+        watching: What the engine takes down beside the results; None for the usual.
 
     Raises:
         StriderError: The run could not be started; nothing is left behind in the target.
     """
     plan = checked.suite.plan
-    beside = beside or Beside()
+    watching = watching or Watching()
     target = check_target(plan.target)
     findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
@@ -117,14 +117,14 @@ def execute(
     def tell(text: str) -> None:
         console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=True)
 
-    with observers(beside.observing, store, tell) as observed, interruptions() as interrupted:
+    with observers(watching.observing, store, tell) as observed, interruptions() as interrupted:
         own = folder.create(target, run)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             for observer in observed:
                 observer.move(directory.path)
-            state = RunState(planned_phases(checked), beside.ceilings)
-            program = _program(engine, directory, own.path, beside)
+            state = RunState(planned_phases(checked), watching.ceilings)
+            program = _program(engine, directory, own.path, watching)
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
                     console.print(
@@ -141,7 +141,7 @@ def execute(
             raise rundir.cannot_write(directory, error) from error
 
 
-def _program(engine: Engine, directory: RunDirectory, own: Path, beside: Beside) -> list[str]:
+def _program(engine: Engine, directory: RunDirectory, own: Path, watching: Watching) -> list[str]:
     """The engine's command line."""
     options = {
         "--directory": str(own),
@@ -149,11 +149,9 @@ def _program(engine: Engine, directory: RunDirectory, own: Path, beside: Beside)
         # Drawn anew for each run, so that data left over from another one is never mistaken for this one's.
         "--data-seed": str(secrets.randbits(63)),
         "--events": str(directory.events),
-        "--counters": beside.counters,
-        "--ceilings": beside.ceilings,
     }
     words = [word for option in options.items() for word in option]
-    return [str(engine.path.resolve()), "run", str(directory.plan), *words]
+    return [str(engine.path.resolve()), "run", str(directory.plan), *words, *watching.words()]
 
 
 def _attend(

@@ -3,8 +3,8 @@
 import time
 from dataclasses import dataclass, field
 
-from strider.launch.beside import CeilingScope
 from strider.launch.tail import Event
+from strider.launch.watching import CeilingScope
 from strider.units import MIB
 
 

@@ -40,6 +40,8 @@ class ServerOptions:
         transport: Name of the transport, or `auto`.
         listen: Host on which they listen.
         store: `nothing`: what is written is forgotten, to measure the way there.
+        bytes_per_s: What each of them moves in a second at most, read and written together; 0: no limit; None
+            for what the volume has.
         lifetime: Whether they end with `stop` alone, or with the process that started them.
     """
 
@@ -48,6 +50,7 @@ class ServerOptions:
     transport: str = "auto"
     listen: str = "127.0.0.1"
     store: Literal["files", "nothing"] = "files"
+    bytes_per_s: int | None = None
     lifetime: Lifetime = "stop"
 
 
@@ -181,8 +184,15 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
         servers=[""] * servers,
         transport=choose_transport(options.transport),
         strip_bytes=options.strip_bytes or (known.strip_bytes if known else 65536),
+        server_bytes_per_s=_rate(known, options),
         secret=known.secret if known else new_secret(),
     )
+
+
+def _rate(known: Volume | None, options: ServerOptions) -> int:
+    if options.bytes_per_s is not None:
+        return options.bytes_per_s
+    return known.server_bytes_per_s if known else 0
 
 
 def _start(
@@ -196,6 +206,7 @@ def _start(
         "--listen": f"{options.listen}:0",
         "--transport": volume.transport,
         "--store": options.store,
+        "--rate": str(volume.server_bytes_per_s),
         "--until": "input-ends" if options.lifetime == "starter" else "signal",
     }
     command = [str(server), *(word for option in words.items() for word in option)]

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from strider.engine import Engine
+from strider.errors import StriderError
 from strider.listio.servers import ServerOptions, serve
 from strider.listio.volume import VOLUME_FILE
-from strider.suite import Plan
+from strider.suite import Plan, PlannedCase
 
 INTERFACE = "listio"
 SERVERS = 4
@@ -34,7 +35,8 @@ def temporary_volume(plan: Plan, engine: Engine, own: Path) -> Iterator[int]:
     if servers == 0:
         yield 0
         return
-    started = serve(engine, own, ServerOptions(servers=servers, lifetime="starter"))
+    options = ServerOptions(servers=servers, bytes_per_s=rate_wanted(plan), lifetime="starter")
+    started = serve(engine, own, options)
     try:
         yield servers
     finally:
@@ -43,8 +45,28 @@ def temporary_volume(plan: Plan, engine: Engine, own: Path) -> Iterator[int]:
 
 def servers_needed(plan: Plan, own: Path) -> int:
     """How many servers a volume for a plan has to have; 0 where it needs none, or there is one."""
-    cases = [case for case in plan.cases if case.interface["name"] == INTERFACE]
-    searching = [case for case in cases if not case.interface.get("volume")]
+    searching = _searching(plan)
     if not searching or any((place / VOLUME_FILE).exists() for place in (own, *own.parents)):
         return 0
     return max(SERVERS, *(int(case.interface.get("servers", 0)) for case in searching))
+
+
+def rate_wanted(plan: Plan) -> int:
+    """What each of them may move in a second, in bytes; 0: no limit.
+
+    Raises:
+        StriderError: Cases want different limits.
+    """
+    wanted = sorted({int(case.interface.get("server_rate", 0)) for case in _searching(plan)} - {0})
+    if len(wanted) > 1:
+        raise StriderError(
+            f"listio.server_rate is {wanted[0]} in one case and {wanted[1]} in another: the servers of a run "
+            "have one limit; start volumes with strider listio serve DIR --rate, and name them in listio.volume"
+        )
+    return wanted[0] if wanted else 0
+
+
+def _searching(plan: Plan) -> list[PlannedCase]:
+    """Cases that look for a volume, as they do not name one."""
+    cases = [case for case in plan.cases if case.interface["name"] == INTERFACE]
+    return [case for case in cases if not case.interface.get("volume")]

@@ -23,6 +23,7 @@ class Volume(BaseModel):
         servers: Addresses, by number.
         transport: What carries the bytes unless a client wants another.
         strip_bytes: Strip size of files that do not say otherwise.
+        server_bytes_per_s: What each server moves at most; 0: as much as it can.
         secret: 64 hexadecimal digits.
     """
 
@@ -32,6 +33,7 @@ class Volume(BaseModel):
     servers: list[str]
     transport: str
     strip_bytes: int
+    server_bytes_per_s: int = 0
     secret: str
 
     def write(self, file: Path) -> None:

@@ -1,5 +1,5 @@
 """Results for people: the table in the terminal (`table.render`) and the report in one HTML file."""
 
-from strider.report.page import write_html
+from strider.report.page import views_of, write_html, write_views
 
-__all__ = ["write_html"]
+__all__ = ["views_of", "write_html", "write_views"]

@@ -19,11 +19,21 @@ _MAXIMUM_BARS = 30
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawn figure: `title` above it, `caption` below it, `svg` safe to put into a page."""
+    """A drawn figure.
+
+    Attributes:
+        title: Stands above it.
+        caption: Stands below it.
+        svg: Safe to put into a page.
+        kind: What it shows, in words that are part of its file name: `rate by transfer`.
+        operation: The operation that it is of, by which charts are filtered; empty where they are several.
+    """
 
     title: str
     caption: str
     svg: str
+    kind: str = ""
+    operation: str = ""
 
 
 def line_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
@@ -37,7 +47,8 @@ def line_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[C
         description = (
             f"Line chart of rate in MiB/s against transfer size: {title}. The table below has its numbers."
         )
-        charts.append(Chart(title, _caption(points), svg.draw(specification, description)))
+        drawing = svg.draw(specification, description)
+        charts.append(Chart(title, points_caption(points), drawing, "rate by transfer", operation))
     return charts
 
 
@@ -56,7 +67,8 @@ def bar_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Ch
             description = (
                 f"Bar chart of rate in MiB/s by interface: {title}. The tables below have its numbers."
             )
-            charts.append(Chart(title, _caption(some), svg.draw(specification, description)))
+            drawing = svg.draw(specification, description)
+            charts.append(Chart(title, points_caption(some), drawing, "rate by interface", operation))
     return charts if any(len(points) > 1 for points in cells.values()) else []
 
 
@@ -69,11 +81,16 @@ def transfer_sizes(summaries: Sequence[OperationSummary]) -> set[int]:
     }
 
 
-def _cells(summaries: Sequence[OperationSummary], facets: Facets) -> dict[tuple[str, int], list[Point]]:
-    """Points by operation and clients; `null` is not drawn beside real interfaces, which it would flatten."""
+def drawn(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
+    """What is drawn: `null` is not, beside real interfaces, which it would flatten."""
     real = [summary for summary in summaries if summary.case.interface_name != NO_STORAGE]
+    return real or list(summaries)
+
+
+def _cells(summaries: Sequence[OperationSummary], facets: Facets) -> dict[tuple[str, int], list[Point]]:
+    """Points by operation and clients."""
     cells: defaultdict[tuple[str, int], list[Point]] = defaultdict(list)
-    for summary in sorted(real or summaries, key=lambda summary: summary.case.clients):
+    for summary in sorted(drawn(summaries), key=lambda summary: summary.case.clients):
         point = point_of(summary, facets)
         if point is not None:
             cells[summary.operation, summary.case.clients].append(point)
@@ -103,7 +120,8 @@ def _split(points: Sequence[Point]) -> Iterator[list[Point]]:
         yield portion
 
 
-def _caption(points: Sequence[Point]) -> str:
+def points_caption(points: Sequence[Point]) -> str:
+    """What the whiskers of some points are."""
     return whiskers_caption([point.whiskers for point in points])
 
 

@@ -35,6 +35,7 @@ _BYTES = frozenset(
         "stride",
         "file_size",
         "strip",
+        "server_rate",
         "threshold",
         "cache_bytes",
     }

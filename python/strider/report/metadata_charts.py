@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from strider.report.charts import Chart, whiskers_caption
+from strider.report.charts import Chart, drawn, whiskers_caption
 from strider.report.facets import Facets
 from strider.report.figures import latency_percentiles, rate_by_operation, svg
 from strider.report.figures.latency_percentiles import Line
@@ -13,7 +13,6 @@ from strider.report.figures.points import whiskers_of
 from strider.report.figures.rate_by_operation import Bar
 from strider.report.figures.style import styles
 from strider.report.metadata import Row, case_labels, format_operations, rows
-from strider.report.wording import NO_STORAGE
 from strider.statistics import OperationSummary
 
 #: Bars in one figure; more go into further figures.
@@ -24,12 +23,12 @@ _MAXIMUM_LINES = 5
 
 def rate_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
     """Charts of rate by operation, all with the same axis; none where a single bar would be all."""
-    drawn = _drawn(summaries)
-    labels = case_labels(drawn, facets)
+    real = drawn(summaries)
+    labels = case_labels(real, facets)
     look = styles(list(dict.fromkeys(labels.values())))
     summaries_and_bars = [
         (row.summary, bar)
-        for row in rows(drawn, facets)
+        for row in rows(real, facets)
         if row.part is None and (bar := _bar(row.summary, labels[row.summary.case.number]))
     ]
     bars = [bar for _, bar in summaries_and_bars]
@@ -42,7 +41,7 @@ def rate_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[C
         title = "Operations per second" + (", continued" if position else "")
         description = f"Bar chart of operations per second: {', '.join(_operations(some))}."
         drawing = svg.draw(rate_by_operation.figure(some, look, ends), description)
-        charts.append(Chart(title, caption, drawing))
+        charts.append(Chart(title, caption, drawing, "rate by operation"))
     return charts
 
 
@@ -52,19 +51,13 @@ def latency_charts(summaries: Sequence[OperationSummary], facets: Facets) -> lis
     With several cases, one for each operation with a line for each case; with one case, a line for each
     operation. The operations of a mix have a chart of their own for each case.
     """
-    drawn = _drawn(summaries)
-    labels = case_labels(drawn, facets)
+    real = drawn(summaries)
+    labels = case_labels(real, facets)
     cases = list(dict.fromkeys(labels.values()))
-    of_mixes = _of_mixes(drawn, facets, labels)
+    of_mixes = _of_mixes(real, facets, labels)
     if len(cases) > 1:
-        return [*_by_operation(drawn, facets, labels, cases), *of_mixes]
-    return [*_all_operations(drawn, facets), *of_mixes]
-
-
-def _drawn(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
-    """What is drawn: `null` is not, beside real interfaces, which it would flatten."""
-    real = [summary for summary in summaries if summary.case.interface_name != NO_STORAGE]
-    return real or list(summaries)
+        return [*_by_operation(real, facets, labels, cases), *of_mixes]
+    return [*_all_operations(real, facets), *of_mixes]
 
 
 def _bar(summary: OperationSummary, case: str) -> Bar | None:
@@ -105,7 +98,7 @@ def _by_operation(
         case = labels[row.summary.case.number]
         if row.summary.histogram:
             lines[row.summary.operation].append(Line(case, row.summary.histogram, look[case]))
-    return [_latency_chart(operation, own) for operation, own in lines.items()]
+    return [latency_chart(operation, own, operation) for operation, own in lines.items()]
 
 
 def _all_operations(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
@@ -115,7 +108,7 @@ def _all_operations(summaries: Sequence[OperationSummary], facets: Facets) -> li
         some = found[first : first + _MAXIMUM_LINES]
         look = styles([summary.operation for summary in some])
         lines = [Line(s.operation, s.histogram, look[s.operation]) for s in some if s.histogram]
-        charts.append(_latency_chart(", ".join(summary.operation for summary in some), lines))
+        charts.append(latency_chart(", ".join(summary.operation for summary in some), lines))
     return charts
 
 
@@ -127,7 +120,7 @@ def _of_mixes(summaries: Sequence[OperationSummary], facets: Facets, labels: dic
         lines = [Line(p.operation, p.histogram, look[p.operation]) for p in parts if p.histogram]
         label = labels[row.summary.case.number]
         title = f"operations of {row.summary.operation}" + (f", {label}" if label else "")
-        charts += [_latency_chart(title, lines)] if lines else []
+        charts += [latency_chart(title, lines)] if lines else []
     return charts
 
 
@@ -140,7 +133,9 @@ def _whole(summaries: Sequence[OperationSummary], facets: Facets) -> list[Row]:
     ]
 
 
-def _latency_chart(title: str, lines: Sequence[Line]) -> Chart:
+def latency_chart(title: str, lines: Sequence[Line], operation: str = "") -> Chart:
+    """One chart of latency against percentile; `operation` where all lines are of one."""
     description = f"Line chart of latency against percentile: {title}. The table has percentiles as numbers."
     drawing = svg.draw(latency_percentiles.figure(lines), description)
-    return Chart(f"Latency: {title}", "All ranks and repetitions; both axes are logarithmic.", drawing)
+    caption = "All ranks and repetitions; both axes are logarithmic."
+    return Chart(f"Latency: {title}", caption, drawing, operation=operation)

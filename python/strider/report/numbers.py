@@ -39,6 +39,8 @@ class TimeUnit:
 
 
 _UNITS = (TimeUnit("s", 1.0), TimeUnit("ms", 1e-3), TimeUnit("µs", 1e-6), TimeUnit("ns", 1e-9))
+#: The units that columns of durations may have, in seconds.
+TIME_UNITS_S = {unit.name: unit.seconds for unit in _UNITS}
 
 
 def time_unit(values_s: Iterable[float]) -> TimeUnit:

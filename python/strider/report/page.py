@@ -6,24 +6,28 @@ opened.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
 from strider.limits import Analysis
-from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
+from strider.report import listio, stragglers, timelines
+from strider.report.charts import Chart
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value, joined
+from strider.report.filters import Filter, filters_of, marks_of
+from strider.report.groups import Group, groups_of
+from strider.report.interface_facts import InterfaceFacts
+from strider.report.listio import ListioView
 from strider.report.limits import LimitsView
 from strider.report.limits import view as limits_view
 from strider.report.metadata import html_tables
 from strider.report.metadata_charts import latency_charts, rate_charts
 from strider.report.references import Reference, reference_of
 from strider.report.remarks import cached_cases, remarks, what_was_done
-from strider.report.tables import HtmlTable, digest_table, result_tables
+from strider.report.tables import HtmlTable, digest_table
 from strider.report.wording import (
     Best,
     best_rates,
@@ -34,7 +38,7 @@ from strider.report.wording import (
     status_text,
 )
 from strider.statistics import OperationSummary, compare_digests, summarize
-from strider.store import load_counters
+from strider.store import load_counters, load_timelines
 from strider.store.model import Case, ErrorRow, Run
 from strider.text_file import write_whole
 
@@ -48,16 +52,6 @@ _OPEN_GROUPS = 6
 _MAXIMUM_ERRORS = 200
 #: Up to so many operations of metadata are among the highest rates.
 _MAXIMUM_HEADLINES = 12
-
-
-@dataclass(frozen=True)
-class Group:
-    """Cases that differ in interface, transfer size and clients alone: their charts and tables."""
-
-    title: str
-    anchor: str
-    charts: Sequence[Chart]
-    tables: Sequence[HtmlTable]
 
 
 @dataclass(frozen=True)
@@ -96,9 +90,15 @@ class RunView:
     remarks: Sequence[str]
     constants: str
     axes: Sequence[tuple[str, str]]
+    filters: Sequence[Filter]
+    marks: Mapping[tuple[str, str], str]
     groups: Sequence[Group]
     metadata: MetadataView | None
     limits: LimitsView | None
+    listio: ListioView | None
+    rank_maps: Sequence[Chart]
+    timelines: Sequence[Chart]
+    timelines_left_out: str
     digests: HtmlTable | None
     errors: Sequence[ErrorView]
     errors_left_out: int
@@ -121,9 +121,17 @@ def write_html(runs: Sequence[Run], out: Path) -> Path:
     Raises:
         StriderError: The file cannot be written.
     """
-    views = [_view(run, f"run-{position}") for position, run in enumerate(runs, start=1)]
-    html = _templates().get_template("report.html.j2").render(views=views)
-    return write_page(html, out)
+    return write_views(views_of(runs), out)
+
+
+def views_of(runs: Sequence[Run]) -> list[RunView]:
+    """What a report shows of some runs: all its texts, charts and tables."""
+    return [_view(run, f"run-{position}") for position, run in enumerate(runs, start=1)]
+
+
+def write_views(views: Sequence[RunView], out: Path) -> Path:
+    """Writes what a report shows as by `write_html`."""
+    return write_page(_templates().get_template("report.html.j2").render(views=views), out)
 
 
 def write_page(html: str, out: Path) -> Path:
@@ -158,7 +166,9 @@ def _view(run: Run, anchor: str) -> RunView:
     of_metadata = Facets.of([case for case in run.cases.values() if case.is_metadata])
     facets = joined(of_data, of_metadata)
     reference = reference_of(run.plan.suite.name)
-    groups = _groups(data, of_data, anchor, reference)
+    timeline_charts, timelines_left_out = timelines.charts(load_timelines(run.directory), summaries, facets)
+    filters = filters_of(summaries, facets, anchor)
+    groups = groups_of(data, of_data, InterfaceFacts.of(run), anchor, reference)
     return RunView(
         anchor=anchor,
         suite=run.plan.suite.name,
@@ -171,9 +181,15 @@ def _view(run: Run, anchor: str) -> RunView:
         remarks=[*remarks(run, summaries, comparisons), *_reference_remark(summaries, reference)],
         constants=constants_line(of_data, data) if data else "",
         axes=_axes(list(run.cases.values()), facets),
+        filters=filters,
+        marks=marks_of(filters),
         groups=groups,
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
         limits=limits_view(Analysis.of_summaries(run, summaries, counters)),
+        listio=listio.view(run, data, of_data, reference),
+        rank_maps=stragglers.chart(run, facets),
+        timelines=timeline_charts,
+        timelines_left_out=timelines_left_out,
         digests=digest_table(comparisons, facets) if comparisons else None,
         errors=[_error_view(error) for error in run.errors[:_MAXIMUM_ERRORS]],
         errors_left_out=max(0, len(run.errors) - _MAXIMUM_ERRORS),
@@ -185,38 +201,10 @@ def _view(run: Run, anchor: str) -> RunView:
 
 
 def _reference_remark(summaries: Sequence[OperationSummary], reference: Reference | None) -> list[str]:
-    return [reference.remark] if reference and reference.knows(summaries) else []
-
-
-def _groups(
-    summaries: Sequence[OperationSummary], facets: Facets, anchor: str, reference: Reference | None
-) -> list[Group]:
-    """The groups with their line charts; all those with one transfer size are one group, with bars."""
-    by_group: defaultdict[str, list[OperationSummary]] = defaultdict(list)
-    for summary in summaries:
-        by_group[facets.group[summary.case.number]].append(summary)
-    swept = {title: own for title, own in by_group.items() if len(transfer_sizes(own)) > 1}
-    single = [summary for title, own in by_group.items() if title not in swept for summary in own]
-    groups = [
-        Group(
-            title,
-            f"{anchor}-group-{position}",
-            line_charts(own, facets),
-            result_tables(own, facets, reference),
-        )
-        for position, (title, own) in enumerate(swept.items(), start=1)
-    ]
-    if single:
-        title = "At one transfer size" if swept else "By interface"
-        groups.append(
-            Group(
-                title,
-                f"{anchor}-single",
-                bar_charts(single, facets),
-                result_tables(single, facets, reference),
-            )
-        )
-    return groups
+    if reference is None:
+        return []
+    counted = any(reference.requests(summary.case) is not None for summary in summaries)
+    return [reference.remark] if counted or reference.knows(summaries) else []
 
 
 def _headlines(summaries: Sequence[OperationSummary]) -> Sequence[OperationSummary]:

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -23,6 +23,10 @@ Key = int | str | bool
 Figure = float | list[float]
 
 
+#: In the place of an operation: all of a case together.
+_ALL = "all"
+
+
 class Table(BaseModel):
     """Figures of some cases.
 
@@ -30,6 +34,8 @@ class Table(BaseModel):
         match: Keys that are the same for all rows, with their values.
         keys: The keys in the first columns of a row; sizes as typed in a suite.
         figures: The operations in the other columns: rates in MB/s, one or one for each run.
+        quantity: What the figures are: rates, or the requests of a client, for which `figures` is `["all"]`:
+            those of all operations of a case together.
         rows: The rows.
     """
 
@@ -38,6 +44,7 @@ class Table(BaseModel):
     match: dict[str, Key] = {}
     keys: list[str] = []
     figures: list[str]
+    quantity: Literal["rate", "requests"] = "rate"
     rows: list[list[Any]]
 
     @model_validator(mode="after")
@@ -84,17 +91,27 @@ class Reference(BaseModel):
 
     def figure_mb_s(self, case: Case, operation: str) -> float | None:
         """The rate of an operation of a case in MB/s; None where none was published."""
-        found = (table.find(case, operation) for table in self.table)
+        return self._find(case, operation, "rate")
+
+    def requests(self, case: Case) -> int | None:
+        """The requests of one client in all operations of a case; None where no number was published."""
+        found = self._find(case, _ALL, "requests")
+        return None if found is None else round(found)
+
+    def _find(self, case: Case, operation: str, quantity: str) -> float | None:
+        found = (table.find(case, operation) for table in self.table if table.quantity == quantity)
         return next((figure for figure in found if figure is not None), None)
 
     def knows(self, summaries: Sequence[OperationSummary]) -> bool:
-        """Whether there is a figure for any of some summaries."""
+        """Whether there is a rate for any of some summaries."""
         return any(self.figure_mb_s(s.case, s.operation) is not None for s in summaries)
 
     @property
     def remark(self) -> str:
         """Where the figures come from, in a sentence."""
-        return f"The published figures, in MB/s of 1 000 000 bytes, are from {self.source}: {self.about}."
+        rates = any(table.quantity == "rate" for table in self.table)
+        unit = ", in MB/s of 1 000 000 bytes," if rates else ""
+        return f"The published figures{unit} are from {self.source}: {self.about}."
 
 
 def reference_of(suite: str) -> Reference | None:

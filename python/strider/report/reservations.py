@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
+from strider.report.clocks import clock_remark
 from strider.statistics import OperationSummary
 
 #: Phases shorter than this, seconds, are ruled by start-up, scheduling and the first opening of a file.
@@ -16,7 +17,12 @@ _DEAR_SHARE = 0.2
 
 def reservations(summaries: Sequence[OperationSummary]) -> list[str]:
     """One sentence for each reason not to take the rates at face value; none for sound ones."""
-    found = [_short_phases(summaries), *_dear_opens(summaries), _not_converged(summaries)]
+    found = [
+        clock_remark(summaries),
+        _short_phases(summaries),
+        *_dear_opens(summaries),
+        _not_converged(summaries),
+    ]
     return [sentence for sentence in found if sentence]
 
 

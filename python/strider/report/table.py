@@ -49,6 +49,16 @@ MAXIMUM_ROWS = 60
 _OPTIONAL = ("first done", "maximum", "minimum", "p50", "p99", "requests")
 #: Columns of text that may take several lines, and their width.
 _FOLDING = {"pattern": 28, "notes": 26}
+_TIMES = (
+    "elapsed_s",
+    "open_s",
+    "transfer_s",
+    "sync_s",
+    "close_s",
+    "prepare_s",
+    "user_s",
+    "system_s",
+)
 _CALL_COLUMNS: dict[str, Any] = {
     "requests": ("requests", "right", calls.count_cell("requests")),
     "read calls": ("read\ncalls", "right", calls.count_cell("read_calls")),
@@ -145,8 +155,7 @@ def _as_row(
         "verify_wrong_bytes": verify.wrong_bytes if verify else None,
         **({"verify_mismatches": verify.mismatches if verify else None} if of_metadata else {}),
         "sync_share": times.sync_share if times else None,
-        "user_s": times.user_s if times else None,
-        "system_s": times.system_s if times else None,
+        **{name: getattr(times, name, None) for name in _TIMES},
         **({} if of_metadata else _thinking_fields(summary, overlap)),
         **({"parts": [_part_fields(part) for part in summary.parts]} if of_metadata else {}),
     }

@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from strider.report.caches import cache_notes, is_from_cache, is_from_storage
+from strider.report.clocks import clock_notes
 from strider.report.facets import Facets
 from strider.report.numbers import significant
 from strider.report.reservations import half_width
@@ -49,7 +50,7 @@ def constants_line(facets: Facets, summaries: Sequence[OperationSummary]) -> str
 
 def notes(summary: OperationSummary) -> list[str]:
     """What a reader of one row must know: reads from a cache, void samples and errors."""
-    found = cache_notes(summary)
+    found = [*cache_notes(summary), *clock_notes(summary)]
     if summary.voided:
         found.append(f"{summary.voided} void")
     if summary.verify and summary.verify.wrong_bytes:

@@ -7,9 +7,11 @@ bucket stands for its midpoint, so a value read back is wrong by at most 1/256 (
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from strider.errors import StriderError
 from strider.store.model import Histogram
@@ -61,13 +63,17 @@ class LatencyDistribution:
         Returns:
             Seconds, to within 1/256; NaN without requests.
         """
-        wanted = share * self.count * (1 - 1e-12)  # so that 0.07 × 100 is 7, not 7.000000000000001
-        seen = 0
-        for bucket in sorted(self.counts):
-            seen += self.counts[bucket]
-            if seen >= wanted:
-                return midpoint_ns(bucket) * 1e-9
-        return float("nan")
+        return self.percentiles_s([share])[0]
+
+    def percentiles_s(self, shares: Sequence[float]) -> list[float]:
+        """The percentiles of several shares, as by `percentile_s`."""
+        buckets = sorted(self.counts)
+        seen = list(accumulate(self.counts[bucket] for bucket in buckets))
+        if not seen:
+            return [float("nan")] * len(shares)
+        # A little less is wanted, so that 0.07 × 100 is 7, not 7.000000000000001.
+        wanted = [share * seen[-1] * (1 - 1e-12) for share in shares]
+        return [midpoint_ns(buckets[bisect_left(seen, one)]) * 1e-9 for one in wanted]
 
 
 def merge(histograms: Iterable[Histogram]) -> LatencyDistribution:

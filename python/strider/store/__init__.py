@@ -1,13 +1,25 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
-from strider.store.load import load, load_counters, load_ranks
-from strider.store.model import Case, CounterGroup, ErrorRow, NodeCounters, Part, RankRow, Run, Sample
+from strider.store.load import load, load_clocks, load_counters, load_ranks, load_timelines
+from strider.store.model import (
+    Case,
+    ClockRow,
+    CounterGroup,
+    ErrorRow,
+    NodeCounters,
+    Part,
+    RankRow,
+    Run,
+    Sample,
+    Timeline,
+)
 from strider.store.observed import Observed, observed_files, read_observed
 from strider.store.runs import RunSummary, list_runs, resolve
 from strider.store.tables import ExportFormat, Table, derive, export, export_rows, query
 
 __all__ = [
     "Case",
+    "ClockRow",
     "CounterGroup",
     "ErrorRow",
     "ExportFormat",
@@ -19,13 +31,16 @@ __all__ = [
     "RunSummary",
     "Sample",
     "Table",
+    "Timeline",
     "derive",
     "export",
     "export_rows",
     "list_runs",
     "load",
+    "load_clocks",
     "load_counters",
     "load_ranks",
+    "load_timelines",
     "observed_files",
     "query",
     "read_observed",

@@ -14,6 +14,7 @@ from strider.errors import StriderError
 from strider.store.events import read_events, require_version
 from strider.store.model import (
     CeilingReport,
+    ClockRow,
     End,
     ErrorRow,
     NodeCounters,
@@ -23,6 +24,7 @@ from strider.store.model import (
     RunInfo,
     Sample,
     Start,
+    Timeline,
 )
 
 PLAN_VERSION = 1
@@ -32,8 +34,10 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "run": Start,
     "sample": Sample,
     "rank": RankRow,
+    "clock": ClockRow,
     "counters": NodeCounters,
     "ceilings": CeilingReport,
+    "timeline": Timeline,
     "error": ErrorRow,
     "end": End,
 }
@@ -87,6 +91,26 @@ def load_counters(run_dir: Path) -> list[NodeCounters]:
     """
     events = _read_typed_events(run_dir / "events.jsonl", (NodeCounters,))
     return [event for event in events if isinstance(event, NodeCounters)]
+
+
+def load_clocks(run_dir: Path) -> list[ClockRow]:
+    """How the nodes' clocks differed from rank 0's in each phase of a run; none where all ranks had one.
+
+    Raises:
+        StriderError: The events are damaged, or have a version that this Strider does not know.
+    """
+    events = _read_typed_events(run_dir / "events.jsonl", (ClockRow,))
+    return [event for event in events if isinstance(event, ClockRow)]
+
+
+def load_timelines(run_dir: Path) -> list[Timeline]:
+    """What each rank or node did in each interval of each phase of a run; apart from `load`, as it is much.
+
+    Raises:
+        StriderError: The events are damaged, or have a version that this Strider does not know.
+    """
+    events = _read_typed_events(run_dir / "events.jsonl", (Timeline,))
+    return [event for event in events if isinstance(event, Timeline)]
 
 
 def check_whole(run_dir: Path) -> None:

@@ -297,6 +297,10 @@ class Sample(Record):
 
     Attributes:
         requests: Requests; of metadata, operations on items.
+        start_skew_s: Latest minus earliest start of the ranks, seconds.
+        end_skew_s: Latest minus earliest end of the ranks that had work, seconds.
+        clock_error_s: How wrong `elapsed_s` may be because clocks differ, at most; None with one clock.
+        flags: Words on what to know before the numbers are believed, such as `clock`.
         read_calls: Read-like system calls of all ranks while they transferred; None where the kernel did not
             count, or the run is older than the count. `write_calls` likewise.
         call_read_bytes: Bytes that these calls moved. `call_write_bytes` likewise.
@@ -322,6 +326,10 @@ class Sample(Record):
     requests: int
     start_s: Real
     elapsed_s: Real
+    start_skew_s: Real = math.nan
+    end_skew_s: Real = math.nan
+    clock_error_s: float | None = None
+    flags: list[str] = []
     rate_mib_s: Real
     first_done_s: Real = math.nan
     rate_first_done_mib_s: Real = math.nan
@@ -394,6 +402,55 @@ class RankRow(Record):
     storage_read_bytes: int | None = None
     storage_write_bytes: int | None = None
     digest: str | None = None
+
+
+class ClockRow(Record):
+    """A node's clock beside rank 0's in one phase.
+
+    Attributes:
+        offset_start_s: What to add to the node's clock to get rank 0's, at the phase's start, seconds.
+        offset_end_s: Likewise at its end.
+        error_s: How wrong both may be.
+        drift_ppm: How much faster the node's clock has run since the start of the run, in millionths.
+        drift_error_ppm: How wrong that may be.
+    """
+
+    case: int
+    repetition: int
+    operation: str
+    node: int
+    offset_start_s: Real
+    offset_end_s: Real
+    error_s: Real
+    drift_ppm: Real
+    drift_error_ppm: Real
+
+
+class Timeline(Record):
+    """What a rank, or all ranks of a node, did in each interval of one phase.
+
+    Attributes:
+        rank: None where it is about all ranks of the node.
+        start_s: Start of the first interval.
+        interval_s: Length of each.
+        bytes: Of the requests that ended in each interval.
+        requests: How many these were.
+        busy_s: Sum of their latencies.
+        latency_max_s: The longest one; 0 without requests.
+    """
+
+    case: int
+    repetition: int
+    warmup: bool = False
+    operation: str
+    rank: int | None
+    node: int = 0
+    start_s: Real
+    interval_s: Real
+    bytes: list[int]
+    requests: list[int]
+    busy_s: list[Real]
+    latency_max_s: list[Real]
 
 
 class ErrorRow(Record):

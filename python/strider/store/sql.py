@@ -24,6 +24,9 @@ _VERIFY = ("checked_bytes", "wrong_bytes", "mismatches")
 _PHASE_TIMES = (
     "start_s",
     "elapsed_s",
+    "start_skew_s",
+    "end_skew_s",
+    "clock_error_s",
     "rate_mib_s",
     "first_done_s",
     "rate_first_done_mib_s",
@@ -87,6 +90,7 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "bytes": "BIGINT",
         "requests": "BIGINT",
         **dict.fromkeys(_PHASE_TIMES, "DOUBLE"),
+        "flags": "VARCHAR[]",
         "voluntary_switches": "BIGINT",
         "involuntary_switches": "BIGINT",
         **dict.fromkeys(_PROCESS_COUNTS, "BIGINT"),
@@ -138,6 +142,33 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "elapsed_s": "DOUBLE",
         "counters": 'STRUCT("source" VARCHAR, "instance" VARCHAR, "values" MAP(VARCHAR, DOUBLE))[]',
     },
+    "clocks": {
+        "event": "VARCHAR",
+        "case": "INTEGER",
+        "repetition": "INTEGER",
+        "operation": "VARCHAR",
+        "node": "INTEGER",
+        "offset_start_s": "DOUBLE",
+        "offset_end_s": "DOUBLE",
+        "error_s": "DOUBLE",
+        "drift_ppm": "DOUBLE",
+        "drift_error_ppm": "DOUBLE",
+    },
+    "timelines": {
+        "event": "VARCHAR",
+        "case": "INTEGER",
+        "repetition": "INTEGER",
+        "warmup": "BOOLEAN",
+        "operation": "VARCHAR",
+        "rank": "INTEGER",
+        "node": "INTEGER",
+        "start_s": "DOUBLE",
+        "interval_s": "DOUBLE",
+        "bytes": "BIGINT[]",
+        "requests": "BIGINT[]",
+        "busy_s": "DOUBLE[]",
+        "latency_max_s": "DOUBLE[]",
+    },
     "errors": {
         "event": "VARCHAR",
         "time_s": "DOUBLE",
@@ -164,7 +195,14 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
 #: The directory of the file that a row was read from.
 _DIRECTORY = "parse_dirpath(filename)"
 
-_EVENT_OF_TABLE = {"samples": "sample", "parts": "sample", "ranks": "rank", "errors": "error"}
+_EVENT_OF_TABLE = {
+    "samples": "sample",
+    "parts": "sample",
+    "ranks": "rank",
+    "clocks": "clock",
+    "timelines": "timeline",
+    "errors": "error",
+}
 
 _CASE_COLUMNS = (
     'case_name, interface, pattern, tree, transfer_bytes, "order", sharing, '
@@ -176,6 +214,8 @@ ORDER = {
     "parts": "ORDER BY start_s, part",
     "ranks": 'ORDER BY "case", repetition, start_s, rank',
     "counters": 'ORDER BY "case", repetition, operation, node, source, instance, counter',
+    "clocks": 'ORDER BY "case", repetition, operation, node',
+    "timelines": 'ORDER BY "case", repetition, operation, node, rank, interval',
     "errors": "ORDER BY time_s",
     "cases": 'ORDER BY "case"',
 }
@@ -241,7 +281,7 @@ LEFT JOIN checked
 
 
 def create_view(table: str, raw: Sequence[Path], derived: Sequence[Path]) -> str:
-    """A view of `samples`, `ranks` or `errors` over event streams (`raw`) and Parquet files (`derived`).
+    """A view of a table that is no other's part, over event streams (`raw`) and Parquet files (`derived`).
 
     Parquet files of an earlier Strider may lack columns that the events, even if none, bring along.
     """
@@ -297,12 +337,27 @@ def _lines(table: str, run_dirs: Sequence[Path]) -> str:
 
 def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
     """SELECT of a table's columns from event streams, joined with the cases."""
+    if table == "timelines":
+        return _timelines_from_events(run_dirs)
     case_columns = f"{_CASE_COLUMNS}, " if table == "samples" else ""
     return f"""
 SELECT runs.run, event."case", {case_columns}{_event_columns(table)}
 FROM {_lines(table, run_dirs)} AS event JOIN runs USING (directory) LEFT JOIN cases
     ON cases.directory = event.directory AND cases."case" = event."case"
 WHERE event.event = '{_EVENT_OF_TABLE[table]}'
+"""  # noqa: S608 - names of ours
+
+
+def _timelines_from_events(run_dirs: Sequence[Path]) -> str:
+    """The long form: one row per interval; number, and the second within the run at which it starts."""
+    lists = ("bytes", "requests", "busy_s", "latency_max_s")
+    columns = ", ".join(f"unnest({name}) AS {name}" for name in lists)
+    return f"""
+SELECT run, "case", repetition, warmup, operation, rank, node, interval,
+    start_s + interval * interval_s AS t_s, interval_s, {", ".join(lists)}
+FROM (SELECT runs.run, event.* EXCLUDE ({", ".join(lists)}), unnest(range(len(bytes))) AS interval, {columns}
+    FROM {_lines("timelines", run_dirs)} AS event JOIN runs USING (directory)
+    WHERE event.event = 'timeline')
 """  # noqa: S608 - names of ours
 
 

@@ -1,7 +1,7 @@
-"""Run directories as tables: `samples`, `parts`, `ranks`, `counters`, `errors` and `cases`, by DuckDB.
+"""Run directories as tables: `samples`, `parts`, `ranks`, `timelines`, `clocks`, `counters`, `errors`, `cases`.
 
-The tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet files that
-are not older than the events, `samples` and `ranks` come from those. Units are in the column names.
+By DuckDB, the tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet
+files that are not older than the events, `samples`, `ranks` and `timelines` come from those. Units are in the column names.
 Parameters that only some interfaces, patterns or trees have are in JSON columns (`interface_parameters`,
 `pattern_parameters`, `tree_parameters`, `case_parameters`): `interface_parameters ->> 'direct'`.
 """
@@ -22,10 +22,10 @@ from strider.store.load import check_versions, check_whole
 if TYPE_CHECKING:
     import duckdb
 
-Table = Literal["samples", "parts", "ranks", "counters", "errors", "cases"]
+Table = Literal["samples", "parts", "ranks", "timelines", "clocks", "counters", "errors", "cases"]
 ExportFormat = Literal["csv", "json", "parquet"]
 
-_DERIVED: tuple[Table, ...] = ("samples", "ranks")
+_DERIVED: tuple[Table, ...] = ("samples", "ranks", "timelines")
 _COPY_OPTIONS: dict[ExportFormat, str] = {
     "csv": "FORMAT csv, HEADER",
     "json": "FORMAT json, ARRAY true",
@@ -34,7 +34,7 @@ _COPY_OPTIONS: dict[ExportFormat, str] = {
 
 
 def derive(run_dir: Path) -> list[Path]:
-    """Writes `samples.parquet` (one row per sample, joined with its case) and `ranks.parquet` of a run.
+    """Writes `samples.parquet` (one row per sample, joined with its case) and those of the other tables.
 
     Returns:
         The files written; they replace older ones as a whole, so that a reader never sees half a file.
@@ -66,8 +66,8 @@ def query(run_dirs: Sequence[Path], statement: str) -> list[dict[str, Any]]:
 
     Args:
         run_dirs: Run directories.
-        statement: DuckDB SQL over the views `samples`, `parts`, `ranks`, `counters`, `errors`, `cases` (each
-            with a column `run`) and `runs`.
+        statement: DuckDB SQL over the views `samples`, `parts`, `ranks`, `timelines`, `clocks`, `counters`,
+            `errors`, `cases` (each with a column `run`) and `runs`.
 
     Returns:
         One dictionary per row, keyed by column name.
@@ -164,7 +164,8 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
         raw = [run_dir for run_dir in run_dirs if run_dir not in derived and _has_events(run_dir)]
         connection.execute(sql.create_view(table, raw, derived))
     with_events = [run_dir for run_dir in run_dirs if _has_events(run_dir)]
-    connection.execute(sql.create_view("errors", with_events, []))
+    for table in ("clocks", "errors"):
+        connection.execute(sql.create_view(table, with_events, []))
     connection.execute(sql.create_parts(with_events))
     connection.execute(sql.create_counters(with_events))
     return connection

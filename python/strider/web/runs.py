@@ -20,6 +20,7 @@ FILES = {
     "engine.log": "text/plain; charset=utf-8",
     "samples.parquet": "application/vnd.apache.parquet",
     "ranks.parquet": "application/vnd.apache.parquet",
+    "timelines.parquet": "application/vnd.apache.parquet",
 }
 """Files of a run directory that may be fetched, and what they are (docs/formats.md, section 4)."""
 

@@ -58,6 +58,21 @@ TEST(ClientTest, CountsOneRequestForEachServerThatAListTouches) {
   EXPECT_EQ(client.counters().requests - before, 4) << "8 strips of 64 KiB, two on each server";
 }
 
+TEST(ClientTest, AServerThatHasToWaitAnswersOthers) {
+  ServerOptions slow;
+  slow.bytes_per_s = 64 << 10;
+  const Service service(1, slow);
+  Client waiting(service.volume()), other(service.volume());
+  const File file = waiting.open("data", Creation::exclusive);
+  const auto bytes = some_bytes(1 << 20, 3);  // 16 s
+  const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  const ByteRun run{0, bytes.size()};
+  const Client::Ticket ticket = waiting.start_write_list(file, {&piece, 1}, {&run, 1});
+  while (other.size(file) < bytes.size()) EXPECT_FALSE(waiting.is_done(ticket));
+  EXPECT_EQ(other.stat("data").bytes, bytes.size());
+  EXPECT_FALSE(waiting.is_done(ticket));
+}
+
 TEST(ClientTest, TransfersGoOnWhileTheCallerDoesSomethingElse) {
   const Service service(2);
   Client client(service.volume());

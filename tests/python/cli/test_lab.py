@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from strider.cli import main
-from strider.lab import SYSTEMS, Endpoint, FileSystem
+from strider.lab import SYSTEMS, Endpoint, System
 from strider.lab.site import Site
 
 
@@ -20,10 +20,10 @@ def start_sleeper(site: Site) -> list[Endpoint]:
 @pytest.fixture
 def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A place for labs, where a file system `fake` can be started, which needs the program `brought`."""
-    monkeypatch.setattr(FileSystem, "obstacle", lambda _: "")
+    monkeypatch.setattr(System, "obstacle", lambda _: "")
     monkeypatch.setattr("strider.lab.lifecycle.LONGEST_FOLDER", 1000)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    fake = FileSystem("fake", "Sleeps.", {"brought": "bringer"}, mounting=False, start=start_sleeper)
+    fake = System("fake", "Sleeps.", {"brought": "bringer"}, mounting=False, start=start_sleeper)
     monkeypatch.setitem(SYSTEMS, "fake", fake)
     place = tmp_path / "labs"
     yield str(place)
@@ -90,4 +90,4 @@ def test_list_says_what_each_lacks(at: str, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_name_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "up", "lustre"]) == 2
-    assert "no file system 'lustre' in the lab; there are cephfs, gluster" in capsys.readouterr().err
+    assert "there is no 'lustre' in the lab; there are cephfs, gluster" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from strider.errors import ExitCode, StriderError
-from strider.lab import Endpoint, FileSystem, Record, down, folder_of, read, state_of, up
+from strider.lab import Endpoint, System, Record, down, folder_of, read, state_of, up
 from strider.lab.processes import marked
 from strider.lab.record import FILE
 from strider.lab.site import Site
@@ -32,14 +32,14 @@ def start_dying(site: Site) -> list[Endpoint]:
     return []
 
 
-def system(start: object = start_sleeper, **needs: str) -> FileSystem:
-    return FileSystem(name="fake", doc="Sleeps.", needs=needs, mounting=False, start=start)  # type: ignore[arg-type]
+def system(start: object = start_sleeper, **needs: str) -> System:
+    return System(name="fake", doc="Sleeps.", needs=needs, mounting=False, start=start)  # type: ignore[arg-type]
 
 
 @pytest.fixture(autouse=True)
 def any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """These labs need no rights."""
-    monkeypatch.setattr(FileSystem, "obstacle", lambda _: "")
+    monkeypatch.setattr(System, "obstacle", lambda _: "")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
-from strider.launch import Beside, Outcome, execute
+from strider.launch import Outcome, Watching, execute
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
 from strider.launch.process import _descendants
@@ -76,7 +76,7 @@ def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
             tmp_path / "store",
             display or Silent(),
             Console(file=io.StringIO()),
-            Beside(ceilings="none"),
+            Watching(ceilings="none"),
         )
 
     return start

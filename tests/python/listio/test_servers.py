@@ -52,6 +52,14 @@ def eventually(condition: Callable[[], bool]) -> bool:
     return False
 
 
+def test_a_limit_stays_until_there_is_another_one(built: Engine, directory: Path) -> None:
+    for wanted, limit in ((5_000_000, 5_000_000), (None, 5_000_000), (0, 0)):
+        volume = serve(built, directory, ServerOptions(servers=1, bytes_per_s=wanted)).volume
+        assert volume.server_bytes_per_s == limit
+        assert [server["answers"] for server in status(built, directory)] == [True]
+        stop(directory)
+
+
 def test_servers_serve_until_they_are_stopped(built: Engine, directory: Path) -> None:
     volume = serve(built, directory, ServerOptions(servers=3, strip_bytes=4096)).volume
 

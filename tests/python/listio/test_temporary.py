@@ -6,7 +6,8 @@ import pytest
 
 from strider.engine import Json
 from strider.listio import VOLUME_FILE
-from strider.listio.temporary import servers_needed
+from strider.errors import StriderError
+from strider.listio.temporary import rate_wanted, servers_needed
 from strider.suite.plan import Plan, PlannedCase, Repetitions, SuiteTitle
 
 
@@ -36,6 +37,19 @@ def plan(*interfaces: dict[str, Json]) -> Plan:
 )
 def test_as_many_servers_as_the_cases_ask_for(tmp_path: Path, interfaces: list[Json], servers: int) -> None:
     assert servers_needed(plan(*interfaces), tmp_path) == servers
+
+
+def test_the_rate_that_the_cases_ask_for() -> None:
+    assert rate_wanted(plan({"name": "posix"}, {"name": "listio", "servers": 2})) == 0
+    limited = {"name": "listio", "server_rate": 1000}
+    assert rate_wanted(plan({"name": "listio", "server_rate": 0}, limited, limited)) == 1000
+    elsewhere = {"name": "listio", "server_rate": 5, "volume": "/elsewhere/listio-volume.json"}
+    assert rate_wanted(plan(limited, elsewhere)) == 1000
+
+
+def test_servers_have_one_limit() -> None:
+    with pytest.raises(StriderError, match="1000 in one case and 2000 in another"):
+        rate_wanted(plan(*({"name": "listio", "server_rate": rate} for rate in (1000, 2000))))
 
 
 def test_a_volume_above_the_run_is_used(tmp_path: Path) -> None:

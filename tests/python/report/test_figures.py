@@ -60,7 +60,7 @@ def test_a_series_looks_the_same_in_a_chart_that_lacks_the_others() -> None:
 
 
 def test_points_of_one_size_stand_apart_by_little() -> None:
-    (rows,) = rate_by_transfer.figure(points(), LOOK, 250)["datasets"].values()
+    rows = rate_by_transfer.figure(points(), LOOK, 250)["data"]["values"]
     at_64_kib = [row["x"] for row in rows if 40000 < row["x"] < 100000]
     assert len(set(at_64_kib)) == 3
     assert max(at_64_kib) / min(at_64_kib) < 1.2

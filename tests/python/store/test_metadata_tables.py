@@ -78,7 +78,7 @@ def test_parquet_of_a_strider_that_knew_no_metadata_lacks_nothing_but_numbers(tm
     import duckdb
 
     run_dir = MetadataBuilder(sweep(), repetitions=1).write(tmp_path / RUN)
-    samples, _ = derive(run_dir)
+    samples, *_ = derive(run_dir)
     older = tmp_path / "older.parquet"
     new = "tree, tree_parameters, rate_first_done_requests_s, rank_rate_mean_requests_s"
     duckdb.sql(f"COPY (SELECT * EXCLUDE ({new}) FROM '{samples}') TO '{older}' (FORMAT parquet)")

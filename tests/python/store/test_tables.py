@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from builders import KIB, CaseSpec, RunBuilder, sweep
+from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import ExitCode, StriderError
-from strider.store import derive, export, load, query
+from strider.store import derive, export, load, load_clocks, load_timelines, query
 
 RUN = "2026-11-21-101112-synthetic-abcd"
 QUESTION = """
@@ -43,7 +43,11 @@ def test_samples_are_joined_with_their_cases(run_dir: Path) -> None:
 def test_parquet_and_events_give_the_same_answers(run_dir: Path) -> None:
     from_events = query([run_dir], QUESTION)
     ranks = query([run_dir], "SELECT * FROM ranks ORDER BY ALL")
-    assert [path.name for path in derive(run_dir)] == ["samples.parquet", "ranks.parquet"]
+    assert [path.name for path in derive(run_dir)] == [
+        "samples.parquet",
+        "ranks.parquet",
+        "timelines.parquet",
+    ]
     (run_dir / "events.jsonl").unlink()
     assert query([run_dir], QUESTION) == from_events
     assert query([run_dir], "SELECT * FROM ranks ORDER BY ALL") == ranks
@@ -126,6 +130,55 @@ def test_what_served_a_read_is_in_columns(tmp_path: Path) -> None:
     }
     assert query([directory], f"{question} WHERE operation = 'read'") == [expected]
     assert query([directory], f"{question} WHERE operation = 'write'") == [dict.fromkeys(expected)]
+
+
+TIMELINES = "SELECT * EXCLUDE (run) FROM timelines ORDER BY ALL"
+
+
+def test_timelines_are_one_row_for_each_interval(tmp_path: Path) -> None:
+    case = CaseSpec(timelines=[[5, 0, 7], [4, 3, 2]])
+    directory = RunBuilder([case], repetitions=1).write(tmp_path / RUN)
+    rows = query([directory], TIMELINES)
+    assert len(rows) == 2 * 2 * 3
+    write = [row for row in rows if row["operation"] == "write" and row["rank"] == 0]
+    assert [row["interval"] for row in write] == [0, 1, 2]
+    assert [row["requests"] for row in write] == [5, 0, 7]
+    assert [row["bytes"] for row in write] == [5 * MIB, 0, 7 * MIB]
+    assert [row["busy_s"] for row in write] == [0.09, 0.0, 0.09]
+    assert [row["latency_max_s"] for row in write] == [0.05, 0.0, 0.05]
+    start_s = write[0]["t_s"]
+    assert [row["t_s"] - start_s for row in write] == pytest.approx([0, 0.1, 0.2])
+    derive(directory)
+    (directory / "events.jsonl").unlink()
+    assert query([directory], TIMELINES) == rows
+
+
+def test_timelines_are_read_back(tmp_path: Path) -> None:
+    directory = RunBuilder([CaseSpec(timelines=[[1], [2]])], repetitions=1).write(tmp_path / RUN)
+    found = load_timelines(directory)
+    assert [(one.operation, one.rank, one.requests) for one in found] == [
+        ("write", 0, [1]),
+        ("write", 1, [2]),
+        ("read", 0, [1]),
+        ("read", 1, [2]),
+    ]
+
+
+def test_clocks_are_in_a_table(tmp_path: Path) -> None:
+    directory = RunBuilder([CaseSpec(clock_error_s=2e-5)], repetitions=1).write(tmp_path / RUN)
+    (first, _) = query([directory], "SELECT * EXCLUDE (run) FROM clocks")
+    assert (first["node"], first["offset_start_s"], first["offset_end_s"]) == (1, -3.0, -3.001)
+    assert (first["error_s"], first["drift_ppm"], first["drift_error_ppm"]) == (1e-5, 100.0, 0.5)
+    (row,) = query([directory], "SELECT DISTINCT clock_error_s, start_skew_s, flags FROM samples")
+    assert row == {"clock_error_s": 2e-5, "start_skew_s": 0.0001, "flags": []}
+    assert [clock.node for clock in load_clocks(directory)] == [1, 1]
+    out = export(directory, "csv", tmp_path / "clocks.csv", "clocks")
+    assert out.read_text().splitlines()[0].startswith("run,case,repetition,operation,node,offset_start_s,")
+
+
+def test_runs_of_one_clock_have_no_clocks_and_no_timelines(run_dir: Path) -> None:
+    assert query([run_dir], "SELECT * FROM clocks") == []
+    assert query([run_dir], "SELECT * FROM timelines") == []
 
 
 def test_errors_without_a_case_are_kept(run_dir: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -114,10 +115,10 @@ def test_an_option_that_is_none_is_refused(cluster: Server, options: dict[str, s
     assert answer.status == 400
 
 
-def test_without_slurm_the_page_says_why(server: Server) -> None:
-    if shutil.which("sbatch"):
-        pytest.skip("machine: it has Slurm")
-    answer = server.ask("POST", "/api/jobs", {"text": suite(server.allowed), "where": "slurm"})
-    assert answer.status == 503
-    assert "no Slurm" in answer.json()["message"]
-    assert "no Slurm" in server.ask("GET", "/configure").text
+def test_without_slurm_the_page_says_why(engine: Engine, tmp_path: Path) -> None:
+    with Server(engine, tmp_path / "allowed", tmp_path / "store", {"PATH": str(tmp_path)}) as server:
+        server.enter()
+        answer = server.ask("POST", "/api/jobs", {"text": suite(server.allowed), "where": "slurm"})
+        assert answer.status == 503
+        assert "no Slurm" in answer.json()["message"]
+        assert "no Slurm" in server.ask("GET", "/configure").text

@@ -1,4 +1,4 @@
-"""Real parallel file systems: each is started when the first test asks for it, and taken down at the end."""
+"""Real parallel file systems, and Slurm: each is started when the first test asks for it, and taken down at the end."""
 
 from collections.abc import Iterator
 
@@ -40,4 +40,11 @@ def moosefs() -> Iterator[Record]:
 def cephfs() -> Iterator[Record]:
     """CephFS: endpoint `cephfs`."""
     with running("cephfs") as record:
+        yield record
+
+
+@pytest.fixture(scope="session")
+def slurm() -> Iterator[Record]:
+    """Slurm: 4 nodes; its settings are the endpoint's `SLURM_CONF`."""
+    with running("slurm") as record:
         yield record

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from strider.report.figures.style import SeriesStyle, config
+from strider.report.figures.style import TIME_LABEL, SeriesStyle, config
 from strider.statistics.histogram import LatencyDistribution
 
 if TYPE_CHECKING:
@@ -24,12 +24,6 @@ _MOST_DECADES = 6
 _PERCENT_LABEL = (
     "datum.value == 0 ? '0' : datum.value < 1 ? '50 %' : datum.value == 1 ? '90 %' "
     ": datum.value == 2 ? '99 %' : '99.' + replace(format(pow(10, datum.value - 2) - 1, 'd'), ',', '') + ' %'"
-)
-_TIME_LABEL = (
-    "datum.value < 1e-6 ? format(datum.value * 1e9, '~r') + ' ns' "
-    ": datum.value < 1e-3 ? format(datum.value * 1e6, '~r') + ' µs' "
-    ": datum.value < 1 ? format(datum.value * 1e3, '~r') + ' ms' "
-    ": format(datum.value, '~r') + ' s'"
 )
 
 
@@ -65,7 +59,7 @@ def figure(lines: Sequence[Line]) -> dict[str, Any]:
             title="latency",
             scale=alt.Scale(type="log", nice=False, padding=8),
             axis=alt.Axis(
-                labelExpr=_TIME_LABEL,
+                labelExpr=TIME_LABEL,
                 values=_ticks([point["latency"] for point in points]),
                 titlePadding=16,
             ),
@@ -109,11 +103,8 @@ def _points(line: Line) -> list[dict[str, Any]]:
     decades = min(float(_MOST_DECADES), math.log10(line.latencies.count))
     steps = max(1, math.ceil(decades * _POINTS_PER_DECADE))
     positions = [decades * step / steps for step in range(steps + 1)]
+    latencies = line.latencies.percentiles_s([1 - 10**-nines for nines in positions])
     return [
-        {
-            "name": line.name,
-            "nines": nines,
-            "latency": max(line.latencies.percentile_s(1 - 10**-nines), 1e-9),
-        }
-        for nines in positions
+        {"name": line.name, "nines": nines, "latency": max(latency, 1e-9)}
+        for nines, latency in zip(positions, latencies, strict=True)
     ]

@@ -13,6 +13,20 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (12, 4))
 
+#: Vega expressions for the labels of an axis: a size in bytes, a duration in seconds.
+SIZE_LABEL = (
+    "datum.value < 1024 ? format(datum.value, '~r') + ' B' "
+    ": datum.value < 1048576 ? format(datum.value / 1024, '~r') + ' KiB' "
+    ": datum.value < 1073741824 ? format(datum.value / 1048576, '~r') + ' MiB' "
+    ": format(datum.value / 1073741824, '~r') + ' GiB'"
+)
+TIME_LABEL = (
+    "datum.value < 1e-6 ? format(datum.value * 1e9, '~r') + ' ns' "
+    ": datum.value < 1e-3 ? format(datum.value * 1e6, '~r') + ' µs' "
+    ": datum.value < 1 ? format(datum.value * 1e3, '~r') + ' ms' "
+    ": format(datum.value, '~r') + ' s'"
+)
+
 FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
 
 
@@ -56,6 +70,13 @@ def config() -> dict[str, object]:
             "titleColor": "#222",
             "labelPadding": 4,
         },
-        "legend": {"labelFontSize": 11, "labelLimit": 320, "symbolSize": 70, "columnPadding": 16},
+        "legend": {
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "titleFontWeight": "normal",
+            "labelLimit": 320,
+            "symbolSize": 70,
+            "columnPadding": 16,
+        },
         "header": {"labelFontSize": 11, "labelLimit": 600},
     }

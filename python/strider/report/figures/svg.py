@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
+from strider.report.figures.style import FONT
+
 _SVG = "http://www.w3.org/2000/svg"
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "aria-label", "class", "pointer-events")
+#: What is so anyway, or is said once at the root.
+_IMPLIED = {"opacity": "1", "font-family": FONT, "transform": "translate(0,0)"}
+_GEOMETRY = ("d", "transform", "x", "y", "x2", "y2", "width", "height")
+_TOO_EXACT = re.compile(r"(\.\d\d)\d+")
+#: Paths that draw nothing.
+_NOTHING = ("", "M0,0h0v0h0Z")
 
 
 def draw(specification: dict[str, Any], description: str) -> str:
@@ -26,10 +35,32 @@ def draw(specification: dict[str, Any], description: str) -> str:
         label = element.get("aria-label")
         for name in _DROPPED:
             element.attrib.pop(name, None)
+        for name, value in _IMPLIED.items():
+            if element.get(name) == value:
+                del element.attrib[name]
+        for name in _GEOMETRY:
+            if name in element.attrib:
+                element.set(name, _TOO_EXACT.sub(r"\1", element.attrib[name]))
         if label and len(element) == 0:
             ElementTree.SubElement(element, f"{{{_SVG}}}title").text = label
+    _thin_out(root)
     root.attrib.pop("height", None)
+    root.set("font-family", FONT)
     root.set("role", "img")
     root.set("aria-label", description)
     text = ElementTree.tostring(root, encoding="unicode", default_namespace=None)
     return text.replace("ns0:", "").replace("xmlns:ns0", "xmlns")
+
+
+def _thin_out(element: ElementTree.Element) -> None:
+    """Removes what draws nothing, and groups that only hold others: half of a figure's text."""
+    children: list[ElementTree.Element] = []
+    for child in list(element):
+        _thin_out(child)
+        if child.tag == f"{{{_SVG}}}path" and child.get("d") in _NOTHING:
+            continue
+        if child.tag == f"{{{_SVG}}}g" and not child.attrib:
+            children.extend(child)
+        elif child.tag != f"{{{_SVG}}}g" or len(child):
+            children.append(child)
+    element[:] = children

@@ -1,0 +1,131 @@
+#include "runner/clock_watch.hpp"
+
+#include <algorithm>
+
+#include "core/clock.hpp"
+
+namespace strider {
+namespace {
+
+constexpr int clock_tag = 912;
+constexpr int fewest_exchanges = 5;
+constexpr int most_exchanges = 20;
+/// No more than the fewest exchanges once a comparison has taken as long.
+constexpr std::uint64_t longest_comparison_ns = 2'000'000;
+
+/// Whether there will be another exchange.
+enum Goes : std::uint64_t { on, not_on };
+
+/// What the first rank with a clock tells rank 0.
+struct Found {
+  ClockMap way_up;  ///< to the clock above
+  double local_s;   ///< of the last comparison
+};
+
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+void send(const void* data, int bytes, int receiver, MPI_Comm communicator, const WaitOptions& waiting) {
+  MPI_Request request;
+  MPI_Isend(data, bytes, MPI_BYTE, receiver, clock_tag, communicator, &request);
+  wait(request, waiting);
+}
+
+void receive(void* data, int bytes, int sender, MPI_Comm communicator, const WaitOptions& waiting) {
+  MPI_Request request;
+  MPI_Irecv(data, bytes, MPI_BYTE, sender, clock_tag, communicator, &request);
+  wait(request, waiting);
+}
+
+void meet(MPI_Comm communicator, const WaitOptions& waiting) {
+  MPI_Request request;
+  MPI_Ibarrier(communicator, &request);
+  wait(request, waiting);
+}
+
+/// Clocks form a binomial tree: each is compared with the one whose number lacks its lowest bit.
+constexpr std::uint32_t above(std::uint32_t clock) { return clock & (clock - 1); }
+
+}  // namespace
+
+ClockWatch::ClockWatch(const Nodes& nodes, MPI_Comm communicator, const WaitOptions& waiting)
+    : nodes_(nodes), communicator_(communicator), waiting_(waiting) {
+  int ranks = 1;
+  MPI_Comm_rank(communicator, &rank_);
+  MPI_Comm_size(communicator, &ranks);
+  const auto& first = nodes.first_of_clock;
+  clocks_ = static_cast<std::uint32_t>(std::ranges::lower_bound(first, ranks) - first.begin());
+  leads_ = first[nodes.clock] == rank_;
+  maps_.resize(clocks_);
+  readings_.resize(clocks_);
+}
+
+/// On the side that asks.
+ClockReading ClockWatch::measure(int parent) const {
+  WaitOptions awake = waiting_;
+  awake.patience = Patience::awake;
+  ClockReading best{0, 0, 1e9};
+  const std::uint64_t begin = monotonic_ns();
+  for (int exchange = 1; exchange <= most_exchanges; ++exchange) {
+    const std::uint64_t before = monotonic_ns();
+    const bool last =
+        exchange == most_exchanges || (exchange >= fewest_exchanges && before - begin > longest_comparison_ns);
+    const Goes goes = last ? Goes::not_on : Goes::on;
+    std::uint64_t theirs = 0;
+    send(&goes, sizeof goes, parent, communicator_, awake);
+    receive(&theirs, sizeof theirs, parent, communicator_, awake);
+    const std::uint64_t after = monotonic_ns();
+    const double error_s = seconds(after - before) / 2, middle_s = seconds(before) + error_s;
+    if (error_s < best.error_s) best = {middle_s, seconds(theirs) - middle_s, error_s};
+    if (last) break;
+  }
+  return best;
+}
+
+void ClockWatch::answer(int child) const {
+  WaitOptions awake = waiting_;
+  awake.patience = Patience::awake;
+  for (Goes goes = Goes::on; goes == Goes::on;) {
+    receive(&goes, sizeof goes, child, communicator_, awake);
+    const std::uint64_t now = monotonic_ns();
+    send(&now, sizeof now, child, communicator_, awake);
+  }
+}
+
+/// On the first rank of each clock: pairs of clocks in parallel, the nearest numbers first.
+ClockReading ClockWatch::compare_with_neighbours() const {
+  const auto& first = nodes_.first_of_clock;
+  const std::uint32_t mine = nodes_.clock;
+  for (std::uint32_t step = 1; step < clocks_; step *= 2) {
+    if ((mine & step) != 0) return measure(first[above(mine)]);
+    if (mine + step < clocks_) answer(first[mine + step]);
+  }
+  return {};
+}
+
+/// Rank 0 follows the ways up to its own clock and tells everybody.
+void ClockWatch::collect(const ClockMap& way_up) {
+  const Found mine{way_up, last_.local_s};
+  if (leads_ && rank_ != 0) send(&mine, sizeof mine, 0, communicator_, waiting_);
+  for (std::uint32_t clock = 1; rank_ == 0 && clock < clocks_; ++clock) {
+    Found found{};
+    receive(&found, sizeof found, nodes_.first_of_clock[clock], communicator_, waiting_);
+    maps_[clock] = found.way_up.then(maps_[above(clock)]);
+    readings_[clock] = {found.local_s, maps_[clock].offset_at(found.local_s), maps_[clock].error_s};
+  }
+  MPI_Request request;
+  MPI_Ibcast(maps_.data(), static_cast<int>(maps_.size() * sizeof(ClockMap)), MPI_BYTE, 0, communicator_, &request);
+  wait(request, waiting_);
+  mine_ = maps_[nodes_.clock];
+}
+
+void ClockWatch::compare() {
+  meet(communicator_, waiting_);
+  if (clocks_ == 1) return;
+  const ClockReading before = last_;
+  if (leads_) last_ = compare_with_neighbours();
+  const bool knows_drift = compared_ && rank_ != 0 && leads_;
+  compared_ = true;
+  collect(knows_drift ? ClockMap::between(before, last_) : ClockMap::of(last_));
+}
+
+}  // namespace strider

@@ -1,0 +1,31 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+
+#include "listio/transfer/deadline.hpp"
+
+namespace strider::listio {
+
+/// How fast a server may be: a token bucket. Bytes that are asked for one after the other are done at `bytes_per_s`; what
+/// a server could have moved and nobody asked for is made up for, but no more than `burst` of it.
+class Pace {
+ public:
+  static constexpr std::chrono::milliseconds burst{20};
+
+  /// 0 bytes per second: no limit.
+  explicit Pace(std::uint64_t bytes_per_s) : bytes_per_s_(bytes_per_s) {}
+
+  /// When `bytes` may be done that are ready `now`, all that was asked before being done first. `now` never decreases.
+  Deadline take(std::uint64_t bytes, Deadline now) {
+    if (bytes_per_s_ == 0) return now;
+    const std::chrono::duration<double> time(static_cast<double>(bytes) / static_cast<double>(bytes_per_s_));
+    done_ = std::max(done_, now - burst) + std::chrono::duration_cast<Deadline::duration>(time);
+    return done_;
+  }
+
+ private:
+  std::uint64_t bytes_per_s_;
+  Deadline done_{};  ///< when everything so far is
+};
+
+}  // namespace strider::listio

@@ -1,0 +1,89 @@
+"""What is taken down beside the results: counters, timelines, ceilings of the machine, other machines."""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar, get_args
+
+from strider.errors import StriderError
+from strider.launch.observers import Observing
+from strider.units import parse_seconds
+
+CounterScope = Literal["none", "basic", "all"]
+TimelineScope = Literal["none", "node", "rank", "auto"]
+CeilingScope = Literal["none", "all"]
+_Choice = TypeVar("_Choice", bound=str)
+
+SHORTEST_INTERVAL_S = 0.001
+LONGEST_INTERVAL_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What is taken down beside the results.
+
+    Attributes:
+        counters: What each node counts around each phase.
+        timeline: Whose timelines are kept: each rank's, each node's, or each rank's in small cases alone.
+        timeline_interval_s: Length of their intervals, until a phase has more than fit.
+        ceilings: Whether the machine's ceilings are measured before the first case.
+        observing: Which other machines are observed.
+    """
+
+    counters: CounterScope = "all"
+    timeline: TimelineScope = "auto"
+    timeline_interval_s: float = 0.1
+    ceilings: CeilingScope = "all"
+    observing: Observing = field(default_factory=Observing)
+
+    def words(self) -> list[str]:
+        """As options of the engine."""
+        return [
+            "--counters",
+            self.counters,
+            "--timeline",
+            self.timeline,
+            "--timeline-interval",
+            f"{self.timeline_interval_s:.9f}",
+            "--ceilings",
+            self.ceilings,
+        ]
+
+
+def watching(
+    counters: str,
+    timeline: str,
+    timeline_interval: str,
+    ceilings: str = "all",
+    observing: Observing | None = None,
+) -> Watching:
+    """What is to be taken down, as typed.
+
+    Raises:
+        StriderError: There is no such choice, or the interval is no time between 1 ms and an hour.
+    """
+    counter_scopes: tuple[CounterScope, ...] = get_args(CounterScope)
+    timeline_scopes: tuple[TimelineScope, ...] = get_args(TimelineScope)
+    ceiling_scopes: tuple[CeilingScope, ...] = get_args(CeilingScope)
+    return Watching(
+        _choice("--counters", counters, counter_scopes),
+        _choice("--timeline", timeline, timeline_scopes),
+        _interval(timeline_interval),
+        _choice("--ceilings", ceilings, ceiling_scopes),
+        observing or Observing(),
+    )
+
+
+def _choice(option: str, text: str, choices: tuple[_Choice, ...]) -> _Choice:
+    for choice in choices:
+        if choice == text:
+            return choice
+    raise StriderError(f'unknown {option} "{text}": one of {", ".join(choices)}')
+
+
+def _interval(text: str) -> float:
+    try:
+        seconds = parse_seconds(text)
+    except ValueError as error:
+        raise StriderError(f"--timeline-interval: {error}") from None
+    if not SHORTEST_INTERVAL_S <= seconds <= LONGEST_INTERVAL_S:
+        raise StriderError(f"--timeline-interval {text}: must be from 1 ms to an hour, such as 100ms")
+    return seconds

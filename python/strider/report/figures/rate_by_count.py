@@ -1,0 +1,33 @@
+"""Rate against the number of clients, or of servers: one line per interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from strider.report.figures import rate_lines
+from strider.report.figures.points import Point
+from strider.report.figures.style import SeriesStyle
+
+Counted = Literal["clients", "servers"]
+
+
+def figure(
+    points: Sequence[tuple[int, Point]],
+    counted: Counted,
+    look: Mapping[str, SeriesStyle],
+    highest_mib_s: float,
+) -> dict[str, Any]:
+    """A line chart with a logarithmic (base 2) axis of numbers and whiskers at each point.
+
+    Args:
+        points: Of one operation and transfer size, each with its number of clients or servers.
+        counted: What is counted.
+        look: Style of each series.
+        highest_mib_s: Upper end of the rate axis, so that neighbouring charts can be compared.
+
+    Returns:
+        A Vega-Lite specification.
+    """
+    axis = rate_lines.Axis(f"number of {counted}", "format(datum.value, 'd')")
+    return rate_lines.figure(points, axis, look, highest_mib_s)

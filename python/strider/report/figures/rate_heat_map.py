@@ -1,0 +1,137 @@
+"""Rate over transfer size and clients: a field of numbers on shades of grey-blue, for each interface.
+
+The shades go from light to dark with the rate, so that they are the same order without colours, and each
+field has its number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strider.report.figures.style import config
+
+_CELL_WIDTH, _CELL_HEIGHT = 46, 20
+_SHADES = ("#f4f7fb", "#c3d6ea", "#7fa9d1", "#3b74ad", "#0b3a66")
+#: From this ratio of the highest to the lowest rate on, shades are logarithmic: small rates would be alike.
+_WIDE = 30.0
+#: From this share of the shades on, numbers are white.
+_DARK = 0.55
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean rate in MiB/s at a transfer size and number of clients.
+
+    Attributes:
+        series: The interface.
+        transfer: The transfer size as text.
+        text: The rate as written into the field.
+        label: What a reader gets who points at the field.
+    """
+
+    series: str
+    transfer: str
+    clients: int
+    mean_mib_s: float
+    text: str
+    label: str
+
+
+def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
+    """Fields by transfer size (across) and clients (up), one block for each interface, one scale for all.
+
+    Args:
+        cells: Of one operation.
+        transfers: The transfer sizes in the order of the axis.
+
+    Returns:
+        A Vega-Lite specification.
+    """
+    series = list(dict.fromkeys(cell.series for cell in cells))
+    clients = sorted({cell.clients for cell in cells}, reverse=True)
+    rates = [cell.mean_mib_s for cell in cells]
+    low, high = min(rates), max(rates)
+    logarithmic = low > 0 and high / low >= _WIDE
+    domain = [low if logarithmic else 0.0, high]
+    colour = {
+        "field": "mean",
+        "type": "quantitative",
+        "title": "mean rate [MiB/s]" + (", logarithmic" if logarithmic else ""),
+        "scale": {"type": "log" if logarithmic else "linear", "domain": domain, "range": list(_SHADES)},
+        "legend": {
+            "orient": "top",
+            "gradientLength": 180,
+            "format": ".2~s",
+            "values": _ticks(domain, logarithmic),
+        },
+    }
+    base = {
+        "x": {
+            "field": "transfer",
+            "type": "ordinal",
+            "sort": list(transfers),
+            "title": "transfer size [bytes]",
+            "axis": {
+                "labelAngle": 0,
+                "ticks": False,
+                "domain": False,
+                "labelOverlap": "greedy",
+                "labelFontSize": 10,
+            },
+        },
+        "y": {
+            "field": "clients",
+            "type": "ordinal",
+            "sort": clients,
+            "title": "clients",
+            "axis": {"ticks": False, "domain": False},
+        },
+    }
+    rect = {
+        "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1},
+        "encoding": {**base, "color": colour, "description": {"field": "label", "type": "nominal"}},
+    }
+    text = {
+        "mark": {"type": "text", "fontSize": 10, "aria": False},
+        "encoding": {
+            **base,
+            "text": {"field": "text", "type": "nominal"},
+            "color": {"condition": {"test": "datum.dark", "value": "white"}, "value": "#222"},
+        },
+    }
+    header = {"labelOrient": "top", "labelAnchor": "start", "labelFontWeight": "bold", "labelPadding": 3}
+    return {
+        "data": {"values": [_row(cell, domain, logarithmic) for cell in cells]},
+        "facet": {"row": {"field": "series", "sort": series, "title": None, "header": header}},
+        "spec": {
+            "layer": [rect, text],
+            "width": {"step": _CELL_WIDTH},
+            "height": {"step": _CELL_HEIGHT},
+        },
+        "spacing": 10,
+        "config": config(),
+    }
+
+
+def _ticks(domain: Sequence[float], logarithmic: bool) -> list[float]:
+    """The ends of the shades and their middle."""
+    low, high = domain
+    return [low, math.sqrt(low * high) if logarithmic else high / 2, high]
+
+
+def _row(cell: Cell, domain: Sequence[float], logarithmic: bool) -> dict[str, Any]:
+    low, high = map(math.log, domain) if logarithmic else domain
+    value = math.log(cell.mean_mib_s) if logarithmic else cell.mean_mib_s
+    share = (value - low) / (high - low) if high > low else 1.0
+    return {
+        "series": cell.series,
+        "transfer": cell.transfer,
+        "clients": cell.clients,
+        "mean": cell.mean_mib_s,
+        "text": cell.text,
+        "label": cell.label,
+        "dark": share > _DARK,
+    }

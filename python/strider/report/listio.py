@@ -1,0 +1,354 @@
+"""The part of a report on list I/O: methods against lengths of pieces, registration, what went to servers."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from strider.report.charts import Chart, points_caption
+from strider.report.facets import Facets
+from strider.report.figures import rate_by_piece, registration_fit, svg
+from strider.report.figures.points import Point, point_of
+from strider.report.figures.registration_fit import Fit
+from strider.report.figures.style import styles
+from strider.report.interface_facts import InterfaceFacts
+from strider.report.numbers import NOTHING, significant, time_unit
+from strider.report.references import Reference
+from strider.report.tables import HtmlTable, section_starts
+from strider.statistics import OperationSummary
+from strider.store.model import Run
+from strider.units import MB, MIB, format_bytes, format_bytes_rounded, grouped
+
+_INTERFACE = "listio"
+#: Fewer lengths are no sweep.
+_MINIMUM_LENGTHS = 3
+
+Cell = Callable[[OperationSummary], str]
+
+
+@dataclass(frozen=True)
+class ListioView:
+    """What a report says of list I/O."""
+
+    charts: Sequence[Chart]
+    tables: Sequence[HtmlTable]
+
+
+def view(
+    run: Run, summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None
+) -> ListioView | None:
+    """The part on list I/O of a run; None where no case used the service."""
+    facts = InterfaceFacts.of(run)
+    own = [summary for summary in summaries if summary.case.interface_name == _INTERFACE]
+    if not own:
+        return None
+    charts = [*_method_charts(own, facets), *_registration_chart(own, facts)]
+    tables = [
+        _registrations(own, facets, facts, reference),
+        _totals(summaries, facets, facts, reference),
+        _servers(own, facets, facts),
+    ]
+    return ListioView(charts, [table for table in tables if table is not None])
+
+
+def _method_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
+    """Rate against the length of the pieces, for each group and operation that swept it."""
+    cells: defaultdict[tuple[str, str], list[tuple[int, str, Point]]] = defaultdict(list)
+    for summary in summaries:
+        piece, point = summary.case.pattern.get("piece"), point_of(summary, facets)
+        if isinstance(piece, int) and piece > 0 and point is not None:
+            method = str(summary.case.interface.get("method", ""))
+            cells[point.group, summary.operation].append((piece, method, point))
+    wide = {key: own for key, own in cells.items() if len({one[0] for one in own}) >= _MINIMUM_LENGTHS}
+    return [_method_chart(*key, own, facets) for key, own in wide.items()]
+
+
+def _method_chart(
+    group: str, operation: str, cells: Sequence[tuple[int, str, Point]], facets: Facets
+) -> Chart:
+    rates: dict[str, dict[int, float]] = {
+        method: {piece: point.mean_mib_s for piece, own, point in cells if own == method}
+        for method in ("gather", "pack")
+    }
+    crossover = crossover_of(rates["gather"], rates["pack"])
+    points = sorted(((piece, point) for piece, _, point in cells), key=lambda one: one[0])
+    highest = max(point.high_mib_s for _, point in points)
+    specification = rate_by_piece.figure(points, styles(facets.series_order), highest, crossover)
+    title = f"{group}: {operation}"
+    description = (
+        f"Line chart of rate in MiB/s against the length of a piece: {title}. A table has its numbers."
+    )
+    caption = f"{points_caption([point for _, point in points])} {_in_words(rates, crossover)}".strip()
+    return Chart(title, caption, svg.draw(specification, description), "method by piece", operation)
+
+
+def crossover_of(gather: dict[int, float], pack: dict[int, float]) -> float | None:
+    """The length of pieces, bytes, from which on gathering is faster than packing.
+
+    Between two lengths it is where the logarithm of the ratio is 0 on a straight line; None where one of the
+    two is faster throughout.
+    """
+    both = sorted(length for length in gather if length in pack and gather[length] > 0 and pack[length] > 0)
+    ratios = [math.log(gather[length] / pack[length]) for length in both]
+    behind = [position for position, ratio in enumerate(ratios) if ratio < 0]
+    if not behind or behind[-1] == len(both) - 1:
+        return None
+    last = behind[-1]
+    share = -ratios[last] / (ratios[last + 1] - ratios[last])
+    return float(both[last] * (both[last + 1] / both[last]) ** share)
+
+
+def _in_words(rates: dict[str, dict[int, float]], crossover: float | None) -> str:
+    """What gathering and packing have to do with each other; empty without both."""
+    gather, pack = rates["gather"], rates["pack"]
+    both = [length for length in gather if pack.get(length) and length >= (crossover or 0)]
+    if not both:
+        return ""
+    best = max(both, key=lambda length: gather[length] / pack[length])
+    ratio = gather[best] / pack[best]
+    at = f"{significant(ratio)} times the rate of pack at {format_bytes(best)}"
+    if crossover is not None:
+        return f"By the means gather overtakes pack at about {format_bytes_rounded(crossover)}; at most {at}."
+    return f"Gather has at {'most' if ratio >= 1 else 'best'} {at}."
+
+
+def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFacts) -> list[Chart]:
+    """The fits T = a · p + b of the domains that were calibrated in the run."""
+    fits: dict[str, Fit] = {}
+    for summary in summaries:
+        domain, facts = str(summary.case.interface.get("registration", "none")), told.of_operation(summary)
+        if domain not in fits and "register_us_per_page" in facts and "register_us" in facts:
+            fits[domain] = Fit(domain, _first(facts["register_us_per_page"]), _first(facts["register_us"]))
+    known = [fit for fit in fits.values() if fit.us_per_page > 0 and fit.us > 0]
+    return [registration_chart(known)] if known else []
+
+
+def registration_chart(fits: Sequence[Fit]) -> Chart:
+    """Time to register against pages, a line for each domain."""
+    named = [replace(fit, name=f"{fit.name}: T = {fit.us_per_page:.3g} p + {fit.us:.3g} µs") for fit in fits]
+    drawing = svg.draw(
+        registration_fit.figure(named), "Line chart of the time to register memory against its pages."
+    )
+    points = "points: what was measured" if any(fit.samples for fit in fits) else "the points mark its ends"
+    caption = f"A line for each domain is the fit T = a · p + b; {points}. Both axes are logarithmic."
+    return Chart("Cost of registering memory", caption, drawing, "registration")
+
+
+def fits_of(domains: Iterable[dict[str, Any]]) -> list[Fit]:
+    """Fits as `strider listio registration --json` tells them, without domains that this machine lacks."""
+    return [
+        Fit(
+            str(one["domain"]),
+            one["register"]["us_per_page"],
+            one["register"]["us"],
+            [(sample["pages"], sample["register_us"]) for sample in one["samples"]],
+        )
+        for one in domains
+        if not one["problem"]
+    ]
+
+
+def _first(text: str) -> float:
+    """The number before ± in a fact; NaN where there is none."""
+    try:
+        return float(text.partition("±")[0])
+    except ValueError:
+        return math.nan
+
+
+def _registrations(
+    summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts, reference: Reference | None
+) -> HtmlTable | None:
+    """How memory was registered, and what that left of the rate without, beside published shares."""
+    if all(summary.case.interface.get("registration", "none") == "none" for summary in summaries):
+        return None
+    ideals = {_alike(s): s for s in summaries if s.case.interface.get("registration", "none") == "none"}
+
+    def share(summary: OperationSummary, rate: Callable[[OperationSummary], float | None]) -> str:
+        ideal = ideals.get(_alike(summary))
+        own, best = rate(summary), rate(ideal) if ideal else None
+        return f"{100 * own / best:.0f}" if own and best else NOTHING
+
+    def measured(summary: OperationSummary) -> float | None:
+        return summary.rate.mean * MIB / MB if summary.rate else None
+
+    def published(summary: OperationSummary) -> float | None:
+        return reference.figure_mb_s(summary.case, summary.operation) if reference else None
+
+    def fact(name: str) -> Cell:
+        return lambda s: _grouped(facts.count(s, name))
+
+    columns: dict[tuple[str, str], Cell] = {
+        ("conditions", ""): lambda s: facets.group[s.case.number],
+        ("operation", ""): lambda s: s.operation,
+        ("domain", ""): lambda s: str(s.case.interface.get("registration", "none")),
+        ("strategy", ""): lambda s: _strategy(s),
+        ("mean", "MB/s"): lambda s: significant(measured(s)),
+        ("of the ideal", "%"): lambda s: share(s, measured),
+        **(
+            {
+                ("published", "MB/s"): lambda s: significant(published(s)),
+                ("published: of the ideal", "%"): lambda s: share(s, published),
+            }
+            if reference and reference.knows(summaries)
+            else {}
+        ),
+        ("registrations", ""): fact("registrations"),
+        ("failed", ""): fact("registration_failures"),
+        ("pages", ""): fact("registered_pages"),
+        ("hole pages", ""): fact("hole_pages"),
+        ("questions to the kernel", ""): fact("hole_queries"),
+        ("time registering", "ms"): lambda s: significant(
+            _milliseconds(facts.of_operation(s).get("registration_us"))
+        ),
+    }
+    caption = "Registration: measured by all clients; counts of the first client in the first repetition"
+    return _table(caption, columns, sorted(summaries, key=lambda s: _group_of(s, facets)), labels=4)
+
+
+def _alike(summary: OperationSummary) -> tuple[str, ...]:
+    """What cases have in common that differ in how memory is registered."""
+    case = summary.case
+    other = {key: value for key, value in case.interface.items() if key not in ("registration", "strategy")}
+    return tuple(
+        map(str, (case.name, summary.operation, case.clients, case.common_parameters(), case.pattern, other))
+    )
+
+
+def _strategy(summary: OperationSummary) -> str:
+    interface = summary.case.interface
+    if interface.get("registration", "none") == "none":
+        return "ideal"
+    return str(interface.get("strategy", ""))
+
+
+def _group_of(summary: OperationSummary, facets: Facets) -> int:
+    return list(dict.fromkeys(facets.group.values())).index(facets.group[summary.case.number])
+
+
+def _totals(
+    summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts, reference: Reference | None
+) -> HtmlTable | None:
+    """Each case with all its operations together, also those through other interfaces on the same pattern."""
+    patterns = {s.case.shape_name for s in summaries if s.case.interface_name == _INTERFACE}
+    by_case: defaultdict[int, list[OperationSummary]] = defaultdict(list)
+    for summary in summaries:
+        if summary.case.shape_name in patterns and summary.times is not None:
+            by_case[summary.case.number].append(summary)
+    calls = {
+        s[0].case.interface.get("calls") for s in by_case.values() if s[0].case.interface_name == _INTERFACE
+    }
+    if len(calls) < 2:
+        return None
+    unit = time_unit([s.times.elapsed_s for own in by_case.values() for s in own if s.times])
+    several = len({facets.group[number] for number in by_case}) > 1
+    head = [("interface", ""), ("operations", ""), ("time", unit.name)]
+    head += [
+        (name, "")
+        for name in ("requests", "messages", "bytes on the wire", "network operations", "registrations")
+    ]
+    figures = {number: _published_requests(own, reference) for number, own in by_case.items()}
+    known = any(figures.values())
+    if known and reference:
+        head.insert(4, (f"requests published: {reference.machine}, {reference.year}", ""))
+    rows = []
+    for number, own in by_case.items():
+        sums = {
+            name: _sum(own, name, facts)
+            for name in ("requests", "messages", "wire_bytes", "network_operations", "registrations")
+        }
+        moved = sums["wire_bytes"]
+        row = [
+            *([facets.group[number]] if several else []),
+            facets.series[number],
+            " and ".join(summary.operation for summary in own),
+            unit.format(sum(summary.times.elapsed_s for summary in own if summary.times)),
+            _grouped(sums["requests"]),
+            *([_grouped(figures[number])] if known else []),
+            _grouped(sums["messages"]),
+            NOTHING if moved is None else format_bytes_rounded(moved),
+            _grouped(sums["network_operations"]),
+            _grouped(sums["registrations"]),
+        ]
+        rows.append(row)
+    columns = [("pattern", "")] * several + head
+    caption = "All operations of a case together: mean time; counts of the first client"
+    return _without_empty(HtmlTable(caption, columns, rows, labels=2 + several))
+
+
+def _published_requests(summaries: Sequence[OperationSummary], reference: Reference | None) -> int | None:
+    return reference.requests(summaries[0].case) if reference else None
+
+
+def _sum(summaries: Sequence[OperationSummary], name: str, facts: InterfaceFacts) -> int | None:
+    counts = [facts.count(summary, name) for summary in summaries]
+    return sum(count for count in counts if count is not None) if None not in counts else None
+
+
+def _servers(
+    summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts
+) -> HtmlTable | None:
+    """What the first client asked its servers for, by operation."""
+
+    def fact(name: str) -> Cell:
+        return lambda s: _grouped(facts.count(s, name))
+
+    def wire(summary: OperationSummary) -> str:
+        moved = facts.count(summary, "wire_bytes")
+        return NOTHING if moved is None else format_bytes_rounded(moved)
+
+    several = len({facets.group[summary.case.number] for summary in summaries}) > 1
+    pattern: dict[tuple[str, str], Cell] = (
+        {("pattern", ""): lambda s: facets.group[s.case.number]} if several else {}
+    )
+    columns: dict[tuple[str, str], Cell] = {
+        **pattern,
+        ("operation", ""): lambda s: s.operation,
+        ("transfer", ""): lambda s: format_bytes(s.case.transfer_bytes) if s.case.transfer_bytes else NOTHING,
+        ("interface", ""): lambda s: facets.series[s.case.number],
+        ("calls", ""): fact("calls"),
+        ("requests", ""): fact("requests"),
+        ("messages", ""): fact("messages"),
+        ("bytes on the wire", ""): wire,
+        ("network operations", ""): fact("network_operations"),
+        ("pieces", ""): fact("network_pieces"),
+        ("lists gathered", ""): fact("lists_gathered"),
+        ("lists packed", ""): fact("lists_packed"),
+        ("lists by piece", ""): fact("lists_by_piece"),
+    }
+    told = [summary for summary in summaries if facts.of_operation(summary)]
+    caption = "What the first client asked its servers for, in the first repetition"
+    return _table(caption, columns, told, labels=3 + several) if told else None
+
+
+def _table(
+    caption: str, columns: dict[tuple[str, str], Cell], summaries: Sequence[OperationSummary], labels: int
+) -> HtmlTable:
+    rows = [[cell(summary) for cell in columns.values()] for summary in summaries]
+    return _without_empty(
+        HtmlTable(caption, list(columns), rows, labels, section_starts([row[0] for row in rows]))
+    )
+
+
+def _without_empty(table: HtmlTable) -> HtmlTable:
+    """The table without columns in which nothing is told."""
+    kept = [
+        position
+        for position in range(len(table.columns))
+        if position < table.labels or any(row[position] != NOTHING for row in table.rows)
+    ]
+    columns = [table.columns[position] for position in kept]
+    rows = [[row[position] for position in kept] for row in table.rows]
+    return replace(table, columns=columns, rows=rows)
+
+
+def _milliseconds(us: str | None) -> float | None:
+    value = _first(us or "")
+    return None if math.isnan(value) else value / 1000
+
+
+def _grouped(count: int | None) -> str:
+    return NOTHING if count is None else grouped(count)

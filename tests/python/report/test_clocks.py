@@ -1,0 +1,49 @@
+"""A phase whose time the clocks do not tell exactly cannot pass for one whose time is known."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from builders import CaseSpec, RunBuilder
+from strider.report import write_html
+from strider.report.clocks import clock_notes, clock_remark
+from strider.report.table import render
+from strider.statistics import summarize
+from strider.store import Run, load
+
+SENTENCE = "The clocks of the nodes could not be compared exactly enough for"
+
+
+def run_of(tmp_path: Path, clock_error_s: float | None) -> Run:
+    return load(RunBuilder([CaseSpec(clock_error_s=clock_error_s)], repetitions=2).write(tmp_path / "run"))
+
+
+def test_good_clocks_need_no_words(tmp_path: Path) -> None:
+    for error_s in (None, 1e-6):
+        summaries = summarize(run_of(tmp_path, error_s))
+        assert clock_remark(summaries) == ""
+        assert [clock_notes(summary) for summary in summaries] == [[], []]
+
+
+def test_inexact_clocks_are_told_in_the_row_and_in_a_sentence(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 0.5)
+    summaries = summarize(run)
+    assert [clock_notes(summary) for summary in summaries] == [["clocks inexact"]] * 2
+    shortest_s = min(sample.elapsed_s for sample in run.samples)
+    sentence = clock_remark(summaries)
+    assert sentence.startswith(f"{SENTENCE} 4 of 4 phases")
+    assert f"(at worst {100 * 0.5 / shortest_s:.0f} %)" in sentence
+
+
+def test_the_table_and_the_report_say_it(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 0.5)
+    text = io.StringIO()
+    render(run, Console(file=text, width=200))
+    assert SENTENCE in text.getvalue()
+    assert "clocks inexact" in text.getvalue()
+    page = tmp_path / "report.html"
+    write_html([run], page)
+    assert SENTENCE in page.read_text(encoding="utf-8")

@@ -1,0 +1,229 @@
+"""Nodes whose clocks differ: a run on them says what one clock would have said."""
+
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from harness import EngineJob, EngineRun, Json, case, plan, run_engine, wait_for
+from strider.engine import Engine
+
+RATES_AGREE = 0.01
+"""How far rates may be from what an unshifted clock says, as a share."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Ranks of one machine that stand in for nodes: clock k is k times as far ahead, and as much too fast."""
+
+    ranks_per_node: int
+    shift_s: float = 0.0
+    drift: float = 0.0
+    since_s: float = 0.0
+    delay_s: float = 0.0
+
+    def environment(self, preloaded: Path) -> list[str]:
+        """The command that has it so."""
+        return [
+            "env",
+            f"LD_PRELOAD={preloaded}",
+            f"OTHER_CLOCK_RANKS_PER_NODE={self.ranks_per_node}",
+            f"OTHER_CLOCK_SHIFT={self.shift_s!r}",
+            f"OTHER_CLOCK_DRIFT={self.drift!r}",
+            f"OTHER_CLOCK_SINCE={self.since_s!r}",
+            f"OTHER_CLOCK_DELAY={self.delay_s!r}",
+        ]
+
+    def ahead_s(self, node: int, true_s: float) -> float:
+        """How far a node's clock is ahead at a time of the machine's own clock."""
+        return node * (self.shift_s + self.drift * (true_s - self.since_s))
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that gives ranks other clocks."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("needs a C compiler (Debian package gcc)")
+    library = tmp_path_factory.mktemp("other_clock") / "other_clock.so"
+    source = Path(__file__).with_name("other_clock.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+def run_on(
+    engine: Engine, nodes: Nodes, preloaded: Path, work: Path, document: Json, directory: Path
+) -> tuple[EngineRun, float]:
+    """A run, and when it began on the machine's own clock (20 ms or less too late)."""
+    with EngineJob(engine, document, work, nodes.environment(preloaded), directory) as job:
+        wait_for(lambda: job.events_file.exists(), "the first event")
+        origin_s = time.clock_gettime(time.CLOCK_MONOTONIC)
+        return job.finish(), origin_s
+
+
+def writes(clients: int, repetitions: int, **keys: Json) -> Json:
+    """A plan whose phases last some tenths of a second."""
+    one = case(
+        "segmented",
+        pattern_transfer=4096,
+        pattern_block=16 << 30,
+        deadline=0.3,
+        wear_out=False,
+        clients=clients,
+        operations=["write"],
+        repetitions=repetitions,
+        sharing="per-rank",
+        interface="null",
+        **keys,
+    )
+    return plan([one])
+
+
+def offset_s(clocks: Mapping[int, Json], sample: Json, node: int, at_s: float) -> float:
+    """What the run takes a node's clock to be behind rank 0's at a time of this clock."""
+    if node not in clocks:
+        return 0.0
+    share = (at_s - sample["start_s"]) / sample["elapsed_s"]
+    begin, end = clocks[node]["offset_start_s"], clocks[node]["offset_end_s"]
+    return float(begin + share * (end - begin))
+
+
+@pytest.mark.parametrize(
+    ("ranks_per_node", "clients", "shift_s", "drift"),
+    [(1, 2, 3.0, 200e-6), (2, 4, -3.0, -200e-6), (1, 4, 3.0, 200e-6), (1, 2, 3.0, 0.02)],
+    ids=["two nodes", "two nodes of two ranks, behind", "four nodes", "two percent too fast"],
+)
+def test_rates_are_those_of_one_clock(
+    engine: Engine,
+    preloaded: Path,
+    tmp_path: Path,
+    ranks_per_node: int,
+    clients: int,
+    shift_s: float,
+    drift: float,
+) -> None:
+    since_s = time.clock_gettime(time.CLOCK_MONOTONIC)
+    nodes = Nodes(ranks_per_node, shift_s, drift, since_s)
+    done, origin_s = run_on(engine, nodes, preloaded, tmp_path, writes(clients, 4), tmp_path / "target")
+    assert done.returncode == 0, done.stderr
+    samples = done.of("sample")
+    assert len(samples) == 4
+    for sample in samples:
+        wanted = {"repetition": sample["repetition"]}
+        clocks = {clock["node"]: clock for clock in done.of("clock", **wanted)}
+        assert sorted(clocks) == list(range(1, clients // ranks_per_node))
+        ranks = done.of("rank", **wanted)
+        starts: list[float] = []
+        ends: list[float] = []
+        for rank in ranks:
+            for times, at_s in ((starts, rank["start_s"]), (ends, rank["end_s"])):
+                # What the rank's own clock showed, and what the machine's did then.
+                ahead = nodes.ahead_s(rank["node"], origin_s + at_s)
+                error_s = ahead + offset_s(clocks, sample, rank["node"], at_s)
+                bound_s = clocks[rank["node"]]["error_s"] if rank["node"] else 0.0
+                # The beginning of the run is known to 20 ms, in which clocks drift.
+                assert abs(error_s) <= bound_s + abs(0.05 * drift * clients) + 1e-7
+                times.append(at_s - error_s)
+        true_s = max(ends) - min(starts)
+        assert sample["elapsed_s"] == pytest.approx(true_s, rel=RATES_AGREE)
+        assert sample["rate_mib_s"] == pytest.approx(sample["bytes"] / true_s / 2**20, rel=RATES_AGREE)
+        assert sample["clock_error_s"] == pytest.approx(2 * max(c["error_s"] for c in clocks.values()))
+        assert sample["start_skew_s"] == pytest.approx(
+            max(r["start_s"] for r in ranks) - min(r["start_s"] for r in ranks), abs=1e-6
+        )
+        assert sample["end_skew_s"] == pytest.approx(
+            max(r["end_s"] for r in ranks) - min(r["end_s"] for r in ranks), abs=1e-6
+        )
+
+
+def test_drift_is_found(engine: Engine, preloaded: Path, tmp_path: Path) -> None:
+    nodes = Nodes(1, 3.0, 0.005, time.clock_gettime(time.CLOCK_MONOTONIC))
+    done, _ = run_on(engine, nodes, preloaded, tmp_path, writes(3, 3), tmp_path / "target")
+    *_, first, second = done.of("clock")
+    assert [clock["node"] for clock in (first, second)] == [1, 2]
+    for clock in (first, second):
+        wanted_ppm = clock["node"] * 5000
+        assert abs(clock["drift_ppm"] - wanted_ppm) <= clock["drift_error_ppm"] + 0.01 * wanted_ppm
+
+
+def test_a_name_space_of_time_is_a_clock_of_its_own(engine: Engine, tmp_path: Path) -> None:
+    """The kernel itself shifts the clock here, of ranks that have one host name."""
+    shifted = ["unshare", "--time", "--monotonic", "3", "--fork"]
+    if subprocess.run([*shifted, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("machine: name spaces of time can only be made by root")
+    script = tmp_path / "strider-engine"
+    lines = [
+        "#!/bin/sh",
+        '[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" = 0 ] || wrap="' + " ".join(shifted) + '"',
+        f'exec $wrap {engine.path} "$@"',
+    ]
+    script.write_text("\n".join(lines) + "\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    done = run_engine(replace(engine, path=script), writes(2, 2), tmp_path)
+    assert done.returncode == 0, done.stderr
+    for clock in done.of("clock"):
+        assert abs(clock["offset_start_s"] + 3) <= clock["error_s"] + 1e-7
+        assert abs(clock["offset_end_s"] + 3) <= clock["error_s"] + 1e-7
+    for sample in done.of("sample"):
+        ranks = done.of("rank", repetition=sample["repetition"])
+        # Had the shift been taken for time, the phase would have lasted three seconds.
+        assert sample["elapsed_s"] < 2
+        assert max(rank["transfer_s"] for rank in ranks) == pytest.approx(
+            sample["transfer_s"], rel=RATES_AGREE
+        )
+
+
+def test_one_clock_has_no_error(engine: Engine, tmp_path: Path) -> None:
+    done = run_engine(engine, {**writes(2, 1), "ranks_per_node": 1}, tmp_path)
+    sample = done.sample()
+    assert sample["clock_error_s"] is None
+    assert sample["flags"] == []
+    assert done.of("clock") == []
+
+
+def test_a_phase_too_short_for_its_clocks_is_flagged(engine: Engine, preloaded: Path, tmp_path: Path) -> None:
+    """A reading of the clock takes 2 ms, so each message there and back as much or more."""
+    one = case("segmented", pattern_transfer=4096, pattern_block=4096, clients=2, interface="null")
+    nodes = Nodes(1, 3.0, delay_s=0.002)
+    done, _ = run_on(engine, nodes, preloaded, tmp_path, plan([one]), tmp_path / "target")
+    samples = done.of("sample")
+    assert samples
+    for sample in samples:
+        assert sample["clock_error_s"] > 0.01 * sample["elapsed_s"]
+        assert sample["flags"] == ["clock"]
+
+
+@pytest.mark.parametrize("message", [0, 45], ids=["at the start of the run", "before a phase"])
+def test_a_rank_that_hangs_while_clocks_are_compared_ends_the_run(
+    engine: Engine, preloaded: Path, tmp_path: Path, message: int
+) -> None:
+    document = {**writes(2, 3), "stall_timeout_s": 1.5}
+    wrap = [*Nodes(1).environment(preloaded), f"OTHER_CLOCK_HANGS_AT={message}"]
+    begin = time.monotonic()
+    with EngineJob(engine, document, tmp_path, wrap) as job:
+        done = job.finish()
+    assert time.monotonic() - begin < 30
+    assert done.returncode not in (0, 1)
+    assert done.events[0]["event"] == "run"
+    (error,) = done.of("error")
+    assert error["kind"] == "stall"
+    assert done.of("end")[0]["status"] == "failed"
+
+
+def test_no_rank_starts_before_the_instant_that_was_set(
+    engine: Engine, preloaded: Path, tmp_path: Path
+) -> None:
+    nodes = Nodes(1, 3.0, 200e-6, time.clock_gettime(time.CLOCK_MONOTONIC))
+    done, _ = run_on(engine, nodes, preloaded, tmp_path, writes(3, 5), tmp_path / "target")
+    assert len(done.of("timeline")) == 15
+    for timeline in done.of("timeline"):
+        wanted = {"repetition": timeline["repetition"]}
+        (rank,) = done.of("rank", rank=timeline["rank"], **wanted)
+        errors = [clock["error_s"] for clock in done.of("clock", node=rank["node"], **wanted)]
+        # Once as it was known when the instant was set, once as it is known now.
+        assert rank["start_s"] >= timeline["start_s"] - 2 * sum(errors) - 1e-7
