@@ -80,7 +80,7 @@ def default_of(parameter: Parameter) -> str:
 
 
 def _keys(description: Description) -> Iterator[str]:
-    yield "What a suite file may say ([suites](../suites.md)); `strider describe case` prints the same. Sizes are typed as `\"4KiB\"`, times as `\"30s\"`."
+    yield 'What a suite file may say ([suites](../suites.md)); `strider describe case` prints the same. Sizes are typed as `"4KiB"`, times as `"30s"`.'
     yield from ("", "## `[suite]`", "")
     yield from parameter_table(list(SUITE_PARAMETERS.values()), "")
     yield from ("", "Any key that every case has may stand here too, as the default of all cases.")
@@ -127,7 +127,9 @@ def _overview(entries: Sequence[Pattern] | Sequence[Interface], folder: str) -> 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
-    return ["| " + " | ".join(line) + " |" if line[0] != "---" else "|" + "---|" * len(head) for line in lines]
+    return [
+        "| " + " | ".join(line) + " |" if line[0] != "---" else "|" + "---|" * len(head) for line in lines
+    ]
 
 
 # --- the command line -------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from harness import (
 )
 from strider import lab
 from strider.engine import Engine, Interface
-from strider.lab import Endpoint, System, Record
+from strider.lab import Endpoint, Record, System
 
 METHODS: dict[str, Json] = {
     "posix multiple": {"interface": "posix"},

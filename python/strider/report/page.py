@@ -20,9 +20,9 @@ from strider.report.facets import Facets, format_value, joined
 from strider.report.filters import Filter, filters_of, marks_of
 from strider.report.groups import Group, groups_of
 from strider.report.interface_facts import InterfaceFacts
-from strider.report.listio import ListioView
 from strider.report.limits import LimitsView
 from strider.report.limits import view as limits_view
+from strider.report.listio import ListioView
 from strider.report.metadata import html_tables
 from strider.report.metadata_charts import latency_charts, rate_charts
 from strider.report.references import Reference, reference_of

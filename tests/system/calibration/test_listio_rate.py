@@ -1,7 +1,6 @@
 """Servers that are limited to a known rate: what a run reports is that rate, whatever else the machine does."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
