@@ -1,9 +1,11 @@
-"""What counting costs: 4 KiB requests in memory with all counters and with none, in alternating runs.
+"""What watching costs: 4 KiB requests in memory with all counters and timelines, and with none, alternating.
 
     .strider/venv/bin/python benchmarks/counters.py [DIR] [ROUNDS]
 
-Counters are read before and after the timed part, so rates must not tell the two apart: neither of a phase
-(MiB/s) nor of its requests (processor time, which other programs on the machine change less).
+Counters are read before and after the timed part, and timelines cost two comparisons a request, so rates
+must not tell the two apart: neither of a phase (MiB/s) nor of its requests (processor time, which other
+programs on the machine change less). Each round compares two runs next to each other; the median of their
+ratios counts.
 """
 
 import shutil
@@ -18,7 +20,10 @@ from common import Json, print_medians, run_events
 TRANSFER = 4096
 BYTES = 256 << 20
 OPERATIONS = ("rewrite", "read")
-SCOPES = ("all", "none")
+SCOPES = {
+    "all": ["--counters", "all", "--timeline", "rank"],
+    "none": ["--counters", "none", "--timeline", "none"],
+}
 
 
 def events_of(folder: Path, scope: str) -> list[Json]:
@@ -31,7 +36,7 @@ def events_of(folder: Path, scope: str) -> list[Json]:
         "sync": "none",
         "operations": ["write", *OPERATIONS],
     }
-    return run_events([case], folder, ["--counters", scope])
+    return run_events([case], folder, SCOPES[scope])
 
 
 def main(parent: Path, rounds: int) -> None:
@@ -43,7 +48,7 @@ def main(parent: Path, rounds: int) -> None:
     try:
         for position in range(rounds):
             # The first of two runs may find another machine than the second, so they take turns.
-            for scope in SCOPES if position % 2 else reversed(SCOPES):
+            for scope in SCOPES if position % 2 else reversed(list(SCOPES)):
                 for event in events_of(folder, scope):
                     if event["event"] == "sample" and event["operation"] in OPERATIONS:
                         processor_s = event["user_s"] + event["system_s"]
@@ -58,9 +63,13 @@ def main(parent: Path, rounds: int) -> None:
         for kind, found in (("rates", rates), ("times", times))
     }
     note = f"medians (range) of {rounds} alternating runs in {parent}; wanted: a ratio of at least 0.98"
-    print_medians("4 KiB requests with counters and without", "MiB/s", ordered["rates"], note)
+    print_medians("4 KiB requests with counters and timelines, and without", "MiB/s", ordered["rates"], note)
     note = "of all ranks, per request; wanted: a ratio of at most 1.02"
     print_medians("The same in processor time", "µs", ordered["times"], note)
+    for kind, what in (("rates", "rate"), ("times", "processor time")):
+        for operation, values in ordered[kind].items():
+            ratios = [watched / plain for watched, plain in zip(values["all"], values["none"], strict=True)]
+            print(f"{operation}: {what} {statistics.median(ratios):.3f} × in the median of the rounds")
     print(
         f"Both readings of a phase together take {statistics.median(sampling_ms):.2g} ms "
         f"({min(sampling_ms):.2g} - {max(sampling_ms):.2g}), outside of the timed part."

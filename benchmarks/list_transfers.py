@@ -1,10 +1,11 @@
 """How lists of pieces move to and from an I/O server by each method, and whether hybrid chooses well.
 
-    .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [DIRECTORY]]]]
+    .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [OFFSET]]]]
 
 TRANSPORT is cma (default) or tcp; STORE is nothing (default: the server forgets what is written, so that
-what is measured is the way there) or files, below DIRECTORY (default: where temporary files go). One
-server, one client, memory at a stride of twice the length of a piece, a contiguous file. Rates are those of
+what is measured is the way there) or files, where temporary files go. One server, one client, memory at
+a stride of twice the length of a piece that begins OFFSET bytes into a page (default 0, as the engine's; 16 is
+where malloc has large blocks), a contiguous file. Rates are those of
 the best of short windows, which other work on the machine moves least; ratios are also given as medians of
 those within a round. `chose` is what hybrid did, and whether the other way was better by more than 5 % within
 rounds: where hybrid takes the better way, it is that way, and only noise tells them apart. Builds `strider-list-transfers` and `strider-listio-server` beside
@@ -49,7 +50,7 @@ def build() -> Path:
     return folder
 
 
-def measure(folder: Path, place: Path, transport: str, rounds: int, store: str) -> list[Json]:
+def measure(folder: Path, place: Path, transport: str, rounds: str, store: str, offset: str) -> list[Json]:
     """Runs a server and the client; what the client printed."""
     (place / "secret").write_text(SECRET)
     options = [
@@ -74,7 +75,7 @@ def measure(folder: Path, place: Path, transport: str, rounds: int, store: str) 
                 "secret": SECRET,
             }
             (place / "volume.json").write_text(json.dumps(volume))
-            client = [folder / "benchmarks/listio/strider-list-transfers", place / "volume.json", rounds]
+            client = [folder / "benchmarks/listio/strider-list-transfers", place / "volume.json", rounds, offset]
             done = subprocess.run(
                 [str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True
             )
@@ -138,13 +139,13 @@ def print_direction(direction: str, times: dict[tuple[str, int, int], Times], ti
     Console(width=160).print(table)
 
 
-def main(transport: str = "cma", rounds: str = "100", store: str = "nothing", directory: str = "") -> None:
+def main(transport: str = "cma", rounds: str = "100", store: str = "nothing", offset: str = "0") -> None:
     """Measures and prints."""
     folder = build()
-    with tempfile.TemporaryDirectory(dir=directory or None) as place:
-        times = sort_out(measure(folder, Path(place), transport, int(rounds), store))
+    with tempfile.TemporaryDirectory() as place:
+        times = sort_out(measure(folder, Path(place), transport, rounds, store, offset))
     for direction in ("write", "read"):
-        print_direction(direction, times, f"{transport}, store {store}")
+        print_direction(direction, times, f"{transport}, store {store}, {offset} bytes into a page")
 
 
 if __name__ == "__main__":

@@ -87,6 +87,7 @@ missing_packages() { # the Debian packages of what nobody provides
   has_header gtest/gtest.h || echo libgtest-dev
   has pkg-config || echo pkg-config
   has_header liburing.h || echo liburing-dev
+  [ -e /usr/include/fuse3/fuse.h ] || echo libfuse3-dev fuse3 # for a file system with a known delay
   has_header openssl/hmac.h || echo libssl-dev
   # Optional modules are tested where their libraries fit the MPI: Debian's MPICH has its own HDF5.
   case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) [ -e /usr/include/hdf5/mpich/hdf5.h ] || echo libhdf5-mpich-dev ;; esac

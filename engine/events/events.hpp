@@ -122,6 +122,14 @@ struct Sample {
     std::uint64_t requests_per_rank_min = 0, requests_per_rank_max = 0;
   };
   std::optional<Deadline> deadline;
+  /// Requests that came in open loop, per second: as the case has it, as they came, as they were issued.
+  struct OpenLoop {
+    std::string_view kind;
+    double rate = 0, offered = 0, achieved = 0;
+    std::uint64_t late_requests = 0;
+    double latest_s = 0;
+  };
+  std::optional<OpenLoop> arrivals;
   struct Verification {
     std::uint64_t checked_bytes = 0, wrong_bytes = 0, mismatches = 0;
   };

@@ -104,6 +104,16 @@ Json deadline_of(const std::optional<Sample::Deadline>& deadline) {
           {"requests_per_rank_max", deadline->requests_per_rank_max}};
 }
 
+Json arrivals_of(const std::optional<Sample::OpenLoop>& arrivals) {
+  if (!arrivals) return nullptr;
+  return {{"kind", arrivals->kind},
+          {"rate_requests_s", arrivals->rate},
+          {"offered_requests_s", arrivals->offered},
+          {"achieved_requests_s", arrivals->achieved},
+          {"late_requests", arrivals->late_requests},
+          {"latest_s", arrivals->latest_s}};
+}
+
 Json verification_of(const std::optional<Sample::Verification>& verification) {
   if (!verification) return nullptr;
   return {{"checked_bytes", verification->checked_bytes},
@@ -273,6 +283,7 @@ void EventStream::sample(const PhaseName& name, const Sample& sample) {
                {"rank_rate_mib_s", data ? rank_rates_of(sample) : Json(nullptr)},
                {"rank_rate_requests_s", data ? Json(nullptr) : rank_rates_of(sample)},
                {"deadline", deadline_of(sample.deadline)},
+               {"arrivals", arrivals_of(sample.arrivals)},
                {"verify", verification_of(sample.verification)},
                {"digest", sample.digest ? Json(hex16(*sample.digest)) : Json(nullptr)},
                {"served_by_storage", nullptr},

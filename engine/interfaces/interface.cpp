@@ -1,8 +1,14 @@
 #include "interfaces/interface.hpp"
 
+#include <stdexcept>
+
 #include "interfaces/modules.hpp"
 
 namespace strider {
+
+std::size_t QueuedFile::complete_within(std::span<std::uint32_t>, std::uint64_t) {
+  throw std::logic_error("the interface waits until a request is done");
+}
 
 std::unique_ptr<Directory> Interface::open_directory(const std::string& path) {
   throw IoError({"open_directory", path, 0, 0, 0}, "the interface has no metadata operations");

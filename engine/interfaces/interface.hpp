@@ -74,6 +74,8 @@ class QueuedFile : public File {
   /// returns how many. Throws IoError where one failed; the others are waited for by close() or the destructor. Of a
   /// file with collective transfers, none is in flight then.
   virtual std::size_t complete(std::span<std::uint32_t> slots) = 0;
+  /// The same, but waits no longer than `most_ns`: none may be done then. Only where the interface says that it can.
+  virtual std::size_t complete_within(std::span<std::uint32_t> slots, std::uint64_t most_ns);
 };
 
 enum class Cooperation {
@@ -111,6 +113,8 @@ class Interface {
   virtual std::uint64_t alignment() const { return 1; }
   /// Requests that it keeps in flight at most; 1: each call waits for its bytes.
   virtual std::uint32_t largest_depth() const { return 1; }
+  /// Whether its queued files wait for a limited time.
+  virtual bool completes_within() const { return false; }
   /// Throws InputError where it cannot do what a case asks.
   virtual void check(const Demand&) const {}
   virtual std::uint64_t largest_transfer() const { return std::uint64_t{1} << 40; }

@@ -132,6 +132,7 @@ class Posix final : public Interface {
   }
   std::uint64_t alignment() const override { return (options_.flags & O_DIRECT) != 0 ? direct_alignment : 1; }
   std::uint32_t largest_depth() const override { return most_threads; }
+  bool completes_within() const override { return true; }
 
  private:
   Options options_;

@@ -1,6 +1,7 @@
 #include "interfaces/threaded_file.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <system_error>
 #include <utility>
@@ -50,14 +51,22 @@ void ThreadedFile::submit(Direction direction, const Request& request, std::uint
 }
 
 std::size_t ThreadedFile::complete(std::span<std::uint32_t> slots) {
-  std::size_t count = 0;
-  {
-    std::unique_lock lock(mutex_);
-    completed_.wait(lock, [this] { return !done_.empty(); });
-    count = std::min(slots.size(), done_.size());
-    std::copy_n(done_.begin(), count, slots.begin());
-    done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
-  }
+  std::unique_lock lock(mutex_);
+  completed_.wait(lock, [this] { return !done_.empty(); });
+  return take_done(slots, std::move(lock));
+}
+
+std::size_t ThreadedFile::complete_within(std::span<std::uint32_t> slots, std::uint64_t most_ns) {
+  std::unique_lock lock(mutex_);
+  completed_.wait_for(lock, std::chrono::nanoseconds(most_ns), [this] { return !done_.empty(); });
+  return take_done(slots, std::move(lock));
+}
+
+std::size_t ThreadedFile::take_done(std::span<std::uint32_t> slots, std::unique_lock<std::mutex> lock) {
+  const std::size_t count = std::min(slots.size(), done_.size());
+  std::copy_n(done_.begin(), count, slots.begin());
+  done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
+  lock.unlock();
   for (const std::uint32_t slot : slots.first(count))
     if (slots_[slot].failure != nullptr) std::rethrow_exception(std::exchange(slots_[slot].failure, nullptr));
   return count;

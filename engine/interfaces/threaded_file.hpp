@@ -25,6 +25,7 @@ class ThreadedFile final : public QueuedFile {
 
   void submit(Direction direction, const Request& request, std::uint32_t slot) override;
   std::size_t complete(std::span<std::uint32_t> slots) override;
+  std::size_t complete_within(std::span<std::uint32_t> slots, std::uint64_t most_ns) override;
   void write(const Request& request) override { file_->write(request); }
   void read(const Request& request) override { file_->read(request); }
   void sync() override { file_->sync(); }
@@ -42,6 +43,7 @@ class ThreadedFile final : public QueuedFile {
     std::exception_ptr failure;
   };
   void serve(const Mover& mover);
+  std::size_t take_done(std::span<std::uint32_t> slots, std::unique_lock<std::mutex> lock);
   void stop();
 
   std::unique_ptr<File> file_;

@@ -162,11 +162,22 @@ class UringFile final : public QueuedFile {
       collect();
       if (failure_) throw IoError(*std::exchange(failure_, std::nullopt));
       if (missing() > 0 || !unmoved_.empty()) continue;
-      const std::size_t count = std::min(slots.size(), finished_.size());
-      std::copy_n(finished_.end() - static_cast<std::ptrdiff_t>(count), count, slots.begin());
-      finished_.resize(finished_.size() - count);
-      return count;
+      return take_finished(slots);
     }
+  }
+  std::size_t complete_within(std::span<std::uint32_t> slots, std::uint64_t most_ns) override {
+    queued_ = 0;
+    resume();
+    if (finished_.empty() && in_flight_ > 0) {
+      constexpr std::uint64_t second_ns = 1'000'000'000;
+      __kernel_timespec most{static_cast<std::int64_t>(most_ns / second_ns), static_cast<long>(most_ns % second_ns)};
+      io_uring_cqe* first = nullptr;
+      const int sent = ::io_uring_submit_and_wait_timeout(ring_.get(), &first, 1, &most, nullptr);
+      if (sent < 0 && sent != -ETIME) accept_or_throw(-sent);
+    }
+    collect();
+    if (failure_) throw IoError(*std::exchange(failure_, std::nullopt));
+    return take_finished(slots);
   }
 
   void write(const Request& request) override { move(Direction::write, request); }
@@ -291,6 +302,7 @@ class UringFile final : public QueuedFile {
           ::io_uring_peek_batch_cqe(ring_.get(), entries.data(), static_cast<unsigned>(entries.size()));
       for (const io_uring_cqe* entry : std::span(entries).first(count)) {
         const auto name = entry->user_data;
+        if (name == LIBURING_UDATA_TIMEOUT) continue;  // of a limited wait, on kernels before 5.11
         completed({static_cast<std::uint32_t>(name >> 32), static_cast<std::uint32_t>(name)}, entry->res);
       }
       ::io_uring_cq_advance(ring_.get(), count);
@@ -333,6 +345,13 @@ class UringFile final : public QueuedFile {
       --part.pieces;
     }
     return part.pieces == 0;
+  }
+
+  std::size_t take_finished(std::span<std::uint32_t> slots) {
+    const std::size_t count = std::min(slots.size(), finished_.size());
+    std::copy_n(finished_.end() - static_cast<std::ptrdiff_t>(count), count, slots.begin());
+    finished_.resize(finished_.size() - count);
+    return count;
   }
 
   /// Enters once more what was moved in part, or not at all.
@@ -410,6 +429,7 @@ class Uring final : public Interface {
   void remove(const std::string& path) override { remove_file(path); }
   std::uint64_t alignment() const override { return (options_.open_flags & O_DIRECT) != 0 ? direct_alignment : 1; }
   std::uint32_t largest_depth() const override { return most_entries; }
+  bool completes_within() const override { return true; }
 
  private:
   Options options_;

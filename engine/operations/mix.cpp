@@ -50,9 +50,9 @@ Item Mix::pick(Operation operation) {
   return {owner_, oldest_ + below(mix64(random_ ^ 0x5bf03635ULL), living())};
 }
 
-std::uint64_t Mix::step() {
+std::uint64_t Mix::step(std::uint64_t waited) {
   MixTally& tally = tallies_[draw()];
-  const std::uint64_t ticks = visitor_.visit(tally.operation, pick(tally.operation));
+  const std::uint64_t ticks = waited + visitor_.visit(tally.operation, pick(tally.operation));
   if (tally.operation == Operation::create) ++next_;
   if (tally.operation == Operation::unlink) ++oldest_;
   tally.latency_ns.record(timer_.to_ns(ticks));

@@ -24,8 +24,8 @@ class Mix {
   Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, const Population& population,
       Visitor& visitor, const Timer& timer);
 
-  /// Executes a request; its ticks.
-  std::uint64_t step();
+  /// Executes a request that was due `waited` ticks ago; its ticks, these included.
+  std::uint64_t step(std::uint64_t waited = 0);
 
   const std::vector<MixTally>& tallies() const { return tallies_; }
   std::uint64_t oldest() const { return oldest_; }

@@ -40,7 +40,8 @@ void QueuedTransfer::issue() {
   const auto extents = extents_of(slot);
   if (direction_ == Direction::write && work_.written != nullptr) contents_.generate(extents, memory_of(number));
   if (direction_ == Direction::read && work_.examiner != nullptr) contents_.spoil(extents, memory_of(number));
-  slot.begin = timer_.now();
+  slot.begin = work_.pace != nullptr && work_.pace->open() ? work_.pace->due() : timer_.now();
+  if (work_.pace != nullptr) work_.pace->issue(bytes_of(extents));
   file_.submit(direction_, {extents, memory_of(number).data(), slot.number}, number);
   free_.pop_back();
   ++next_;
@@ -58,8 +59,10 @@ void QueuedTransfer::issue_empty() {
 }
 
 /// Waits for at least one request; the time at which those that are done were seen.
-std::uint64_t QueuedTransfer::reap() {
-  const std::size_t count = file_.complete(done_);
+std::uint64_t QueuedTransfer::reap() { return take(file_.complete(done_)); }
+
+/// Books the first `count` requests of those that are done.
+std::uint64_t QueuedTransfer::take(std::size_t count) {
   const std::uint64_t end = timer_.now();
   for (const std::uint32_t number : std::span(done_).first(count)) {
     const Slot& slot = slots_[number];
@@ -72,7 +75,42 @@ std::uint64_t QueuedTransfer::reap() {
   return end;
 }
 
+std::uint64_t QueuedTransfer::await() {
+  constexpr std::uint64_t wake_up_ns = 80'000;  // a wait ends late by about this much: what is left is spent looking
+  if (free_.size() == slots_.size()) {
+    work_.pace->wait(watch_interval_ns);
+    return timer_.now();
+  }
+  const std::uint64_t now = timer_.now(), due = work_.pace->due();
+  const std::uint64_t left_ns = due > now ? timer_.to_ns(due - now) : 0;
+  return take(file_.complete_within(
+      done_, left_ns > wake_up_ns ? std::min(left_ns - wake_up_ns, watch_interval_ns) : std::uint64_t{0}));
+}
+
+Stop QueuedTransfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks) {
+  Pace& pace = *work_.pace;
+  const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
+  std::uint64_t next_look = timer_.now() + interval;
+  Stop stop = Stop::finished;
+  while (true) {
+    bool issued = false;
+    for (; stop == Stop::finished && next_ < last && !free_.empty() && pace.is_due(); issued = true) issue();
+    if (issued) file_.send();
+    const bool idle = free_.size() == slots_.size(), ends = stop != Stop::finished || next_ == last;
+    // What was moved last takes its time of the limit as well.
+    if (idle && ends && (stop != Stop::finished || pace.open() || pace.is_due())) return stop;
+    const std::uint64_t now = !idle && (ends || free_.empty()) ? reap() : await();
+    if (stop != Stop::finished) continue;
+    // One request at least, so that there is a rate, also where a rank's first turn comes after the deadline.
+    if (deadline_ticks != 0 && now >= deadline_ticks && next_ < last && next_ > 0) stop = Stop::deadline;
+    if (now < next_look) continue;
+    if (!watch_.go_on(tally_)) stop = Stop::ended;
+    next_look = timer_.now() + interval;
+  }
+}
+
 Stop QueuedTransfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
+  if (work_.pace != nullptr) return run_paced(last, deadline_ticks);
   const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
   std::uint64_t next_look = timer_.now() + interval;
   Stop stop = Stop::finished;

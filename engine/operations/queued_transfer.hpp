@@ -32,9 +32,13 @@ class QueuedTransfer {
   };
 
   void fetch(Slot& slot);
+  Stop run_paced(std::uint64_t last, std::uint64_t deadline_ticks);
+  /// With requests in flight or none, and the next one not due yet: waits a little for what comes first.
+  std::uint64_t await();
   void issue();
   void issue_empty();
   std::uint64_t reap();
+  std::uint64_t take(std::size_t count);
   bool choose(std::uint32_t slot);
   void take_turn(bool has_data);
   void wait_once();

@@ -35,7 +35,7 @@ std::size_t Transfer::fetch(std::uint64_t first, std::uint64_t last) {
 }
 
 inline void Transfer::record(std::uint64_t end, std::uint64_t ticks, const Item& item) {
-  tally_.record(end, timer_.to_ns(ticks), bytes_of(item.extents));
+  tally_.record(end, timer_.to_ns(due_ == 0 ? ticks : end - due_), bytes_of(item.extents));
 }
 
 inline std::uint64_t Transfer::write_one(const Item& item) {
@@ -111,7 +111,40 @@ Stop Transfer::run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const
   return Stop::finished;
 }
 
+Stop Transfer::wait_for_turn(std::uint64_t deadline_ticks) {
+  while (!work_.pace->wait(watch_interval_ns)) {
+    if (!watch_.go_on(tally_)) return Stop::ended;
+    // One request at least, so that there is a rate, also where a rank's first turn comes after the deadline.
+    if (deadline_ticks != 0 && timer_.now() >= deadline_ticks && next_ > 0) return Stop::deadline;
+  }
+  return Stop::finished;
+}
+
+Stop Transfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks) {
+  Pace& pace = *work_.pace;
+  const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
+  std::uint64_t next_look = timer_.now() + interval;
+  while (next_ < last) {
+    const std::size_t count = fetch(next_, last);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Item request = item(i);
+      if (const Stop stop = wait_for_turn(deadline_ticks); stop != Stop::finished) return stop;
+      due_ = pace.open() ? pace.due() : 0;
+      pace.issue(bytes_of(request.extents));
+      const std::uint64_t now = one(request);
+      ++next_;
+      if (deadline_ticks != 0 && now >= deadline_ticks) return next_ < last ? Stop::deadline : Stop::finished;
+      if (now < next_look) continue;
+      if (!watch_.go_on(tally_)) return Stop::ended;
+      next_look = timer_.now() + interval;
+    }
+  }
+  // What was moved last takes its time of the limit as well.
+  return pace.open() ? Stop::finished : wait_for_turn(deadline_ticks);
+}
+
 Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
+  if (work_.pace != nullptr) return run_paced(last, deadline_ticks);
   if (work_.think_ns > 0) return run_steps(last, deadline_ticks, [this](const Item& item) { return one(item); });
   if (work_.operation == Operation::read_modify_write)
     return run_steps(last, deadline_ticks, [this](const Item& item) { return change_one(item); });

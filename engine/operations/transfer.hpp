@@ -9,6 +9,7 @@
 #include "interfaces/interface.hpp"
 #include "measure/histogram.hpp"
 #include "measure/timeline.hpp"
+#include "operations/pace.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
 #include "plan/case.hpp"
@@ -29,6 +30,7 @@ struct Work {
   std::uint32_t depth = 1;            ///< requests in flight; each has a part of the memory, `slot_bytes` long
   std::uint64_t slot_bytes = 0;
   std::uint64_t think_ns = 0;  ///< computing after each request is issued
+  Pace* pace = nullptr;        ///< says when each request is due; null: as soon as it can be issued
 };
 
 /// What a rank has done so far in a phase.
@@ -126,6 +128,9 @@ class Transfer {
   }
   template <typename Step>
   Stop run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const Step& step);
+  Stop run_paced(std::uint64_t last, std::uint64_t deadline_ticks);
+  /// Until the next request is due; `finished`: it is.
+  Stop wait_for_turn(std::uint64_t deadline_ticks);
   /// Executes a request; returns the time at which it was done.
   std::uint64_t write_one(const Item& item);
   std::uint64_t read_one(const Item& item);
@@ -148,7 +153,8 @@ class Transfer {
   Tally& tally_;
   Watch& watch_;
   std::uint64_t next_ = 0;
-  unsigned calls_ = 0;  ///< made in this round
+  std::uint64_t due_ = 0;  ///< when the request at hand came, in open loop
+  unsigned calls_ = 0;     ///< made in this round
   std::array<std::uint64_t, batch> numbers_{};
   std::vector<Extent> list_;   ///< of contiguous requests one each, otherwise those of one request
   std::size_t list_size_ = 1;  ///< extents of a request

@@ -291,7 +291,8 @@ std::uint64_t Visitor::visit_number(std::uint64_t visit_number) {
 }
 
 Stop Visitor::run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace) {
-  return loop_.run(last, deadline_ticks, pace, [this](std::uint64_t number) { return visit_number(number); });
+  return loop_.run(last, deadline_ticks, pace,
+                   [this](std::uint64_t number, std::uint64_t waited) { return waited + visit_number(number); });
 }
 
 }  // namespace strider

@@ -13,18 +13,19 @@ class VisitLoop {
   VisitLoop(const Timer& timer, Tally& tally, Watch& watch) : timer_(timer), tally_(tally), watch_(watch) {}
   std::uint64_t next() const { return next_; }
 
-  /// Up to visit `last` - 1. `visit(n)` returns its ticks. `deadline_ticks`: 0 for none.
+  /// Up to visit `last` - 1. `visit(n, waited)` returns its ticks, those included that it has waited since it was due.
+  /// `deadline_ticks`: 0 for none.
   template <typename Visit>
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace, const Visit& visit) {
     const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
     std::uint64_t next_look = timer_.now() + interval;
     while (next_ < last) {
       std::uint64_t now = 0;
-      if (!pace.limited() || wait_until(pace.next_ns(), watch_interval_ns)) [[likely]] {
-        pace.issued();
+      if (!pace.limited() || pace.wait(watch_interval_ns)) [[likely]] {
+        const std::uint64_t waited = pace.limited() ? pace.issue() : 0;
         // The visit adds its bytes itself.
         const std::uint64_t bytes_before = tally_.bytes;
-        const std::uint64_t latency = timer_.to_ns(visit(next_));
+        const std::uint64_t latency = timer_.to_ns(visit(next_, waited));
         now = timer_.now();
         const std::uint64_t moved_bytes = tally_.bytes - bytes_before;
         tally_.bytes = bytes_before;

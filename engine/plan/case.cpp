@@ -28,6 +28,24 @@ constexpr Parameter wear_out{"wear_out", Kind::flag, "true",
 constexpr Parameter settle{"settle", Kind::seconds, "0", "Idle time before each phase.", 0, 86400};
 constexpr Parameter seed{"seed", Kind::count, "1", "Fixes every random choice of pattern and order."};
 
+constexpr Parameter arrivals{
+    "arrivals",
+    Kind::choice,
+    "\"closed\"",
+    "When requests come: each after the one before it (closed loop), or in open loop at arrival_rate, whether those "
+    "before are done or not: at equal intervals (\"fixed\") or at random (\"poisson\"). Latency is then from when a "
+    "request came.",
+    no_limit,
+    no_limit,
+    "closed|fixed|poisson"};
+constexpr Parameter arrival_rate{
+    "arrival_rate",
+    Kind::count,
+    "0",
+    "Requests per second of all ranks together that come in open loop, with arrivals = \"fixed\" or \"poisson\".",
+    0,
+    1e9};
+
 constexpr Parameter data_parameters[] = {
     clients,
     {"operations", Kind::operations, "[\"write\", \"read\"]",
@@ -62,6 +80,10 @@ constexpr Parameter data_parameters[] = {
      "are synced and dropped) or all of it (\"warm\": read once before, unmeasured).",
      no_limit, no_limit, "as-is|cold|warm"},
     seed,
+    {"rate_limit", Kind::bytes, "0",
+     "Bytes per second of all ranks together that are not to be passed, such as \"200MiB\"; 0: no limit.", 0, 1e15},
+    arrivals,
+    arrival_rate,
 };
 
 constexpr Parameter tree_parameters[] = {
@@ -95,6 +117,8 @@ constexpr Parameter tree_parameters[] = {
     {"open_files", Kind::count, "512", "Files of each rank that open keeps open, at most.", 1, 1e6},
     {"rate_limit", Kind::count, "0",
      "Requests per second of all ranks together that are not to be passed; 0: no limit.", 0, 1e12},
+    arrivals,
+    arrival_rate,
 };
 
 }  // namespace

@@ -19,6 +19,8 @@ enum class Readback { same, shift, shuffle };
 enum class SyncPolicy { none, end, each };
 enum class Verify { off, full };
 enum class WearOut { no, yes };
+/// When requests come: after those before them (closed loop), or whether those are done or not.
+enum class Arrivals { closed, fixed, poisson };
 /// What the nodes' memory holds of a file when a phase begins to read it.
 enum class CachePolicy { as_is, cold, warm };
 
@@ -69,7 +71,9 @@ struct Case {
   std::vector<MixPart> mix;
   std::uint64_t mix_operations = 0;    ///< of each rank; 0: as many as it has files
   std::uint64_t open_files = 0;        ///< that each rank keeps open at most
-  std::uint64_t rate_limit_per_s = 0;  ///< requests of all ranks together; 0: none
+  std::uint64_t rate_limit_per_s = 0;  ///< of all ranks together, bytes of data or requests of metadata; 0: none
+  Arrivals arrivals = Arrivals::closed;
+  std::uint64_t arrival_rate_per_s = 0;  ///< requests of all ranks together, in open loop
   /// Hash of everything that fixes the data in the files: the same for cases that differ only in their interface.
   std::uint64_t workload = 0;
 };

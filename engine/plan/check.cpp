@@ -31,6 +31,24 @@ void check_ranks(const Pattern& pattern, const Seating& seating) {
 
 using Complain = std::function<void(const std::string& key, const std::string& message, const std::string& remedy)>;
 
+/// What keeps ranks from issuing requests as soon as they can goes alone.
+void check_load(const Case& test, const Complain& complain) {
+  if (test.arrivals == Arrivals::closed) {
+    if (test.arrival_rate_per_s > 0)
+      complain("arrival_rate", "in closed loop a request comes when the one before it is done",
+               "arrivals = \"fixed\" or \"poisson\", or no arrival_rate");
+    return;
+  }
+  if (test.arrival_rate_per_s == 0)
+    complain("arrival_rate", "in open loop requests come at a rate of their own, and none is given",
+             "arrival_rate = 1000, in requests per second of all clients together");
+  if (test.rate_limit_per_s > 0)
+    complain("rate_limit", "in open loop requests come at arrival_rate, however fast they are done",
+             "arrivals = \"closed\", or no rate_limit");
+  if (test.think_s > 0)
+    complain("think", "a rank that thinks could not issue the requests that come meanwhile", "think = 0");
+}
+
 /// What is checked of every case.
 void check_ranks_and_files(const Case& test, const Complain& complain) {
   if (test.sharing.kind == SharingKind::files && test.sharing.files > test.clients)
@@ -114,6 +132,7 @@ void check_tree_case(const Case& test, const Complain& complain) {
   const auto tree = make_tree_of(test);
   test.interface->make(test.interface_settings);  // its settings must go together
   check_ranks_and_files(test, complain);
+  check_load(test, complain);
   check_calls(test, complain);
   check_mix(test, complain);
   check_sizes(test, *tree, complain);
@@ -199,6 +218,20 @@ Demand demand_of(const Case& test, const Pattern& pattern, const Seating& seatin
   return demand;
 }
 
+/// Requests that are due at times of their own can wait neither for other ranks nor for those before them.
+void check_pace(const Case& test, const Interface& interface, const Demand& demand, const Complain& complain) {
+  if (test.arrivals == Arrivals::closed && test.rate_limit_per_s == 0) return;
+  if (interface.cooperation(demand.shape) == Cooperation::collective)
+    complain(test.rate_limit_per_s > 0 ? "rate_limit" : "arrivals",
+             "in collective transfers the ranks wait for each other, not for when a request is due",
+             "independent access, or neither rate_limit nor arrivals");
+  if (test.depth > 1 && !interface.completes_within())
+    complain("depth",
+             "the interface " + std::string(test.interface->name) +
+                 " cannot wait for what is in flight and for when the next request is due",
+             "depth = 1, or the interface posix or uring");
+}
+
 }  // namespace
 
 void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors) {
@@ -208,6 +241,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
   try {
     if (test.tree != nullptr) return check_tree_case(test, complain);
     check_ranks_and_files(test, complain);
+    check_load(test, complain);
     const auto pattern = make_pattern_of(test);
     const auto interface = test.interface->make(test.interface_settings);
     const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
@@ -229,6 +263,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     check_depth(test, *interface, complain);
     const Demand demand = demand_of(test, *pattern, seating);
     interface->check(demand);
+    check_pace(test, *interface, demand, complain);
     if (test.sync == SyncPolicy::each && test.sharing.kind != SharingKind::per_rank &&
         interface->cooperation(demand.shape) == Cooperation::collective_open)
       complain("sync",

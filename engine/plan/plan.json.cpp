@@ -206,8 +206,8 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key :
-       {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think", "cache"})
+  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think",
+                          "cache", "rate_limit", "arrivals", "arrival_rate"})
     identity.erase(key);
   std::uint64_t hash = 0;
   for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
@@ -239,7 +239,6 @@ void read_tree_settings(const Settings& settings, Case& test) {
   test.mix = mix_of(settings.weights("mix"));
   test.mix_operations = settings.number("mix_operations");
   test.open_files = settings.number("open_files");
-  test.rate_limit_per_s = settings.number("rate_limit");
 }
 
 /// The interfaces of a plan: each is looked for once, since that may load a module and try what it needs.
@@ -287,6 +286,10 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   test.wear_out = settings.flag("wear_out") ? WearOut::yes : WearOut::no;
   test.settle_s = settings.seconds("settle");
   test.seed = settings.number("seed");
+  test.rate_limit_per_s = settings.number("rate_limit");
+  test.arrivals = choice_of<Arrivals>(
+      settings, "arrivals", {{"closed", Arrivals::closed}, {"fixed", Arrivals::fixed}, {"poisson", Arrivals::poisson}});
+  test.arrival_rate_per_s = settings.number("arrival_rate");
   if (subject == Subject::metadata) read_tree_settings(settings, test);
   else read_data_settings(settings, test);
   test.workload = workload_of(json);

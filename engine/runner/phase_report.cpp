@@ -6,14 +6,14 @@
 #include <limits>
 
 #include "core/random.hpp"
+#include "runner/clock_rows.hpp"
 #include "runner/timelines.hpp"
 
 namespace strider {
 namespace {
 
 constexpr int error_tag = 914;
-constexpr double tolerated_clock_error = 0.01;  ///< of a phase
-constexpr double nobody = 1e300;                ///< a minimum over no ranks
+constexpr double nobody = 1e300;  ///< a minimum over no ranks
 
 /// Minima over ranks; maxima travel negated, so that one reduction serves all.
 struct Bounds {
@@ -34,6 +34,7 @@ struct Bounds {
     neg_interrupted,
     neg_deadline,
     neg_wear_out,
+    neg_latest,
     requests_min,
     neg_requests_max,
     capped_requests,
@@ -73,13 +74,14 @@ struct Sums {
     network_written,
     block_read,
     block_written,
+    late_requests,
     fields
   };
   std::vector<std::uint64_t> value = std::vector<std::uint64_t>(fields + Histogram::size);
 };
 
 struct RealSums {
-  enum Field { user, system, rate, first_done, fields };
+  enum Field { user, system, rate, first_done, offered, achieved, fields };
   std::array<double, fields> value{};
 };
 
@@ -140,12 +142,13 @@ class Report {
     context_.events->sample(task_.name, sample);
     for (std::size_t r = 0; r < rows.size(); ++r)
       context_.events->rank(task_.name, static_cast<std::uint32_t>(r), rows[r]);
-    for (const ClockRow& clock : clock_rows(sample)) context_.events->clock(task_.name, clock);
+    for (const ClockRow& clock : clock_rows(context_, clocks_, sample)) context_.events->clock(task_.name, clock);
     for (const NodeCounters& node : counters) context_.events->counters(task_.name, node);
   }
 
   /// Whether this rank has anything to do in the phase; one that has not says nothing about rates.
   bool works() const { return part_.had_requests > 0; }
+  RankPart::Arrivals arrivals() const { return part_.arrivals.value_or(RankPart::Arrivals{}); }
   bool measures() const { return task_.purpose == PhaseTask::Purpose::measurement; }
 
   double origin_s() const { return static_cast<double>(context_.origin_ns) * 1e-9; }
@@ -172,6 +175,7 @@ class Report {
     v[Bounds::neg_interrupted] = part_.interrupted ? -1 : 0;
     v[Bounds::neg_deadline] = -part_.deadline.elapsed_s;
     v[Bounds::neg_wear_out] = -part_.deadline.wear_out_s;
+    v[Bounds::neg_latest] = -arrivals().latest_s;
     v[Bounds::requests_min] = works() ? static_cast<double>(part_.deadline.requests) : nobody;
     v[Bounds::neg_requests_max] = -static_cast<double>(part_.deadline.requests);
     // A rank that did all it had does not limit the others.
@@ -212,6 +216,7 @@ class Report {
     v[Sums::network_written] = storage.network.written;
     v[Sums::block_read] = storage.block.read;
     v[Sums::block_written] = storage.block.written;
+    v[Sums::late_requests] = arrivals().late_requests;
     if (part_.verification) {
       v[Sums::checked] = part_.verification->checked_bytes;
       v[Sums::wrong] = part_.verification->wrong_bytes;
@@ -229,7 +234,8 @@ class Report {
         part_.end_ns - static_cast<std::uint64_t>(std::max(0.0, (end_s_ - bounds_.value[Bounds::end]) * 1e9));
     const double elapsed_s = static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9;
     const double rate = elapsed_s > 0 ? amount_of(task_.unit, tally_.bytes, tally_.requests) / elapsed_s : 0;
-    reals_.value = {part_.usage.user_s, part_.usage.system_s, rate, milestones_.amount_at(first_end_ns)};
+    reals_.value = {part_.usage.user_s,       part_.usage.system_s,     rate, milestones_.amount_at(first_end_ns),
+                    arrivals().offered_per_s, arrivals().achieved_per_s};
     lowest_ = {works() ? rate : nobody, rank_};
     highest_ = {works() ? rate : -1, rank_};
     v[Sums::working_ranks] = works() ? 1 : 0;
@@ -325,36 +331,6 @@ class Report {
     return answer ? std::optional<Sample::Served>({answer->bytes, answer->source}) : std::nullopt;
   }
 
-  /// Both ends of the phase may be wrong.
-  void note_clock_error(Sample& sample) const {
-    if (clocks_.maps().size() == 1) return;
-    double worst_s = 0;
-    for (const ClockMap& map : clocks_.maps()) worst_s = std::max(worst_s, map.error_s);
-    sample.clock_error_s = 2 * worst_s;
-    if (*sample.clock_error_s > tolerated_clock_error * sample.elapsed_s) sample.flags.emplace_back("clock");
-  }
-
-  /// Of each clock but rank 0's.
-  std::vector<ClockRow> clock_rows(const Sample& sample) const {
-    std::vector<ClockRow> rows;
-    for (std::size_t clock = 1; clock < clocks_.maps().size(); ++clock) {
-      const ClockMap& map = clocks_.maps()[clock];
-      const ClockReading &first = context_.first_clocks[clock], &last = clocks_.readings()[clock];
-      const auto offset_at = [&](double since_origin_s) {
-        return map.offset_at(map.inverse(origin_s() + since_origin_s));
-      };
-      const double passed_s = last.local_s - first.local_s;
-      const auto rank = static_cast<std::size_t>(context_.nodes.first_of_clock[clock]);
-      rows.push_back({.node = context_.nodes.of_rank[rank],
-                      .offset_start_s = offset_at(sample.start_s),
-                      .offset_end_s = offset_at(sample.start_s + sample.elapsed_s),
-                      .error_s = map.error_s,
-                      .drift_ppm = (first.offset_s - last.offset_s) / passed_s * 1e6,
-                      .drift_error_ppm = (first.error_s + last.error_s) / passed_s * 1e6});
-    }
-    return rows;
-  }
-
   Sample sample_of() {
     const auto& sum = sums_.value;
     Sample sample;
@@ -370,7 +346,7 @@ class Report {
     sample.elapsed_s = bounds_.max(Bounds::neg_end) - sample.start_s;
     sample.start_skew_s = bounds_.max(Bounds::neg_begin) - sample.start_s;
     sample.end_skew_s = bounds_.max(Bounds::neg_working_end) - bounds_.value[Bounds::end];
-    note_clock_error(sample);
+    note_clock_error(clocks_, sample);
     sample.first_done_s = bounds_.value[Bounds::end] - sample.start_s;
     sample.first_done_amount = reals_.value[RealSums::first_done];
     sample.open_s = bounds_.max(Bounds::neg_open);
@@ -401,6 +377,13 @@ class Report {
     sample.facts = part_.facts;
     if (part_.verification) sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
     if (part_.digest) sample.digest = sum[Sums::digest];
+    if (task_.test->arrivals != Arrivals::closed && measures())
+      sample.arrivals = {task_.test->arrivals == Arrivals::fixed ? "fixed" : "poisson",
+                         static_cast<double>(task_.test->arrival_rate_per_s),
+                         reals_.value[RealSums::offered],
+                         reals_.value[RealSums::achieved],
+                         sum[Sums::late_requests],
+                         bounds_.max(Bounds::neg_latest)};
     if (part_.limited)
       sample.deadline = {task_.test->deadline_s,
                          sum[Sums::deadline_requests],

@@ -27,6 +27,13 @@ struct RankPart {
     std::uint64_t requests = 0, bytes = 0;
     double elapsed_s = 0, wear_out_s = 0;
   } deadline;
+  /// How requests came in open loop, and were issued.
+  struct Arrivals {
+    double offered_per_s = 0, achieved_per_s = 0;
+    std::uint64_t late_requests = 0;
+    double latest_s = 0;
+  };
+  std::optional<Arrivals> arrivals;
   std::uint64_t had_requests = 0;     ///< that there were for this rank; one with none says nothing about rates
   std::vector<ErrorRecord> errors;    ///< of storage: they fail the phase
   std::vector<ErrorRecord> findings;  ///< what was found wrong: they make the sample invalid

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "core/random.hpp"
 #include "measure/usage.hpp"
 #include "runner/interrupt.hpp"
 
@@ -86,6 +87,25 @@ void PhaseWorker::settle() const {
 std::uint64_t PhaseWorker::deadline_ticks() const {
   if (!limited()) return 0;
   return context_.timer.now() + context_.timer.from_ns(static_cast<std::uint64_t>(test_.deadline_s * 1e9));
+}
+
+Pace PhaseWorker::pace(double part) const {
+  if (task_.purpose != PhaseTask::Purpose::measurement) return Pace(context_.timer);
+  const bool closed = test_.arrivals == Arrivals::closed;
+  const std::uint64_t of_all = closed ? test_.rate_limit_per_s : test_.arrival_rate_per_s;
+  return Pace({.arrivals = test_.arrivals,
+               .per_s = static_cast<double>(of_all) * part,
+               .rank = static_cast<std::uint32_t>(rank_),
+               .ranks = test_.clients,
+               .key = hash_numbers(test_.seed, task_.name.repetition, rank_)},
+              context_.timer, context_.timer.now());
+}
+
+RankPart::Arrivals PhaseWorker::arrivals_of(const Pace& pace) const {
+  return {.offered_per_s = pace.offered_per_s(),
+          .achieved_per_s = pace.achieved_per_s(),
+          .late_requests = pace.late_requests(),
+          .latest_s = static_cast<double>(context_.timer.to_ns(pace.latest())) * 1e-9};
 }
 
 std::optional<std::uint64_t> PhaseWorker::most_requests() {

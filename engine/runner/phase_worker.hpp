@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "measure/milestones.hpp"
+#include "operations/pace.hpp"
 #include "runner/alarm.hpp"
 #include "runner/phase.hpp"
 #include "runner/phase_report.hpp"
@@ -45,6 +46,10 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   void wear_out(std::uint64_t requests, WearOut wanted);
   /// In timer ticks from now; 0 where the phase has none.
   std::uint64_t deadline_ticks() const;
+
+  /// What holds this rank to its part of the case's rate, from 0 to 1, from now on.
+  Pace pace(double part) const;
+  RankPart::Arrivals arrivals_of(const Pace& pace) const;
 
   virtual bool limited() const;
   bool failed() const { return !part_.errors.empty(); }

@@ -49,6 +49,12 @@ class TransferWorker final : public PhaseWorker {
   std::optional<CallCount> calls_so_far() const;
   bool reads_back() const { return task_.operation == Operation::read || task_.operation == Operation::reread; }
 
+  /// The rank's part of all requests, so that ranks with more of them are done when the others are.
+  double part_of_all() const {
+    const std::uint64_t mine = task_.pattern->requests(seat_.place, role_of(task_.operation));
+    return static_cast<double>(mine) / static_cast<double>(task_.total_requests);
+  }
+
   /// Each request is done before the next step can be taken.
   bool waits_for_each() const {
     return task_.operation == Operation::read_modify_write ||
@@ -63,6 +69,7 @@ class TransferWorker final : public PhaseWorker {
   RequestShape shape_;
   Cooperation cooperation_;
   FileGroup group_;
+  std::optional<Pace> pace_;  ///< where requests are not issued as soon as they can
   FileData written_;
   FileData::Identity expected_;
   std::optional<Examiner> examiner_;
@@ -135,8 +142,13 @@ void TransferWorker::transfer() {
   work_.slot_bytes = task_.slot_bytes;
   if (task_.operation != Operation::prefill) work_.think_ns = static_cast<std::uint64_t>(test_.think_s * 1e9);
 
+  if (task_.total_requests > 0) pace_.emplace(pace(part_of_all()));
+  if (pace_ && pace_->limited()) work_.pace = &*pace_;
+
   const std::uint64_t deadline = deadline_ticks();
-  auto* queue = waits_for_each() ? nullptr : dynamic_cast<QueuedFile*>(file_.get());
+  // What is due is issued at once where one request at a time is.
+  const bool one_at_a_time = waits_for_each() || (work_.pace != nullptr && work_.depth == 1);
+  auto* queue = one_at_a_time ? nullptr : dynamic_cast<QueuedFile*>(file_.get());
   if (queue != nullptr) queued_.emplace(work_, *queue, context_.timer, *tally_, *this);
   else transfer_.emplace(work_, *file_, context_.timer, *tally_, *this);
   guarded([&] { run(requests_, deadline); });
@@ -194,6 +206,7 @@ void TransferWorker::execute() {
 }
 
 void TransferWorker::complete(RankPart& part) {
+  if (pace_ && pace_->open()) part.arrivals = arrivals_of(*pace_);
   if (!examiner_) return;
   part.verification = {examiner_->checked_bytes(), examiner_->wrong_bytes(), examiner_->mismatches()};
   part.digest = examiner_->digest();

@@ -98,7 +98,8 @@ std::uint64_t VisitWorker::visits() const {
 
 Stop VisitWorker::run(std::uint64_t last, std::uint64_t deadline) {
   if (!mix_) return visitor_->run(last, deadline, *pace_);
-  return mix_loop_->run(last, deadline, *pace_, [this](std::uint64_t) { return mix_->step(); });
+  return mix_loop_->run(last, deadline, *pace_,
+                        [this](std::uint64_t, std::uint64_t waited) { return mix_->step(waited); });
 }
 
 /// Ranks that share a tree make a level together before the next one, and remove the deepest first.
@@ -117,8 +118,7 @@ void VisitWorker::go_through_levels() {
 
 void VisitWorker::execute() {
   const std::uint64_t begin = monotonic_ns();
-  const bool measures = task_.purpose == PhaseTask::Purpose::measurement;
-  pace_.emplace(measures ? test_.rate_limit_per_s : 0, static_cast<std::uint32_t>(rank_), test_.clients, begin);
+  pace_.emplace(pace(1.0 / test_.clients));
   if (works_level_by_level()) go_through_levels();
   else guarded([&] { run(visits_, deadline_ticks()); });
   if (limited()) wear_out(visits_, test_.wear_out);
@@ -128,6 +128,7 @@ void VisitWorker::execute() {
 
 void VisitWorker::complete(RankPart& part) {
   if (mix_) part.parts = mix_->tallies();
+  if (pace_ && pace_->open()) part.arrivals = arrivals_of(*pace_);
   if (!stores()) return;
   const bool compares = work_.contents && task_.operation == Operation::small_read;
   part.verification = {compares ? tally_->bytes : 0, 0, findings_.count()};

@@ -71,7 +71,7 @@ void Engine::received(Peer peer, std::span<const std::byte> message) {
 }
 
 void Engine::completed(Peer peer, std::uint64_t token) {
-  if (token >= first_probe) done_token_ = token;
+  if (token >= first_probe) ++probes_done_;
   else if (Link* const link = find(peer)) link->completed(token);
 }
 
@@ -134,7 +134,7 @@ std::unique_ptr<Operation> Engine::prepare(Direction direction, const File& file
   const ServerLists lists = distribute(file.striping, pieces);
   for (std::uint32_t server = 0; server < lists.servers(); ++server)
     if (!lists.of(server).empty()) add_transfers(*operation, direction, file, server, lists.of(server));
-  choose_method(*operation, memory);
+  choose_method(*operation, direction, memory);
   make_ready(*operation, memory);
   return operation;
 }
@@ -160,7 +160,7 @@ void Engine::add_transfers(Operation& operation, Direction direction, const File
   }
 }
 
-void Engine::choose_method(Operation& operation, std::span<const iovec> memory) {
+void Engine::choose_method(Operation& operation, Direction direction, std::span<const iovec> memory) {
   operation.method = options_.method;
   if (options_.registrar.strategy == Strategy::none && transport_->registering() == Registering::needed)
     operation.method = Method::pack;  // the memory to pack into is registered already
@@ -172,7 +172,7 @@ void Engine::choose_method(Operation& operation, std::span<const iovec> memory) 
   const std::size_t pieces = operation.pieces.size();
   const bool gathers = options_.threshold_bytes > 0
                            ? bytes >= options_.threshold_bytes * pieces
-                           : method_costs().prefers_gather(pieces, bytes, registration_us(memory));
+                           : method_costs().prefers_gather(direction, pieces, bytes, registration_us(memory));
   if (gathers) operation.method = Method::gather;
 }
 
@@ -297,45 +297,54 @@ void Engine::abandon(Operation& operation) noexcept {
 
 // --- what moving costs ---
 
-void Engine::wait_for(const std::uint64_t& token) {
+/// Until what was posted outside of calls is done; a connection on which it is not in time is given up, as it still uses
+/// the memory.
+void Engine::wait_for_probes(Link& link) {
   const Deadline deadline = in(options_.connect_patience);
-  while (done_token_ != token && !has_passed(deadline)) turn(until(deadline));
+  while (probes_done_ < probes_ && link.peer() && !has_passed(deadline)) turn(until(deadline));
+  if (probes_done_ < probes_) link.break_off(ETIMEDOUT, "moving data to find out what it costs took too long");
+  probes_done_ = probes_;
 }
 
-void Engine::move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, std::size_t pieces,
-                       std::size_t piece_bytes, Method method) {
+/// Moves pieces between `memory` and a buffer of the server, and waits until they are there.
+void Engine::move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction,
+                       std::size_t pieces, std::size_t piece_bytes, Method method) {
   RemotePlace place = link.place_of(buffer);
-  std::uint64_t token = std::max(first_probe, done_token_);
-  const auto put = [&](std::span<const iovec> parts, std::span<const Region* const> regions) {
+  const auto post = [&](Direction way, std::span<const iovec> parts, const PackMemory& of) {
     if (!link.peer()) return;
-    if (transport_->put(*link.peer(), {parts, regions}, place, ++token) == Transport::Posted::pending) wait_for(token);
+    const std::vector<const Region*> regions(of.region() == nullptr ? 0 : parts.size(), of.region());
+    const LocalMemory local{parts, regions};
+    const std::uint64_t token = first_probe + ++probes_;
+    const auto posted = way == Direction::write ? transport_->put(*link.peer(), local, place, token)
+                                                : transport_->get(*link.peer(), local, place, token);
+    if (posted == Transport::Posted::done) ++probes_done_;
     for (const iovec& part : parts) place.offset += part.iov_len;
   };
-  const std::vector<const Region*> regions(memory.region() == nullptr ? 0 : pieces, memory.region());
   std::vector<iovec> parts;
   for (std::size_t i = 0; i < pieces; ++i) parts.push_back({&memory.bytes()[2 * i * piece_bytes], piece_bytes});
   if (method == Method::pack) {
     const PackMemory& packed = link.pack_memory();
     std::byte* const begin = packed.bytes().data() + buffer * link.welcome().buffer_bytes;
-    for (std::size_t i = 0; i < pieces; ++i) std::memcpy(begin + i * piece_bytes, parts[i].iov_base, piece_bytes);
     const iovec piece{begin, pieces * piece_bytes};
-    const Region* const region = packed.region();
-    put({&piece, 1}, {&region, region == nullptr ? 0U : 1U});
+    if (direction == Direction::write)
+      for (std::size_t i = 0; i < pieces; ++i) std::memcpy(begin + i * piece_bytes, parts[i].iov_base, piece_bytes);
+    post(direction, {&piece, 1}, packed);
+    wait_for_probes(link);
+    if (direction == Direction::read)
+      for (std::size_t i = 0; i < pieces; ++i) std::memcpy(parts[i].iov_base, begin + i * piece_bytes, piece_bytes);
   } else {
     const std::size_t most = transport_->properties().most_pieces;
-    for (std::size_t i = 0; i < pieces; i += most) {
-      const std::size_t count = std::min(most, pieces - i);
-      put(std::span(parts).subspan(i, count),
-          regions.empty() ? std::span<const Region* const>() : std::span(regions).subspan(i, count));
-    }
+    for (std::size_t i = 0; i < pieces; i += most)
+      post(direction, std::span(parts).subspan(i, std::min(most, pieces - i)), memory);
+    wait_for_probes(link);
   }
-  // What was put before has arrived when this has.
-  const iovec byte{memory.bytes().data(), 1};
-  const Region* const region = memory.region();
-  if (link.peer() && transport_->get(*link.peer(), {{&byte, 1}, {&region, region == nullptr ? 0U : 1U}},
-                                     link.place_of(buffer), ++token) == Transport::Posted::pending)
-    wait_for(token);
-  done_token_ = token;
+  if (direction == Direction::write) {
+    // What was put before has arrived when this has.
+    const iovec byte{memory.bytes().data(), 1};
+    place = link.place_of(buffer);
+    post(Direction::read, {&byte, 1}, memory);
+    wait_for_probes(link);
+  }
 }
 
 const MethodCosts& Engine::method_costs() {
@@ -347,8 +356,8 @@ const MethodCosts& Engine::method_costs() {
   const std::uint64_t most_bytes = std::min<std::uint64_t>(link.welcome().buffer_bytes, 524288);
   const PackMemory memory(2 * most_bytes, domain_);
   std::memset(memory.bytes().data(), 1, memory.bytes().size());
-  const auto move = [&](std::size_t pieces, std::size_t piece_bytes, Method method) {
-    move_once(link, *buffer, memory, pieces, piece_bytes, method);
+  const auto move = [&](Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method) {
+    move_once(link, *buffer, memory, direction, pieces, piece_bytes, method);
   };
   costs_ = std::make_unique<MethodCosts>(measure_methods(move, most_bytes));
   link.return_buffer(*buffer);

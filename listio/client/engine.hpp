@@ -61,15 +61,15 @@ class Engine final : TransportEvents {
 
   void add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
                      std::span<const Extent> pieces);
-  void choose_method(Operation& operation, std::span<const iovec> memory);
+  void choose_method(Operation& operation, Direction direction, std::span<const iovec> memory);
   double registration_us(std::span<const iovec> pieces) const;
   void make_ready(Operation& operation, std::span<const iovec> memory);
   void name_regions(Operation& operation);
   bool is_finished(Operation& operation);
   void end_late(Operation& operation);
-  void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, std::size_t pieces,
+  void move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction, std::size_t pieces,
                  std::size_t piece_bytes, Method method);
-  void wait_for(const std::uint64_t& token);
+  void wait_for_probes(Link& link);
 
   Volume volume_;
   ClientOptions options_;
@@ -79,8 +79,8 @@ class Engine final : TransportEvents {
   std::unique_ptr<Registrar> registrar_;
   std::vector<std::unique_ptr<Link>> links_;
   std::unique_ptr<MethodCosts> costs_;
-  std::uint64_t done_token_ = 0;  ///< the last that was done outside of calls
-  ClientCounters counted_;        ///< what nobody else counts
+  std::uint64_t probes_ = 0, probes_done_ = 0;  ///< puts and gets outside of calls
+  ClientCounters counted_;                      ///< what nobody else counts
 };
 
 }  // namespace strider::listio

@@ -15,7 +15,8 @@ constexpr std::size_t name_bytes = 16;
 
 FrameHead write_head(const Frame& frame) {
   ByteWriter writer;
-  writer.number(static_cast<std::uint32_t>(frame.kind)).number(frame.key).number(frame.offset).number(frame.length);
+  writer.number(static_cast<std::uint16_t>(frame.kind)).number(frame.padding).number(frame.key);
+  writer.number(frame.offset).number(frame.length);
   const std::vector<std::byte> bytes = writer.take();
   FrameHead head;
   std::copy(bytes.begin(), bytes.end(), head.begin());
@@ -25,10 +26,13 @@ FrameHead write_head(const Frame& frame) {
 std::optional<Frame> read_head(std::span<const std::byte, Frame::head_bytes> head) {
   ByteReader reader(head);
   Frame frame;
-  frame.kind = static_cast<Frame::Kind>(reader.number<std::uint32_t>());
+  frame.kind = static_cast<Frame::Kind>(reader.number<std::uint16_t>());
+  frame.padding = reader.number<std::uint16_t>();
   frame.key = reader.number<std::uint32_t>();
   frame.offset = reader.number<std::uint64_t>();
   frame.length = reader.number<std::uint64_t>();
+  const bool has_data = frame.kind == Frame::Kind::put || frame.kind == Frame::Kind::got;
+  if (frame.padding > (has_data ? Frame::most_padding : 0)) return {};
   switch (frame.kind) {
     case Frame::Kind::greeting: return frame.length <= Frame::most_greeting_bytes ? std::optional(frame) : std::nullopt;
     case Frame::Kind::message:

@@ -10,24 +10,26 @@
 
 namespace strider::listio {
 
-/// What travels on a stream connection: a head of 24 bytes, then `length` bytes, except after a `get`. All numbers are
-/// little-endian. `put` and `get` name memory that the receiver has exposed, by `key` and `offset`; `got` answers the
-/// oldest `get` that has no answer yet.
+/// What travels on a stream connection: a head of 24 bytes, `padding` bytes that mean nothing, then `length` bytes,
+/// except after a `get`. All numbers are little-endian. `put` and `get` name memory that the receiver has exposed, by
+/// `key` and `offset`; `got` answers the oldest `get` that has no answer yet.
 struct Frame {
-  enum class Kind : std::uint32_t { greeting = 1, message = 2, put = 3, get = 4, got = 5 };
+  enum class Kind : std::uint16_t { greeting = 1, message = 2, put = 3, get = 4, got = 5 };
   static constexpr std::size_t head_bytes = 24;
   static constexpr std::uint64_t most_greeting_bytes = 1024;
+  static constexpr std::uint16_t most_padding = 128;
 
   Kind kind = Kind::message;
   std::uint32_t key = 0;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
+  std::uint16_t padding = 0;  ///< of `put` and `got` alone
 };
 
 using FrameHead = std::array<std::byte, Frame::head_bytes>;
 
 FrameHead write_head(const Frame& frame);
-/// Nothing if there is no such kind, or a greeting or message is longer than one may be.
+/// Nothing if there is no such kind, a greeting or message is longer than one may be, or there is more padding.
 std::optional<Frame> read_head(std::span<const std::byte, Frame::head_bytes> head);
 
 /// The first thing that both sides say: who they are.

@@ -15,28 +15,46 @@ namespace {
 
 constexpr std::array<std::string_view, 4> method_names{"multiple", "pack", "gather", "hybrid"};
 
-double measure_us(const MoveOnce& move, std::size_t pieces, std::size_t piece_bytes, Method method) {
-  const std::uint64_t start = monotonic_ns();
-  move(pieces, piece_bytes, method);
-  return static_cast<double>(monotonic_ns() - start) * 1e-3;
+/// Gathering has to be this much better: less cannot be told from none, and packing needs no registered memory.
+constexpr double indifference = 1.02;
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-MethodSample sample(const MoveOnce& move, std::uint64_t total, std::uint64_t length) {
-  constexpr int rounds = 8;
-  constexpr double enough_us = 10000;
-  constexpr double never = std::numeric_limits<double>::infinity();
-  const std::size_t pieces = total / length;
-  MethodSample best{length, total, never, never};
-  double spent_us = 0;
-  for (int round = 0; round < rounds && (round < 2 || spent_us < enough_us); ++round) {
-    const double gather_us = measure_us(move, pieces, length, Method::gather);
-    const double pack_us = measure_us(move, pieces, length, Method::pack);
-    best.gather_us = std::min(best.gather_us, gather_us);
-    best.pack_us = std::min(best.pack_us, pack_us);
-    spent_us += gather_us + pack_us;
+/// One kind of list, and what it has taken so far.
+struct Trial {
+  Direction direction;
+  std::uint64_t total, length;
+  std::vector<double> pack_us, ratios;  ///< of a round each; gather ÷ pack
+
+  double measure_us(const MoveOnce& move, Method method) const {
+    const std::uint64_t start = monotonic_ns();
+    move(direction, total / length, length, method);
+    return static_cast<double>(monotonic_ns() - start) * 1e-3;
   }
-  return best;
-}
+  /// What it took, in µs. Who goes first finds other caches than who goes second: they take turns.
+  double run(const MoveOnce& move) {
+    const bool packs_first = ratios.size() % 2 == 0;
+    const double first = measure_us(move, packs_first ? Method::pack : Method::gather);
+    const double second = measure_us(move, packs_first ? Method::gather : Method::pack);
+    pack_us.push_back(packs_first ? first : second);
+    ratios.push_back((packs_first ? second : first) / pack_us.back());
+    return first + second;
+  }
+  /// Whether more rounds would not change what is better.
+  bool is_clear() const {
+    if (ratios.size() < 3) return false;
+    const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+    return *least > 1.5 || *most < 1 / 1.5;
+  }
+  MethodSample result() const {
+    const double us = median_of(pack_us);
+    return {direction, length, total, us * median_of(ratios), us};
+  }
+};
 
 }  // namespace
 
@@ -52,19 +70,22 @@ Method method_of(std::string_view name) {
 
 MethodCosts::MethodCosts(std::vector<MethodSample> samples) : samples_(std::move(samples)) {
   std::sort(samples_.begin(), samples_.end(), [](const MethodSample& a, const MethodSample& b) {
-    return std::tie(a.total_bytes, a.piece_bytes) < std::tie(b.total_bytes, b.piece_bytes);
+    return std::tie(a.direction, a.total_bytes, a.piece_bytes) < std::tie(b.direction, b.total_bytes, b.piece_bytes);
   });
 }
 
-MethodSample MethodCosts::at(double piece_bytes, double bytes) const {
+MethodSample MethodCosts::at(Direction direction, double piece_bytes, double bytes) const {
   // The total that is next, on a logarithmic scale.
-  const auto distance = [bytes](const MethodSample& each) {
+  const auto distance = [&](const MethodSample& each) {
+    if (each.direction != direction) return std::numeric_limits<double>::infinity();
     return std::abs(std::log(static_cast<double>(each.total_bytes)) - std::log(bytes));
   };
   const auto nearest = std::min_element(samples_.begin(), samples_.end(),
                                         [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   const std::uint64_t total = nearest->total_bytes;
-  const auto of_total = [total](const MethodSample& each) { return each.total_bytes == total; };
+  const auto of_total = [&](const MethodSample& each) {
+    return each.direction == direction && each.total_bytes == total;
+  };
   const auto begin = std::find_if(samples_.begin(), samples_.end(), of_total);
   const auto end = std::find_if_not(begin, samples_.end(), of_total);
   const auto above = std::find_if(
@@ -76,30 +97,46 @@ MethodSample MethodCosts::at(double piece_bytes, double bytes) const {
     share = (std::log(piece_bytes) - std::log(static_cast<double>(low.piece_bytes))) /
             (std::log(static_cast<double>(high.piece_bytes)) - std::log(static_cast<double>(low.piece_bytes)));
   const double scale = bytes / static_cast<double>(total);
-  return {static_cast<std::uint64_t>(piece_bytes), static_cast<std::uint64_t>(bytes),
+  return {direction, static_cast<std::uint64_t>(piece_bytes), static_cast<std::uint64_t>(bytes),
           scale * std::lerp(low.gather_us, high.gather_us, share), scale * std::lerp(low.pack_us, high.pack_us, share)};
 }
 
-bool MethodCosts::prefers_gather(std::size_t pieces, std::uint64_t bytes, double registration_us) const {
+bool MethodCosts::prefers_gather(Direction direction, std::size_t pieces, std::uint64_t bytes,
+                                 double registration_us) const {
   if (samples_.empty() || pieces == 0 || bytes == 0) return false;
-  const MethodSample costs = at(static_cast<double>(bytes) / static_cast<double>(pieces), static_cast<double>(bytes));
-  return costs.gather_us + registration_us < costs.pack_us;
+  const MethodSample costs =
+      at(direction, static_cast<double>(bytes) / static_cast<double>(pieces), static_cast<double>(bytes));
+  return indifference * costs.gather_us + registration_us < costs.pack_us;
 }
 
-std::uint64_t MethodCosts::crossover_bytes(std::uint64_t total_bytes) const {
+std::uint64_t MethodCosts::crossover_bytes(Direction direction, std::uint64_t total_bytes) const {
   for (std::uint64_t length = 1; length <= 65536; length *= 2)
-    if (prefers_gather(static_cast<std::size_t>(std::max<std::uint64_t>(total_bytes / length, 1)), total_bytes, 0))
+    if (prefers_gather(direction, static_cast<std::size_t>(std::max<std::uint64_t>(total_bytes / length, 1)),
+                       total_bytes, 0))
       return length;
   return 0;
 }
 
 MethodCosts measure_methods(const MoveOnce& move, std::uint64_t most_bytes) {
-  std::vector<MethodSample> samples;
-  for (std::uint64_t total : {std::uint64_t{32768}, std::uint64_t{524288}}) {
-    total = std::min(total, most_bytes);
-    for (std::uint64_t length = 128; length <= 65536 && 2 * length <= total; length *= 2)
-      samples.push_back(sample(move, total, length));
+  constexpr int most_rounds = 15, least_rounds = 3;
+  constexpr double enough_us = 300'000;
+  std::vector<Trial> trials;
+  for (const Direction direction : {Direction::write, Direction::read})
+    for (std::uint64_t total : {std::uint64_t{32768}, std::uint64_t{524288}}) {
+      total = std::min(total, most_bytes);
+      for (std::uint64_t length = 128; length <= 65536 && 2 * length <= total; length *= 2)
+        trials.push_back({direction, total, length, {}, {}});
+    }
+  for (Trial& trial : trials) {  // the first time touches memory
+    move(trial.direction, trial.total / trial.length, trial.length, Method::gather);
+    move(trial.direction, trial.total / trial.length, trial.length, Method::pack);
   }
+  double spent_us = 0;
+  for (int round = 0; round < most_rounds && (round < least_rounds || spent_us < enough_us); ++round)
+    for (Trial& trial : trials)
+      if (!trial.is_clear()) spent_us += trial.run(move);
+  std::vector<MethodSample> samples;
+  for (const Trial& trial : trials) samples.push_back(trial.result());
   return MethodCosts(std::move(samples));
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/extent.hpp"
+
 namespace strider::listio {
 
 /// How the pieces of a list get into the server's contiguous buffer, and out of it. `multiple`: one operation of the
@@ -19,6 +21,7 @@ Method method_of(std::string_view name);
 
 /// What moving a list took by both methods, in µs.
 struct MethodSample {
+  Direction direction = Direction::write;
   std::uint64_t piece_bytes = 0, total_bytes = 0;
   double gather_us = 0, pack_us = 0;
 };
@@ -30,22 +33,25 @@ class MethodCosts {
   /// The samples may be in any order. None: gathering is never better.
   explicit MethodCosts(std::vector<MethodSample> samples = {});
 
-  /// Whether to gather `pieces` pieces of `bytes` bytes in all, if making them ready for it takes `registration_us`.
-  bool prefers_gather(std::size_t pieces, std::uint64_t bytes, double registration_us) const;
+  /// Whether to gather (reads: scatter) `pieces` pieces of `bytes` bytes in all, if making them ready for it takes
+  /// `registration_us`. Where both ways cost the same as far as can be measured, it is packed.
+  bool prefers_gather(Direction direction, std::size_t pieces, std::uint64_t bytes, double registration_us) const;
   std::span<const MethodSample> samples() const { return samples_; }
   /// The mean length of pieces from which on gathering is better in lists of `total_bytes`; 0 if never.
-  std::uint64_t crossover_bytes(std::uint64_t total_bytes) const;
+  std::uint64_t crossover_bytes(Direction direction, std::uint64_t total_bytes) const;
 
  private:
   /// Of a list of `bytes` bytes whose pieces have `piece_bytes` on average.
-  MethodSample at(double piece_bytes, double bytes) const;
-  std::vector<MethodSample> samples_;  ///< by total, then by length
+  MethodSample at(Direction direction, double piece_bytes, double bytes) const;
+  std::vector<MethodSample> samples_;  ///< by direction, by total, then by length
 };
 
-/// Measures the samples: lists of 32 KiB and 512 KiB, of pieces of 128 B … 64 KiB at a stride of twice their length, by
-/// both methods in turns; the least of some rounds each. `move` puts pieces, gathered or packed, and waits until
-/// they are there. `most_bytes` is the longest list that it can move. Takes some tenths of a second.
-using MoveOnce = std::function<void(std::size_t pieces, std::size_t piece_bytes, Method method)>;
+/// Measures the samples: lists of 32 KiB and 512 KiB, of pieces of 128 B … 64 KiB at a stride of twice their length,
+/// written and read by both methods in turns. Each sample is taken some times, all others in between, and what counts is
+/// the median of the ratio of both methods: other work on the machine slows both down, and seldom all the time.
+/// `move` moves pieces, gathered or packed, and waits until they are there. `most_bytes` is the longest list that it can
+/// move. Takes some tenths of a second.
+using MoveOnce = std::function<void(Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method)>;
 MethodCosts measure_methods(const MoveOnce& move, std::uint64_t most_bytes);
 
 }  // namespace strider::listio

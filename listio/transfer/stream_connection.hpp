@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/uio.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -76,6 +77,7 @@ class StreamConnection {
     explicit Cursor(std::vector<iovec> pieces) : pieces_(std::move(pieces)) { advance(0); }
     std::span<iovec> rest() { return std::span(pieces_).subspan(at_); }
     bool done() const { return at_ == pieces_.size(); }
+    void prepend(const iovec& piece) { pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(at_), piece); }
     void advance(std::size_t bytes);
 
    private:
@@ -123,6 +125,7 @@ class StreamConnection {
   std::optional<Frame> frame_;   ///< whose head was read
   std::vector<std::byte> text_;  ///< what there is of a greeting or message
   Cursor into_;                  ///< what is missing of a put or got
+  std::array<std::byte, Frame::most_padding> ignored_{};
   std::vector<iovec> scratch_;
 };
 

@@ -1,10 +1,11 @@
 """Nodes whose clocks differ: a run on them says what one clock would have said."""
 
+import os
 import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,8 +60,15 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_on(
     engine: Engine, nodes: Nodes, preloaded: Path, work: Path, document: Json, directory: Path
 ) -> tuple[EngineRun, float]:
+    """A run on such nodes, and when it began; see `run_with`."""
+    return run_with(engine, nodes.environment(preloaded), work, document, directory)
+
+
+def run_with(
+    engine: Engine, wrap: list[str], work: Path, document: Json, directory: Path
+) -> tuple[EngineRun, float]:
     """A run, and when it began on the machine's own clock (20 ms or less too late)."""
-    with EngineJob(engine, document, work, nodes.environment(preloaded), directory) as job:
+    with EngineJob(engine, document, work, wrap, directory) as job:
         wait_for(lambda: job.events_file.exists(), "the first event")
         origin_s = time.clock_gettime(time.CLOCK_MONOTONIC)
         return job.finish(), origin_s
@@ -93,6 +101,39 @@ def offset_s(clocks: Mapping[int, Json], sample: Json, node: int, at_s: float) -
     return float(begin + share * (end - begin))
 
 
+def assert_of_one_clock(done: EngineRun, nodes: Nodes, origin_s: float, clients: int) -> None:
+    """Compares a run with what the machine's own clock showed at the same moments."""
+    assert done.returncode == 0, done.stderr
+    samples = done.of("sample")
+    assert samples
+    for sample in samples:
+        wanted = {"repetition": sample["repetition"]}
+        clocks = {clock["node"]: clock for clock in done.of("clock", **wanted)}
+        assert sorted(clocks) == list(range(1, clients // nodes.ranks_per_node))
+        ranks = done.of("rank", **wanted)
+        starts: list[float] = []
+        ends: list[float] = []
+        for rank in ranks:
+            for times, at_s in ((starts, rank["start_s"]), (ends, rank["end_s"])):
+                # What the rank's own clock showed, and what the machine's did then.
+                ahead = nodes.ahead_s(rank["node"], origin_s + at_s)
+                error_s = ahead + offset_s(clocks, sample, rank["node"], at_s)
+                bound_s = clocks[rank["node"]]["error_s"] if rank["node"] else 0.0
+                # The beginning of the run is known to 20 ms, in which clocks drift.
+                assert abs(error_s) <= bound_s + abs(0.05 * nodes.drift * clients) + 1e-7
+                times.append(at_s - error_s)
+        true_s = max(ends) - min(starts)
+        assert sample["elapsed_s"] == pytest.approx(true_s, rel=RATES_AGREE)
+        assert sample["rate_mib_s"] == pytest.approx(sample["bytes"] / true_s / 2**20, rel=RATES_AGREE)
+        assert sample["clock_error_s"] == pytest.approx(2 * max(c["error_s"] for c in clocks.values()))
+        assert sample["start_skew_s"] == pytest.approx(
+            max(r["start_s"] for r in ranks) - min(r["start_s"] for r in ranks), abs=1e-6
+        )
+        assert sample["end_skew_s"] == pytest.approx(
+            max(r["end_s"] for r in ranks) - min(r["end_s"] for r in ranks), abs=1e-6
+        )
+
+
 @pytest.mark.parametrize(
     ("ranks_per_node", "clients", "shift_s", "drift"),
     [(1, 2, 3.0, 200e-6), (2, 4, -3.0, -200e-6), (1, 4, 3.0, 200e-6), (1, 2, 3.0, 0.02)],
@@ -110,35 +151,63 @@ def test_rates_are_those_of_one_clock(
     since_s = time.clock_gettime(time.CLOCK_MONOTONIC)
     nodes = Nodes(ranks_per_node, shift_s, drift, since_s)
     done, origin_s = run_on(engine, nodes, preloaded, tmp_path, writes(clients, 4), tmp_path / "target")
-    assert done.returncode == 0, done.stderr
-    samples = done.of("sample")
-    assert len(samples) == 4
-    for sample in samples:
-        wanted = {"repetition": sample["repetition"]}
-        clocks = {clock["node"]: clock for clock in done.of("clock", **wanted)}
-        assert sorted(clocks) == list(range(1, clients // ranks_per_node))
-        ranks = done.of("rank", **wanted)
-        starts: list[float] = []
-        ends: list[float] = []
-        for rank in ranks:
-            for times, at_s in ((starts, rank["start_s"]), (ends, rank["end_s"])):
-                # What the rank's own clock showed, and what the machine's did then.
-                ahead = nodes.ahead_s(rank["node"], origin_s + at_s)
-                error_s = ahead + offset_s(clocks, sample, rank["node"], at_s)
-                bound_s = clocks[rank["node"]]["error_s"] if rank["node"] else 0.0
-                # The beginning of the run is known to 20 ms, in which clocks drift.
-                assert abs(error_s) <= bound_s + abs(0.05 * drift * clients) + 1e-7
-                times.append(at_s - error_s)
-        true_s = max(ends) - min(starts)
-        assert sample["elapsed_s"] == pytest.approx(true_s, rel=RATES_AGREE)
-        assert sample["rate_mib_s"] == pytest.approx(sample["bytes"] / true_s / 2**20, rel=RATES_AGREE)
-        assert sample["clock_error_s"] == pytest.approx(2 * max(c["error_s"] for c in clocks.values()))
-        assert sample["start_skew_s"] == pytest.approx(
-            max(r["start_s"] for r in ranks) - min(r["start_s"] for r in ranks), abs=1e-6
+    assert_of_one_clock(done, nodes, origin_s, clients)
+
+
+@pytest.fixture
+def two_networks(engine: Engine, tmp_path: Path) -> Iterator[list[str]]:
+    """The command that has mpiexec start its ranks in two network name spaces in turn."""
+    if "MPICH" not in engine.version.mpi.library:
+        pytest.skip(
+            "machine: only MPICH's mpiexec reaches other network name spaces by environment variables"
         )
-        assert sample["end_skew_s"] == pytest.approx(
-            max(r["end_s"] for r in ranks) - min(r["end_s"] for r in ranks), abs=1e-6
+    names = [f"strider-{os.getpid()}-{number}" for number in (1, 2)]
+    links = [f"st{os.getpid()}.{number}" for number in (1, 2)]
+    addresses = ["10.213.7.1", "10.213.7.2"]
+    made = [subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False) for name in names]
+    try:
+        if any(done.returncode != 0 for done in made):
+            pytest.skip("machine: network name spaces can only be made by root")
+        pair = ["ip", "link", "add", links[0], "netns", names[0], "type", "veth"]
+        subprocess.run([*pair, "peer", "name", links[1], "netns", names[1]], check=True)
+        for name, link, address in zip(names, links, addresses, strict=True):
+            subprocess.run(["ip", "-n", name, "addr", "add", f"{address}/24", "dev", link], check=True)
+            for device in (link, "lo"):
+                subprocess.run(["ip", "-n", name, "link", "set", device, "up"], check=True)
+        login = tmp_path / "login"
+        login.write_text(
+            "#!/bin/sh\n"
+            'while [ "${1#-}" != "$1" ]; do shift; done\n'
+            f'[ "$1" = {addresses[0]} ] && name={names[0]} || name={names[1]}\n'
+            'shift; exec ip netns exec "$name" sh -c "$*"\n'
         )
+        login.chmod(login.stat().st_mode | stat.S_IXUSR)
+        hosts = tmp_path / "hosts"
+        hosts.write_text("".join(f"{address}:1\n" for address in addresses))
+        hydra = {"LAUNCHER": "ssh", "LAUNCHER_EXEC": login, "IFACE": links[0], "HOST_FILE": hosts}
+        words = [f"HYDRA_{name}={value}" for name, value in hydra.items()]
+        yield ["ip", "netns", "exec", names[0], "env", *words]
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+def test_rates_over_a_network_are_those_of_one_clock(
+    engine: Engine, preloaded: Path, two_networks: list[str], tmp_path: Path
+) -> None:
+    """Messages go through two TCP stacks here, as between real nodes."""
+    nodes = Nodes(1, 3.0, 200e-6, time.clock_gettime(time.CLOCK_MONOTONIC))
+    wrap = [*two_networks, *nodes.environment(preloaded)[1:]]
+    done, origin_s = run_with(engine, wrap, tmp_path, writes(2, 4), tmp_path / "target")
+    assert_of_one_clock(done, nodes, origin_s, 2)
+    assert len(done.of("sample")) == 4
+    links = [
+        group
+        for event in done.of("counters")
+        for group in event["counters"]
+        if group["source"] == "network" and group["instance"].startswith("st")
+    ]
+    assert sum(link["values"]["sent_packets"] for link in links) > 0
 
 
 def test_drift_is_found(engine: Engine, preloaded: Path, tmp_path: Path) -> None:

@@ -65,7 +65,13 @@ def eventful_run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> En
         cache="cold",
     )
     in_the_way = case("segmented", pattern_transfer=4096, pattern_block=4096, operations=["write"])
-    return run_engine(engine, plan([long, in_the_way]), work, options=["--ceilings", "all"])
+    arriving = case("segmented", pattern_transfer=512, pattern_block=4096, operations=["write"])
+    return run_engine(
+        engine,
+        plan([long, in_the_way, {**arriving, "arrivals": "poisson", "arrival_rate": 1000}]),
+        work,
+        options=["--ceilings", "all"],
+    )
 
 
 @pytest.mark.parametrize("kind", EVENTS)
@@ -99,7 +105,7 @@ def test_the_counters_have_the_sources_and_values_of_the_page(eventful_run: Engi
 
 
 def test_the_kinds_of_errors_are_those_of_the_page(eventful_run: EngineRun) -> None:
-    (kinds,) = re.findall(r'"kind":("[a-z"|]+)', PAGE)
+    (kinds,) = re.findall(r'"kind":("io"[a-z"|]+)', PAGE)
     assert {event["kind"] for event in eventful_run.of("error")} <= set(re.findall("[a-z]+", kinds))
 
 

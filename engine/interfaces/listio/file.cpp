@@ -69,7 +69,8 @@ void ListioFile::describe(const Request& request) {
   }
 }
 
-void ListioFile::count(std::span<const Extent> extents) {
+void ListioFile::count(Direction direction, std::span<const Extent> extents) {
+  direction_ = direction;
   ++calls_;
   extents_ += extents.size();
   bytes_ += bytes_of(extents);
@@ -89,7 +90,7 @@ void ListioFile::require_all(std::uint64_t moved, Direction direction, std::span
 
 void ListioFile::move_list(Direction direction, const Request& request) {
   describe(request);
-  count(request.extents);
+  count(direction, request.extents);
   const std::uint64_t moved = located(direction, request.extents, [&] {
     if (direction == Direction::read) return client_.read_list(file_, pieces_, runs_);
     client_.write_list(file_, pieces_, runs_);
@@ -130,7 +131,7 @@ void ListioFile::read(const Request& request) {
 ListioFile::Transfer ListioFile::start(Direction direction, const Request& request, std::uint32_t slot) {
   begin(request);
   describe(request);
-  count(request.extents);
+  count(direction, request.extents);
   const auto ticket = located(direction, request.extents, [&] {
     return direction == Direction::read ? client_.start_read_list(file_, pieces_, runs_)
                                         : client_.start_write_list(file_, pieces_, runs_);
@@ -167,7 +168,7 @@ Facts ListioFile::facts() const {
   if (options_.method == listio::Method::hybrid && calls_ > 0) {
     const std::uint64_t threshold = options_.threshold_bytes > 0
                                         ? options_.threshold_bytes
-                                        : client_.method_costs().crossover_bytes(bytes_ / calls_);
+                                        : client_.method_costs().crossover_bytes(direction_, bytes_ / calls_);
     facts["gathers_from_bytes"] = threshold > 0 ? std::to_string(threshold) : "never";
   }
   if (now.registrations + now.registration_failures == 0 && !session_.registration) return facts;

@@ -55,7 +55,7 @@ class ListioFile final : public File {
   void read_sieved(const Request& request);
   void begin(const Request& request);
   void describe(const Request& request);
-  void count(std::span<const Extent> extents);
+  void count(Direction direction, std::span<const Extent> extents);
   /// Runs `call`; an error gets the place of the request.
   template <typename Call>
   auto located(Direction direction, std::span<const Extent> extents, const Call& call) const;
@@ -71,6 +71,7 @@ class ListioFile final : public File {
   std::vector<listio::ByteRun> runs_;
   std::vector<std::byte> sieve_;
   std::uint64_t calls_ = 0, extents_ = 0, bytes_ = 0;
+  Direction direction_ = Direction::write;  ///< of the last call; a phase has one
 };
 
 /// The same with requests in flight, each handed over as one list.

@@ -1,4 +1,4 @@
-"""`strider lab`: real parallel file systems on this machine, to try Strider with."""
+"""`strider lab`: real parallel file systems, and Slurm, on this machine, to try Strider with."""
 
 import shlex
 import signal
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from strider.lab import Record
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="File system; strider lab list names them.")
+    str, typer.Argument(metavar="NAME", help="What to start; strider lab list names it.")
 ]
 AtOption = Annotated[
     Path | None,
@@ -30,14 +30,14 @@ AtOption = Annotated[
 ]
 
 lab = typer.Typer(
-    help="Start real parallel file systems on this machine, to try Strider with (root, Debian packages).",
+    help="Start real parallel file systems, or Slurm, on this machine, to try Strider with (Debian packages).",
     no_args_is_help=True,
 )
 
 
 @lab.command("list")
 def list_(at: AtOption = None, json: JsonOption = False) -> None:
-    """List the file systems of the lab: whether each is up, can be started, or what it lacks."""
+    """List what the lab has: whether each is up, can be started, or what it lacks."""
     from strider.lab import SYSTEMS, folder_of, state_of
 
     rows: list[dict[str, Any]] = [
@@ -75,7 +75,7 @@ def up(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Start a file system, wait until it works, and tell how to use it."""
+    """Start a file system or Slurm, wait until it works, and tell how to use it."""
     from strider import lab as labs
 
     system = labs.find(name)
@@ -92,7 +92,7 @@ def up(
 
 @lab.command()
 def down(name: NameArgument, at: AtOption = None, quiet: QuietOption = False) -> None:
-    """Stop a file system of the lab and remove everything of it; also what a crash has left."""
+    """Stop something of the lab and remove everything of it; also what a crash has left."""
     from strider import lab as labs
 
     labs.down(labs.folder_of(labs.find(name), at), _say_nothing if quiet else _say)
@@ -100,7 +100,7 @@ def down(name: NameArgument, at: AtOption = None, quiet: QuietOption = False) ->
 
 @lab.command()
 def status(name: NameArgument, at: AtOption = None, json: JsonOption = False) -> None:
-    """Tell whether a file system of the lab is up, and how to use it; exit code 3 unless it is."""
+    """Tell whether something of the lab is up, and how to use it; exit code 3 unless it is."""
     from strider import lab as labs
 
     folder = labs.folder_of(labs.find(name), at)

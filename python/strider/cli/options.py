@@ -81,8 +81,8 @@ TimelineOption = Annotated[
     typer.Option(
         "--timeline",
         metavar="SCOPE",
-        help="Whose rate and latency over time are kept: none, node (the sum of its ranks), rank, or auto (rank "
-        "up to 64 clients, else node).",
+        help="Whose rate and latency over time are kept: none, node (the sum of its ranks), rank, or auto "
+        "(rank up to 64 clients, else node).",
     ),
 ]
 TimelineIntervalOption = Annotated[

@@ -13,7 +13,7 @@ from typing import Literal
 
 from strider.errors import ExitCode, StriderError
 from strider.lab import mounts
-from strider.lab.processes import GRACE_S, marked
+from strider.lab.processes import GRACE_S, marked, working_in
 from strider.lab.record import FILE, Record, read
 from strider.lab.site import Site
 from strider.lab.system import System
@@ -95,7 +95,8 @@ def down(folder: Path, say: Callable[[str], None]) -> None:
     if record:
         # Of another start of the machine nothing lives on, and its numbers are those of others now.
         known = reversed(record.processes) if record.boot == boot_id() else []
-        alive = stop([*known, *marked(record.mark)], GRACE_S)
+        found = [*marked(record.mark), *working_in(folder, record.unmarked)]
+        alive = stop([*known, *found], GRACE_S)
         if alive:
             names = ", ".join(f"{process.name} (process {process.pid})" for process in alive)
             raise StriderError(f"cannot stop {names}", ExitCode.CANNOT_RUN)

@@ -1,6 +1,6 @@
-"""Processes of a lab: found again by the mark that all of them inherit."""
+"""Processes of a lab: found again by the mark that all of them inherit, or by where they work."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,12 +16,25 @@ GRACE_S = 2.0
 def marked(mark: str) -> Iterator[Process]:
     """All processes that have the mark in the environment that they were started with."""
     wanted = f"{MARK_VARIABLE}={mark}".encode()
+    return _that(lambda process, _: wanted in (process / "environ").read_bytes().split(b"\0"))
+
+
+def working_in(folder: Path, names: Collection[str]) -> Iterator[Process]:
+    """All processes of some names whose working directory is a folder.
+
+    For programs that write a title over their environment, and so over the mark.
+    """
+    return _that(lambda process, name: name in names and (process / "cwd").readlink() == folder)
+
+
+def _that(condition: Callable[[Path, str], bool]) -> Iterator[Process]:
+    """All processes for whose folder in /proc, and name, a condition holds."""
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
         # Processes end while one looks, and those of others may be closed to us: not ours either way.
         with suppress(OSError):
-            if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                found = identify(int(folder.name), (folder / "comm").read_text(encoding="utf-8").strip())
-                if found:
-                    yield found
+            name = (folder / "comm").read_text(encoding="utf-8").strip()
+            found = identify(int(folder.name), name) if condition(folder, name) else None
+            if found:
+                yield found

@@ -39,6 +39,7 @@ class Record(BaseModel):
         boot: Which start of the machine the processes and mounts belong to.
         state: `starting` until everything works; a lab that stays there was cut short.
         processes: Daemons, in the order of their start.
+        unmarked: Names of programs that daemons start and that do not keep the mark; they work in the folder.
         enter: Words to put before a command that uses the native addresses, empty where none are needed.
         endpoints: What there is to use.
     """
@@ -52,6 +53,7 @@ class Record(BaseModel):
     boot: str
     state: Literal["starting", "up"] = "starting"
     processes: list[Process] = []
+    unmarked: list[str] = []
     enter: list[str] = []
     endpoints: list[Endpoint] = []
 

@@ -23,6 +23,8 @@ MEMORY_MIB = 1000
 def start(site: Site) -> list[Endpoint]:
     """Starts the controller and the nodes, and waits until all nodes are idle."""
     settings = _configure(site)
+    site.record.unmarked = ["slurmstepd"]
+    site.record.write(site.folder)
     if os.geteuid() == 0:
         _start_munge(site)
     site.daemon("slurmctld", ["slurmctld", "-D", "-i", "-c", "-f", str(settings)])
@@ -75,7 +77,7 @@ def _configure(site: Site) -> Path:
         "SlurmdPidFile": site.folder / "slurmd.%n.pid",
         "ProctrackType": "proctrack/linuxproc",
         "TaskPlugin": "task/none",
-        # What tasks are given carries the mark of the lab, so that none outlives it.
+        # Tasks have the environment of who submitted them: the mark is added, so that none outlives the lab.
         "TaskProlog": prolog,
         "MpiDefault": "pmi2",
         "JobAcctGatherType": "jobacct_gather/none",

@@ -40,7 +40,7 @@ class ListioView:
 def view(
     run: Run, summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None
 ) -> ListioView | None:
-    """The part on list I/O of a run; None where no case used the service."""
+    """The part on list I/O of a run; None where no case used the service, or said anything."""
     facts = InterfaceFacts.of(run)
     own = [summary for summary in summaries if summary.case.interface_name == _INTERFACE]
     if not own:
@@ -51,7 +51,8 @@ def view(
         _totals(summaries, facets, facts, reference),
         _servers(own, facets, facts),
     ]
-    return ListioView(charts, [table for table in tables if table is not None])
+    told = [table for table in tables if table is not None]
+    return ListioView(charts, told) if charts or told else None
 
 
 def _method_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
 from strider.limits import Analysis
-from strider.report import listio, stragglers, timelines
+from strider.report import listio, timelines
 from strider.report.charts import Chart
 from strider.report.environment import environment_rows, fact_rows
 from strider.report.facets import Facets, format_value, joined
@@ -28,6 +28,7 @@ from strider.report.metadata_charts import latency_charts, rate_charts
 from strider.report.references import Reference, reference_of
 from strider.report.remarks import cached_cases, remarks, what_was_done
 from strider.report.tables import HtmlTable, digest_table
+from strider.report.stragglers import RankMap, rank_map_of
 from strider.report.wording import (
     Best,
     best_rates,
@@ -96,7 +97,7 @@ class RunView:
     metadata: MetadataView | None
     limits: LimitsView | None
     listio: ListioView | None
-    rank_maps: Sequence[Chart]
+    rank_map: RankMap | None
     timelines: Sequence[Chart]
     timelines_left_out: str
     digests: HtmlTable | None
@@ -187,7 +188,7 @@ def _view(run: Run, anchor: str) -> RunView:
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
         limits=limits_view(Analysis.of_summaries(run, summaries, counters)),
         listio=listio.view(run, data, of_data, reference),
-        rank_maps=stragglers.chart(run, facets),
+        rank_map=rank_map_of(run, facets),
         timelines=timeline_charts,
         timelines_left_out=timelines_left_out,
         digests=digest_table(comparisons, facets) if comparisons else None,

@@ -14,6 +14,7 @@ from strider.statistics import (
     Trend,
     last_ranks,
     outliers,
+    slow_spell,
     stragglers,
     trends,
 )
@@ -34,7 +35,7 @@ def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
         return []
     last = last_ranks(run) if any(case.clients > 1 for case in run.cases.values()) else {}
     return [
-        *_worst([_straggler_text(one) for one in stragglers(run, last)], "straggler"),
+        *_worst([_straggler_text(run, one) for one in stragglers(run, last)], "straggler"),
         *_worst([_outlier_text(one, last) for one in outliers(summaries)], "outlier"),
         *_worst([_trend_text(one) for one in trends(summaries)], "trend"),
     ]
@@ -50,7 +51,7 @@ def _operation(case: Case, operation: str) -> str:
     return f"{operation} of case {case.number} ({case.interface_name})"
 
 
-def _straggler_text(straggler: Straggler) -> str:
+def _straggler_text(run: Run, straggler: Straggler) -> str:
     who = (
         f"all ranks of {straggler.node}"
         if straggler.rank is None
@@ -60,7 +61,20 @@ def _straggler_text(straggler: Straggler) -> str:
     return (
         f"Straggler: {who} finished {significant(straggler.lateness, 2)} × later than the median rank "
         f"in {straggler.times} of {plural(straggler.n, 'repetition')} of {operation}, "
-        f"which lost {100 * straggler.lost:.0f} % of the rate."
+        f"which lost {100 * straggler.lost:.0f} % of the rate{_spell_text(run, straggler)}."
+    )
+
+
+def _spell_text(run: Run, straggler: Straggler) -> str:
+    """When it was slow, where timelines tell."""
+    spell = slow_spell(run, straggler.operation, straggler.case.number, straggler.worst)
+    if spell is None:
+        return ""
+    if spell.all_along:
+        return "; it was slow all along"
+    return (
+        f"; in repetition {straggler.worst.repetition} it was slow from {spell.begin_s:.3g} to "
+        f"{spell.end_s:.3g} s after the start"
     )
 
 

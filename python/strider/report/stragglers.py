@@ -9,7 +9,7 @@ from strider.report.figures.rank_map import Column, Field
 from strider.report.numbers import significant
 from strider.report.wording import plural
 from strider.statistics.relative_rates import RelativeRate, relative_rates
-from strider.statistics.stragglers import SHORT_S, node_name
+from strider.statistics.stragglers import LATE, SHORT_S, node_name
 from strider.store.model import Run
 from strider.units import format_bytes
 
@@ -19,21 +19,30 @@ _MAXIMUM_COLUMNS = 128
 _MAXIMUM_ROWS = 30
 
 
-def chart(run: Run, facets: Facets) -> list[Chart]:
-    """The map of a run; none where all ranks worked alone, or no phase was long enough to tell.
+@dataclass(frozen=True)
+class RankMap:
+    """The map of a run, and what it comes to in words; `is_alarming` where a rank was late by its rate."""
+
+    words: str
+    is_alarming: bool
+    chart: Chart
+
+
+def rank_map_of(run: Run, facets: Facets) -> RankMap | None:
+    """The map of a run; None where all ranks worked alone, or no phase was long enough to tell.
 
     Raises:
         StriderError: The run's events are damaged.
     """
     if not any(sample.clients > 1 and sample.elapsed_s >= SHORT_S for sample in run.samples):
-        return []
+        return None
     ranks = max(case.clients for case in run.cases.values())
     nodes = len(run.start.nodes) if run.start else 1
     by_node = ranks > _MAXIMUM_COLUMNS and nodes > 1
     width = -(-(nodes if by_node else ranks) // _MAXIMUM_COLUMNS)
     found = relative_rates(run, "node" if by_node else "rank", width)
     if not found:
-        return []
+        return None
     slowest: dict[tuple[int, str], float] = {}
     for one in found:
         key = one.case, one.operation
@@ -46,7 +55,10 @@ def chart(run: Run, facets: Facets) -> list[Chart]:
     title = f"Rate of each {'node' if by_node else 'rank'} beside the median"
     description = f"{title}, a row for each operation: the darker a field, the slower."
     caption = _caption(run, len(slowest) - len(chosen), by_node, width)
-    return [Chart(title, caption, svg.draw(rank_map.figure(fields, columns), description), "map")]
+    least = min(slowest.values())
+    drawing = svg.draw(rank_map.figure(fields, columns), description)
+    words = f"{title}: the slowest had {significant(least, 2)} times its rate"
+    return RankMap(words, least < 1 / LATE, Chart(title, caption, drawing, "map"))
 
 
 def _caption(run: Run, left_out: int, by_node: bool, width: int) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from strider.report.charts import Chart, drawn, points_caption
 from strider.report.facets import Facets
@@ -41,11 +42,12 @@ def server_charts(summaries: Sequence[OperationSummary], facts: InterfaceFacts) 
     """Rate against the number of servers of the list-I/O service, where that was swept."""
     counts = {s.case.number: servers_of(s, facts) for s in summaries}
     own = [summary for summary in drawn(summaries) if counts[summary.case.number]]
-    if len({counts[summary.case.number] for summary in own}) < _MINIMUM_COUNTS:
-        return []
-    same = [s for s in own if (s.case.clients, s.case.transfer_bytes) == _most_frequent(own)]
-    facets = Facets.of([_without_servers(summary.case) for summary in same])
-    return _count_charts(same, facets, "servers", lambda summary: counts[summary.case.number])
+    facets = Facets.of([_without_servers(summary.case) for summary in own])
+    groups = {
+        s.case.number: f"{facets.group[s.case.number]}, {plural(s.case.clients, 'client')}" for s in own
+    }
+    by_clients = replace(facets, group=groups)
+    return _count_charts(own, by_clients, "servers", lambda summary: counts[summary.case.number])
 
 
 def servers_of(summary: OperationSummary, facts: InterfaceFacts) -> int:
@@ -57,11 +59,6 @@ def servers_of(summary: OperationSummary, facts: InterfaceFacts) -> int:
 def _without_servers(case: Case) -> Case:
     interface = {name: value for name, value in case.interface.items() if name != "servers"}
     return case.model_copy(update={"interface": interface})
-
-
-def _most_frequent(summaries: Sequence[OperationSummary]) -> tuple[int, int | None]:
-    pairs = [(summary.case.clients, summary.case.transfer_bytes) for summary in summaries]
-    return max(dict.fromkeys(pairs), key=pairs.count)
 
 
 def _count_charts(

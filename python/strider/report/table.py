@@ -36,7 +36,7 @@ from strider.statistics import (
     overlaps,
     summarize,
 )
-from strider.statistics.summary import CallSummary, LatencySummary, PartSummary
+from strider.statistics.summary import CallSummary, LatencySummary, LoadSummary, PartSummary
 from strider.store.model import Case, Parameters, Run
 from strider.units import MB, MIB, format_bytes
 
@@ -151,6 +151,7 @@ def _as_row(
         **_latency_fields(summary.latency),
         **{name: getattr(summary.calls, name, None) for name in CallSummary.__dataclass_fields__},
         **({} if of_metadata else _cache_fields(summary)),
+        **_load_fields(summary.load),
         "verify_checked_bytes": verify.checked_bytes if verify else None,
         "verify_wrong_bytes": verify.wrong_bytes if verify else None,
         **({"verify_mismatches": verify.mismatches if verify else None} if of_metadata else {}),
@@ -168,6 +169,15 @@ def _cache_fields(summary: OperationSummary) -> dict[str, Any]:
         "served_by_storage": served.share if served else None,
         "served_source": served.source if served else None,
         "cached_before": done.cached_share if done else None,
+    }
+
+
+def _load_fields(load: LoadSummary | None) -> dict[str, Any]:
+    return {
+        "offered_requests_s": load.offered if load else None,
+        "achieved_requests_s": load.achieved if load else None,
+        "late_share": load.late_share if load else None,
+        "saturated": load.saturated if load else None,
     }
 
 

@@ -51,6 +51,10 @@ def constants_line(facets: Facets, summaries: Sequence[OperationSummary]) -> str
 def notes(summary: OperationSummary) -> list[str]:
     """What a reader of one row must know: reads from a cache, void samples and errors."""
     found = [*cache_notes(summary), *clock_notes(summary)]
+    if summary.load and summary.load.saturated:
+        found.append(
+            f"saturated: {significant(summary.load.achieved)} of {significant(summary.load.offered)}/s"
+        )
     if summary.voided:
         found.append(f"{summary.voided} void")
     if summary.verify and summary.verify.wrong_bytes:

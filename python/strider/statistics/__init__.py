@@ -5,6 +5,7 @@ from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
 from strider.statistics.overlap import Overlap, overlaps
 from strider.statistics.ratio import MINIMUM_FOR_RATIO, Ratio, adjust, paired_ratio, unpaired_ratio
+from strider.statistics.spells import Spell, slow_spell
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
 from strider.statistics.stragglers import LastRank, Straggler, last_ranks, stragglers
 from strider.statistics.summary import CallSummary, OperationSummary, summarize
@@ -21,6 +22,7 @@ __all__ = [
     "Outlier",
     "Overlap",
     "Ratio",
+    "Spell",
     "Straggler",
     "Trend",
     "adjust",
@@ -30,6 +32,7 @@ __all__ = [
     "outliers",
     "overlaps",
     "paired_ratio",
+    "slow_spell",
     "stragglers",
     "summarize",
     "trends",

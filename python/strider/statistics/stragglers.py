@@ -44,7 +44,7 @@ class LastRank:
     """Who finished one phase last.
 
     Attributes:
-        node: Name of its node.
+        node: Name of its node, `node_number` its number.
         done_s: When it finished, seconds after the phase's start.
         lateness: When it finished ÷ when the median rank did, from the phase's start.
         late_ranks: Number of ranks that were late.
@@ -53,8 +53,10 @@ class LastRank:
             finished with the others; 0 where none was late.
     """
 
+    repetition: int
     rank: int
     node: str
+    node_number: int
     done_s: float
     lateness: float
     late_ranks: int
@@ -71,6 +73,7 @@ class Straggler:
         times: In how many of `n` repetitions it was late.
         lateness: Mean over these, see `LastRank`.
         lost: Mean share of the rate over all n repetitions.
+        worst: The repetition in which it cost most.
     """
 
     case: Case
@@ -81,6 +84,7 @@ class Straggler:
     n: int
     lateness: float
     lost: float
+    worst: LastRank
 
 
 #: Case, repetition and operation.
@@ -111,8 +115,10 @@ def _last_rank(run: Run, row: dict[str, Any]) -> LastRank:
     others_done_s = row["others_done_s"]
     alone = row["late_nodes"] == 1 and row["nodes"] > 1
     return LastRank(
+        repetition=row["repetition"],
         rank=row["last_rank"],
         node=node_name(run, row["last_node"]),
+        node_number=row["last_node"],
         done_s=row["last_done_s"],
         lateness=row["last_done_s"] / row["median_done_s"],
         late_ranks=row["late_ranks"],
@@ -162,4 +168,5 @@ def _straggler(case: Case, operation: str, phases: Sequence[LastRank | None]) ->
     if 2 * times < len(phases) or lost < LOST_SHARE:
         return None
     lateness = fmean(one.lateness for one in own)
-    return Straggler(case, operation, rank, node, times, len(phases), lateness, lost)
+    worst = max(own, key=lambda one: one.lost)
+    return Straggler(case, operation, rank, node, times, len(phases), lateness, lost, worst)

@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Literal
 
 from strider.statistics.ceilings import Ceilings
@@ -141,6 +142,36 @@ class PreparationSummary:
     cached_share: float | None
 
 
+#: Requests that are issued more slowly than this share of those that come are not carried.
+CARRIED = 0.99
+
+
+@dataclass(frozen=True)
+class LoadSummary:
+    """What came in open loop, and what of it was carried: means over repetitions, requests per second.
+
+    Attributes:
+        kind: `fixed` or `poisson`.
+        rate: As the case asked for.
+        offered: As requests came, at random.
+        achieved: As they were issued.
+        late_share: Share of the requests that found their rank busy, 0 to 1.
+        latest_s: The longest that one waited to be issued.
+    """
+
+    kind: str
+    rate: float
+    offered: float
+    achieved: float
+    late_share: float
+    latest_s: float
+
+    @property
+    def saturated(self) -> bool:
+        """Whether requests came faster than they could be issued."""
+        return self.achieved < CARRIED * self.offered
+
+
 @dataclass(frozen=True)
 class VerifySummary:
     """What a check found, summed over all repetitions, void ones and warm-ups included.
@@ -172,6 +203,7 @@ class OperationSummary:
         preparation: What was done to the caches before; None with the policy `as-is`.
         counters: What the nodes counted; None where they did not, or nobody asked.
         exceeding: What it is faster than and cannot have gone through; None of most.
+        load: None in closed loop.
     """
 
     case: Case
@@ -194,6 +226,7 @@ class OperationSummary:
     preparation: PreparationSummary | None = None
     counters: CounterSummary | None = None
     exceeding: Exceeding | None = None
+    load: LoadSummary | None = None
 
     @property
     def n(self) -> int:
@@ -300,6 +333,7 @@ def _summarize_operation(
         served=_served(counted),
         preparation=_preparation(counted),
         counters=summarize_counters(counted, counters),
+        load=_load(counted),
     )
 
 
@@ -405,6 +439,21 @@ def _times(samples: Sequence[Sample]) -> TimeSummary | None:
         compute_s=_mean(samples, lambda sample: sample.compute_s),
         user_s=_mean(samples, lambda sample: sample.user_s),
         system_s=_mean(samples, lambda sample: sample.system_s),
+    )
+
+
+def _load(samples: Sequence[Sample]) -> LoadSummary | None:
+    found = [(sample.requests, sample.arrivals) for sample in samples if sample.arrivals]
+    if not found:
+        return None
+    arrivals = [each for _, each in found]
+    return LoadSummary(
+        kind=arrivals[0].kind,
+        rate=arrivals[0].rate_requests_s,
+        offered=fmean(each.offered_requests_s for each in arrivals),
+        achieved=fmean(each.achieved_requests_s for each in arrivals),
+        late_share=sum(each.late_requests for each in arrivals) / max(1, sum(count for count, _ in found)),
+        latest_s=max(each.latest_s for each in arrivals),
     )
 
 

@@ -69,10 +69,14 @@ def read_last_event(path: Path) -> Event | None:
         with path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - tail_bytes))
-            lines = file.read().splitlines()
+            rest = file.read()
     except OSError:
         return None
-    return next((event for line in reversed(lines) if (event := _parse(line)) is not None), None)
+    while rest:  # mostly the last line is the one
+        rest, _, line = rest.rpartition(b"\n")
+        if (event := _parse(line)) is not None:
+            return event
+    return None
 
 
 def _parse(line: bytes) -> Event | None:

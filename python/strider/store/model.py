@@ -199,6 +199,26 @@ class Deadline(Record):
     requests_per_rank_max: int
 
 
+class Arrivals(Record):
+    """How requests came in open loop, and were issued.
+
+    Attributes:
+        kind: `fixed` or `poisson`.
+        rate_requests_s: Requests per second of all ranks, as the case asked for.
+        offered_requests_s: As they came; of random arrivals, those of this sample.
+        achieved_requests_s: As they were issued; less where they had to wait more and more.
+        late_requests: Those that were due while their rank still had others in hand.
+        latest_s: From when a request was due to when it was issued, the longest.
+    """
+
+    kind: str
+    rate_requests_s: Real
+    offered_requests_s: Real
+    achieved_requests_s: Real
+    late_requests: int
+    latest_s: Real
+
+
 class Verify(Record):
     """What the check of read data, and of what operations of metadata found, came to."""
 
@@ -310,6 +330,7 @@ class Sample(Record):
         served_source: Which counters say so.
         cache: What the case's cache policy did before.
         parts: Of a mix, its operations.
+        arrivals: None in closed loop.
         facts: What the interface says of its open file, such as hints; in a case's first repetition.
     """
 
@@ -361,6 +382,7 @@ class Sample(Record):
     rank_rate_requests_s: RankRates | None = None
     parts: list[Part] = []
     deadline: Deadline | None = None
+    arrivals: Arrivals | None = None
     verify: Verify | None = None
     digest: str | None = None
     facts: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""Run directories as tables: `samples`, `parts`, `ranks`, `timelines`, `clocks`, `counters`, `errors`, `cases`.
+"""Run directories as tables, by DuckDB: `samples`, `ranks`, `timelines`, `counters` and others (`Table`).
 
-By DuckDB, the tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet
-files that are not older than the events, `samples`, `ranks` and `timelines` come from those. Units are in the column names.
+The tables come straight from `events.jsonl` and `plan.json`; where `derive` has written Parquet files that
+are not older than the events, `samples`, `ranks` and `timelines` come from those. Units are in the names.
 Parameters that only some interfaces, patterns or trees have are in JSON columns (`interface_parameters`,
 `pattern_parameters`, `tree_parameters`, `case_parameters`): `interface_parameters ->> 'direct'`.
 """

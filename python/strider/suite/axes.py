@@ -77,6 +77,13 @@ class AxesReader:
         """
         found: dict[ShapeKey, list[Axis]] = {workload.key: [] for workload in workloads}
         for key, typed in table.items():
+            if _means_two_things(key, typed, workloads):
+                self.mistakes.add(
+                    self.document.key(("suite", key)),
+                    f'"{key}" is a size in cases of data and a number in cases of metadata, '
+                    "and the suite has both: set it in the cases",
+                )
+                continue
             # Wrong is what is wrong for all.
             trial = replace(self, mistakes=Mistakes())
             axes = [(w, trial._default(key, typed, w, shared=len(workloads) > 1)) for w in workloads]
@@ -273,6 +280,13 @@ class AxesReader:
         except ValueError as error:
             self.mistakes.add(self.document.key(path), str(error))
             return None
+
+
+def _means_two_things(key: str, typed: Json, workloads: Sequence[Workload]) -> bool:
+    """Whether a bare number would be bytes for some cases and a count for others."""
+    kinds = {parameter.kind for w in workloads if (parameter := w.common.get(key))}
+    given = typed if isinstance(typed, list) else [typed]
+    return kinds == {"bytes", "count"} and any(isinstance(value, int) and value for value in given)
 
 
 def _only_of(workload: Workload, axis: Axis) -> Axis | None:

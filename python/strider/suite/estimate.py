@@ -95,8 +95,15 @@ def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> floa
     """Seconds of one repetition of a case."""
     deadline = float(case.get("deadline", 0.0)) or float("inf")
     settle = float(case.get("settle", 0.0))
-    operations_s = min(rates.operations_s, case.get("rate_limit") or rates.operations_s)
+    most_s = case.get("rate_limit") or float("inf")
+    arrivals_s = case.get("arrival_rate") or float("inf")
     lengths = [
-        phase.requests / operations_s if case.tree else phase.bytes / rates.bytes_s for phase in needs.phases
+        max(
+            phase.requests / min(rates.operations_s, most_s)
+            if case.tree
+            else phase.bytes / min(rates.bytes_s, most_s),
+            phase.requests / arrivals_s,
+        )
+        for phase in needs.phases
     ]
     return sum(min(length, deadline) + settle + PHASE_S for length in lengths)

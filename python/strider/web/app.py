@@ -20,7 +20,7 @@ from strider.web.drawing import Drawing
 from strider.web.guard import Guard, Keys
 from strider.web.jobs import Jobs
 from strider.web.live import Streams
-from strider.web.pages import STATIC, page
+from strider.web.pages import STATIC, load_templates, page
 from strider.web.runs import Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site, confined_target
@@ -53,11 +53,10 @@ def application(site: Site, keys: Keys) -> ASGIApp:
 
     @contextlib.asynccontextmanager
     async def working(_: Starlette) -> AsyncIterator[None]:
-        # The runs are read now, so that the first to ask for them does not wait.
-        first_look = asyncio.create_task(asyncio.to_thread(runs.listed))
+        # Now, so that the first to ask for a page does not wait.
+        load_templates()
         queue = asyncio.create_task(jobs.serve())
         yield
-        await asyncio.gather(first_look, return_exceptions=True)
         queue.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await queue

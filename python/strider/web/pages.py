@@ -27,6 +27,12 @@ def _templates() -> "Environment":
     )
 
 
+def load_templates() -> None:
+    """Reads all templates, so that the first visitor does not wait for it."""
+    for name in _templates().list_templates():
+        _templates().get_template(name)
+
+
 def page(name: str, status: int = 200, /, **values: Json) -> Response:
     """A page from its template."""
     return HTMLResponse(_templates().get_template(f"{name}.html.j2").render(page=name, **values), status)

@@ -1,6 +1,7 @@
 """The runs of the store as the pages need them: found by their id alone, listed, and their files."""
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,11 +64,20 @@ class Runs:
             raise StriderError(f"run {run} has no file {name!r}")
         return path
 
-    def listed(self, words: str = "") -> list[RunSummary]:
-        """Runs, newest first, in whose id, target, host or status all the words are found."""
+    def found(self, words: str = "") -> list[str]:
+        """Names of runs, newest first, in whose id, target, host or status all the words are found.
+
+        Without words no run is read.
+        """
+        names = sorted(self._names(), reverse=True)
         wanted = words.casefold().split()
-        found = [self.summary(name) for name in sorted(self._names(), reverse=True)]
-        return [run for run in found if all(word in _searched(run) for word in wanted)]
+        if not wanted:
+            return names
+        return [name for name in names if all(word in _searched(self.summary(name)) for word in wanted)]
+
+    def listed(self, names: Iterable[str]) -> list[RunSummary]:
+        """What is known of some runs."""
+        return [self.summary(name) for name in names]
 
     def started_with(self, file: Path) -> str:
         """The run whose command names a file, if it is one of the newest; empty where there is none."""

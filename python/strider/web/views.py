@@ -74,12 +74,13 @@ class Views:
     async def list_runs(self, request: Request) -> Response:
         """The runs of the store, and what waits."""
         words = request.query_params.get("q", "")[:200]
-        found = await asyncio.to_thread(self.runs.listed, words)
+        found = await asyncio.to_thread(self.runs.found, words)
         number = request.query_params.get("page", "1")
         current = int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1
         last = max(1, -(-len(found) // PER_PAGE))
         current = min(max(1, current), last)
-        shown = found[(current - 1) * PER_PAGE : current * PER_PAGE]
+        names = found[(current - 1) * PER_PAGE : current * PER_PAGE]
+        shown = await asyncio.to_thread(self.runs.listed, names)
         return page(
             "runs",
             words=words,

@@ -12,59 +12,82 @@
 namespace strider {
 namespace {
 
-TEST(Pace, WithoutALimitThereIsNone) { EXPECT_FALSE(Pace(0, 0, 4, 123).limited()); }
+/// Nanoseconds from the beginning to each of the first requests of a rank.
+std::vector<double> times_of(const Load& load, std::size_t requests, std::uint64_t amount = 1) {
+  static const Timer timer;
+  constexpr std::uint64_t begin = 1'000'000'000'000;
+  Pace pace(load, timer, begin);
+  std::vector<double> times;
+  for (; times.size() < requests; pace.issue(amount))
+    times.push_back(static_cast<double>(pace.due() - begin) * timer.ns_per_tick());
+  return times;
+}
 
-TEST(Pace, RequestsComeAtEqualIntervals) {
-  Pace pace(1000, 0, 1, 5'000'000);
-  EXPECT_TRUE(pace.limited());
-  for (std::uint64_t k = 0; k < 2000; ++k, pace.issued()) ASSERT_EQ(pace.next_ns(), 5'000'000 + k * 1'000'000);
+/// The part of `rank` in a rate that equal ranks share.
+Load part(double rate, std::uint32_t rank, std::uint32_t ranks, Arrivals arrivals = Arrivals::closed) {
+  return {.arrivals = arrivals, .per_s = rate / ranks, .rank = rank, .ranks = ranks};
+}
+
+TEST(Pace, WithoutALimitThereIsNone) {
+  const Timer timer;
+  EXPECT_FALSE(Pace(timer).limited());
+  EXPECT_FALSE(Pace({}, timer, timer.now()).limited());
 }
 
 TEST(Pace, RanksTakeTurnsAndKeepTheRateTogether) {
-  for (const std::uint64_t rate : {1ULL, 7ULL, 300ULL, 1'000'000ULL, 1'000'000'000'000ULL})
-    for (const std::uint32_t ranks : {1U, 2U, 3U, 64U}) {
-      constexpr std::uint64_t each = 100;
-      std::vector<std::uint64_t> times;
-      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        Pace pace(rate, rank, ranks, 1'000'000);
-        for (std::uint64_t k = 0; k < each; ++k, pace.issued()) times.push_back(pace.next_ns());
+  for (const Arrivals arrivals : {Arrivals::closed, Arrivals::fixed})
+    for (const double rate : {1., 7., 300., 1e6, 1e9})
+      for (const std::uint32_t ranks : {1U, 2U, 3U, 64U}) {
+        std::vector<double> times;
+        for (std::uint32_t rank = 0; rank < ranks; ++rank)
+          for (const double time : times_of(part(rate, rank, ranks, arrivals), 100)) times.push_back(time);
+        std::ranges::sort(times);
+        for (std::size_t k = 0; k < times.size(); ++k) {
+          const double wanted = 1e9 * static_cast<double>(k) / rate;
+          ASSERT_NEAR(times[k], wanted, 2 + 1e-9 * wanted) << rate << " by " << ranks;
+        }
       }
-      std::ranges::sort(times);
-      for (std::size_t k = 0; k < times.size(); ++k) {
-        const double wanted = 1e6 + 1e9 * static_cast<double>(k) / static_cast<double>(rate);
-        ASSERT_NEAR(static_cast<double>(times[k]), wanted, 2 + 1e-9 * wanted) << rate << " by " << ranks;
-      }
-    }
+}
+
+TEST(Pace, BytesArePaidForBeforeTheNextAreIssued) {
+  const std::vector<double> times = times_of({.per_s = 1e6}, 4, 5000);
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(times[k], static_cast<double>(k) * 5e6, 2);
 }
 
 TEST(Pace, IsAsExactOnAMachineThatHasBeenUpForAYear) {
-  constexpr std::uint64_t year_ns = 365ULL * 86'400 * 1'000'000'000;
-  Pace pace(1'000'000, 0, 1, year_ns);
-  for (std::uint64_t k = 0; k < 1000; ++k, pace.issued())
-    ASSERT_NEAR(static_cast<double>(pace.next_ns() - year_ns), static_cast<double>(k) * 1000, 10);
+  constexpr std::uint64_t year = 365ULL * 86'400 * 1'000'000'000 * 3;
+  const Timer timer;
+  Pace pace({.per_s = 1e6}, timer, year);
+  for (std::uint64_t k = 0; k < 1000; ++k, pace.issue())
+    ASSERT_NEAR(static_cast<double>(pace.due() - year) * timer.ns_per_tick(), static_cast<double>(k) * 1000, 10);
 }
 
 TEST(Waiting, EndsNeverBeforeItsTime) {
+  const Timer timer;
   for (const std::uint64_t span_ns : {0ULL, 1'000ULL, 50'000ULL, 100'000ULL, 3'000'000ULL}) {
-    const std::uint64_t time = monotonic_ns() + span_ns;
-    ASSERT_TRUE(wait_until(time, 1'000'000'000));
-    EXPECT_GE(monotonic_ns(), time);
+    const std::uint64_t time = timer.now() + timer.from_ns(span_ns);
+    ASSERT_TRUE(wait_until(timer, time, 1'000'000'000));
+    EXPECT_GE(timer.now(), time);
   }
 }
 
 TEST(Waiting, LastsNoLongerThanItMayAtOnce) {
-  constexpr std::uint64_t hour_ns = 3'600'000'000'000;
-  EXPECT_FALSE(wait_until(monotonic_ns() + hour_ns, 1'000'000));
+  const Timer timer;
+  EXPECT_FALSE(wait_until(timer, timer.now() + timer.from_ns(3'600'000'000'000), 1'000'000));
 }
 
-TEST(Waiting, ForWhatHasComeTakesNone) { EXPECT_TRUE(wait_until(monotonic_ns() - 1, 0)); }
+TEST(Waiting, ForWhatHasComeTakesNone) {
+  const Timer timer;
+  EXPECT_TRUE(wait_until(timer, timer.now() - 1, 0));
+}
 
 struct VisitLoopTest : testing::Test {
-  Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace pace = Pace(0, 0, 1, 0)) {
-    return loop.run(last, deadline_ticks, pace, [this](std::uint64_t number) {
+  Stop run(std::uint64_t last, std::uint64_t deadline_ticks) { return run(last, deadline_ticks, Pace(timer)); }
+  Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace pace) {
+    return loop.run(last, deadline_ticks, pace, [this](std::uint64_t number, std::uint64_t waited) {
       visited.push_back(number);
-      times_ns.push_back(monotonic_ns());
-      return timer.from_ns(1000);
+      times.push_back(timer.now());
+      return waited + timer.from_ns(1000);
     });
   }
   static constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
@@ -72,7 +95,7 @@ struct VisitLoopTest : testing::Test {
   Tally tally;
   PatientWatch watch;
   VisitLoop loop{timer, tally, watch};
-  std::vector<std::uint64_t> visited, times_ns;
+  std::vector<std::uint64_t> visited, times;
 };
 using Visited = std::vector<std::uint64_t>;
 
@@ -98,30 +121,40 @@ TEST_F(VisitLoopTest, StopsAtItsDeadlineAfterOneRequestAtLeast) {
 }
 
 TEST_F(VisitLoopTest, MakesItsRequestAlsoWhereItsFirstTurnComesAfterTheDeadline) {
-  const std::uint64_t begin = monotonic_ns();
-  EXPECT_EQ(run(4, long_ago, Pace(100, 1, 2, begin)), Stop::deadline);
+  const std::uint64_t begin = timer.now();
+  EXPECT_EQ(run(4, long_ago, Pace(part(100, 1, 2), timer, begin)), Stop::deadline);
   ASSERT_EQ(visited, (Visited{0}));
-  EXPECT_GE(times_ns[0], begin + 10'000'000) << "the second of two ranks, 100 requests per second";
+  EXPECT_GE(times[0], begin + timer.from_ns(10'000'000) - 1) << "the second of two ranks, 100 requests per second";
 }
 
 TEST_F(VisitLoopTest, IssuesNoRequestBeforeItsTurn) {
-  const std::uint64_t begin = monotonic_ns();
-  run(50, 0, Pace(5000, 0, 1, begin));
-  ASSERT_EQ(times_ns.size(), 50U);
-  for (std::size_t k = 0; k < 50; ++k) ASSERT_GE(times_ns[k], begin + k * 200'000);
+  const std::uint64_t begin = timer.now();
+  run(50, 0, Pace(part(5000, 0, 1), timer, begin));
+  ASSERT_EQ(times.size(), 50U);
+  for (std::size_t k = 0; k < 50; ++k) ASSERT_GE(times[k], begin + timer.from_ns(k * 200'000) - 1);
 }
 
 TEST_F(VisitLoopTest, MakesUpForTimeThatOneRequestTook) {
-  const std::uint64_t begin = monotonic_ns() - 1'000'000'000;  // as if it had been busy for a second
-  run(100, 0, Pace(100, 0, 1, begin));
+  const std::uint64_t begin = timer.now() - timer.from_ns(1'100'000'000);  // as if it had been busy for a second
+  run(100, 0, Pace(part(100, 0, 1), timer, begin));
   EXPECT_EQ(visited.size(), 100U) << "all of their turns have come";
 }
 
 TEST_F(VisitLoopTest, IsEndedByItsWatchAlsoWhileItWaits) {
   watch.allowed = 2;
-  EXPECT_EQ(run(4, 0, Pace(1, 1, 1000, monotonic_ns() + 3'600'000'000'000)), Stop::ended);
+  EXPECT_EQ(run(4, 0, Pace(part(1, 1, 1000), timer, timer.now() + timer.from_ns(3'600'000'000'000))), Stop::ended);
   EXPECT_TRUE(visited.empty());
   EXPECT_EQ(watch.looks, 3);
+}
+
+TEST_F(VisitLoopTest, LatencyCountsFromWhenARequestCameInOpenLoopAlone) {
+  const std::uint64_t begin = timer.now() - timer.from_ns(10'000'000'000);
+  run(10, 0, Pace(part(10, 0, 1), timer, begin));
+  EXPECT_LT(tally.latency_ns.maximum(), 2000U);
+  tally = {};
+  run(20, 0, Pace(part(10, 0, 1, Arrivals::fixed), timer, begin));
+  EXPECT_GT(tally.latency_ns.maximum(), 9'900'000'000U) << "the first one, which came ten seconds ago";
+  EXPECT_GT(tally.latency_ns.minimum(), 9'000'000'000U) << "the last of ten, 0.9 s later";
 }
 
 }  // namespace

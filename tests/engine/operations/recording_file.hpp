@@ -70,12 +70,17 @@ class RecordingQueue final : public QueuedFile {
     }
     return count;
   }
+  /// None is done at once where it is told so.
+  std::size_t complete_within(std::span<std::uint32_t> slots, std::uint64_t) override {
+    return slow ? 0 : complete(slots);
+  }
   void write(const Request& request) override { file.write(request); }
   void read(const Request& request) override { file.read(request); }
   void sync() override { file.sync(); }
   void close() override { file.close(); }
   std::size_t in_flight() const { return slots_.size(); }
   bool fails_to_complete = false;  ///< the next time
+  bool slow = false;               ///< requests are done only where they are waited for without a limit
 
  private:
   std::vector<std::uint32_t> slots_;

@@ -43,7 +43,7 @@ class Tour {
     work.operation = operation;
     tally = {};
     findings = {};
-    Pace pace(0, 0, 1, 0);
+    Pace pace(timer);
     Visitor(work, timer, tally, watch, findings).run(visits(operation), 0, pace);
   }
   std::uint64_t visits(Operation operation) const {

@@ -284,7 +284,7 @@ TEST(Visits, StopAtADeadlineAndGoOnFromThere) {
   Tour tour({.items = 5});
   tour.run(Operation::make_tree);
   tour.work.operation = Operation::create;
-  Pace pace(0, 0, 1, 0);
+  Pace pace(tour.timer);
   Visitor visitor(tour.work, tour.timer, tour.tally = {}, tour.watch, tour.findings);
   EXPECT_EQ(visitor.run(5, long_ago, pace), Stop::deadline);
   EXPECT_TRUE(tour.exists("/f0.0"));

@@ -84,7 +84,7 @@ TEST(CaseParameters, OfMetadataAreThoseOfDataWithoutQueueAndCacheAndMore) {
     const bool of_data = parameter.name == "depth" || parameter.name == "think" || parameter.name == "cache";
     EXPECT_EQ(names.contains(parameter.name), !of_data) << parameter.name;
   }
-  for (const char* name : {"mix", "mix_operations", "open_files", "rate_limit"}) EXPECT_TRUE(names.contains(name));
+  for (const char* name : {"mix", "mix_operations", "open_files"}) EXPECT_TRUE(names.contains(name));
 }
 
 }  // namespace

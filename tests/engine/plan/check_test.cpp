@@ -41,6 +41,39 @@ TEST(Check, RequestsInFlightNeedAnInterfaceThatKeepsThem) {
   good_case(case_text(R"("depth": 1)", pattern, R"("name": "mmap")"));
 }
 
+TEST(Check, OpenLoopNeedsARateAndNothingElseThatHoldsRanksBack) {
+  for (const char* kind : {"fixed", "poisson"}) {
+    const std::string arrivals = R"("arrivals": ")" + std::string(kind) + "\"";
+    const std::string open = arrivals + R"(, "arrival_rate": 100)";
+    EXPECT_EQ(key_at_fault(case_text(arrivals)), "arrival_rate");
+    EXPECT_EQ(key_at_fault(tree_text(arrivals)), "arrival_rate");
+    EXPECT_EQ(key_at_fault(case_text(open + R"(, "rate_limit": 1000)")), "rate_limit");
+    EXPECT_EQ(key_at_fault(tree_text(open + R"(, "rate_limit": 1000)")), "rate_limit");
+    EXPECT_EQ(key_at_fault(case_text(open + R"(, "think": 0.1)")), "think");
+    good_case(tree_text(open));
+    EXPECT_EQ(good_case(case_text(open)).arrival_rate_per_s, 100U);
+  }
+  EXPECT_EQ(key_at_fault(case_text(R"("arrival_rate": 100)")), "arrival_rate");
+  EXPECT_EQ(key_at_fault(tree_text(R"("arrival_rate": 100)")), "arrival_rate");
+  EXPECT_EQ(good_case(case_text(R"("rate_limit": 1048576, "think": 0.1)")).rate_limit_per_s, 1048576U);
+}
+
+TEST(Check, WhatIsDueAtATimeOfItsOwnWaitsForNoOthers) {
+  const std::string strided = R"("name": "strided")";
+  const std::string collective = R"("name": "mpiio", "access": "collective")";
+  const std::string independent = R"("name": "mpiio")";
+  const std::string open = R"("arrivals": "fixed", "arrival_rate": 100)", limit = R"("rate_limit": 1000)";
+  EXPECT_EQ(key_at_fault(case_text(open, strided, collective)), "arrivals");
+  EXPECT_EQ(key_at_fault(case_text(limit, strided, collective)), "rate_limit");
+  good_case(case_text(open, strided, independent));
+  good_case(case_text(limit, strided, independent));
+  const std::string queue = R"(, "depth": 2)";
+  const std::string nonblocking = R"("name": "mpiio", "access": "independent")";
+  EXPECT_EQ(key_at_fault(case_text(open + queue, strided, nonblocking)), "depth");
+  EXPECT_EQ(key_at_fault(case_text(limit + queue, strided, nonblocking)), "depth");
+  good_case(case_text(open + queue, strided));
+}
+
 TEST(Check, NullHasNothingToVerify) {
   EXPECT_EQ(key_at_fault(case_text(R"("verify": "full")", R"("name": "strided")", R"("name": "null")")), "verify");
 }

@@ -9,6 +9,7 @@
 
 #include "listio/client/client.hpp"
 #include "random_lists.hpp"
+#include "registration/memory.hpp"
 #include "service.hpp"
 
 namespace strider::listio {
@@ -26,6 +27,7 @@ constexpr WayToRegister ways[] = {
     {"none", "model", Strategy::none, 0},        {"individual", "model", Strategy::individual, 0},
     {"single", "model", Strategy::single, 0},    {"ogr", "model", Strategy::ogr, 0},
     {"cached", "model", Strategy::ogr, 1 << 20}, {"mlock", "mlock", Strategy::ogr, 0},
+    {"uring", "uring", Strategy::ogr, 0},
 };
 
 /// Memory, and what has been written to the file so far.
@@ -119,6 +121,7 @@ class OracleTest : public testing::TestWithParam<std::tuple<std::string_view, Me
 
 TEST_P(OracleTest, ListsReadAndWriteWhatAPlainFileWould) {
   const auto& [transport, method, registering] = GetParam();
+  if (!try_domain(registering.domain)) GTEST_SKIP() << "the kernel has no " << registering.domain << ", or forbids it";
   constexpr std::uint32_t most_servers = 8;
   // Small buffers and few runs, so that lists become many requests.
   ServerOptions server;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 
 namespace strider::listio {
@@ -14,8 +16,14 @@ MethodCosts simple_costs() {
   std::vector<MethodSample> samples;
   for (const std::uint64_t total : {std::uint64_t{512'000}, std::uint64_t{32'000}})
     for (std::uint64_t length = 125; length <= 64'000; length *= 2)
-      samples.push_back(
-          {length, total, static_cast<double>(total) / static_cast<double>(length), static_cast<double>(total) / 1000});
+      samples.push_back({Direction::write, length, total, static_cast<double>(total) / static_cast<double>(length),
+                         static_cast<double>(total) / 1000});
+  // Scattering is four times as dear.
+  for (MethodSample each : std::vector(samples)) {
+    each.direction = Direction::read;
+    each.gather_us *= 4;
+    samples.push_back(each);
+  }
   return MethodCosts(samples);
 }
 
@@ -28,36 +36,67 @@ TEST(MethodTest, HasNames) {
 TEST(MethodCostsTest, GathersFromTheCrossoverOn) {
   const MethodCosts costs = simple_costs();
   for (const std::size_t total : {16'000U, 64'000U, 4'000'000U}) {
-    EXPECT_FALSE(costs.prefers_gather(total / 100, total, 0));
-    EXPECT_FALSE(costs.prefers_gather(total / 800, total, 0));
-    EXPECT_TRUE(costs.prefers_gather(total / 1600, total, 0));
-    EXPECT_TRUE(costs.prefers_gather(1, total, 0)) << "longer than any sample";
-    EXPECT_EQ(costs.crossover_bytes(total), 1024);
+    EXPECT_FALSE(costs.prefers_gather(Direction::write, total / 100, total, 0));
+    EXPECT_FALSE(costs.prefers_gather(Direction::write, total / 800, total, 0));
+    EXPECT_TRUE(costs.prefers_gather(Direction::write, total / 1600, total, 0));
+    EXPECT_TRUE(costs.prefers_gather(Direction::write, 1, total, 0)) << "longer than any sample";
+    EXPECT_GE(costs.crossover_bytes(Direction::write, total), 1024);
+    EXPECT_LE(costs.crossover_bytes(Direction::write, total), 2048);
   }
+}
+
+TEST(MethodCostsTest, ReadingHasACrossoverOfItsOwn) {
+  const MethodCosts costs = simple_costs();
+  EXPECT_EQ(costs.crossover_bytes(Direction::read, 64'000), 4096);
+  EXPECT_FALSE(costs.prefers_gather(Direction::read, 32, 64'000, 0));
+  EXPECT_TRUE(costs.prefers_gather(Direction::write, 32, 64'000, 0));
+}
+
+TEST(MethodCostsTest, WhatIsTheSameIsPacked) {
+  const MethodCosts costs({{Direction::write, 1000, 64'000, 99, 100}, {Direction::write, 2000, 64'000, 96, 100}});
+  EXPECT_FALSE(costs.prefers_gather(Direction::write, 64, 64'000, 0));
+  EXPECT_TRUE(costs.prefers_gather(Direction::write, 32, 64'000, 0));
 }
 
 TEST(MethodCostsTest, RegisteringHasToPayToo) {
   const MethodCosts costs = simple_costs();
   // 64 pieces of 2000 bytes: 64 µs against 128.
-  EXPECT_TRUE(costs.prefers_gather(64, 128'000, 50));
-  EXPECT_FALSE(costs.prefers_gather(64, 128'000, 70));
+  EXPECT_TRUE(costs.prefers_gather(Direction::write, 64, 128'000, 50));
+  EXPECT_FALSE(costs.prefers_gather(Direction::write, 64, 128'000, 70));
 }
 
 TEST(MethodCostsTest, WithoutSamplesNothingIsGathered) {
-  EXPECT_FALSE(MethodCosts().prefers_gather(1, 1 << 20, 0));
-  EXPECT_EQ(MethodCosts().crossover_bytes(1 << 20), 0);
+  EXPECT_FALSE(MethodCosts().prefers_gather(Direction::write, 1, 1 << 20, 0));
+  EXPECT_EQ(MethodCosts().crossover_bytes(Direction::write, 1 << 20), 0);
 }
 
-TEST(MeasureMethodsTest, MovesEveryLengthByBothMethodsWithinTheBuffer) {
-  std::set<std::pair<std::size_t, Method>> moved;
-  const auto move = [&](std::size_t pieces, std::size_t piece_bytes, Method method) {
+TEST(MeasureMethodsTest, MovesEveryLengthBothWaysByBothMethodsWithinTheBuffer) {
+  std::set<std::tuple<Direction, std::size_t, Method>> moved;
+  const auto move = [&](Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method) {
     EXPECT_LE(pieces * piece_bytes, 100'000);
-    moved.emplace(piece_bytes, method);
+    moved.emplace(direction, piece_bytes, method);
   };
   const MethodCosts costs = measure_methods(move, 100'000);
-  for (std::size_t length = 128; length <= 32768; length *= 2)
-    for (const Method method : {Method::pack, Method::gather}) EXPECT_TRUE(moved.contains({length, method})) << length;
+  for (const Direction direction : {Direction::write, Direction::read})
+    for (std::size_t length = 128; length <= 32768; length *= 2)
+      for (const Method method : {Method::pack, Method::gather})
+        EXPECT_TRUE(moved.contains({direction, length, method})) << length;
   for (const MethodSample& each : costs.samples()) EXPECT_GE(each.gather_us, 0);
+}
+
+TEST(MeasureMethodsTest, FindsTheBetterWayOfEachDirection) {
+  const auto spend = [](std::uint64_t ns) {
+    for (const std::uint64_t end = monotonic_ns() + ns; monotonic_ns() < end;) continue;
+  };
+  const auto move = [&](Direction direction, std::size_t pieces, std::size_t, Method method) {
+    const bool is_better = (method == Method::gather) == (direction == Direction::read);
+    spend((is_better ? 10'000 : 30'000) + pieces);
+  };
+  const MethodCosts costs = measure_methods(move, 1 << 20);
+  for (const std::uint64_t length : {128, 4096, 65536}) {
+    EXPECT_TRUE(costs.prefers_gather(Direction::read, 524'288 / length, 524'288, 0)) << length;
+    EXPECT_FALSE(costs.prefers_gather(Direction::write, 524'288 / length, 524'288, 0)) << length;
+  }
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ def test_pages_and_pictures_are_those_of_the_engine(engine: Engine) -> None:
 
 def test_every_page_says_more_than_the_engine(engine: Engine) -> None:
     for path in pages.expected_files(engine):
-        if path.suffix == ".md":
+        if path.suffix == ".md" and path.parent.name != "reference":
             _, _, by_hand = path.read_text(encoding="utf-8").partition(pages.END)
             assert by_hand.count("\n## ") >= 2, f"{path} says too little"
 

@@ -5,10 +5,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from strider.lab.processes import GRACE_S, MARK_VARIABLE, marked
+from strider.lab.processes import GRACE_S, MARK_VARIABLE, marked, working_in
 from strider.processes import Process, identify, is_alive, stop
 
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -81,3 +82,13 @@ def test_what_a_daemon_starts_by_itself_is_found_by_its_mark(start: Start) -> No
     assert stop(found, GRACE_S) == []
     assert list(marked("mark-of-this-test")) == []
     assert len(list(marked("mark-of-another-lab"))) == 1
+
+
+def test_a_process_without_mark_is_found_by_name_and_place(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"], cwd=tmp_path) as process:
+        try:
+            assert [found.pid for found in working_in(tmp_path, ["sleep"])] == [process.pid]
+            assert list(working_in(tmp_path, ["cat"])) == []
+            assert list(working_in(tmp_path.parent, ["sleep"])) == []
+        finally:
+            process.kill()

@@ -64,8 +64,8 @@ def page_of(tmp_path: Path, *runs: Run) -> Page:
 
 def test_a_sweep_has_one_chart_per_operation_and_clients(tmp_path: Path) -> None:
     page = page_of(tmp_path, run_of(tmp_path / "run", sweep(clients=(1, 4))))
-    assert len(page.named("svg")) == 4
     text = page.text()
+    assert sum("against transfer size" in (one["aria-label"] or "") for one in page.named("svg")) == 4
     for title in ("write, 1 client", "write, 4 clients", "read, 1 client", "read, 4 clients"):
         assert title in text
     assert "95 % confidence interval of the mean" in page.text("figcaption")
@@ -76,12 +76,15 @@ def test_one_transfer_size_is_drawn_as_bars(tmp_path: Path) -> None:
         tmp_path, run_of(tmp_path / "run", sweep(transfers=(MIB,), patterns=("segmented", "strided")))
     )
     labels = [attributes["aria-label"] or "" for attributes in page.named("svg")]
-    assert [label[:9] for label in labels] == ["Bar chart", "Bar chart"]
+    rates = [label for label in labels if "rate in MiB/s" in label]
+    assert [label[:9] for label in rates] == ["Bar chart", "Bar chart"]
 
 
-def test_a_single_number_needs_no_chart(tmp_path: Path) -> None:
+def test_a_single_rate_needs_no_chart_but_its_latencies_do(tmp_path: Path) -> None:
     page = page_of(tmp_path, run_of(tmp_path / "run", [CaseSpec()]))
-    assert page.named("svg") == []
+    labels = [attributes["aria-label"] or "" for attributes in page.named("svg")]
+    assert not any("rate in MiB/s" in label for label in labels)
+    assert sum("latency against percentile" in label for label in labels) == 2
     assert "The highest median rates" in page.text()
 
 
@@ -218,6 +221,38 @@ def test_a_thousand_cases_make_a_page_of_a_few_megabytes(tmp_path: Path) -> None
     groups = [attributes for attributes in page.named("details") if attributes.get("class") == "group"]
     assert len(groups) == 8
     assert sum("open" in attributes for attributes in groups) == 1, "only the first is open"
+
+
+def test_a_large_run_has_boxes_and_a_small_one_has_none(tmp_path: Path) -> None:
+    small = page_of(tmp_path, run_of(tmp_path / "small", sweep()))
+    assert small.named("input") == []
+    large = page_of(tmp_path, run_of(tmp_path / "large", sweep(clients=(1, 2, 4, 8)), repetitions=1))
+    boxes = [attributes["id"] for attributes in large.named("input")]
+    assert len(boxes) == 2 + 2 + 4
+    marked = {mark for row in large.named("tr") for mark in (row.get("class") or "").split()}
+    assert {f"run-1-{mark}" for mark in marked - {"first"}} == set(boxes)
+    assert all(f"#{box}:not(:checked)" in large.text("style") for box in boxes)
+
+
+def test_charts_end_where_they_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strider.report.groups._MAXIMUM_CHARTS", 3)
+    run = run_of(
+        tmp_path / "run", sweep(patterns=("segmented", "strided"), operations=("write",)), repetitions=1
+    )
+    page = page_of(tmp_path, run)
+    assert sum("transfer size" in (one["aria-label"] or "") for one in page.named("svg")) == 2
+    assert "Charts of latency are left out here, as this report has 3 already" in page.text()
+    monkeypatch.setattr("strider.report.groups._MAXIMUM_CHARTS", 1)
+    text = page_of(tmp_path, run).text()
+    assert "Charts are left out here, as this report has 1 already: the tables have the numbers" in text
+
+
+def test_what_ranks_and_time_show_has_a_part_of_its_own(tmp_path: Path) -> None:
+    cases = [CaseSpec(slow_ranks={1: 2.0}, timelines=[[16] * 5 + [0] * 5 + [16] * 5] * 2)]
+    page = page_of(tmp_path, run_of(tmp_path / "run", cases))
+    assert "Ranks and time" in page.text("h2")
+    assert "Rate over time: 2 charts" in page.text("summary")
+    assert "rank 1 on synthetic 0.500 × the median" in page.text("title")
 
 
 def test_a_small_report_is_small(tmp_path: Path) -> None:

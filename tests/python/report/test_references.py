@@ -45,9 +45,9 @@ def case_of(
 
 
 class TestTheFigures:
-    def test_five_suites_have_them(self) -> None:
+    def test_six_suites_have_them(self) -> None:
         assert {file.stem for file in FILES} == {
-            "clusters-2002", "ogr-2003", "pario-2015", "piobench-2006", "thesis-2009"
+            "btio-2003", "clusters-2002", "ogr-2003", "pario-2015", "piobench-2006", "thesis-2009"
         }  # fmt: skip
 
     @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -67,7 +67,22 @@ class TestTheFigures:
                 for operation in table.figures:
                     matching = [case for case in cases if alone.find(case, operation) is not None]
                     assert matching, (table.match, row)
-                    assert all(operation in case.operations for case in matching)
+                    together = table.quantity == "requests" and operation == "all"
+                    assert together or all(operation in case.operations for case in matching)
+
+    def test_the_slides_have_requests_of_btio_and_no_rates(self) -> None:
+        case = Case.model_validate(
+            {
+                "case": 1,
+                "clients": 4,
+                "interface": {"name": "listio", "calls": "sieve"},
+                "pattern": {"name": "btio", "class": "A", "dumps": 40},
+                "operations": ["write", "read"],
+            }
+        )
+        assert reference("btio-2003").requests(case) == 82040
+        assert reference("btio-2003").figure_mb_s(case, "write") is None
+        assert reference("thesis-2009").requests(case) is None
 
     @pytest.mark.parametrize(
         ("interface", "transfer", "operation", "figure"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ def run_of(
     late: Callable[[int, int], float] = lambda repetition, rank: 1.0,
     repetitions: int = 8,
     clients: int = CLIENTS,
+    timelines: Sequence[Sequence[int]] = (),
 ) -> Run:
     """A run of one write on two nodes, every second rank on the second.
 
@@ -33,8 +34,9 @@ def run_of(
         late: How long a rank takes in a repetition, seconds.
         repetitions: How many.
         clients: Number of ranks.
+        timelines: Requests of each rank in each tenth of a second.
     """
-    case = CaseSpec(operations=("write",), clients=clients)
+    case = CaseSpec(operations=("write",), clients=clients, timelines=timelines)
     directory = RunBuilder([case], repetitions=repetitions).write(tmp_path / "run")
     events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
     for event in events:
@@ -68,6 +70,27 @@ def test_a_late_rank_is_named_with_its_node_and_its_cost(tmp_path: Path) -> None
         "Straggler: rank 7 on node02 finished 2.0 × later than the median rank in 7 of 8 repetitions "
         "of write of case 1 (posix), which lost 44 % of the rate."
     ]
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ([8, 8, 0, 0, 0, 8, 8, 8, 8, 8], "; in repetition 1 it was slow from 0.2 to 0.5 s after the start."),
+        ([4] * 20, "; it was slow all along."),
+        ([1, 1], "."),
+    ],
+    ids=["for a while", "all along", "too short to tell"],
+)
+def test_a_timeline_says_when_a_rank_was_slow(tmp_path: Path, own: list[int], words: str) -> None:
+    others = [8] * min(len(own) // 2 + 2, 7)
+    run = run_of(
+        tmp_path,
+        late=lambda repetition, rank: {0: 1.0, 1: 2.5}.get(repetition, 2.0) if rank == 7 else 1.0,
+        timelines=[others] * 7 + [own],
+    )
+    (sentence,) = said(run)
+    assert sentence.startswith("Straggler: rank 7 on node02 ")
+    assert sentence.endswith(f" % of the rate{words}")
 
 
 def test_all_late_ranks_of_a_node_are_one_straggler(tmp_path: Path) -> None:

@@ -107,12 +107,22 @@ class TestDefaultsOfTheSuite:
         assert "s.toml:4: order" in message(expand, HEAD + 'order = "sideways"\n' + DATA + TREE)
 
     def test_keys_of_one_kind_are_defaults_of_that_kind(self, expand: Expand) -> None:
-        data, metadata = expand(HEAD + "rate_limit = 500\n" + DATA + TREE).plan.cases
-        assert (data.get("rate_limit"), metadata.get("rate_limit")) == (None, 500)
+        data, metadata = expand(HEAD + "open_files = 500\n" + DATA + TREE).plan.cases
+        assert (data.get("open_files"), metadata.get("open_files")) == (None, 500)
+
+    def test_a_number_that_would_be_bytes_here_and_requests_there_is_a_mistake(self, expand: Expand) -> None:
+        assert message(expand, HEAD + "rate_limit = 500\n" + DATA + TREE) == (
+            's.toml:4: "rate_limit" is a size in cases of data and a number in cases of metadata, '
+            "and the suite has both: set it in the cases"
+        )
+
+    def test_a_size_goes_to_the_cases_of_data(self, expand: Expand) -> None:
+        data, metadata = expand(HEAD + 'rate_limit = "1KiB"\n' + DATA + TREE).plan.cases
+        assert (data.get("rate_limit"), metadata.get("rate_limit")) == (1024, 0)
 
     def test_a_key_for_cases_that_the_suite_lacks_is_a_mistake(self, expand: Expand) -> None:
-        assert message(expand, HEAD + "rate_limit = 500\n" + DATA) == (
-            's.toml:4: "rate_limit" applies to cases of metadata, and the suite has none'
+        assert message(expand, HEAD + "open_files = 500\n" + DATA) == (
+            's.toml:4: "open_files" applies to cases of metadata, and the suite has none'
         )
 
     def test_an_operation_of_the_other_kind_alone_is_a_mistake(self, expand: Expand) -> None:
@@ -181,9 +191,9 @@ class TestMistakes:
                 id="key of a tree",
             ),
             pytest.param(
-                DATA + "rate_limit = 10\n",
+                DATA + "open_files = 10\n",
                 7,
-                '"rate_limit" does not apply to a case of data: '
+                '"open_files" does not apply to a case of data: '
                 "it belongs to cases of metadata, which have a tree",
                 id="key of metadata",
             ),

@@ -30,11 +30,10 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_the_newest_run_comes_first(store: Path) -> None:
-    assert [run.directory.name[:10] for run in Runs(store).listed()] == [
-        "2026-11-03",
-        "2026-11-02",
-        "2026-11-01",
-    ]
+    runs = Runs(store)
+    names = runs.found()
+    assert [name[:10] for name in names] == ["2026-11-03", "2026-11-02", "2026-11-01"]
+    assert [run.directory.name for run in runs.listed(names)] == names
 
 
 @pytest.mark.parametrize(
@@ -42,11 +41,11 @@ def test_the_newest_run_comes_first(store: Path) -> None:
     [("ALPHA", "31"), ("beta complete", "2"), ("alpha 11-03", "3"), ("nothing-like-it", "")],
 )
 def test_runs_are_found_by_all_of_some_words(store: Path, words: str, days: str) -> None:
-    assert "".join(run.directory.name[9] for run in Runs(store).listed(words)) == days
+    assert "".join(name[9] for name in Runs(store).found(words)) == days
 
 
 def test_a_store_that_is_not_there_has_no_runs(tmp_path: Path) -> None:
-    assert Runs(tmp_path / "none").listed() == []
+    assert Runs(tmp_path / "none").found() == []
 
 
 def test_a_run_that_is_over_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,12 +61,26 @@ def test_a_run_that_is_over_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(web_runs, "summarize", counted)
     runs = Runs(tmp_path)
     for _ in range(3):
-        runs.listed()
+        runs.listed(runs.found())
     assert sorted(read) == ["open", "open", "open", "over"]
     # Unless it changes after all.
     document = json.loads((over / "run.json").read_text())
     (over / "run.json").write_text(json.dumps({**document, "status": "failed"}))
-    assert runs.listed("failed")
+    assert runs.found("failed")
+
+
+def test_only_what_is_shown_is_read(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(directory: Path) -> RunSummary:
+        read.append(directory.name)
+        return summarize(directory)
+
+    monkeypatch.setattr(web_runs, "summarize", counted)
+    runs = Runs(store)
+    names = runs.found()
+    runs.listed(names[:1])
+    assert read == names[:1]
 
 
 @pytest.mark.parametrize("name", ["..", ".", "", "suites", ".jobs", "file", "a/b", "../x", "a" * 300, "none"])

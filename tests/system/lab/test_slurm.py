@@ -14,6 +14,7 @@ from labs import running
 from serving import Server, long_suite, suite
 from strider.engine import Engine
 from strider.lab import Record
+from strider.lab.processes import working_in
 
 LIMIT_S = 120
 NODES = 4
@@ -156,11 +157,14 @@ def test_what_slurm_refuses_is_told(server: Server) -> None:
 def test_taking_it_down_ends_the_jobs_as_well(tmp_path: Path) -> None:
     beat = tmp_path / "beat"
     script = tmp_path / "job.sh"
-    script.write_text(f"#!/bin/sh\nsrun sh -c 'while :; do date +%s%N >{beat}; sleep 0.05; done'\n")
+    script.write_text(f"#!/bin/sh\nsrun sh -c 'while :; do echo >>{beat}; sleep 0.05; done'\n")
     with running("slurm") as own:
         done = call(own, "sbatch", f"--output={tmp_path / 'output'}", script)
         assert done.returncode == 0, done.stderr
         wait_for(beat.is_file, "the task", LIMIT_S)
-    last = beat.read_text()
+        folder = Path(own.endpoints[0].native["SLURM_CONF"]).parent
+        assert list(working_in(folder, ["slurmstepd"]))
+    last = beat.stat().st_size
     time.sleep(0.3)
-    assert beat.read_text() == last
+    assert beat.stat().st_size == last
+    assert list(working_in(Path(f"{folder} (deleted)"), ["slurmstepd"])) == []

@@ -1,0 +1,30 @@
+"""What the engine takes down is what was typed, or is refused with the choices there are."""
+
+import pytest
+
+from strider.errors import StriderError
+from strider.launch import Watching, watching
+
+
+def test_the_usual_is_all_counters_and_timelines() -> None:
+    assert watching("all", "auto", "100ms") == Watching()
+
+
+def test_the_engine_gets_it_as_options() -> None:
+    words = watching("basic", "node", "0.25s").words()
+    assert words == ["--counters", "basic", "--timeline", "node", "--timeline-interval", "0.250000000"]
+
+
+@pytest.mark.parametrize(
+    ("counters", "timeline", "interval", "message"),
+    [
+        ("some", "auto", "1s", 'unknown --counters "some": one of none, basic, all'),
+        ("all", "all", "1s", 'unknown --timeline "all": one of none, node, rank, auto'),
+        ("all", "auto", "soon", "--timeline-interval: "),
+        ("all", "auto", "0s", "must be from 1 ms to an hour"),
+        ("all", "auto", "2h", "--timeline-interval"),
+    ],
+)
+def test_what_is_no_choice_is_refused(counters: str, timeline: str, interval: str, message: str) -> None:
+    with pytest.raises(StriderError, match=message):
+        watching(counters, timeline, interval)
