@@ -23,10 +23,10 @@ constexpr const char* usage =
     "       strider-engine extents PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
-    "           [--counters none|basic|all] [--timeline none|node|rank|auto] [--timeline-interval SECONDS]\n"
-    "           [--remount PROGRAM [--remount ARGUMENT]...]\n"
-    "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all] [--root "
-    "DIR]\n";
+    "           [--counters none|basic|all] [--ceilings none|all] [--timeline none|node|rank|auto]\n"
+    "           [--timeline-interval SECONDS] [--remount PROGRAM [--remount ARGUMENT]...]\n"
+    "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
+    "           [--until signal|input-closes] [--root DIR]\n";
 
 enum ExitCode { done = 0, with_errors = 1, bad_input = 2, could_not_run = 3 };
 
@@ -125,6 +125,14 @@ CounterScope counter_scope(const Arguments& arguments) {
   throw InputError("counters", "unknown --counters " + text, "one of none, basic, all");
 }
 
+CeilingScope ceiling_scope(const Arguments& arguments) {
+  if (!arguments.options.contains("ceilings")) return CeilingScope::none;
+  const std::string text = arguments.text("ceilings");
+  if (text == "none") return CeilingScope::none;
+  if (text == "all") return CeilingScope::all;
+  throw InputError("ceilings", "unknown --ceilings " + text, "one of none, all");
+}
+
 TimelineOptions timeline_options(const Arguments& arguments) {
   TimelineOptions options;
   options.interval_s = seconds(arguments, "timeline-interval", options.interval_s);
@@ -144,6 +152,7 @@ int run(const Arguments& arguments) {
   options.events = arguments.text("events");
   options.data_seed = arguments.number("data-seed", 1);
   options.counters = counter_scope(arguments);
+  options.ceilings = ceiling_scope(arguments);
   options.timelines = timeline_options(arguments);
   options.remount_command = arguments.remount_command;
   options.plan_file = arguments.plan;
@@ -165,6 +174,10 @@ int observe(const Arguments& arguments) {
   options.counters = counter_scope(arguments);
   if (options.counters == CounterScope::none)
     throw InputError("counters", "observe with --counters none sees nothing", "basic or all");
+  const std::string until = arguments.options.contains("until") ? arguments.text("until") : "signal";
+  if (until != "signal" && until != "input-closes")
+    throw InputError("until", "unknown --until " + until, "one of signal, input-closes");
+  if (until == "input-closes") options.end = ObserveEnd::input_closes;
   if (arguments.options.contains("root")) options.root = arguments.text("root");
   observe_node(options);
   return done;

@@ -91,6 +91,8 @@ missing_packages() { # the Debian packages of what nobody provides
   has_header openssl/hmac.h || echo libssl-dev
   # Optional modules are tested where their libraries fit the MPI: Debian's MPICH has its own HDF5.
   case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) [ -e /usr/include/hdf5/mpich/hdf5.h ] || echo libhdf5-mpich-dev ;; esac
+  has sshd || [ -x /usr/sbin/sshd ] || echo openssh-server
+  has ssh || echo openssh-client
   for tool in fio strace chromium; do has $tool || echo $tool; done
   # Other libraries and servers come only where a test may not be skipped: nobody wants them unasked.
   [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ "$(id -u)" = 0 ] || return 0

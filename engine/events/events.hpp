@@ -8,6 +8,7 @@
 
 #include "interfaces/interface.hpp"
 #include "measure/call_counter.hpp"
+#include "measure/ceiling.hpp"
 #include "measure/counters.hpp"
 #include "measure/histogram.hpp"
 #include "measure/timeline.hpp"
@@ -145,6 +146,17 @@ struct NodeCounters {
   CounterGroups groups;
 };
 
+enum class CeilingMoment { start, end };  ///< of the run
+
+/// What was measured beside the cases: of some clients together, or of one node.
+struct CeilingReport {
+  CeilingMoment moment = CeilingMoment::start;
+  std::optional<std::uint32_t> node;
+  std::optional<std::uint32_t> clients;
+  double elapsed_s = 0;
+  std::vector<Ceiling> ceilings;
+};
+
 /// One rank's part in a sample. Trivially copyable: travels between ranks as bytes.
 struct RankRow {
   std::uint64_t bytes, requests, digest;
@@ -189,13 +201,14 @@ struct ErrorInfo {
 /// What `observe` writes: a line for each time that counters were read, each written at once.
 class ObservationStream {
  public:
-  /// Replaces the file at `path`, and writes the first line. Throws IoError.
+  /// Replaces the file at `path`, or takes standard output for "-", and writes the first line. Throws IoError.
   ObservationStream(const std::string& path, const std::string& host, double interval_s);
   /// What passed in the `elapsed_s` before now.
   void observed(double elapsed_s, const CounterGroups& groups);
 
  private:
   std::ofstream file_;
+  std::ostream out_;  ///< to the file or to standard output
   std::string path_;
 };
 
@@ -215,6 +228,7 @@ class EventStream {
   void sample(const PhaseName& name, const Sample& sample);
   void rank(const PhaseName& name, std::uint32_t rank, const RankRow& row);
   void counters(const PhaseName& name, const NodeCounters& counters);
+  void ceilings(const CeilingReport& report);
   void clock(const PhaseName& name, const ClockRow& row);
   void timeline(const PhaseName& name, const TimelineRow& row);
   void error(const PhaseName& name, const ErrorInfo& error);

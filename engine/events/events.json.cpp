@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "core/clock.hpp"
@@ -160,19 +161,23 @@ std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::e
 }  // namespace
 
 ObservationStream::ObservationStream(const std::string& path, const std::string& host, double interval_s)
-    : file_(path, std::ios::trunc), path_(path) {
+    : out_(std::cout.rdbuf()), path_(path) {
+  if (path != "-") {
+    file_.open(path, std::ios::trunc);
+    out_.rdbuf(file_.rdbuf());
+  }
   if (!file_) throw IoError({"open", path, 0, 0, errno});
   const Json head{{"format", "strider-observed"},
                   {"version", 1},
                   {"host", host},
                   {"started", utc_now()},
                   {"interval_s", interval_s}};
-  if (!(file_ << line_of(head) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
+  if (!(out_ << line_of(head) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
 }
 
 void ObservationStream::observed(double elapsed_s, const CounterGroups& groups) {
   const Json line{{"end", utc_now()}, {"elapsed_s", elapsed_s}, {"counters", counters_of(groups)}};
-  if (!(file_ << line_of(line) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
+  if (!(out_ << line_of(line) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
 }
 
 EventStream::EventStream(const std::string& path) : path_(path), origin_ns_(monotonic_ns()) {
@@ -320,6 +325,23 @@ void EventStream::counters(const PhaseName& name, const NodeCounters& counters) 
                {"sampling_s", counters.sampling_s},
                {"counters", counters_of(counters.groups)}});
   write_line(line_of(json));
+}
+
+void EventStream::ceilings(const CeilingReport& report) {
+  Json ceilings = Json::array();
+  for (const Ceiling& ceiling : report.ceilings)
+    ceilings.push_back({{"name", ceiling.name},
+                        {"unit", ceiling.unit},
+                        {"value", ceiling.value ? Json(*ceiling.value) : Json(nullptr)},
+                        {"spread", ceiling.spread},
+                        {"about", ceiling.about}});
+  write_line(line_of({{"event", "ceilings"},
+                      {"time_s", time_s()},
+                      {"moment", report.moment == CeilingMoment::start ? "start" : "end"},
+                      {"node", report.node ? Json(*report.node) : Json(nullptr)},
+                      {"clients", report.clients ? Json(*report.clients) : Json(nullptr)},
+                      {"elapsed_s", report.elapsed_s},
+                      {"ceilings", ceilings}}));
 }
 
 void EventStream::clock(const PhaseName& name, const ClockRow& row) {

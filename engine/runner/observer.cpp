@@ -1,5 +1,6 @@
 #include "runner/observer.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,11 +17,17 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/// False where an interruption came first. Looks for one often enough to end at once.
-bool sleep_until(Clock::time_point begin, double until_s) {
+bool input_has_closed() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  char byte = 0;
+  return ::poll(&input, 1, 0) > 0 && ::read(STDIN_FILENO, &byte, 1) <= 0;
+}
+
+/// False where the end came first. Looks for it often enough to end at once.
+bool sleep_until(Clock::time_point begin, double until_s, ObserveEnd end) {
   constexpr double look_s = 0.05;
   for (double left_s = until_s - seconds_since(begin); left_s > 0; left_s = until_s - seconds_since(begin)) {
-    if (interrupted()) return false;
+    if (interrupted() || (end == ObserveEnd::input_closes && input_has_closed())) return false;
     std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left_s, look_s)));
   }
   return !interrupted();
@@ -41,7 +48,7 @@ void observe_node(const ObserveOptions& options) {
   for (std::uint64_t line = 1; goes_on && before_s < options.duration_s; ++line) {
     // From the beginning, so that the time that readings take does not add up.
     const double next_s = std::max(static_cast<double>(line) * options.interval_s, before_s);
-    goes_on = sleep_until(begin, std::min(next_s, options.duration_s));
+    goes_on = sleep_until(begin, std::min(next_s, options.duration_s), options.end);
     CounterGroups now = sources.read();
     const double now_s = seconds_since(begin);
     stream.observed(now_s - before_s, difference(before, now));

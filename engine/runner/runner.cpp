@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "runner/case_runner.hpp"
+#include "runner/ceilings.hpp"
 #include "runner/interrupt.hpp"
 #include "runner/waiting.hpp"
 
@@ -106,6 +107,7 @@ class Runner {
     context_.data_seed = options.data_seed;
     context_.stall_timeout_s = plan.stall_timeout_s;
     context_.counters = options.counters;
+    ceilings_ = options.ceilings;
     context_.timelines = options.timelines;
     context_.remount_command = options.remount_command;
     std::error_code unknown;
@@ -126,7 +128,9 @@ class Runner {
 
   RunResult run() {
     try {
+      measure_ceilings_at(CeilingMoment::start);
       take_turns();
+      measure_ceilings_at(CeilingMoment::end);
     } catch (const StallError& error) {
       stalled(error);
     }
@@ -169,6 +173,12 @@ class Runner {
                  .timer = std::string(context_.timer.name()),
                  .timer_cost_ns = context_.timer.cost_ns(),
                  .data_seed = options.data_seed});
+  }
+
+  void measure_ceilings_at(CeilingMoment moment) {
+    if (ceilings_ == CeilingScope::none || share_flag(interrupted_)) return;
+    const auto of_first = [this](std::uint32_t ranks) { return communicators_.of_first(ranks, session_.ranks()); };
+    interrupted_ = measure_ceilings(context_, plan_, moment, of_first);
   }
 
   void take_turns() {
@@ -249,6 +259,7 @@ class Runner {
   RunContext context_;
   Communicators communicators_;
   std::uint64_t turns_ = 0;
+  CeilingScope ceilings_ = CeilingScope::none;
   bool interrupted_ = false;
 };
 

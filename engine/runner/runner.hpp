@@ -8,6 +8,12 @@
 
 namespace strider {
 
+/// Whether to measure what limits storage on this machine beside the cases.
+enum class CeilingScope {
+  none,
+  all,  ///< before the first case, and what is cheap again after the last
+};
+
 struct RunOptions {
   std::string plan_file;
   std::string directory;  ///< Strider's own folder in the target; exists
@@ -15,6 +21,7 @@ struct RunOptions {
   std::string events;     ///< file that rank 0 appends events to
   std::uint64_t data_seed = 1;
   CounterScope counters = CounterScope::all;
+  CeilingScope ceilings = CeilingScope::none;
   TimelineOptions timelines;
   std::vector<std::string> remount_command;  ///< brings the target out of a node's memory; empty: none
 };

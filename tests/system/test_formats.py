@@ -12,7 +12,7 @@ from harness import EngineRun, Json, case, extents_text, plan, run_engine, tree_
 from strider.engine import Engine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
-EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "timeline", "error", "end")
+EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "ceilings", "timeline", "error", "end")
 FREE = ("facts", "parts", "counters")
 """Objects whose keys are data, and those that have a test of their own."""
 
@@ -70,6 +70,7 @@ def eventful_run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> En
         engine,
         plan([long, in_the_way, {**arriving, "arrivals": "poisson", "arrival_rate": 1000}]),
         work,
+        options=["--ceilings", "all"],
     )
 
 

@@ -54,6 +54,28 @@ CountersOption = Annotated[
         "all (InfiniBand and clients of file systems too).",
     ),
 ]
+CeilingsOption = Annotated[
+    str,
+    typer.Option(
+        "--ceilings",
+        metavar="SCOPE",
+        help="What is measured of the machine itself before the cases, in a few seconds: all (memory, "
+        "generating and checking data, requests, network, device) or none. strider show --limits uses it.",
+    ),
+]
+ObserveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--observe",
+        metavar="HOST[,HOST…]",
+        help="Count on these machines too, such as storage servers, over ssh: [user@]host[:port]. "
+        "strider show --counters shows it.",
+    ),
+]
+ObserveEngineOption = Annotated[
+    str,
+    typer.Option("--observe-engine", metavar="PATH", help="Where strider-engine is on these machines."),
+]
 TimelineOption = Annotated[
     str,
     typer.Option(

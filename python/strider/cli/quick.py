@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import ClientsOption, JsonOption, LauncherOption, QuietOption, SetOption, StoreOption
+from strider.cli.options import (
+    CeilingsOption,
+    ClientsOption,
+    JsonOption,
+    LauncherOption,
+    QuietOption,
+    SetOption,
+    StoreOption,
+)
 from strider.cli.running import RunOptions, run_document
 
 if TYPE_CHECKING:
@@ -17,6 +25,7 @@ def quick(
     clients: ClientsOption = None,
     settings: SetOption = None,
     launcher: LauncherOption = "mpiexec",
+    ceilings: CeilingsOption = "all",
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -33,7 +42,10 @@ def quick(
     document = read(ready_made().get("quick") or locate("quick"))
     _leave_out_missing(document)
     changes = [f"suite.clients={_clients()}", *(settings or [])]  # what the user sets comes later, and stands
-    run_document(document, RunOptions(changes, directory, clients, launcher, store, quiet, json))
+    run_document(
+        document,
+        RunOptions(changes, directory, clients, launcher, store, quiet, json, ceilings=ceilings),
+    )
 
 
 def _leave_out_missing(document: "Document") -> None:

@@ -1,10 +1,13 @@
 """`strider run`: runs a suite."""
 
 from strider.cli.options import (
+    CeilingsOption,
     ClientsOption,
     CountersOption,
     JsonOption,
     LauncherOption,
+    ObserveEngineOption,
+    ObserveOption,
     QuietOption,
     RemountOption,
     SetOption,
@@ -24,6 +27,9 @@ def run(
     settings: SetOption = None,
     launcher: LauncherOption = "mpiexec",
     counters: CountersOption = "all",
+    ceilings: CeilingsOption = "all",
+    observe: ObserveOption = None,
+    observe_engine: ObserveEngineOption = "strider-engine",
     timeline: TimelineOption = "auto",
     timeline_interval: TimelineIntervalOption = "100ms",
     remount_command: RemountOption = None,
@@ -51,5 +57,8 @@ def run(
         timeline,
         timeline_interval,
         remount_command,
+        ceilings,
+        observe,
+        observe_engine,
     )
     run_suite(locate(suite), options)

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
     from strider.importers.imported import Render
     from strider.launch import Outcome
+    from strider.store.model import Run
     from strider.suite.document import Document
 
 MOST_ERRORS_SHOWN = 10
+MOST_LIMITS = 6
+"""Sentences on what limits the results that are printed after a run."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,9 @@ class RunOptions:
         timeline: Whose timelines are kept.
         timeline_interval: Length of their intervals, as typed.
         remount_command: What unmounts and mounts the target, as typed.
+        ceilings: Whether the machine's ceilings are measured first.
+        observe: Hosts to observe over ssh, as typed, or None.
+        observe_engine: The engine over there.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -48,6 +54,9 @@ class RunOptions:
     timeline: str = "auto"
     timeline_interval: str = "100ms"
     remount_command: str | None = None
+    ceilings: str = "all"
+    observe: str | None = None
+    observe_engine: str = "strider-engine"
 
 
 def run_suite(file: Path, options: RunOptions) -> None:
@@ -71,7 +80,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import choose_display, execute, remount_words, watching
+    from strider.launch import Observing, choose_display, execute, remount_words, watching
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -79,7 +88,13 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
 
     # Progress and notes go to the error stream, so that the output is the results alone.
     console = Console(stderr=True)
-    watched = watching(options.counters, options.timeline, options.timeline_interval)
+    watched = watching(
+        options.counters,
+        options.timeline,
+        options.timeline_interval,
+        options.ceilings,
+        Observing.of(options.observe, options.observe_engine),
+    )
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
     checked = check(build(document, engine.description, changes), engine)
@@ -137,10 +152,13 @@ def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | No
     run = store.load(directory.path)
     if options.json:
         from strider.engine import to_json
+        from strider.limits import Analysis
+        from strider.report import limits
         from strider.report.table import as_rows
 
         head = {"run": directory.run, "directory": str(directory.path), "status": outcome.status}
-        sys.stdout.write(to_json({**head, "exit_code": int(outcome.exit_code), "results": as_rows(run)}))
+        ends = {"exit_code": int(outcome.exit_code), "results": as_rows(run)}
+        sys.stdout.write(to_json({**head, **ends, **limits.as_json(Analysis.of(run))}))
     elif render:
         for line in render(run):
             print(line)
@@ -149,9 +167,20 @@ def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | No
         from strider.report import table
 
         table.render(run, output())
+        _print_limits(run)
     from strider.report import write_html
 
     write_html([run], directory.report)
+
+
+def _print_limits(run: "Run") -> None:
+    """Tells what limits the results, where the machine's ceilings were measured."""
+    from strider.cli.console import output
+    from strider.limits import Analysis
+    from strider.report.limits_table import render_sentences
+
+    if run.ceilings:
+        render_sentences(Analysis.of(run), output(), MOST_LIMITS)
 
 
 def _print_directories(outcome: "Outcome", console: "Console") -> None:

@@ -20,6 +20,10 @@ def show(
             "--counters", help="Show what the nodes counted: CPU, context switches, packets, disks."
         ),
     ] = False,
+    limits: Annotated[
+        bool,
+        typer.Option("--limits", help="Show what the machine's parts can do, and what limits each result."),
+    ] = False,
     observed: Annotated[
         list[Path] | None,
         typer.Option(
@@ -40,6 +44,12 @@ def show(
         from strider.engine import to_json
         from strider.report.table import as_rows
 
+        if limits:
+            from strider.limits import Analysis
+            from strider.report.limits import as_json
+
+            sys.stdout.write(to_json({"run": loaded.id, **as_json(Analysis.of(loaded))}))
+            return
         head = {"run": loaded.id, "directory": str(loaded.directory), "status": loaded.status}
         sys.stdout.write(to_json({**head, "exit_code": loaded.info.exit_code, "results": as_rows(loaded)}))
         return
@@ -50,9 +60,13 @@ def show(
     console = output()
     title = f"{loaded.id}: {status_text(loaded)}, {loaded.info.started}, target {loaded.info.directory}"
     console.print(title, highlight=False, markup=False, soft_wrap=True)
-    if counters or observed:
+    if limits:
+        from strider.report import limits_table
+
+        limits_table.render(loaded, console)
+    elif counters or observed:
         counters_table.render(loaded, console)
-        for file in observed or []:
+        for file in [*runs.observed_files(loaded.directory), *(observed or [])]:
             counters_table.render_observed(loaded, runs.read_observed(file), console)
     else:
         (latency_table if latency else table).render(loaded, console)

@@ -135,7 +135,7 @@ class LiveTable:
 
     def _render(self, state: RunState) -> Group:
         if state.current is None:
-            return Group(Text("starting the ranks …" if state.started is None else "preparing …"))
+            return Group(Text(state.stage))
         return Group(self._phases(state), self._foot(state))
 
     def _phases(self, state: RunState) -> Table:

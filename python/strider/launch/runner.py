@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ from strider.launch import folder, rundir
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
+from strider.launch.observers import observers
 from strider.launch.preflight import check_target, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, interruptions, start
 from strider.launch.rundir import RunDirectory
@@ -105,24 +107,29 @@ def execute(
         StriderError: The run could not be started; nothing is left behind in the target.
     """
     plan = checked.suite.plan
+    watching = watching or Watching()
+    note = partial(_note, console)
     target = check_target(plan.target)
     findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
     for finding in findings:
-        _note(console, f"{finding.message}: {finding.remedy}")
+        note(f"{finding.message}: {finding.remedy}")
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
     display = Expendable(display)
-    with interruptions() as interrupted:
+
+    with observers(watching.observing, store, note) as observed, interruptions() as interrupted:
         own = folder.create(target, run)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
-            state = RunState(planned_phases(checked))
-            program = _program(engine, directory, own.path, watching or Watching(), remount)
+            for observer in observed:
+                observer.move(directory.path)
+            state = RunState(planned_phases(checked), watching.ceilings)
+            program = _program(engine, directory, own.path, watching, remount)
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
-                    _note(console, f"started {servers} list-I/O servers for this run: {_VOLUME}")
+                    note(f"started {servers} list-I/O servers for this run: {_VOLUME}")
                 process = start(launcher, plan.ranks, program, directory.log)
                 ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:

@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from strider.launch.tail import Event
+from strider.launch.watching import CeilingScope
 from strider.units import MIB
 
 RECENT = 8
@@ -48,16 +49,19 @@ class RunState:
 
     Attributes:
         planned_phases: Number of phases that the run has, as far as the plan tells.
+        ceilings: Whether the machine's ceilings are measured before the first case.
         last_event: When the latest event was seen, or the run was started, in seconds of the monotonic clock.
         started: When the first event was seen; None before.
         current: The phase that runs.
         recent: The phases that were done last, the latest one at the end.
+        reached_cases: Whether the first case has begun.
         samples: Number of phases measured, the warm-up included.
         errors: The `error` events.
         end: The `end` event.
     """
 
     planned_phases: int
+    ceilings: CeilingScope = "none"
     last_event: float = field(default_factory=time.monotonic)
     started: float | None = None
     current: CurrentPhase | None = None
@@ -65,6 +69,7 @@ class RunState:
     samples: int = 0
     errors: list[Event] = field(default_factory=list)
     end: Event | None = None
+    reached_cases: bool = False
     _part: float = 0.0
 
     def add(self, event: Event) -> None:
@@ -72,6 +77,8 @@ class RunState:
         self.last_event = time.monotonic()
         self.started = self.started or self.last_event
         match event["event"]:
+            case "case":
+                self.reached_cases = True
             case "progress":
                 self._add_progress(event)
             case "sample":
@@ -113,6 +120,15 @@ class RunState:
         self.samples += bool(event["measured"])
         # Repetitions until an interval is narrow enough may be more than the fewest.
         self.planned_phases = max(self.planned_phases, self.samples)
+
+    @property
+    def stage(self) -> str:
+        """What goes on before the first phase, in words."""
+        if self.started is None:
+            return "starting the ranks …"
+        if self.ceilings == "all" and not self.reached_cases:
+            return "measuring what memory, processors and devices of this machine can do, a few seconds …"
+        return "preparing …"
 
     @property
     def fraction(self) -> float:

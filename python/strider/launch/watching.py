@@ -1,13 +1,15 @@
-"""What the engine takes down beside the results: counters of the nodes, timelines of the ranks."""
+"""What is taken down beside the results: counters, timelines, ceilings of the machine, other machines."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar, get_args
 
 from strider.errors import StriderError
+from strider.launch.observers import Observing
 from strider.units import parse_seconds
 
 CounterScope = Literal["none", "basic", "all"]
 TimelineScope = Literal["none", "node", "rank", "auto"]
+CeilingScope = Literal["none", "all"]
 _Choice = TypeVar("_Choice", bound=str)
 
 SHORTEST_INTERVAL_S = 0.001
@@ -22,11 +24,15 @@ class Watching:
         counters: What each node counts around each phase.
         timeline: Whose timelines are kept: each rank's, each node's, or each rank's in small cases alone.
         timeline_interval_s: Length of their intervals, until a phase has more than fit.
+        ceilings: Whether the machine's ceilings are measured before the first case.
+        observing: Which other machines are observed.
     """
 
     counters: CounterScope = "all"
     timeline: TimelineScope = "auto"
     timeline_interval_s: float = 0.1
+    ceilings: CeilingScope = "all"
+    observing: Observing = field(default_factory=Observing)
 
     def words(self) -> list[str]:
         """As options of the engine."""
@@ -37,10 +43,18 @@ class Watching:
             self.timeline,
             "--timeline-interval",
             f"{self.timeline_interval_s:.9f}",
+            "--ceilings",
+            self.ceilings,
         ]
 
 
-def watching(counters: str, timeline: str, timeline_interval: str) -> Watching:
+def watching(
+    counters: str,
+    timeline: str,
+    timeline_interval: str,
+    ceilings: str = "all",
+    observing: Observing | None = None,
+) -> Watching:
     """What is to be taken down, as typed.
 
     Raises:
@@ -48,10 +62,13 @@ def watching(counters: str, timeline: str, timeline_interval: str) -> Watching:
     """
     counter_scopes: tuple[CounterScope, ...] = get_args(CounterScope)
     timeline_scopes: tuple[TimelineScope, ...] = get_args(TimelineScope)
+    ceiling_scopes: tuple[CeilingScope, ...] = get_args(CeilingScope)
     return Watching(
         _choice("--counters", counters, counter_scopes),
         _choice("--timeline", timeline, timeline_scopes),
         _interval(timeline_interval),
+        _choice("--ceilings", ceilings, ceiling_scopes),
+        observing or Observing(),
     )
 
 

@@ -30,6 +30,8 @@ def cache_notes(summary: OperationSummary) -> list[str]:
     found = []
     if is_from_cache(summary):
         found.append("from cache")
+    elif summary.exceeding is not None:
+        found.append(f"faster than the {summary.exceeding.what}: cache")
     elif summary.served is not None and not is_from_storage(summary):
         found.append(f"{percent(summary.served.share)} % from storage")
     if _is_not_cold(summary):

@@ -64,13 +64,13 @@ def _print(summaries: Sequence[OperationSummary], console: Console) -> None:
         own = [summary for summary in summaries if summary.case.is_metadata is of_metadata]
         if own:
             facets = Facets.of([summary.case for summary in own])
-            labels = metadata.label_columns(own, facets) if of_metadata else _labels_of_data(own, facets)
+            labels = metadata.label_columns(own, facets) if of_metadata else labels_of_data(own, facets)
             cells = columns(own)
             numbers = [Column(name, unit, _of_row(cell)) for (name, unit), cell in cells.items()]
-            print_rows([Row(summary) for summary in _ordered(own)], labels, numbers, _OPTIONAL, console)
+            print_rows([Row(summary) for summary in ordered(own)], labels, numbers, _OPTIONAL, console)
 
 
-def _labels_of_data(summaries: Sequence[OperationSummary], facets: Facets) -> list[Column]:
+def labels_of_data(summaries: Sequence[OperationSummary], facets: Facets) -> list[Column]:
     """What names a row, with the transfer size where that differs; the case's number only where needed."""
     labels = metadata.label_columns(summaries, facets)
     transfer = Column("transfer", "", lambda row: format_transfer(row.summary.case.transfer_bytes))
@@ -81,7 +81,7 @@ def _labels_of_data(summaries: Sequence[OperationSummary], facets: Facets) -> li
     return sized if len(names) == len(summaries) else [*labels, transfer]
 
 
-def _ordered(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
+def ordered(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
     """Those of one operation together, in the order of the plan."""
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
     return sorted(summaries, key=lambda summary: operations.index(summary.operation))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
+from strider.limits import Analysis
 from strider.report import listio, timelines
 from strider.report.charts import Chart
 from strider.report.environment import environment_rows, fact_rows
@@ -19,6 +20,8 @@ from strider.report.facets import Facets, format_value, joined
 from strider.report.filters import Filter, filters_of, marks_of
 from strider.report.groups import Group, groups_of
 from strider.report.interface_facts import InterfaceFacts
+from strider.report.limits import LimitsView
+from strider.report.limits import view as limits_view
 from strider.report.listio import ListioView
 from strider.report.metadata import html_tables
 from strider.report.metadata_charts import latency_charts, rate_charts
@@ -92,6 +95,7 @@ class RunView:
     marks: Mapping[tuple[str, str], str]
     groups: Sequence[Group]
     metadata: MetadataView | None
+    limits: LimitsView | None
     listio: ListioView | None
     rank_map: RankMap | None
     timelines: Sequence[Chart]
@@ -154,7 +158,8 @@ def _templates() -> Environment:
 
 
 def _view(run: Run, anchor: str) -> RunView:
-    summaries = summarize(run, load_counters(run.directory))
+    counters = load_counters(run.directory)
+    summaries = summarize(run, counters)
     data = [summary for summary in summaries if not summary.case.is_metadata]
     metadata = [summary for summary in summaries if summary.case.is_metadata]
     comparisons = compare_digests(run)
@@ -181,6 +186,7 @@ def _view(run: Run, anchor: str) -> RunView:
         marks=marks_of(filters),
         groups=groups,
         metadata=_metadata_view(metadata, of_metadata) if metadata else None,
+        limits=limits_view(Analysis.of_summaries(run, summaries, counters)),
         listio=listio.view(run, data, of_data, reference),
         rank_map=rank_map_of(run, facets),
         timelines=timeline_charts,

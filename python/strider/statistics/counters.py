@@ -19,7 +19,8 @@ class CounterSummary:
     Attributes:
         elapsed_s: Time between two readings, the longest of any node.
         nodes: Nodes that counted.
-        totals: By source and name. Of `block` the busiest device of each node: devices may be stacked.
+        totals: By source and name. Of `block` the busiest device of each node: devices may be stacked. The
+            source `outside` has what went over networks, but for loopback.
         memory_bytes: Memory of all nodes.
     """
 
@@ -73,7 +74,7 @@ def summarize_counters(samples: Sequence[Sample], counters: Sequence[NodeCounter
 def _total(nodes: Sequence[NodeCounters]) -> dict[tuple[str, str], float]:
     totals: defaultdict[tuple[str, str], float] = defaultdict(float)
     for node in nodes:
-        for group in [*_whole(node.counters), *_busiest(node.counters)]:
+        for group in [*_whole(node.counters), *_busiest(node.counters), *_outside(node.counters)]:
             for name, value in group.values.items():
                 totals[group.source, name] += value
     return totals
@@ -82,6 +83,18 @@ def _total(nodes: Sequence[NodeCounters]) -> dict[tuple[str, str], float]:
 def _whole(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
     """All but block devices; of Lustre, what went to storage and not what was asked for."""
     return [group for group in groups if group.source != "block" and not group.instance.endswith("/llite")]
+
+
+def _outside(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
+    """What went over networks other than the node's own loopback, under a source of its own."""
+    leading_out = [
+        group
+        for group in groups
+        if group.source == "infiniband" or (group.source == "network" and group.instance != "lo")
+    ]
+    names = ("received_bytes", "sent_bytes")
+    moved = {name: sum(group.values.get(name, 0.0) for group in leading_out) for name in names}
+    return [CounterGroup(source="outside", values=moved)] if leading_out else []
 
 
 def _busiest(groups: Sequence[CounterGroup]) -> list[CounterGroup]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
+from strider.statistics.ceilings import Ceilings
 from strider.statistics.counters import CounterSummary, summarize_counters
 from strider.statistics.distribution import Distribution, describe
+from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
 from strider.statistics.histogram import LatencyDistribution, merge
 from strider.store.model import Case, Deadline, ErrorRow, NodeCounters, Part, RankRates, Run, Sample
 
@@ -200,6 +202,7 @@ class OperationSummary:
         served: Of reads; None where nothing can tell.
         preparation: What was done to the caches before; None with the policy `as-is`.
         counters: What the nodes counted; None where they did not, or nobody asked.
+        exceeding: What it is faster than and cannot have gone through; None of most.
         load: None in closed loop.
     """
 
@@ -222,6 +225,7 @@ class OperationSummary:
     served: ServedSummary | None = None
     preparation: PreparationSummary | None = None
     counters: CounterSummary | None = None
+    exceeding: Exceeding | None = None
     load: LoadSummary | None = None
 
     @property
@@ -262,7 +266,8 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
     for error in run.errors:
         if error.case is not None and error.operation is not None:
             errors[error.case, error.operation].append(error)
-    return [
+    ceilings, file_system = Ceilings.of(run), file_system_of(run)
+    found = [
         _summarize_operation(
             case,
             operation,
@@ -274,6 +279,27 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
         for operation in dict.fromkeys(case.operations)
         if samples[number, operation] or errors[number, operation]
     ]
+    return [
+        replace(
+            summary,
+            exceeding=exceeding(
+                summary.case,
+                summary.operation,
+                summary.samples,
+                _by_repetition(counted[summary.case.number, summary.operation]),
+                ceilings,
+                file_system,
+            ),
+        )
+        for summary in found
+    ]
+
+
+def _by_repetition(counters: Sequence[NodeCounters]) -> dict[int, list[NodeCounters]]:
+    found: defaultdict[int, list[NodeCounters]] = defaultdict(list)
+    for node in counters:
+        found[node.repetition].append(node)
+    return found
 
 
 def _summarize_operation(

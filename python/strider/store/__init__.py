@@ -13,7 +13,7 @@ from strider.store.model import (
     Sample,
     Timeline,
 )
-from strider.store.observed import Observed, read_observed
+from strider.store.observed import Observed, observed_files, read_observed
 from strider.store.runs import RunSummary, list_runs, resolve
 from strider.store.tables import ExportFormat, Table, derive, export, export_rows, query
 
@@ -41,6 +41,7 @@ __all__ = [
     "load_counters",
     "load_ranks",
     "load_timelines",
+    "observed_files",
     "query",
     "read_observed",
     "resolve",

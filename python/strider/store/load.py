@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from strider.errors import StriderError
 from strider.store.events import read_events, require_version
 from strider.store.model import (
+    CeilingReport,
     ClockRow,
     End,
     ErrorRow,
@@ -35,6 +36,7 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "rank": RankRow,
     "clock": ClockRow,
     "counters": NodeCounters,
+    "ceilings": CeilingReport,
     "timeline": Timeline,
     "error": ErrorRow,
     "end": End,
@@ -55,7 +57,7 @@ def load(run_dir: Path) -> Run:
     """
     info = _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
     plan = _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
-    events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, ErrorRow, End))
+    events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, End))
     requests = {case.get("case"): case.get("request_bytes") for case in info.check.get("cases", [])}
     cases = [case.model_copy(update={"request_bytes": requests.get(case.number)}) for case in plan.cases]
     return Run(
@@ -66,6 +68,7 @@ def load(run_dir: Path) -> Run:
         cases={case.number: case for case in cases},
         samples=[event for event in events if isinstance(event, Sample)],
         errors=[event for event in events if isinstance(event, ErrorRow)],
+        ceilings=[event for event in events if isinstance(event, CeilingReport)],
         end=next((event for event in reversed(events) if isinstance(event, End)), None),
     )
 

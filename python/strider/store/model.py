@@ -277,6 +277,41 @@ class NodeCounters(Record):
     counters: list[CounterGroup] = []
 
 
+class Ceiling(Record):
+    """A rate that a part of the machine reached by itself.
+
+    Attributes:
+        name: `memory_copy`, `data_generation`, …; docs/formats.md lists them.
+        unit: `MiB/s` or `requests/s`.
+        value: None where it could not be measured; `about` says why.
+        spread: (Highest - lowest) ÷ median of the rounds in which it was measured.
+        about: How it was measured.
+    """
+
+    name: str
+    unit: str = "MiB/s"
+    value: float | None = None
+    spread: Real = 0.0
+    about: str = ""
+
+
+class CeilingReport(Record):
+    """Ceilings of some clients together, or of one node.
+
+    Attributes:
+        moment: `start` or `end` of the run.
+        node: The node; None where they are those of clients.
+        clients: The number of clients, the first so many ranks; None where they are those of a node.
+        elapsed_s: What measuring them took, seconds.
+    """
+
+    moment: str
+    node: int | None = None
+    clients: int | None = None
+    elapsed_s: Real = math.nan
+    ceilings: list[Ceiling] = []
+
+
 class Sample(Record):
     """One executed phase: one operation of one case in one repetition.
 
@@ -480,6 +515,7 @@ class Run(Record):
         start: None where the engine never got as far as its first event.
         cases: By their number in the plan.
         samples: In the order of execution, warm-up and preparation included.
+        ceilings: What was measured of the machine beside the cases; empty where nobody asked.
         end: None for a run that is still going on or was killed.
     """
 
@@ -491,6 +527,7 @@ class Run(Record):
     samples: list[Sample]
     errors: list[ErrorRow]
     end: End | None
+    ceilings: list[CeilingReport] = []
 
     @property
     def id(self) -> str:

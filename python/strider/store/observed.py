@@ -121,6 +121,11 @@ def _add(
                 values[name] += share * value
 
 
+def observed_files(run_dir: Path) -> list[Path]:
+    """What was observed on other machines during a run and kept with it, by name."""
+    return sorted(run_dir.glob("observed-*.jsonl"))
+
+
 def read_observed(path: Path) -> Observed:
     """Reads a file of `strider observe`, up to its last whole line.
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
-from strider.launch import Outcome, execute
+from strider.launch import Outcome, Watching, execute
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
 from strider.launch.process import _descendants
@@ -70,7 +70,13 @@ def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
         checked = check(build(parse(SUITE, "s.toml"), engine.description, changes), engine)
         launcher = choose("mpiexec", engine.version.mpi)
         return execute(
-            checked, engine, launcher, tmp_path / "store", display or Silent(), Console(file=io.StringIO())
+            checked,
+            engine,
+            launcher,
+            tmp_path / "store",
+            display or Silent(),
+            Console(file=io.StringIO()),
+            Watching(ceilings="none"),
         )
 
     return start

@@ -1,0 +1,27 @@
+"""What limits a case: its rate beside the machine's ceilings, and what the nodes counted meanwhile.
+
+The rules are in `rules`, each with its threshold and the reason for it; docs/limits.md has them as a table.
+"""
+
+from strider.limits.analysis import Analysis
+from strider.limits.evidence import Evidence
+from strider.limits.findings import UNEXPLAINED, Finding, Verdict, common_rules, find
+from strider.limits.movers import Move, move_sentences, moves
+from strider.limits.rules import RULES, Rule
+from strider.limits.wording import sentences
+
+__all__ = [
+    "RULES",
+    "UNEXPLAINED",
+    "Analysis",
+    "Evidence",
+    "Finding",
+    "Move",
+    "Rule",
+    "Verdict",
+    "common_rules",
+    "find",
+    "move_sentences",
+    "moves",
+    "sentences",
+]

@@ -1,0 +1,136 @@
+"""What is known of one operation of one case, as the rules ask for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+
+from strider.statistics import OperationSummary
+from strider.statistics.ceilings import MEMORY_COPY, NULL_REQUESTS, Ceilings
+from strider.store.model import Sample
+from strider.units import MIB
+
+_IN_MEMORY = ("tmpfs", "ramfs", "rootfs")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One operation of one case, with the machine's ceilings. What is not known is None.
+
+    Attributes:
+        summary: The operation; it has at least one sample that counts.
+        ceilings: Those of the run.
+        file_system: Type of the target's file system; empty where unknown.
+    """
+
+    summary: OperationSummary
+    ceilings: Ceilings
+    file_system: str
+
+    @property
+    def interface(self) -> str:
+        """Name of the interface."""
+        return self.summary.case.interface_name
+
+    @property
+    def clients(self) -> int:
+        """Ranks that worked."""
+        return self.summary.case.clients
+
+    @property
+    def nodes(self) -> int:
+        """Nodes on which they ran."""
+        return max(sample.nodes for sample in self.summary.samples)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the target is a file system in memory."""
+        return self.file_system in _IN_MEMORY
+
+    def mean(self, name: str) -> float | None:
+        """Mean of a field of the samples over the repetitions in which it is known."""
+        values = [
+            float(value) for value in (getattr(sample, name) for sample in self.samples) if value is not None
+        ]
+        finite = [value for value in values if math.isfinite(value)]
+        return fmean(finite) if finite else None
+
+    @property
+    def samples(self) -> list[Sample]:
+        """Those that count."""
+        return list(self.summary.samples)
+
+    @property
+    def rate_mib_s(self) -> float | None:
+        """Median rate in MiB/s; None for metadata."""
+        rate = self.summary.rate
+        return rate.median if rate and self.summary.rate_unit == "MiB/s" else None
+
+    @property
+    def requests_s(self) -> float | None:
+        """Mean of the requests per second."""
+        return self.mean("requests_s")
+
+    def share_of_time(self, *names: str) -> float | None:
+        """Share of the elapsed time, 0 to 1, that fields of times in seconds come to together."""
+        elapsed_s = self.mean("elapsed_s")
+        parts = [self.mean(name) for name in names]
+        known = [part for part in parts if part is not None]
+        return min(1.0, sum(known) / elapsed_s) if elapsed_s and known else None
+
+    def share_of_ranks(self, *names: str) -> float | None:
+        """Share of the time of all ranks together that fields summed over the ranks come to."""
+        elapsed_s = self.mean("elapsed_s")
+        known = [part for part in map(self.mean, names) if part is not None]
+        return sum(known) / (elapsed_s * self.clients) if elapsed_s and known else None
+
+    @property
+    def share_of_memory(self) -> float | None:
+        """Rate ÷ memory copy by as many ranks."""
+        return ratio(self.rate_mib_s, self.ceilings.of_clients(MEMORY_COPY, self.clients))
+
+    @property
+    def share_of_requests(self) -> float | None:
+        """Requests per second ÷ those of the interface that moves nothing."""
+        return ratio(self.requests_s, self.ceilings.of_clients(NULL_REQUESTS, self.clients))
+
+    @property
+    def direction(self) -> str | None:
+        """`read` or `write`; None for both, and for metadata."""
+        operation = self.summary.operation
+        if self.summary.case.is_metadata or operation == "read-modify-write":
+            return None
+        return "read" if "read" in operation else "write"
+
+    def share_of_storage(self, kind: str) -> float | None:
+        """Rate ÷ that of the sequential stream of each node; `kind` is `device` or `target`."""
+        if self.direction is None:
+            return None
+        return ratio(self.rate_mib_s, self.ceilings.of_nodes(f"{kind}_{self.direction}", self.nodes))
+
+    def counted(self, source: str, name: str) -> float | None:
+        """What the nodes counted, mean of a repetition."""
+        return self.summary.counters.total(source, name) if self.summary.counters else None
+
+    def counted_per_second(self, source: str, name: str) -> float | None:
+        """The same per second."""
+        return self.summary.counters.per_second(source, name) if self.summary.counters else None
+
+    @property
+    def outside_mib_s(self) -> float | None:
+        """What came from other machines or went to them, the larger way, MiB per second."""
+        found = [self.counted_per_second("outside", name) for name in ("received_bytes", "sent_bytes")]
+        known = [value for value in found if value is not None]
+        return max(known) / MIB if known else None
+
+    def processors(self, *names: str) -> float | None:
+        """Share of the nodes' processor time that was spent so."""
+        return self.summary.counters.processor_share(*names) if self.summary.counters else None
+
+
+def ratio(part: float | None, whole: float | None) -> float | None:
+    """A share; None where one of the two is not known or is 0."""
+    if part is None or not whole or not math.isfinite(part):
+        return None
+    return part / whole

@@ -1,0 +1,93 @@
+"""What the rules find in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from strider.limits.evidence import Evidence
+from strider.limits.rules import RULES, Rule
+from strider.statistics import OperationSummary
+from strider.statistics.ceilings import Ceilings
+from strider.statistics.exceeding import file_system_of
+from strider.store.model import Run
+
+UNEXPLAINED = "nothing measured here explains it"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule that applies to a result, with the number that decided."""
+
+    rule: Rule
+    share: float
+    evidence: Evidence
+
+    @property
+    def text(self) -> str:
+        """What it says of this result."""
+        said = self.rule.words(self.evidence).format(share=self.rule.number(self.share, self.share))
+        detail = self.rule.detail(self.evidence)
+        return f"{said}, {detail}" if detail else said
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What limits one operation of one case, as far as it was measured.
+
+    Attributes:
+        evidence: What is known of it.
+        shares: The number of each rule for which it is known, by the rule's name.
+        findings: The rules that apply, in their order.
+    """
+
+    evidence: Evidence
+    shares: dict[str, float]
+    findings: Sequence[Finding]
+
+    @property
+    def summary(self) -> OperationSummary:
+        """The operation."""
+        return self.evidence.summary
+
+    @property
+    def explained(self) -> bool:
+        """Whether one of the findings accounts for the rate."""
+        return any(finding.rule.weight == "explains" for finding in self.findings)
+
+    def text(self, without: Container[str] = ()) -> str:
+        """All that is to be said of it, as clauses.
+
+        Args:
+            without: Names of rules that are said elsewhere.
+        """
+        clauses = [finding.text for finding in self.findings if finding.rule.name not in without]
+        return "; ".join(clauses if self.explained else [UNEXPLAINED, *clauses])
+
+
+def find(run: Run, summaries: Sequence[OperationSummary]) -> list[Verdict]:
+    """What limits each operation that has a sample, in the order of the summaries.
+
+    Args:
+        run: The run.
+        summaries: Its summaries, with the counters of its nodes where the rules about them are to apply.
+    """
+    ceilings, file_system = Ceilings.of(run), file_system_of(run)
+    return [_judge(Evidence(summary, ceilings, file_system)) for summary in summaries if summary.samples]
+
+
+def _judge(evidence: Evidence) -> Verdict:
+    shares = {rule.name: rule.share(evidence) for rule in RULES}
+    findings = [
+        Finding(rule, share, evidence)
+        for rule in RULES
+        if (share := shares[rule.name]) is not None and rule.applies(share)
+    ]
+    return Verdict(evidence, {name: share for name, share in shares.items() if share is not None}, findings)
+
+
+def common_rules(verdicts: Sequence[Verdict]) -> set[str]:
+    """Names of the rules that apply to every one of several results."""
+    if len(verdicts) < 2:
+        return set()
+    return set.intersection(*({finding.rule.name for finding in one.findings} for one in verdicts))

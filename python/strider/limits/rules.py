@@ -1,0 +1,371 @@
+"""The rules by which something is said to limit a rate: a number, a threshold, and why it is there.
+
+A rule *explains* where its cause alone accounts for most of the time or nearly all of what is possible; else
+it *adds* what a reader should know. Every rule only repeats what was measured: it says how much, and leaves
+out what is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from strider.limits.evidence import Evidence, ratio
+from strider.units import format_rate
+
+Weight = Literal["explains", "adds"]
+
+_CACHED = 0.1
+"""As in the note `from cache`: a read of which less came from storage."""
+
+
+def _nothing(_: Evidence) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        name: What it is about, in a word or two.
+        weight: Whether it alone explains a rate.
+        threshold: From this value of `share` on it applies.
+        share: The number that decides, of most rules a share from 0 to 1; None where it is not known.
+        words: What it says, a clause with `{share}` where the number goes.
+        why: Why the threshold is where it is.
+        detail: What it says besides of a single result.
+        below: Another rule says more from this value on.
+        unit: How the number is told.
+    """
+
+    name: str
+    weight: Weight
+    threshold: float
+    share: Callable[[Evidence], float | None]
+    words: Callable[[Evidence], str]
+    why: str
+    detail: Callable[[Evidence], str] = _nothing
+    below: float = float("inf")
+    unit: Literal["%", "×"] = "%"
+
+    def applies(self, share: float | None) -> bool:
+        """Whether the share is one of which the rule speaks."""
+        return share is not None and self.threshold <= share < self.below
+
+    def number(self, lowest: float, highest: float) -> str:
+        """A share, or the range of several, as text: `41 %`, `41–63 %`, `1.8 ×`."""
+        low, high = (_digits(100 * share if self.unit == "%" else share) for share in (lowest, highest))
+        return f"{low} {self.unit}" if low == high else f"{low}–{high} {self.unit}"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.095 else f"{value:.2g}"
+
+
+def _always(text: str) -> Callable[[Evidence], str]:
+    return lambda _: text
+
+
+def _thinking(evidence: Evidence) -> float | None:
+    return evidence.share_of_time("compute_s")
+
+
+def _pace(evidence: Evidence) -> float | None:
+    limit = evidence.summary.case.common_parameters().get("rate_limit")
+    return ratio(evidence.requests_s, float(limit)) if isinstance(limit, int | float) and limit > 0 else None
+
+
+def _null(evidence: Evidence) -> float | None:
+    if evidence.interface != "null":
+        return None
+    return evidence.share_of_requests or 0.0
+
+
+def _requests(evidence: Evidence) -> float | None:
+    return None if evidence.interface == "null" else evidence.share_of_requests
+
+
+def _data(evidence: Evidence) -> float | None:
+    return evidence.share_of_time("prepare_s")
+
+
+def _data_words(evidence: Evidence) -> str:
+    work = {"write": "generating data takes", "read": "checking what was read takes"}
+    what = work.get(evidence.direction or "", "generating and checking data take")
+    return f'{what} {{share}} of the time: verify = "off" leaves it out'
+
+
+def _from_cache(evidence: Evidence) -> float | None:
+    served = evidence.summary.served
+    return max(0.0, 1.0 - served.share) if served else None
+
+
+def _exceeding(evidence: Evidence) -> float | None:
+    found = evidence.summary.exceeding
+    return found.factor if found else None
+
+
+def _exceeding_words(evidence: Evidence) -> str:
+    found = evidence.summary.exceeding
+    return f"{{share}} the rate of the {found.what if found else 'device'}: this is a cache"
+
+
+def _memory(evidence: Evidence) -> float | None:
+    return None if evidence.interface == "null" else evidence.share_of_memory
+
+
+def _in_memory(evidence: Evidence) -> float | None:
+    stored = evidence.in_memory and evidence.interface != "null"
+    return (evidence.share_of_memory or 0.0) if stored else None
+
+
+def _in_memory_words(evidence: Evidence) -> str:
+    beside = ", at {share} of memory copy" if evidence.share_of_memory else ""
+    return f"the target is in memory ({evidence.file_system}){beside}: no storage takes part"
+
+
+def _device(evidence: Evidence) -> float | None:
+    return None if evidence.summary.exceeding else evidence.share_of_storage("device")
+
+
+def _stream_detail(kind: str) -> Callable[[Evidence], str]:
+    def detail(evidence: Evidence) -> str:
+        limit = evidence.ceilings.of_nodes(f"{kind}_{evidence.direction}", evidence.nodes)
+        return f"of {format_rate(limit)}" if limit else ""
+
+    return detail
+
+
+def _busy_device(evidence: Evidence) -> float | None:
+    nodes = evidence.summary.counters.nodes if evidence.summary.counters else 0
+    busy = evidence.counted_per_second("block", "busy_s")
+    return min(1.0, busy / nodes) if busy is not None and nodes and not evidence.in_memory else None
+
+
+def _link(evidence: Evidence) -> float | None:
+    """What left or reached the nodes over their networks ÷ what their links carry each way."""
+    return ratio(evidence.outside_mib_s, evidence.ceilings.of_nodes("link", evidence.nodes))
+
+
+def _link_detail(evidence: Evidence) -> str:
+    limit = evidence.ceilings.of_nodes("link", evidence.nodes)
+    return f"of {format_rate(limit)} each way" if limit else ""
+
+
+def _messages(evidence: Evidence) -> float | None:
+    return ratio(evidence.outside_mib_s, evidence.ceilings.of_nodes("network", evidence.nodes))
+
+
+def _busy_processors(evidence: Evidence) -> float | None:
+    idle = evidence.processors("idle_s", "iowait_s")
+    return 1.0 - idle if idle is not None else None
+
+
+def _cost_of_request(evidence: Evidence) -> str:
+    time_s = (evidence.mean("user_s") or 0.0) + (evidence.mean("system_s") or 0.0)
+    requests = evidence.mean("requests")
+    if not requests:
+        return ""
+    cost_s = time_s / requests
+    cost = f"{1e3 * cost_s:.3g} ms" if cost_s >= 1e-3 else f"{1e6 * cost_s:.3g} µs"
+    return f"{cost} of processor time for each request"
+
+
+def _waiting(evidence: Evidence) -> float | None:
+    elapsed_s = evidence.mean("elapsed_s")
+    waited = ratio(evidence.counted("cpu", "iowait_s"), elapsed_s * evidence.clients if elapsed_s else None)
+    return min(1.0, waited) if waited is not None else None
+
+
+def _resent(evidence: Evidence) -> float | None:
+    return ratio(evidence.counted("tcp", "retransmitted_segments"), evidence.counted("tcp", "sent_segments"))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "null interface",
+        "explains",
+        0.0,
+        _null,
+        _always("nothing is moved ({share} of the bare request loop): this is Strider's own cost"),
+        "By definition, at any rate.",
+    ),
+    Rule(
+        "think",
+        "explains",
+        0.3,
+        _thinking,
+        _always("computing between requests (think) takes {share} of the time"),
+        "From a third on the rate is as much the program's as the storage's.",
+    ),
+    Rule(
+        "rate limit",
+        "explains",
+        0.95,
+        _pace,
+        _always("the case's own rate limit is reached ({share} of it)"),
+        "The pace keeps to within a few percent of what was asked where storage follows.",
+    ),
+    Rule(
+        "cache",
+        "explains",
+        1.0 - _CACHED,
+        _from_cache,
+        _always("{share} of what was read came from a cache"),
+        "As for the note `from cache`: less than a tenth came from storage.",
+    ),
+    Rule(
+        "faster than storage",
+        "explains",
+        1.0,
+        _exceeding,
+        _exceeding_words,
+        "More than 1.1 times what the device was measured at, or more than the network's links carry, where "
+        "nothing says that the bytes were there.",
+        unit="×",
+    ),
+    Rule(
+        "memory copy",
+        "explains",
+        0.9,
+        _memory,
+        _always("at {share} of memory copy: this measures memory, not storage"),
+        "Data that is copied once can hardly move faster; measured twice, a ceiling differs by a tenth.",
+    ),
+    Rule(
+        "memory",
+        "adds",
+        0.5,
+        _memory,
+        _always("at {share} of memory copy, which takes a good part of the time"),
+        "One copy at full speed takes half of the time then.",
+        below=0.9,
+    ),
+    Rule(
+        "data",
+        "explains",
+        0.25,
+        _data,
+        _data_words,
+        "Without it the rate would be a third higher at least.",
+    ),
+    Rule(
+        "target in memory",
+        "explains",
+        0.0,
+        _in_memory,
+        _in_memory_words,
+        "By definition, at any rate.",
+    ),
+    Rule(
+        "request rate",
+        "explains",
+        0.5,
+        _requests,
+        _always("{share} of the bare request loop's rate: the software of each request dominates"),
+        "Half of the time goes into Strider's own loop then.",
+    ),
+    Rule(
+        "device",
+        "explains",
+        0.9,
+        _device,
+        _always("the device's sequential rate is reached ({share})"),
+        "Within the tenth by which two measurements of a device differ.",
+        _stream_detail("device"),
+    ),
+    Rule(
+        "target stream",
+        "adds",
+        0.9,
+        lambda evidence: evidence.share_of_storage("target"),
+        _always("as fast as one sequential stream per node to the target ({share})"),
+        "As for the device; what is behind the target is not known, so it explains nothing.",
+        _stream_detail("target"),
+    ),
+    Rule(
+        "busy device",
+        "explains",
+        0.9,
+        _busy_device,
+        _always("a block device had requests at work {share} of the time"),
+        "It was hardly ever without work: with these requests in flight it gives no more.",
+    ),
+    Rule(
+        "sync",
+        "explains",
+        0.5,
+        lambda evidence: evidence.share_of_time("sync_s"),
+        _always("making data persistent (fsync) takes {share} of the time"),
+        "More than all the rest.",
+    ),
+    Rule(
+        "opening",
+        "explains",
+        0.3,
+        lambda evidence: evidence.share_of_time("open_s", "close_s"),
+        _always("opening and closing files take {share} of the time"),
+        "Without it the rate would be 40 % higher or more.",
+    ),
+    Rule(
+        "link",
+        "explains",
+        0.8,
+        _link,
+        _always("the nodes' network links are {share} full"),
+        "Headers and acknowledgements take 5 to 10 %, and links are seldom fuller than nine tenths.",
+        _link_detail,
+    ),
+    Rule(
+        "network",
+        "explains",
+        0.8,
+        _messages,
+        _always("{share} of what MPI moves between the nodes goes over their network"),
+        "As for the link, where its speed is not known.",
+    ),
+    Rule(
+        "processors",
+        "explains",
+        0.9,
+        _busy_processors,
+        _always("the nodes' processors are {share} busy, with all programs on them"),
+        "Beyond it somebody always waits for a processor.",
+    ),
+    Rule(
+        "ranks",
+        "explains",
+        0.8,
+        lambda evidence: evidence.share_of_ranks("user_s", "system_s"),
+        _always("the ranks are on a processor {share} of the time: software and copying, not waiting"),
+        "Storage can have kept them waiting for the rest at most.",
+        _cost_of_request,
+    ),
+    Rule(
+        "I/O wait",
+        "adds",
+        0.5,
+        _waiting,
+        _always("the ranks wait for block devices {share} of the time (I/O wait)"),
+        "More than half of the ranks, on average, wait then.",
+    ),
+    Rule(
+        "steal",
+        "adds",
+        0.1,
+        lambda evidence: evidence.processors("steal_s"),
+        _always("the hypervisor gave {share} of the processors' time to others"),
+        "A tenth is more than most differences one looks for.",
+    ),
+    Rule(
+        "retransmits",
+        "adds",
+        0.001,
+        _resent,
+        _always("{share} of the TCP segments were sent again: packets are lost"),
+        "A loss halves a connection's window; one in a thousand costs a long way most of its rate.",
+    ),
+)
+"""In the order in which they are told."""

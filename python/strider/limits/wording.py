@@ -1,0 +1,69 @@
+"""What limits a run, in as few sentences as there are findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from strider.limits.findings import UNEXPLAINED, Finding, Verdict
+
+#: Up to so many values of interface or operation a sentence names.
+_MOST_NAMED = 3
+
+
+def sentences(verdicts: Sequence[Verdict]) -> list[str]:
+    """One sentence for each rule that applies, with the results that it is about."""
+    groups: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in (one for verdict in verdicts for one in verdict.findings):
+        groups[finding.rule.name, finding.rule.words(finding.evidence)].append(finding)
+    order = {name: position for position, name in enumerate(dict.fromkeys(_names(verdicts)))}
+    found = [
+        _sentence(words, group, verdicts)
+        for (name, words), group in sorted(groups.items(), key=lambda item: order[item[0][0]])
+    ]
+    rest = [verdict for verdict in verdicts if not verdict.explained]
+    if rest and verdicts:
+        found.append(f"{_about(rest, verdicts)}: {UNEXPLAINED}.")
+    return found
+
+
+def _names(verdicts: Sequence[Verdict]) -> list[str]:
+    from strider.limits.rules import RULES
+
+    used = {finding.rule.name for verdict in verdicts for finding in verdict.findings}
+    return [rule.name for rule in RULES if rule.name in used]
+
+
+def _sentence(words: str, group: Sequence[Finding], verdicts: Sequence[Verdict]) -> str:
+    shares = [finding.share for finding in group]
+    number = group[0].rule.number(min(shares), max(shares))
+    detail = group[0].rule.detail(group[0].evidence) if len(group) == 1 else ""
+    said = words.format(share=number) + (f", {detail}" if detail else "")
+    own = {id(finding.evidence) for finding in group}
+    return f"{_about([one for one in verdicts if id(one.evidence) in own], verdicts)}: {said}."
+
+
+def _about(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
+    """Which results: all, or how many of them, with what they have in common."""
+    if len(some) == len(verdicts):
+        return "All results" if len(some) > 1 else _title(some[0])
+    if len(some) == 1:
+        return _title(some[0])
+    named = [
+        _in_common([one.evidence.interface for one in some], [one.evidence.interface for one in verdicts])
+    ]
+    operations = [one.summary.operation for one in some]
+    named.append(_in_common(operations, [one.summary.operation for one in verdicts]))
+    inside = ", ".join(text for text in named if text)
+    return f"{len(some)} of {len(verdicts)} results" + (f" ({inside})" if inside else "")
+
+
+def _in_common(own: Sequence[str], of_all: Sequence[str]) -> str:
+    """The values of some results, where they are few and not those of all."""
+    values = list(dict.fromkeys(own))
+    return " and ".join(values) if len(values) <= _MOST_NAMED and len(values) < len(set(of_all)) else ""
+
+
+def _title(verdict: Verdict) -> str:
+    summary = verdict.summary
+    return f"Case {summary.case.number}, {verdict.evidence.interface} {summary.operation}"

@@ -1,0 +1,76 @@
+"""Counters that differ between interfaces with the same work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from limits_builders import Result, analysis_of
+from strider.limits import Analysis
+
+
+def switching(
+    interface: str, switches: float, clients: int = 2, rates: Sequence[float] = (1000.0, 1000.0, 1000.0)
+) -> Result:
+    counted = [("kernel", "", {"context_switches": switches})]
+    return Result(interface={"name": interface}, counters=counted, clients=clients, rates=rates)
+
+
+def test_what_moved_most_is_told_beside_posix() -> None:
+    analysis = analysis_of(switching("mpiio", 64000), switching("posix", 20000))
+    (move,) = analysis.moves
+    assert (move.counter, move.base.case.interface_name) == ("context switches", "posix")
+    assert move.ratio == pytest.approx(3.2)
+    assert analysis.sentences[-1] == (
+        "mpiio beside posix, write, for each MiB: 3.2 × the context switches "
+        "(64 instead of 20; 95 % interval 3.2–3.2)."
+    )
+    assert analysis.text(analysis.verdicts[0]) == (
+        "nothing measured here explains it; 3.2 × the context switches of posix"
+    )
+
+
+def test_without_posix_the_fastest_is_the_base() -> None:
+    fast = switching("uring", 20000, rates=[2000.0] * 3)
+    (move,) = analysis_of(switching("mpiio", 64000), fast).moves
+    assert move.base.case.interface_name == "uring"
+
+
+def test_small_differences_are_not_told() -> None:
+    assert not analysis_of(switching("posix", 20000), switching("mpiio", 28000)).moves
+
+
+def test_what_comes_to_nothing_is_not_told() -> None:
+    assert not analysis_of(switching("posix", 10), switching("mpiio", 90)).moves
+
+
+def test_other_work_and_null_are_not_compared() -> None:
+    assert not analysis_of(switching("posix", 20000), switching("mpiio", 64000, clients=4)).moves
+    assert not analysis_of(switching("posix", 20000), switching("null", 64000)).moves
+
+
+def test_a_difference_within_the_noise_is_not_told() -> None:
+    calls = ({"read_calls": 0, "write_calls": 1000}, {"read_calls": 0, "write_calls": 1600})
+
+    def of(interface: str, rates: list[float], times: dict[str, int]) -> Result:
+        return Result(interface={"name": interface}, rates=rates, times=times)
+
+    steady: Analysis = analysis_of(of("posix", [1000.0] * 3, calls[0]), of("mpiio", [1000.0] * 3, calls[1]))
+    assert [move.counter for move in steady.moves] == ["system calls"]
+    # As many calls for very different amounts of data: calls for each MiB vary by a factor of ten.
+    shaky = analysis_of(
+        of("posix", [1000.0, 300.0, 3000.0], calls[0]), of("mpiio", [300.0, 3000.0, 1000.0], calls[1])
+    )
+    assert not shaky.moves
+
+
+def test_several_results_of_a_pair_are_one_sentence() -> None:
+    results = [
+        switching(name, switches, clients=clients)
+        for clients, switches in ((1, 40000), (2, 60000))
+        for name, switches in (("posix", 20000), ("mpiio", switches))
+    ]
+    assert analysis_of(*results).sentences[-1] == (
+        "mpiio beside posix, write, for each MiB: 2–3 × the context switches (2 results)."
+    )

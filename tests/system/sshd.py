@@ -1,0 +1,87 @@
+"""A server of secure shell on loopback, of the user who runs the tests, with keys of its own."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness import wait_for
+
+_SERVER = "/usr/sbin/sshd"
+_PRIVILEGE_SEPARATION = Path("/run/sshd")
+"""Where root's sshd locks its children up; a service that starts makes it."""
+
+
+@dataclass(frozen=True)
+class Sshd:
+    """A server that runs.
+
+    Attributes:
+        host: How `--observe` names it.
+        path: A folder with an `ssh` that knows its keys, to go before the others in PATH.
+        config: Its files.
+    """
+
+    host: str
+    path: Path
+    config: Path
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[Sshd]:
+    """Starts a server, and ends it."""
+    if not shutil.which(_SERVER):
+        pytest.skip("needs sshd (Debian package openssh-server)")
+    for key in ("host_key", "user_key"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)]
+        subprocess.run(command, check=True, timeout=30)
+    shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    config = folder / "sshd_config"
+    config.write_text(
+        f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host_key\n"
+        f"AuthorizedKeysFile {folder}/authorized_keys\n"
+        "StrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
+    )
+    made = os.geteuid() == 0 and not _PRIVILEGE_SEPARATION.exists()
+    if made:
+        _PRIVILEGE_SEPARATION.mkdir(mode=0o755)
+    server = subprocess.Popen(
+        [_SERVER, "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        wait_for(lambda: _listens(port), "sshd")
+        yield Sshd(f"127.0.0.1:{port}", _client(folder), folder)
+    finally:
+        server.kill()
+        server.communicate()
+        if made:
+            _PRIVILEGE_SEPARATION.rmdir()
+
+
+def _client(folder: Path) -> Path:
+    """An ssh that looks at no configuration of the user's."""
+    config = folder / "ssh_config"
+    config.write_text(
+        f"IdentityFile {folder}/user_key\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known_hosts\n"
+        "StrictHostKeyChecking accept-new\n"
+    )
+    programs = folder / "programs"
+    programs.mkdir()
+    program = programs / "ssh"
+    program.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
+    program.chmod(0o755)
+    return programs
+
+
+def _listens(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,208 @@
+"""What a run says limits it is what was planted; its ceilings are what others measure in the same minute."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import EngineJob, EngineRun, Json, case, plan, run_engine, strider_command, wait_for
+from strider.engine import Engine
+from strider.limits import Analysis
+from strider.store import load
+from strider.units import MIB
+
+SUITE = """\
+[suite]
+name = "limits"
+clients = 2
+repetitions = 2
+[[case]]
+name = "plain"
+interface = "posix"
+pattern = "segmented"
+transfer = "64KiB"
+block = "32MiB"
+operations = ["write", "read"]
+verify = "full"
+[[case]]
+name = "computing"
+interface = "posix"
+pattern = "segmented"
+transfer = "1MiB"
+block = "8MiB"
+operations = ["read"]
+think = "20ms"
+[[case]]
+name = "nothing"
+interface = "null"
+pattern = "segmented"
+transfer = "4KiB"
+block = "256MiB"
+operations = ["write"]
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in memory with planted limits, made by the command line; its store."""
+    work = tmp_path_factory.mktemp("limits")
+    (work / "suite.toml").write_text(SUITE)
+    target = Path("/dev/shm")
+    if not target.is_dir():
+        pytest.skip("machine: there is no /dev/shm")
+    before = set(target.iterdir())
+    command = strider_command("run", work / "suite.toml", "--target", target, "--store", work / "store")
+    environment = {"STRIDER_ENGINE": str(engine.path), "PATH": "/usr/bin:/bin", "COLUMNS": "200"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {path for path in set(target.iterdir()) - before if path.name.startswith("strider-")} == set()
+    (work / "out").write_text(done.stdout)
+    return work / "store"
+
+
+def rules_of(store: Path) -> dict[tuple[str, str], list[str]]:
+    """By name of the case and operation."""
+    (directory,) = store.iterdir()
+    verdicts = Analysis.of(load(directory)).verdicts
+    return {
+        (one.summary.case.name, one.summary.operation): [finding.rule.name for finding in one.findings]
+        for one in verdicts
+    }
+
+
+def test_planted_limits_are_named(measured: Path) -> None:
+    found = rules_of(measured)
+    assert "target in memory" in found["plain", "write"]
+    assert "target in memory" in found["plain", "read"]
+    assert found["computing", "read"][0] == "think"
+    assert found["nothing", "write"][0] == "null interface"
+    assert "think" not in found["plain", "read"]
+    assert "null interface" not in found["plain", "write"]
+
+
+def test_the_run_ends_with_a_sentence_for_each_finding(measured: Path) -> None:
+    printed = (measured.parent / "out").read_text()
+    assert "computing between requests (think) takes" in printed
+    assert "this is Strider's own cost" in printed
+
+
+def test_show_has_ceilings_and_findings_as_table_and_as_json(engine: Engine, measured: Path) -> None:
+    environment = {"STRIDER_ENGINE": str(engine.path), "PATH": "/usr/bin:/bin", "COLUMNS": "200"}
+    show = strider_command("show", "--limits", "--store", measured)
+    table = subprocess.run(
+        show, capture_output=True, text=True, timeout=60, env=environment, check=True
+    ).stdout
+    assert "memory copy" in table
+    assert "what limits it" in table
+    printed = subprocess.run(
+        [*show, "--json"], capture_output=True, text=True, timeout=60, env=environment, check=True
+    ).stdout
+    document = json.loads(printed)
+    assert {one["operation"] for one in document["limits"]} == {"read", "write"}
+    names = {ceiling["name"] for report in document["ceilings"] for ceiling in report["ceilings"]}
+    assert names >= {
+        "memory_copy",
+        "data_generation",
+        "verification",
+        "null_requests",
+        "link",
+        "target_write",
+    }
+    (directory,) = measured.iterdir()
+    assert "What limits it" in (directory / "report.html").read_text(encoding="utf-8")
+
+
+def test_memory_copy_is_what_others_find(engine: Engine, tmp_path: Path) -> None:
+    """Within a factor of three of a copy by numpy before or after, on a machine with other work."""
+    import numpy as np
+
+    def numpy_mib_s() -> float:
+        source = np.ones(64 * MIB, dtype=np.uint8)
+        sink = np.empty_like(source)
+        np.copyto(sink, source)
+        rates = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            np.copyto(sink, source)
+            rates.append(64 / (time.perf_counter() - begin))
+        return float(np.median(rates))
+
+    one = case("segmented", interface="null", pattern_block=1 << 20, operations=["write"])
+    beside = [numpy_mib_s()]
+    done = run_engine(engine, plan([one]), tmp_path, options=["--ceilings", "all"])
+    beside.append(numpy_mib_s())
+    values = [value for event in done.of("ceilings") if (value := value_of(event, "memory_copy")) is not None]
+    assert values
+    assert min(beside) / 3 < max(values)
+    assert min(values) < 3 * max(beside)
+
+
+def value_of(event: Json, name: str) -> float | None:
+    """The value of a ceiling in an event, None where it has none."""
+    return next((one["value"] for one in event["ceilings"] if one["name"] == name), None)
+
+
+def test_ceilings_stand_before_the_first_case_and_after_the_last(engine: Engine, tmp_path: Path) -> None:
+    cases = [
+        case("segmented", pattern_block=1 << 20, operations=["write"], clients=clients) for clients in (1, 2)
+    ]
+    done = run_engine(engine, plan(cases), tmp_path, options=["--ceilings", "all"])
+    kinds = [event["event"] for event in done.events]
+    assert kinds[:4] == ["run", "ceilings", "ceilings", "ceilings"]
+    assert kinds[-2:] == ["ceilings", "end"]
+    assert [(one["moment"], one["clients"], one["node"]) for one in done.of("ceilings")] == [
+        ("start", 2, None),
+        ("start", 1, None),
+        ("start", None, 0),
+        ("end", 2, None),
+    ]
+    assert list(done.directory.iterdir()) == []
+    assert device(done) is not None
+
+
+def device(done: EngineRun) -> str | None:
+    """What is said of writing to the device or the target."""
+    (of_node,) = done.of("ceilings", node=0)
+    return next((one["about"] for one in of_node["ceilings"] if one["name"].endswith("_write")), None)
+
+
+def test_a_target_that_takes_no_file_ends_no_run(engine: Engine, tmp_path: Path) -> None:
+    """The interface `null` needs no directory, `posix` reports the error of its own case."""
+    one = case("segmented", interface="null", pattern_block=1 << 20, operations=["write"])
+    other = case("segmented", pattern_block=1 << 20, operations=["write"])
+    missing = tmp_path / "target" / "missing"
+    with EngineJob(
+        engine, plan([one, other]), tmp_path, options=["--ceilings", "all", "--directory", str(missing)]
+    ) as job:
+        done = job.finish()
+    (of_node,) = done.of("ceilings", node=0)
+    untold = [one for one in of_node["ceilings"] if one["name"].endswith(("_write", "_read"))]
+    assert [one["value"] for one in untold] == [None, None]
+    assert {one["about"] for one in untold} == {"open: No such file or directory"}
+    assert done.sample(case=1)["valid"]
+    assert done.events[-1]["event"] == "end"
+
+
+def test_an_interruption_ends_the_measuring_too(engine: Engine, tmp_path: Path) -> None:
+    one = case("segmented", pattern_block=1 << 20, operations=["write"], clients=2)
+    with EngineJob(engine, plan([one]), tmp_path, options=["--ceilings", "all"]) as job:
+        wait_for(lambda: job.events_file.exists() and job.events_file.stat().st_size > 0, "the first event")
+        job.process.send_signal(signal.SIGINT)
+        done = job.finish()
+    assert done.events[-1]["status"] in ("interrupted", "complete")
+    assert list(done.directory.iterdir()) == []
+
+
+@pytest.mark.parametrize(("option", "message"), [(["--ceilings", "most"], 'unknown --ceilings "most"')])
+def test_a_scope_that_is_none_is_refused(
+    engine: Engine, tmp_path: Path, option: list[str], message: str
+) -> None:
+    (tmp_path / "suite.toml").write_text(SUITE)
+    command = strider_command("run", tmp_path / "suite.toml", "--target", tmp_path, *option)
+    environment = {"STRIDER_ENGINE": str(engine.path), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
