@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import count as count_from
 from itertools import islice
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
 import pytest
 
@@ -77,28 +77,29 @@ def test_the_arrivals_are_those_of_the_theory_of_queues(load: float) -> None:
 def test_a_queue_that_is_not_full_waits_as_long_as_theory_says(
     engine: Engine, tmp_path: Path, mount_delayfs: Mount
 ) -> None:
-    """The arrivals are known, so the wait of each request is (Lindley), not only their mean in the long run.
+    """The arrivals are known, so the wait of each request is (Lindley), not only their long-run mean.
 
-    A tenth: what service takes longer than the delay counts several times in a queue; and the median, since a
-    process that is not woken in time delays all that come after it. Half of the requests wait for 0.6 of the
-    service time or more, of which whoever asks next when the last is answered sees nothing.
+    15 %: what service takes longer than the delay counts several times in a queue; and a percentile, since a
+    process that is not woken in time delays all that come after it. Whoever asks the next question when the
+    last is answered sees no wait at all.
     """
     runs = Runs(engine, tmp_path, mount_delayfs(SERVICE_US))
-    load, count = 0.7, 250
+    load, count = 0.5, 250
 
     def measured() -> float:
-        """The median latency that was measured ÷ the one of the service time measured without a queue."""
-        done = runs.run(open_loop("fixed", load / 2, 40), open_loop("poisson", load, count))
-        service_s = float(done.sample(case=1, measured=True)["latency"]["p50_s"])
-        assert service_s == pytest.approx(SERVICE_US * 1e-6, rel=0.05)
+        """The 90th percentile of the latency ÷ the one of what service takes without a queue."""
+        done = runs.run(open_loop("fixed", 0.4, 60), open_loop("poisson", load, count))
+        alone = done.sample(case=1, measured=True)["latency"]
+        assert alone["p50_s"] == pytest.approx(SERVICE_US * 1e-6, rel=0.05)
+        service_s = float(alone["p50_s"])
         sample = done.sample(case=2, measured=True)
         arrivals = sample["arrivals"]
         assert arrivals["achieved_requests_s"] > 0.97 * arrivals["offered_requests_s"]
         waits = list(islice(waits_s(service_s, arrivals["rate_requests_s"]), count))
         assert arrivals["late_requests"] == pytest.approx(sum(wait > 0 for wait in waits), abs=0.1 * count)
-        return float(sample["latency"]["p50_s"]) / (median(waits) + service_s)
+        return float(sample["latency"]["p90_s"]) / (sorted(waits)[int(0.9 * count)] + service_s)
 
-    agrees(measured, 1, 0.1)
+    agrees(measured, 1, 0.15)
 
 
 def waits_s(service_s: float, rate: float) -> Iterator[float]:
