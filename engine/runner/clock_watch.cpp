@@ -36,12 +36,6 @@ void receive(void* data, int bytes, int sender, MPI_Comm communicator, const Wai
   wait(request, waiting);
 }
 
-void meet(MPI_Comm communicator, const WaitOptions& waiting) {
-  MPI_Request request;
-  MPI_Ibarrier(communicator, &request);
-  wait(request, waiting);
-}
-
 /// Clocks form a binomial tree: each is compared with the one whose number lacks its lowest bit.
 constexpr std::uint32_t above(std::uint32_t clock) { return clock & (clock - 1); }
 
@@ -118,14 +112,25 @@ void ClockWatch::collect(const ClockMap& way_up) {
   mine_ = maps_[nodes_.clock];
 }
 
+void ClockWatch::meet() const {
+  MPI_Request request;
+  MPI_Ibarrier(communicator_, &request);
+  wait(request, waiting_);
+}
+
 void ClockWatch::compare() {
-  meet(communicator_, waiting_);
+  meet();
   if (clocks_ == 1) return;
+  if (leads_) last_ = compare_with_neighbours();
+  collect(ClockMap::of(last_));
+}
+
+void ClockWatch::compare_again() {
+  if (clocks_ == 1) return;
+  meet();
   const ClockReading before = last_;
   if (leads_) last_ = compare_with_neighbours();
-  const bool knows_drift = compared_ && rank_ != 0 && leads_;
-  compared_ = true;
-  collect(knows_drift ? ClockMap::between(before, last_) : ClockMap::of(last_));
+  collect(leads_ && rank_ != 0 ? ClockMap::between(before, last_) : ClockMap{});
 }
 
 }  // namespace strider

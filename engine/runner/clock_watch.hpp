@@ -19,8 +19,10 @@ namespace strider {
 class ClockWatch {
  public:
   ClockWatch(const Nodes& nodes, MPI_Comm communicator, const WaitOptions& waiting);
-  /// Waits until all ranks are here, then compares. The first time no drift is known.
+  /// Before the phase: waits until all ranks are here, then compares. No drift is known yet.
   void compare();
+  /// After it: compares again when all ranks are here. Where all ranks have one clock nobody waits.
+  void compare_again();
 
   /// A time of this rank's monotonic clock on rank 0's, in seconds.
   double reference_s(std::uint64_t local_ns) const { return mine_.map(static_cast<double>(local_ns) * 1e-9); }
@@ -36,6 +38,7 @@ class ClockWatch {
   ClockReading measure(int parent) const;
   void answer(int child) const;
   ClockReading compare_with_neighbours() const;
+  void meet() const;
   void collect(const ClockMap& way_up);
 
   const Nodes& nodes_;
@@ -44,7 +47,6 @@ class ClockWatch {
   int rank_ = 0;
   std::uint32_t clocks_ = 1;  ///< that the ranks of the communicator have
   bool leads_ = false;        ///< this rank is compared for all that have its clock
-  bool compared_ = false;
   ClockReading last_;
   ClockMap mine_;
   std::vector<ClockMap> maps_{1};

@@ -109,9 +109,9 @@ class Report {
         waiting_(waiting) {}
 
   PhaseOutcome make() {
-    clocks_.compare();  // all ranks have come to their end
-    counters_.finish();
+    clocks_.compare_again();
     reduce_bounds();
+    counters_.finish();  // all ranks have come to their end
     reduce_sums();
     reduce_parts();
     const std::vector<RankRow> rows = gather_rows();

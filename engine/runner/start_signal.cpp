@@ -11,9 +11,9 @@ namespace strider {
 namespace {
 
 constexpr double shortest_lead_s = 0.0005;
-constexpr double longest_lead_s = 1;
+constexpr double longest_lead_s = 0.5;
 constexpr double first_guess_s = 0.001;  ///< for each level of a broadcast's tree: how long a waiting rank sleeps
-constexpr double forgetting = 0.9;       ///< what counts of slow news in the next phase
+constexpr double forgetting = 0.5;       ///< what counts of slow news in the next phase
 constexpr double safety = 2;
 constexpr std::uint64_t longest_wait_ns = 2'000'000'000;
 

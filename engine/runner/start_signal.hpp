@@ -9,7 +9,7 @@
 namespace strider {
 
 /// Has ranks begin at an instant that rank 0 sets, rather than when a barrier lets each of them go. It lies as far
-/// ahead as news took to come to all ranks before, and at most a second.
+/// ahead as news took to come to all ranks before, and at most half a second.
 class StartSignal {
  public:
   /// `ranks`: of the run.

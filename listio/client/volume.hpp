@@ -12,7 +12,7 @@ namespace strider::listio {
 struct Volume {
   std::vector<std::string> servers;  ///< addresses, by number
   std::string transport = "cma";
-  std::uint64_t strip_bytes = 65536;  ///< of files that do not say otherwise
+  std::uint64_t strip_bytes = 65536;     ///< of files that do not say otherwise
   std::uint64_t server_bytes_per_s = 0;  ///< what each server moves at most; 0: no limit
   Secret secret{};
 };

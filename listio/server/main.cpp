@@ -170,7 +170,8 @@ int run(const std::vector<std::string>& words) {
   if (words.size() == 1 && words.front() == "--help") {
     std::fputs(usage, stdout);
     std::fputs("Transports of this build:", stdout);
-    for (const std::string_view name : transport_names()) std::printf(" %.*s", static_cast<int>(name.size()), name.data());
+    for (const std::string_view name : transport_names())
+      std::printf(" %.*s", static_cast<int>(name.size()), name.data());
     std::fputs("\n", stdout);
     return 0;
   }

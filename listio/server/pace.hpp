@@ -6,8 +6,8 @@
 
 namespace strider::listio {
 
-/// How fast a server may be: a token bucket. Bytes that are asked for one after the other are done at `bytes_per_s`; what
-/// a server could have moved and nobody asked for is made up for, but no more than `burst` of it.
+/// How fast a server may be: a token bucket. Bytes that are asked for one after the other are done at `bytes_per_s`;
+/// what a server could have moved and nobody asked for is made up for, but no more than `burst` of it.
 class Pace {
  public:
   static constexpr std::chrono::milliseconds burst{20};

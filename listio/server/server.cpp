@@ -222,8 +222,7 @@ class Server::Impl final : TransportEvents {
 
   void serve_now(Session& session, const NumberedRequest& request) {
     const auto begin = std::chrono::steady_clock::now();
-    Done done{session.peer, bytes_of(request.request),
-              serve(shelf_, request, session.window, options_.buffer_bytes)};
+    Done done{session.peer, bytes_of(request.request), serve(shelf_, request, session.window, options_.buffer_bytes)};
     const auto end = std::chrono::steady_clock::now();
     if (end - begin > slow) slow_until_ = end + slow_for;
     settle(std::move(done));

@@ -22,7 +22,7 @@ struct ServerOptions {
   Secret secret{};
   Keeping keeping = Keeping::files;
   std::uint64_t bytes_per_s = 0;  ///< what it moves at most, read and written together; 0: as much as it can
-  unsigned threads = 4;                                 ///< that read and write files
+  unsigned threads = 4;           ///< that read and write files
   std::uint64_t buffer_bytes = std::uint64_t{1} << 20;  ///< of one communication buffer
   std::uint32_t buffers = 2;                            ///< of each client
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of all clients' buffers

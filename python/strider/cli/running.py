@@ -37,6 +37,7 @@ class RunOptions:
         counters: What nodes count.
         timeline: Whose timelines are kept.
         timeline_interval: Length of their intervals, as typed.
+        remount_command: What unmounts and mounts the target, as typed.
         ceilings: Whether the machine's ceilings are measured first.
         observe: Hosts to observe over ssh, as typed, or None.
         observe_engine: The engine over there.
@@ -52,6 +53,7 @@ class RunOptions:
     counters: str = "all"
     timeline: str = "auto"
     timeline_interval: str = "100ms"
+    remount_command: str | None = None
     ceilings: str = "all"
     observe: str | None = None
     observe_engine: str = "strider-engine"
@@ -78,7 +80,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import Observing, choose_display, execute, watching
+    from strider.launch import Observing, choose_display, execute, remount_words, watching
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -96,9 +98,10 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
     checked = check(build(document, engine.description, changes), engine)
+    remount = remount_words(options.remount_command, checked.suite.plan)
     launcher = choose(options.launcher, engine.version.mpi)
     display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
-    outcome = execute(checked, engine, launcher, store(options.store), display, console, watched)
+    outcome = execute(checked, engine, launcher, store(options.store), display, console, watched, remount)
     _print_errors(outcome, console)
     # After an interruption the user waits for the prompt; the report can be drawn at any time.
     if outcome.status != "interrupted":

@@ -20,8 +20,8 @@ from strider.lab.xrootd import XROOTD
 __all__ = [
     "SYSTEMS",
     "Endpoint",
-    "System",
     "Record",
+    "System",
     "down",
     "find",
     "folder_of",

@@ -101,7 +101,11 @@ def _configure(site: Site) -> Path:
 def _identity(site: Site) -> dict[str, object]:
     """Munge needs root here; of an ordinary user there is nobody else to be told from."""
     if os.geteuid() == 0:
-        return {"AuthType": "auth/munge", "CredType": "cred/munge", "AuthInfo": f"socket={_munge_socket(site)}"}
+        return {
+            "AuthType": "auth/munge",
+            "CredType": "cred/munge",
+            "AuthInfo": f"socket={_munge_socket(site)}",
+        }
     return {"AuthType": "auth/none", "CredType": "cred/none"}
 
 

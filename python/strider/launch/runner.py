@@ -4,8 +4,10 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -87,6 +89,7 @@ def execute(
     display: Display,
     console: Console,
     watching: Watching | None = None,
+    remount: Sequence[str] = (),
 ) -> Outcome:
     """Runs a plan on the target that it names.
 
@@ -98,6 +101,7 @@ def execute(
         display: Shows the progress.
         console: Takes the notes of the pre-flight checks.
         watching: What the engine takes down beside the results; None for the usual.
+        remount: What unmounts and mounts the target before cold reads, word by word; empty: nothing does.
 
     Raises:
         StriderError: The run could not be started; nothing is left behind in the target.
@@ -108,28 +112,25 @@ def execute(
     findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
     for finding in findings:
-        console.print(f"note: {finding.message}: {finding.remedy}", highlight=False, soft_wrap=True)
+        _note(console, f"{finding.message}: {finding.remedy}")
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
     display = Expendable(display)
-
-    def tell(text: str) -> None:
-        console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=True)
-
-    with observers(watching.observing, store, tell) as observed, interruptions() as interrupted:
+    with (
+        observers(watching.observing, store, partial(_note, console)) as observed,
+        interruptions() as interrupted,
+    ):
         own = folder.create(target, run)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             for observer in observed:
                 observer.move(directory.path)
             state = RunState(planned_phases(checked), watching.ceilings)
-            program = _program(engine, directory, own.path, watching)
+            program = _program(engine, directory, own.path, watching, remount)
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
-                    console.print(
-                        f"note: started {servers} list-I/O servers for this run: {_VOLUME}", soft_wrap=True
-                    )
+                    _note(console, f"started {servers} list-I/O servers for this run: {_VOLUME}")
                 process = start(launcher, plan.ranks, program, directory.log)
                 ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:
@@ -141,7 +142,14 @@ def execute(
             raise rundir.cannot_write(directory, error) from error
 
 
-def _program(engine: Engine, directory: RunDirectory, own: Path, watching: Watching) -> list[str]:
+def _note(console: Console, text: str) -> None:
+    """A remark: by words on a terminal, on one line in a log."""
+    console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=not console.is_terminal)
+
+
+def _program(
+    engine: Engine, directory: RunDirectory, own: Path, watching: Watching, remount: Sequence[str]
+) -> list[str]:
     """The engine's command line."""
     options = {
         "--directory": str(own),
@@ -150,7 +158,8 @@ def _program(engine: Engine, directory: RunDirectory, own: Path, watching: Watch
         "--data-seed": str(secrets.randbits(63)),
         "--events": str(directory.events),
     }
-    words = [word for option in options.items() for word in option]
+    pairs = [*options.items(), *(("--remount", word) for word in remount)]
+    words = [word for option in pairs for word in option]
     return [str(engine.path.resolve()), "run", str(directory.plan), *words, *watching.words()]
 
 

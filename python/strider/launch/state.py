@@ -1,11 +1,15 @@
 """What is known of a run while it runs, from its events so far."""
 
 import time
+from collections import deque
 from dataclasses import dataclass, field
 
 from strider.launch.tail import Event
 from strider.launch.watching import CeilingScope
 from strider.units import MIB
+
+RECENT = 8
+"""As many phases that are done are kept to be shown."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class RunState:
         last_event: When the latest event was seen, or the run was started, in seconds of the monotonic clock.
         started: When the first event was seen; None before.
         current: The phase that runs.
+        recent: The phases that were done last, the latest one at the end.
         reached_cases: Whether the first case has begun.
         samples: Number of phases measured, the warm-up included.
         errors: The `error` events.
@@ -60,6 +65,7 @@ class RunState:
     last_event: float = field(default_factory=time.monotonic)
     started: float | None = None
     current: CurrentPhase | None = None
+    recent: deque[CurrentPhase] = field(default_factory=lambda: deque(maxlen=RECENT))
     samples: int = 0
     errors: list[Event] = field(default_factory=list)
     end: Event | None = None
@@ -109,6 +115,7 @@ class RunState:
             rate_mib_s=event["rate_mib_s"],
             requests_s=event.get("requests_s"),
         )
+        self.recent.append(self.current)
         self._part = 0.0
         self.samples += bool(event["measured"])
         # Repetitions until an interval is narrow enough may be more than the fewest.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from strider.errors import ExitCode, StriderError
-from strider.lab import Endpoint, System, Record, down, folder_of, read, state_of, up
+from strider.lab import Endpoint, Record, System, down, folder_of, read, state_of, up
 from strider.lab.processes import marked
 from strider.lab.record import FILE
 from strider.lab.site import Site

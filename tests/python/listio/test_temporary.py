@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from strider.engine import Json
-from strider.listio import VOLUME_FILE
 from strider.errors import StriderError
+from strider.listio import VOLUME_FILE
 from strider.listio.temporary import rate_wanted, servers_needed
 from strider.suite.plan import Plan, PlannedCase, Repetitions, SuiteTitle
 
