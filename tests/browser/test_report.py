@@ -1,4 +1,4 @@
-"""The report of a run of a thousand cases, opened as a file: small, quick to open, and to be narrowed down."""
+"""The report of a run of a thousand cases, opened as a file: small, quick to open, to be narrowed down."""
 
 import time
 from collections.abc import Iterator

@@ -73,6 +73,9 @@ def _thinking(evidence: Evidence) -> float | None:
 
 
 def _pace(evidence: Evidence) -> float | None:
+    load = evidence.summary.load
+    if load is not None:
+        return None if load.saturated else ratio(load.achieved, load.offered)
     limit = evidence.summary.case.common_parameters().get("rate_limit")
     return ratio(evidence.requests_s, float(limit)) if isinstance(limit, int | float) and limit > 0 else None
 
@@ -205,7 +208,7 @@ RULES: tuple[Rule, ...] = (
         "explains",
         0.95,
         _pace,
-        _always("the case's own rate limit is reached ({share} of it)"),
+        _always("the case asks for no more: its own rate limit or arrival rate is reached ({share} of it)"),
         "The pace keeps to within a few percent of what was asked where storage follows.",
     ),
     Rule(

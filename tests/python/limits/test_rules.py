@@ -61,7 +61,7 @@ BY_SHARE = [
         {"keys": {"rate_limit": 1050}},
         {"keys": {"rate_limit": 1060}},
         (),
-        "own rate limit is reached (95 %",
+        "its own rate limit or arrival rate is reached (95 %",
     ),
     (
         "memory copy",

@@ -55,45 +55,10 @@ def figure(fields: Sequence[Field], columns: Column) -> dict[str, Any]:
     rows = list(dict.fromkeys(field.row for field in fields))
     names = {field.column: field.name for field in fields}
     order = [names[column] for column in sorted(names)]
-    step = -(-len(order) // _MAXIMUM_LABELS)
-    base = {
-        "x": {
-            "field": "name",
-            "type": "ordinal",
-            "sort": order,
-            "title": {"rank": "rank", "node": "node", "nodes": "nodes, several in a column"}[columns],
-            "axis": {
-                "labelAngle": 0 if columns == "rank" else -40,
-                "ticks": False,
-                "domain": False,
-                "values": order[::step],
-                "labelOverlap": "greedy",
-            },
-        },
-        "y": {
-            "field": "row",
-            "type": "ordinal",
-            "sort": rows,
-            "title": None,
-            "axis": {"ticks": False, "domain": False, "labelLimit": 300},
-        },
-    }
-    colour = {
-        "field": "shade",
-        "type": "quantitative",
-        "title": "rate ÷ that of the median rank",
-        "scale": {"domain": list(_AT), "range": list(_SHADES), "clamp": True},
-        "legend": {
-            "orient": "top",
-            "gradientLength": 180,
-            "values": [DARKEST, 0.75, 1.0],
-            "labelExpr": f"datum.value <= {DARKEST} ? '≤ {DARKEST:g} (slow)' : datum.value == 1 ? '≥ 1' "
-            ": format(datum.value, '~r')",
-        },
-    }
+    base = _axes(rows, order, columns)
     rect = {
         "mark": {"type": "rect", "stroke": "#999", "strokeWidth": 0.4 if len(order) < 48 else 0},
-        "encoding": {**base, "color": colour, "description": {"field": "label", "type": "nominal"}},
+        "encoding": {**base, "color": _shading(), "description": {"field": "label", "type": "nominal"}},
     }
     text = {
         "mark": {"type": "text", "fontSize": 10, "aria": False},
@@ -112,6 +77,48 @@ def figure(fields: Sequence[Field], columns: Column) -> dict[str, Any]:
         "config": {
             **config(),
             "padding": {"left": 12 + 1.3 * max(map(len, rows)), "top": 5, "right": 12, "bottom": 5},
+        },
+    }
+
+
+def _axes(rows: Sequence[str], order: Sequence[str], columns: Column) -> dict[str, Any]:
+    step = -(-len(order) // _MAXIMUM_LABELS)
+    return {
+        "x": {
+            "field": "name",
+            "type": "ordinal",
+            "sort": list(order),
+            "title": {"rank": "rank", "node": "node", "nodes": "nodes, several in a column"}[columns],
+            "axis": {
+                "labelAngle": 0 if columns == "rank" else -40,
+                "ticks": False,
+                "domain": False,
+                "values": list(order[::step]),
+                "labelOverlap": "greedy",
+            },
+        },
+        "y": {
+            "field": "row",
+            "type": "ordinal",
+            "sort": list(rows),
+            "title": None,
+            "axis": {"ticks": False, "domain": False, "labelLimit": 300},
+        },
+    }
+
+
+def _shading() -> dict[str, Any]:
+    return {
+        "field": "shade",
+        "type": "quantitative",
+        "title": "rate ÷ that of the median rank",
+        "scale": {"domain": list(_AT), "range": list(_SHADES), "clamp": True},
+        "legend": {
+            "orient": "top",
+            "gradientLength": 180,
+            "values": [DARKEST, 0.75, 1.0],
+            "labelExpr": f"datum.value <= {DARKEST} ? '≤ {DARKEST:g} (slow)' : datum.value == 1 ? '≥ 1' "
+            ": format(datum.value, '~r')",
         },
     }
 

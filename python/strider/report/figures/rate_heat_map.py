@@ -68,28 +68,7 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
             "values": _ticks(domain, logarithmic),
         },
     }
-    base = {
-        "x": {
-            "field": "transfer",
-            "type": "ordinal",
-            "sort": list(transfers),
-            "title": "transfer size [bytes]",
-            "axis": {
-                "labelAngle": 0,
-                "ticks": False,
-                "domain": False,
-                "labelOverlap": "greedy",
-                "labelFontSize": 10,
-            },
-        },
-        "y": {
-            "field": "clients",
-            "type": "ordinal",
-            "sort": clients,
-            "title": "clients",
-            "axis": {"ticks": False, "domain": False},
-        },
-    }
+    base = _axes(transfers, clients)
     rect = {
         "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1},
         "encoding": {**base, "color": colour, "description": {"field": "label", "type": "nominal"}},
@@ -113,6 +92,31 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
         },
         "spacing": 10,
         "config": config(),
+    }
+
+
+def _axes(transfers: Sequence[str], clients: Sequence[int]) -> dict[str, Any]:
+    return {
+        "x": {
+            "field": "transfer",
+            "type": "ordinal",
+            "sort": list(transfers),
+            "title": "transfer size [bytes]",
+            "axis": {
+                "labelAngle": 0,
+                "ticks": False,
+                "domain": False,
+                "labelOverlap": "greedy",
+                "labelFontSize": 10,
+            },
+        },
+        "y": {
+            "field": "clients",
+            "type": "ordinal",
+            "sort": list(clients),
+            "title": "clients",
+            "axis": {"ticks": False, "domain": False},
+        },
     }
 
 
