@@ -2,14 +2,14 @@
 
     .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [OFFSET]]]]
 
-TRANSPORT is cma (default) or tcp; STORE is nothing (default: the server forgets what is written, so that
-what is measured is the way there) or files, where temporary files go. One server, one client, memory at
-a stride of twice the length of a piece that begins OFFSET bytes into a page (default 0, as the engine's; 16 is
-where malloc has large blocks), a contiguous file. Rates are those of
-the best of short windows, which other work on the machine moves least; ratios are also given as medians of
-those within a round. `chose` is what hybrid did, and whether the other way was better by more than 5 % within
-rounds: where hybrid takes the better way, it is that way, and only noise tells them apart. Builds `strider-list-transfers` and `strider-listio-server` beside
-the engine.
+TRANSPORT is cma (default), tcp or ofi:PROVIDER; STORE is nothing (default: the server forgets what is
+written, so that what is measured is the way there) or files, where temporary files go. One server, one
+client, memory at a stride of twice the length of a piece that begins OFFSET bytes into a page (default 0, as
+the engine's; 16 is where malloc has large blocks), a contiguous file. Rates are those of the best of short
+windows, which other work on the machine moves least; ratios are also given as medians of those within a
+round. `chose` is what hybrid did, and whether the other way was better by more than 5 % within rounds: where
+hybrid takes the better way, it is that way, and only noise tells them apart. Builds `strider-list-transfers`
+and `strider-listio-server` beside the engine.
 """
 
 import json
@@ -75,7 +75,12 @@ def measure(folder: Path, place: Path, transport: str, rounds: str, store: str, 
                 "secret": SECRET,
             }
             (place / "volume.json").write_text(json.dumps(volume))
-            client = [folder / "benchmarks/listio/strider-list-transfers", place / "volume.json", rounds, offset]
+            client = [
+                folder / "benchmarks/listio/strider-list-transfers",
+                place / "volume.json",
+                rounds,
+                offset,
+            ]
             done = subprocess.run(
                 [str(word) for word in client], check=True, stdout=subprocess.PIPE, text=True
             )
@@ -97,7 +102,7 @@ def sort_out(lines: list[Json]) -> dict[tuple[str, int, int], Times]:
 
 
 def median_ratio(times: Times, one: str, other: str) -> float:
-    """The median over rounds of how much faster one method is than another: what is slow for a while is slow for both."""
+    """The median over rounds of how much faster one method is than another."""
     return statistics.median(b / a for a, b in zip(times[one], times[other], strict=True))
 
 

@@ -1,7 +1,7 @@
-"""What the manual takes from Strider itself: reference pages, heads of the pages of patterns and interfaces, pictures.
+"""What the manual takes from Strider itself: reference pages, heads of other pages, pictures of patterns.
 
-`make pages` writes it into docs/reference, docs/patterns and docs/interfaces; a test compares. The rest of a page of a
-pattern or an interface is written by hand, below the line that ends what comes from here.
+`make pages` writes it into docs/reference, docs/patterns and docs/interfaces; a test compares. The rest of a
+page of a pattern or an interface is written by hand, below the line that ends what comes from here.
 """
 
 import json

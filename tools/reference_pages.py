@@ -1,4 +1,4 @@
-"""The reference pages of the manual: written from what the engine, the suite reader and the command line say of themselves."""
+"""The reference pages of the manual, from what the engine, the suite reader and the command line say."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,6 +7,7 @@ import typer
 
 from strider.cli import app
 from strider.engine import Description, Interface, Operation, Parameter, Pattern, Tree
+from strider.suite.values import show
 from strider.suite.vocabulary import SUITE_PARAMETERS
 from strider.units import format_bytes, format_seconds
 
@@ -33,7 +34,7 @@ def _page(title: str, lines: Iterator[str]) -> str:
     return "\n".join([f"# {title}", "", NOTE, "", *lines]) + "\n"
 
 
-# --- parameters -------------------------------------------------------------------------------------------------------
+# --- parameters ---
 
 
 def parameter_table(parameters: Sequence[Parameter], prefix: str) -> list[str]:
@@ -67,8 +68,6 @@ def _with_unit(parameter: Parameter, limit: float) -> str:
 
 def default_of(parameter: Parameter) -> str:
     """A default as it would be typed in a suite; a dash where none can be named."""
-    from strider.suite.values import show
-
     if parameter.default is None:
         return "required" if parameter.required else "—"
     if parameter.kind == "bytes":
@@ -76,26 +75,38 @@ def default_of(parameter: Parameter) -> str:
     return f"`{show(parameter.default)}`"
 
 
-# --- what the engine has ----------------------------------------------------------------------------------------------
+# --- what the engine has ---
 
 
 def _keys(description: Description) -> Iterator[str]:
-    yield 'What a suite file may say ([suites](../suites.md)); `strider describe case` prints the same. Sizes are typed as `"4KiB"`, times as `"30s"`.'
+    yield (
+        "What a suite file may say ([suites](../suites.md)); `strider describe case` prints the same. "
+        'Sizes are typed as `"4KiB"`, times as `"30s"`.'
+    )
     yield from ("", "## `[suite]`", "")
     yield from parameter_table(list(SUITE_PARAMETERS.values()), "")
     yield from ("", "Any key that every case has may stand here too, as the default of all cases.")
     yield from ("", "## `[[case]]` with a pattern", "")
-    yield "A case names an `interface` and a `pattern`; besides these keys it has the parameters of its [pattern](patterns.md) and of its [interfaces](interfaces.md)."
+    yield (
+        "A case names an `interface` and a `pattern`; besides these keys it has the parameters of its "
+        "[pattern](patterns.md) and of its [interfaces](interfaces.md)."
+    )
     yield from ("", *parameter_table(description.case, ""))
     yield from ("", "## `[[case]]` with a tree", "")
-    yield "A case of metadata names an `interface` and a `tree`; besides these keys it has the parameters of its [tree](trees.md) and of its [interfaces](interfaces.md)."
+    yield (
+        "A case of metadata names an `interface` and a `tree`; besides these keys it has the parameters of "
+        "its [tree](trees.md) and of its [interfaces](interfaces.md)."
+    )
     yield from ("", *parameter_table(description.tree_case, ""))
 
 
 def _operations(operations: Sequence[Operation]) -> Iterator[str]:
     data = [each for each in operations if each.direction != "metadata"]
     metadata = [each for each in operations if each.direction == "metadata"]
-    yield "`operations` of a case is a list of these; each is timed as a phase of its own ([what is measured](../measuring.md))."
+    yield (
+        "`operations` of a case is a list of these; each is timed as a phase of its own "
+        "([what is measured](../measuring.md))."
+    )
     yield from ("", "## Of data", "")
     yield from _table(("operation", "does", "counts as"), [(f"`{e.name}`", e.doc, e.direction) for e in data])
     yield from ("", "## Of metadata", "")
@@ -112,9 +123,14 @@ def _trees(trees: Sequence[Tree]) -> Iterator[str]:
 
 
 _INTRODUCTIONS = {
-    "patterns": "WHERE: which bytes each rank touches, in which order. `pattern` of a case names one, or several in a list.",
-    "interfaces": "HOW: the way by which bytes go to storage. `interface` of a case names one, or several in a list; options stand below the "
-    "interface's name: `posix.direct = true`.",
+    "patterns": (
+        "WHERE: which bytes each rank touches, in which order. `pattern` of a case names one, "
+        "or several in a list."
+    ),
+    "interfaces": (
+        "HOW: the way by which bytes go to storage. `interface` of a case names one, or several in a list; "
+        "options stand below the interface's name: `posix.direct = true`."
+    ),
 }
 
 
@@ -132,7 +148,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-# --- the command line -------------------------------------------------------------------------------------------------
+# --- the command line ---
 
 
 def command_line() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Puts the pictures of the manual into docs/images: a few of those that the browser tests leave in build/screenshots, made small."""
+"""Puts the pictures of the manual into docs/images: some that the browser tests have taken, made small."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
-// strider-list-transfers VOLUME ROUNDS OFFSET: lists moved by every method in turns, one JSON line for each round of each.
-// The memory begins OFFSET bytes into a page.
+// strider-list-transfers VOLUME ROUNDS OFFSET: lists moved by every method in turns, one JSON line for each round of
+// each. The memory begins OFFSET bytes into a page.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,8 +29,7 @@ constexpr double window_us = 400;  // short: other work on the machine leaves so
 /// All methods on the same connections, as these differ in how the kernel has sized their buffers.
 class Bench {
  public:
-  Bench(const Volume& volume, std::size_t offset)
-      : held_((std::size_t{16} << 20) + 2 * 4096), client_(volume) {
+  Bench(const Volume& volume, std::size_t offset) : held_((std::size_t{16} << 20) + 2 * 4096), client_(volume) {
     void* begin = held_.data();
     std::size_t room = held_.size();
     memory_ = static_cast<std::byte*>(std::align(4096, held_.size() - 4096, begin, room)) + offset;
@@ -99,7 +98,8 @@ int main(int count, char** words) {
   }
   try {
     const auto offset = static_cast<std::size_t>(std::atoi(words[3]));
-    if (offset >= 4096) throw InputError("OFFSET", std::string(words[3]) + " is not in a page", "choose less than 4096");
+    if (offset >= 4096)
+      throw InputError("OFFSET", std::string(words[3]) + " is not in a page", "choose less than 4096");
     Bench bench(read_volume(words[1]), offset);
     bench.print_costs();
     for (const Case& what : cases) bench.run(what, std::atoi(words[2]));

@@ -297,8 +297,8 @@ void Engine::abandon(Operation& operation) noexcept {
 
 // --- what moving costs ---
 
-/// Until what was posted outside of calls is done; a connection on which it is not in time is given up, as it still uses
-/// the memory.
+/// Until what was posted outside of calls is done; a connection on which it is not in time is given up, as it still
+/// uses the memory.
 void Engine::wait_for_probes(Link& link) {
   const Deadline deadline = in(options_.connect_patience);
   while (probes_done_ < probes_ && link.peer() && !has_passed(deadline)) turn(until(deadline));

@@ -18,42 +18,29 @@ constexpr std::array<std::string_view, 4> method_names{"multiple", "pack", "gath
 /// Gathering has to be this much better: less cannot be told from none, and packing needs no registered memory.
 constexpr double indifference = 1.02;
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// One kind of list, and what it has taken so far.
+/// One kind of list, and the least that it has taken so far, in µs.
 struct Trial {
-  Direction direction;
-  std::uint64_t total, length;
-  std::vector<double> pack_us, ratios;  ///< of a round each; gather ÷ pack
+  static constexpr double never = std::numeric_limits<double>::infinity();
 
-  double measure_us(const MoveOnce& move, Method method) const {
+  MethodSample best;
+  int rounds = 0;
+
+  double measure_us(const MoveOnce& move, Method method) {
     const std::uint64_t start = monotonic_ns();
-    move(direction, total / length, length, method);
-    return static_cast<double>(monotonic_ns() - start) * 1e-3;
+    move(best.direction, best.total_bytes / best.piece_bytes, best.piece_bytes, method);
+    const double us = static_cast<double>(monotonic_ns() - start) * 1e-3;
+    double& least = method == Method::pack ? best.pack_us : best.gather_us;
+    least = std::min(least, us);
+    return us;
   }
-  /// What it took, in µs. Who goes first finds other caches than who goes second: they take turns.
+  /// What it took. Who goes first finds other caches than who goes second: they take turns.
   double run(const MoveOnce& move) {
-    const bool packs_first = ratios.size() % 2 == 0;
-    const double first = measure_us(move, packs_first ? Method::pack : Method::gather);
-    const double second = measure_us(move, packs_first ? Method::gather : Method::pack);
-    pack_us.push_back(packs_first ? first : second);
-    ratios.push_back((packs_first ? second : first) / pack_us.back());
-    return first + second;
+    const bool packs_first = rounds++ % 2 == 0;
+    const double first_us = measure_us(move, packs_first ? Method::pack : Method::gather);
+    return first_us + measure_us(move, packs_first ? Method::gather : Method::pack);
   }
-  /// Whether more rounds would not change what is better.
-  bool is_clear() const {
-    if (ratios.size() < 3) return false;
-    const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-    return *least > 1.5 || *most < 1 / 1.5;
-  }
-  MethodSample result() const {
-    const double us = median_of(pack_us);
-    return {direction, length, total, us * median_of(ratios), us};
-  }
+  /// Whether more rounds would only show again that packing is better.
+  bool is_clear() const { return rounds >= 3 && best.gather_us > 2 * best.pack_us; }
 };
 
 }  // namespace
@@ -78,7 +65,8 @@ MethodSample MethodCosts::at(Direction direction, double piece_bytes, double byt
   // The total that is next, on a logarithmic scale.
   const auto distance = [&](const MethodSample& each) {
     if (each.direction != direction) return std::numeric_limits<double>::infinity();
-    return std::abs(std::log(static_cast<double>(each.total_bytes)) - std::log(bytes));
+    const double total = static_cast<double>(each.total_bytes);
+    return std::max(total / bytes, bytes / total);
   };
   const auto nearest = std::min_element(samples_.begin(), samples_.end(),
                                         [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
@@ -118,25 +106,21 @@ std::uint64_t MethodCosts::crossover_bytes(Direction direction, std::uint64_t to
 }
 
 MethodCosts measure_methods(const MoveOnce& move, std::uint64_t most_bytes) {
-  constexpr int most_rounds = 15, least_rounds = 3;
+  constexpr int most_rounds = 20, least_rounds = 5;
   constexpr double enough_us = 300'000;
   std::vector<Trial> trials;
   for (const Direction direction : {Direction::write, Direction::read})
     for (std::uint64_t total : {std::uint64_t{32768}, std::uint64_t{524288}}) {
       total = std::min(total, most_bytes);
       for (std::uint64_t length = 128; length <= 65536 && 2 * length <= total; length *= 2)
-        trials.push_back({direction, total, length, {}, {}});
+        trials.push_back({{direction, length, total, Trial::never, Trial::never}});
     }
-  for (Trial& trial : trials) {  // the first time touches memory
-    move(trial.direction, trial.total / trial.length, trial.length, Method::gather);
-    move(trial.direction, trial.total / trial.length, trial.length, Method::pack);
-  }
   double spent_us = 0;
   for (int round = 0; round < most_rounds && (round < least_rounds || spent_us < enough_us); ++round)
     for (Trial& trial : trials)
       if (!trial.is_clear()) spent_us += trial.run(move);
   std::vector<MethodSample> samples;
-  for (const Trial& trial : trials) samples.push_back(trial.result());
+  for (const Trial& trial : trials) samples.push_back(trial.best);
   return MethodCosts(std::move(samples));
 }
 

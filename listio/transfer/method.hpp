@@ -47,10 +47,10 @@ class MethodCosts {
 };
 
 /// Measures the samples: lists of 32 KiB and 512 KiB, of pieces of 128 B … 64 KiB at a stride of twice their length,
-/// written and read by both methods in turns. Each sample is taken some times, all others in between, and what counts is
-/// the median of the ratio of both methods: other work on the machine slows both down, and seldom all the time.
-/// `move` moves pieces, gathered or packed, and waits until they are there. `most_bytes` is the longest list that it can
-/// move. Takes some tenths of a second.
+/// written and read by both methods in turns. Each sample is taken some times, all others in between, and its least
+/// counts: other work on the machine does not slow it down all the time.
+/// `move` moves pieces, gathered or packed, and waits until they are there. `most_bytes` is the longest list that it
+/// can move. Takes some tenths of a second.
 using MoveOnce = std::function<void(Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method)>;
 MethodCosts measure_methods(const MoveOnce& move, std::uint64_t most_bytes);
 

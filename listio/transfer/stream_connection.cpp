@@ -13,10 +13,10 @@ namespace strider::listio {
 namespace {
 
 constexpr std::size_t buffer_bytes = 16384;
-/// The kernel copies data to where the head ends in a page. Processors copy slowly to a place that is some bytes, modulo
-/// a page, after where it comes from (a store seems to be what the next load needs): half as fast, where memory begins
-/// 16 bytes into a page, as large blocks of malloc do. Padding moves the place away from the beginning of pages, where
-/// most memory begins.
+/// The kernel copies data to where the head ends in a page. Processors copy slowly to a place that is some bytes,
+/// modulo a page, after where it comes from (a store seems to be what the next load needs): half as fast, where memory
+/// begins 16 bytes into a page, as large blocks of malloc do. Padding moves the place away from the beginning of pages,
+/// where most memory begins.
 constexpr std::uint16_t padding = 104;
 constexpr std::size_t least_padded = 4096;
 constexpr std::array<std::byte, padding> nothing{};

@@ -30,7 +30,7 @@ AtOption = Annotated[
 ]
 
 lab = typer.Typer(
-    help="Start real parallel file systems, or Slurm, on this machine, to try Strider with (Debian packages).",
+    help="Start real parallel file systems, or Slurm, on this machine, to try Strider with.",
     no_args_is_help=True,
 )
 

@@ -1,4 +1,4 @@
-"""What is shown during a run: a live bar on a terminal, a line every few seconds elsewhere, or nothing."""
+"""What is shown during a run: a live table on a terminal, a line every few seconds elsewhere, or nothing."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from strider.launch.state import RunState
+from strider.launch.state import CurrentPhase, RunState
 from strider.suite import Plan, PlannedCase
 from strider.units import (
     format_bytes,
@@ -26,6 +26,16 @@ from strider.units import (
 REFRESH_S = 0.5
 """As often as the engine reports; a display must not take the processor from what is measured."""
 PLAIN_LINE_S = 5.0
+
+OPERATION_WIDTH = 9
+RATE_WIDTH = 12
+BAR_WIDTH = 12
+AMOUNT_WIDTH = 24
+"""Columns: the table must not move when a rate or an amount gets longer."""
+WIDE = 110
+"""Columns from which on amounts have room beside their bars; the table gets no wider."""
+LINES_BESIDE = 5
+"""Lines of a terminal that hold no phase that is done: head, the one that goes on, foot, what is above."""
 
 
 class Display(Protocol):
@@ -42,7 +52,7 @@ def choose_display(console: Console, plan: Plan, verbosity: Literal["normal", "q
     """The display that fits the console."""
     if verbosity == "quiet":
         return Silent()
-    return Bar(console, plan) if console.is_terminal else Lines(console, plan)
+    return LiveTable(console, plan) if console.is_terminal else Lines(console, plan)
 
 
 class Silent:
@@ -89,7 +99,8 @@ class Lines:
         if now < self._next or state.current is None:
             return
         self._next = now + PLAIN_LINE_S
-        parts = [_phases(state), _current(state, self.plan), _rate(state, self.plan), _left(state)]
+        phase = state.current
+        parts = [_phases(state), _title(phase, self.plan), _rate(phase, self.plan), _left(state)]
         self.console.print("  ".join(part for part in parts if part), highlight=False, soft_wrap=True)
 
     def close(self) -> None:
@@ -97,8 +108,8 @@ class Lines:
 
 
 @dataclass
-class Bar:
-    """A bar with the phases done and, below it, the current phase."""
+class LiveTable:
+    """The phases done last and the one that goes on, with rates; below, how far the run is."""
 
     console: Console
     plan: Plan
@@ -118,63 +129,103 @@ class Bar:
         self._live.update(self._render(state), refresh=True)
 
     def close(self) -> None:
-        """Removes the bar."""
+        """Removes the table."""
         if self._live is not None:
             self._live.stop()
 
     def _render(self, state: RunState) -> Group:
         if state.current is None:
             return Group(Text("starting the ranks …" if state.started is None else "preparing …"))
-        top = Table.grid(padding=(0, 1))
-        bar = ProgressBar(total=1.0, completed=state.fraction, width=40)
-        top.add_row(bar, Text(_phases(state)), Text(_left(state)))
-        parts = (_current(state, self.plan), _rate(state, self.plan), _amount(state, self.plan))
-        details = "  ".join(part for part in parts if part)
-        return Group(top, Text(details, no_wrap=True, overflow="ellipsis"))
+        return Group(self._phases(state), self._foot(state))
+
+    def _phases(self, state: RunState) -> Table:
+        width = min(self.console.width, WIDE)
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, width=width, header_style="bold")
+        table.add_column("case", no_wrap=True, justify="right")
+        table.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
+        table.add_column("clients", no_wrap=True, justify="right")
+        table.add_column("operation", no_wrap=True, min_width=OPERATION_WIDTH)
+        table.add_column("rate", no_wrap=True, justify="right", min_width=RATE_WIDTH)
+        table.add_column("", no_wrap=True, min_width=self._progress_width)
+        # A table that is higher than the terminal cannot be drawn anew.
+        room = max(0, self.console.height - LINES_BESIDE)
+        is_running = state.current is not None and state.current not in state.recent
+        done = list(state.recent)[-room:] if room else []
+        for phase in done:
+            table.add_row(*self._row(phase), "done", style="dim")
+        if is_running and state.current:
+            table.add_row(*self._row(state.current), self._progress(state.current))
+        return table
+
+    def _row(self, phase: CurrentPhase) -> list[Text]:
+        case = self.plan.cases[phase.case - 1]
+        cells = (case.case, _what(case), case.clients, phase.operation, _rate(phase, self.plan))
+        return [Text(str(cell)) for cell in cells]
+
+    @property
+    def _progress_width(self) -> int:
+        return BAR_WIDTH + (AMOUNT_WIDTH if self.console.width >= WIDE else 0)
+
+    def _progress(self, phase: CurrentPhase) -> Table:
+        progress = Table.grid(padding=(0, 1))
+        amount = [Text(_amount(phase, self.plan))] if self.console.width >= WIDE else []
+        progress.add_row(ProgressBar(total=1.0, completed=phase.share, width=BAR_WIDTH), *amount)
+        return progress
+
+    def _foot(self, state: RunState) -> Table:
+        foot = Table.grid(padding=(0, 1))
+        errors = len(state.errors)
+        parts = [
+            _phases(state),
+            f"{format_seconds(max(1.0, round(state.elapsed_s)))} so far",
+            _left(state),
+            f"{errors} error{'s' if errors > 1 else ''}" if errors else "",
+        ]
+        style = "red" if errors else ""
+        words = Text(
+            " · ".join(part for part in parts if part), style=style, no_wrap=True, overflow="ellipsis"
+        )
+        foot.add_row(ProgressBar(total=1.0, completed=state.fraction, width=BAR_WIDTH), words)
+        return foot
 
 
 def case_title(case: PlannedCase) -> str:
     """A case in a few words: `case 3 posix strided 64 KiB, 2 clients`, `case 4 posix balanced, 1 client`."""
+    return f"case {case.case} {_what(case)}, {case.clients} client{'s' if case.clients > 1 else ''}"
+
+
+def _what(case: PlannedCase) -> str:
     transfer = case.pattern.get("transfer")
     size = f" {format_bytes(transfer)}" if isinstance(transfer, int) else ""
-    clients = f"{case.clients} client{'s' if case.clients > 1 else ''}"
-    return f"case {case.case} {case.interface['name']} {case.shape['name']}{size}, {clients}"
+    return f"{case.interface['name']} {case.shape['name']}{size}"
 
 
 def _phases(state: RunState) -> str:
     return f"{state.samples}/{state.planned_phases} phases"
 
 
-def _current(state: RunState, plan: Plan) -> str:
-    if state.current is None:
+def _title(phase: CurrentPhase, plan: Plan) -> str:
+    return f"{case_title(plan.cases[phase.case - 1])}: {phase.operation}"
+
+
+def _counts_requests(phase: CurrentPhase, plan: Plan) -> bool:
+    """Whether a phase is one of metadata, which is counted in operations and not in bytes."""
+    return bool(plan.cases[phase.case - 1].tree)
+
+
+def _rate(phase: CurrentPhase, plan: Plan) -> str:
+    if _counts_requests(phase, plan):
+        return format_operations_rate(phase.requests_s) if phase.requests_s else ""
+    return format_rate(phase.rate_mib_s) if phase.rate_mib_s else ""
+
+
+def _amount(phase: CurrentPhase, plan: Plan) -> str:
+    if _counts_requests(phase, plan):
+        total = phase.requests_total
+        return f"{grouped(phase.requests_done)} of {grouped(total)}" if total else ""
+    if not phase.bytes_total:
         return ""
-    return f"{case_title(plan.cases[state.current.case - 1])}: {state.current.operation}"
-
-
-def _counts_requests(state: RunState, plan: Plan) -> bool:
-    """Whether the current phase is one of metadata, which is counted in operations and not in bytes."""
-    return state.current is not None and bool(plan.cases[state.current.case - 1].tree)
-
-
-def _rate(state: RunState, plan: Plan) -> str:
-    current = state.current
-    if current is None:
-        return ""
-    if _counts_requests(state, plan):
-        return format_operations_rate(current.requests_s) if current.requests_s else ""
-    return format_rate(current.rate_mib_s) if current.rate_mib_s else ""
-
-
-def _amount(state: RunState, plan: Plan) -> str:
-    current = state.current
-    if current is None:
-        return ""
-    if _counts_requests(state, plan):
-        total = current.requests_total
-        return f"{grouped(current.requests_done)} of {grouped(total)}" if total else ""
-    if not current.bytes_total:
-        return ""
-    return f"{format_bytes_rounded(current.bytes_done)} of {format_bytes_rounded(current.bytes_total)}"
+    return f"{format_bytes_rounded(phase.bytes_done)} of {format_bytes_rounded(phase.bytes_total)}"
 
 
 def _left(state: RunState) -> str:

@@ -106,7 +106,7 @@ def execute(
     findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
     for finding in findings:
-        console.print(f"note: {finding.message}: {finding.remedy}", highlight=False, soft_wrap=True)
+        _note(console, f"{finding.message}: {finding.remedy}")
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
@@ -119,9 +119,7 @@ def execute(
             program = _program(engine, directory, own.path, watching or Watching())
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
-                    console.print(
-                        f"note: started {servers} list-I/O servers for this run: {_VOLUME}", soft_wrap=True
-                    )
+                    _note(console, f"started {servers} list-I/O servers for this run: {_VOLUME}")
                 process = start(launcher, plan.ranks, program, directory.log)
                 ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
         finally:
@@ -131,6 +129,11 @@ def execute(
             return _conclude(directory, state, ending, leftover)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+def _note(console: Console, text: str) -> None:
+    """A remark: by words on a terminal, on one line in a log."""
+    console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
 def _program(engine: Engine, directory: RunDirectory, own: Path, watching: Watching) -> list[str]:

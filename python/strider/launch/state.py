@@ -1,10 +1,14 @@
 """What is known of a run while it runs, from its events so far."""
 
 import time
+from collections import deque
 from dataclasses import dataclass, field
 
 from strider.launch.tail import Event
 from strider.units import MIB
+
+RECENT = 8
+"""As many phases that are done are kept to be shown."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class RunState:
         last_event: When the latest event was seen, or the run was started, in seconds of the monotonic clock.
         started: When the first event was seen; None before.
         current: The phase that runs.
+        recent: The phases that were done last, the latest one at the end.
         samples: Number of phases measured, the warm-up included.
         errors: The `error` events.
         end: The `end` event.
@@ -56,6 +61,7 @@ class RunState:
     last_event: float = field(default_factory=time.monotonic)
     started: float | None = None
     current: CurrentPhase | None = None
+    recent: deque[CurrentPhase] = field(default_factory=lambda: deque(maxlen=RECENT))
     samples: int = 0
     errors: list[Event] = field(default_factory=list)
     end: Event | None = None
@@ -102,6 +108,7 @@ class RunState:
             rate_mib_s=event["rate_mib_s"],
             requests_s=event.get("requests_s"),
         )
+        self.recent.append(self.current)
         self._part = 0.0
         self.samples += bool(event["measured"])
         # Repetitions until an interval is narrow enough may be more than the fewest.

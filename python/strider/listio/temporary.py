@@ -61,7 +61,7 @@ def rate_wanted(plan: Plan) -> int:
     if len(wanted) > 1:
         raise StriderError(
             f"listio.server_rate is {wanted[0]} in one case and {wanted[1]} in another: the servers of a run "
-            "have one limit; start volumes with strider listio serve DIR --rate, and name them in listio.volume"
+            "have one limit; strider listio serve DIR --rate starts others, which listio.volume names"
         )
     return wanted[0] if wanted else 0
 

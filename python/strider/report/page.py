@@ -24,8 +24,8 @@ from strider.report.metadata import html_tables
 from strider.report.metadata_charts import latency_charts, rate_charts
 from strider.report.references import Reference, reference_of
 from strider.report.remarks import cached_cases, remarks, what_was_done
-from strider.report.tables import HtmlTable, digest_table
 from strider.report.stragglers import RankMap, rank_map_of
+from strider.report.tables import HtmlTable, digest_table
 from strider.report.wording import (
     Best,
     best_rates,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from strider.report.charts import Chart
 from strider.report.facets import Facets
 from strider.report.figures import rank_map, svg

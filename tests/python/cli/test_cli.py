@@ -307,6 +307,28 @@ class TestRuns:
         assert capsys.readouterr().out == f"{tmp_path / 'again.html'}\n"
         assert "<html" in (tmp_path / "again.html").read_text(encoding="utf-8")
 
+    def test_figures_and_tables_become_files(
+        self, measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        figures, tables = tmp_path / "figures", tmp_path / "tables"
+        where = ["-o", str(tmp_path / "again.html"), "--figures", str(figures), "--tables", str(tables)]
+        assert main(["report", "latest", *where, "--format", "svg,pdf"]) == 0
+        said = capsys.readouterr().out.splitlines()
+        drawn = list(figures.iterdir())
+        assert {file.suffix for file in drawn} == {".svg", ".pdf"}
+        assert said[1:] == [
+            f"{figures}: {len(drawn)} files of figures",
+            f"{tables}: {len(list(tables.iterdir()))} files of tables",
+        ]
+        assert "rates.csv" in {file.name for file in tables.iterdir()}
+
+    def test_a_format_of_figures_that_is_none_is_bad_input(
+        self, measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["report", "latest", "--figures", str(tmp_path / "f"), "--format", "svg,gif"]) == 2
+        assert '--format: "gif" is none of svg, png, pdf' in capsys.readouterr().err
+        assert not (tmp_path / "f").exists()
+
     def test_export_prints_a_row_for_each_sample(
         self, measured: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

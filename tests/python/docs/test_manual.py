@@ -101,7 +101,9 @@ def test_of_a_verb_each_option_is_said_with_its_meaning() -> None:
 
 def commands(page: Path) -> Iterator[list[str]]:
     """The words of each command of Strider's in the shell blocks of a page."""
-    for block in re.findall(r"^ *```sh\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+    for block in re.findall(
+        r"^ *```sh\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    ):
         lines = block.replace("\\\n", " ").splitlines()
         for part in (part for line in lines for part in re.split(r"&&|\||;|\bdo\b", line.split(" #")[0])):
             words = shlex.split(part, posix=False)
@@ -110,7 +112,9 @@ def commands(page: Path) -> Iterator[list[str]]:
                 yield words[starts[-1] + 1 :]
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name
+)
 def test_commands_that_are_named_are_there(page: Path) -> None:
     for words in commands(page):
         verb = " ".join(words[:2]) if " ".join(words[:2]) in VERBS else words[0]

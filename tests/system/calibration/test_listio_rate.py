@@ -1,4 +1,4 @@
-"""Servers that are limited to a known rate: what a run reports is that rate, whatever else the machine does."""
+"""Servers that are limited to a known rate: a run reports that rate, whatever else the machine does."""
 
 import subprocess
 

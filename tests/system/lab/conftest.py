@@ -1,4 +1,4 @@
-"""Real parallel file systems, and Slurm: each is started when the first test asks for it, and taken down at the end."""
+"""Real parallel file systems, and Slurm: each started when a test asks for it, and taken down at the end."""
 
 from collections.abc import Iterator
 

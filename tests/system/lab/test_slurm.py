@@ -46,7 +46,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def suite_file(target: Path, clients: int) -> Path:
-    """A suite that is measured in a moment and checks every byte, each rank reading what another one wrote."""
+    """A suite of a moment that checks every byte, each rank reading what another one wrote."""
     more = 'readback = "shift"\nverify = "full"'
     file = target.parent / "suite.toml"
     file.write_text(suite(target, more=more).replace("clients = 2", f"clients = {clients}"))
