@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 #include <sstream>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/json_text.hpp"
@@ -23,6 +24,7 @@ constexpr const char* usage =
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
     "           [--counters none|basic|all] [--timeline none|node|rank|auto] [--timeline-interval SECONDS]\n"
+    "           [--remount PROGRAM [--remount ARGUMENT]...]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all] [--root "
     "DIR]\n";
 
@@ -32,12 +34,14 @@ struct Arguments {
   std::string verb;
   std::string plan;
   std::map<std::string, std::string> options;
+  std::vector<std::string> remount_command;  ///< a word for each time that the option is given
 
   Arguments(int count, char** words) {
     if (count > 1) verb = words[1];
     for (int i = 2; i < count; ++i) {
       const std::string word = words[i];
       if (word.rfind("--", 0) != 0) plan = word;
+      else if (i + 1 < count && word == "--remount") remount_command.emplace_back(words[++i]);
       else if (i + 1 < count) options[word.substr(2)] = words[++i];
       else throw InputError(word, word + " needs a value", usage);
     }
@@ -141,6 +145,7 @@ int run(const Arguments& arguments) {
   options.data_seed = arguments.number("data-seed", 1);
   options.counters = counter_scope(arguments);
   options.timelines = timeline_options(arguments);
+  options.remount_command = arguments.remount_command;
   options.plan_file = arguments.plan;
   switch (run_plan(options)) {
     case RunResult::complete: return done;

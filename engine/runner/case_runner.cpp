@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/cache_preparation.hpp"
+#include "runner/remount.hpp"
 #include "runner/slices.hpp"
 #include "runner/turn.hpp"
 
@@ -63,10 +64,23 @@ class TransferTurn : private TurnOfCase {
                 "nothing that can be seen: the interface brings a client of its own", std::nullopt, ""};
       return;
     }
+    const bool remounts = test_.cache == CachePolicy::cold && !context_.remount_command.empty();
+    if (remounts && remount_target(outcome)) return;
     const FilesOfRank files(test_, seating_, nodes_of(communicator_, context_.nodes), rank_, repetition_,
                             context_.directory);
     cache_ = test_.cache == CachePolicy::cold ? make_cold(context_, communicator_, files)
                                               : examine_warm(context_, communicator_, files);
+    if (remounts) cache_->action = "remount, " + cache_->action;
+  }
+
+  /// On each machine once, while no file is open. Whether it failed on one of them.
+  bool remount_target(TurnOutcome& outcome) {
+    constexpr double longest_s = 120;
+    const double stall_s = context_.stall_timeout_s;  // the others wait for it
+    const double deadline_s = stall_s > 0 ? std::min(longest_s, stall_s / 2) : longest_s;
+    std::optional<IoError> refused;
+    if (context_.nodes.counts) refused = attempt([&] { remount(context_.remount_command, deadline_s); });
+    return share("remount", refused, outcome);
   }
 
   using Purpose = PhaseTask::Purpose;

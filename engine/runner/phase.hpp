@@ -39,6 +39,7 @@ struct RunContext {
   CallCounter calls;
   CounterScope counters = CounterScope::none;
   TimelineOptions timelines;
+  std::vector<std::string> remount_command;  ///< empty: none
   StoragePath storage;
   ServedBy served_by;
   EventStream* events = nullptr;

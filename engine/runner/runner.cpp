@@ -107,6 +107,7 @@ class Runner {
     context_.stall_timeout_s = plan.stall_timeout_s;
     context_.counters = options.counters;
     context_.timelines = options.timelines;
+    context_.remount_command = options.remount_command;
     std::error_code unknown;
     const auto directory = std::filesystem::canonical(options.directory, unknown);
     context_.storage = find_storage_path(unknown ? options.directory : directory.string());

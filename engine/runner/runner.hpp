@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "measure/counter_sources.hpp"
 #include "runner/timeline_options.hpp"
@@ -15,6 +16,7 @@ struct RunOptions {
   std::uint64_t data_seed = 1;
   CounterScope counters = CounterScope::all;
   TimelineOptions timelines;
+  std::vector<std::string> remount_command;  ///< brings the target out of a node's memory; empty: none
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

@@ -1,7 +1,7 @@
 """What tests against a known truth share.
 
 They are the only ones that look at absolute times. A machine that does something else meanwhile makes storage
-slower, never faster, so a measurement that is off may be repeated a few times; one that is right once is right.
+slower, never faster, so what is off may be measured again a few times; what is right once is right.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,9 @@ ATTEMPTS = 4
 
 Mount = Callable[..., Path]
 """Mounts a file system that delays reads and writes by so many microseconds, of files with some suffix."""
+
+FIRST = ["nice", "-n", "-19"]
+"""Before a command that goes before what else the machine does; where that is not permitted, it just runs."""
 
 
 def agrees(measure: Callable[[], float], truth: float, tolerance: float) -> None:

@@ -71,6 +71,15 @@ TimelineIntervalOption = Annotated[
         help="Length of a timeline's intervals; it doubles when a phase has more than 600.",
     ),
 ]
+RemountOption = Annotated[
+    str | None,
+    typer.Option(
+        "--remount-command",
+        metavar="COMMAND",
+        help="Program and arguments that unmount and mount the target; run on each node before a case with "
+        'cache = "cold" reads. Words are split as a shell does, but no shell is run.',
+    ),
+]
 StoreOption = Annotated[
     Path | None,
     typer.Option(

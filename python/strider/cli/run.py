@@ -6,6 +6,7 @@ from strider.cli.options import (
     JsonOption,
     LauncherOption,
     QuietOption,
+    RemountOption,
     SetOption,
     StoreOption,
     SuiteArgument,
@@ -25,6 +26,7 @@ def run(
     counters: CountersOption = "all",
     timeline: TimelineOption = "auto",
     timeline_interval: TimelineIntervalOption = "100ms",
+    remount_command: RemountOption = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -38,6 +40,16 @@ def run(
     from strider.suite import locate
 
     options = RunOptions(
-        settings or [], target, clients, launcher, store, quiet, json, counters, timeline, timeline_interval
+        settings or [],
+        target,
+        clients,
+        launcher,
+        store,
+        quiet,
+        json,
+        counters,
+        timeline,
+        timeline_interval,
+        remount_command,
     )
     run_suite(locate(suite), options)

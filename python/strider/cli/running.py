@@ -34,6 +34,7 @@ class RunOptions:
         counters: What nodes count.
         timeline: Whose timelines are kept.
         timeline_interval: Length of their intervals, as typed.
+        remount_command: What unmounts and mounts the target, as typed.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -46,6 +47,7 @@ class RunOptions:
     counters: str = "all"
     timeline: str = "auto"
     timeline_interval: str = "100ms"
+    remount_command: str | None = None
 
 
 def run_suite(file: Path, options: RunOptions) -> None:
@@ -69,7 +71,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import choose_display, execute, watching
+    from strider.launch import choose_display, execute, remount_words, watching
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -81,9 +83,10 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
     checked = check(build(document, engine.description, changes), engine)
+    remount = remount_words(options.remount_command, checked.suite.plan)
     launcher = choose(options.launcher, engine.version.mpi)
     display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
-    outcome = execute(checked, engine, launcher, store(options.store), display, console, watched)
+    outcome = execute(checked, engine, launcher, store(options.store), display, console, watched, remount)
     _print_errors(outcome, console)
     # After an interruption the user waits for the prompt; the report can be drawn at any time.
     if outcome.status != "interrupted":

@@ -6,6 +6,7 @@ them for the progress display, passes interruptions on, and cleans up after an e
 
 from strider.launch.display import Display, choose_display
 from strider.launch.preflight import Finding, check_target
+from strider.launch.remount import remount_words
 from strider.launch.runner import Outcome, execute
 from strider.launch.watching import Watching, watching
 
@@ -17,5 +18,6 @@ __all__ = [
     "check_target",
     "choose_display",
     "execute",
+    "remount_words",
     "watching",
 ]

@@ -4,6 +4,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,6 +87,7 @@ def execute(
     display: Display,
     console: Console,
     watching: Watching | None = None,
+    remount: Sequence[str] = (),
 ) -> Outcome:
     """Runs a plan on the target that it names.
 
@@ -97,6 +99,7 @@ def execute(
         display: Shows the progress.
         console: Takes the notes of the pre-flight checks.
         watching: What the engine takes down beside the results; None for the usual.
+        remount: What unmounts and mounts the target before cold reads, word by word; empty: nothing does.
 
     Raises:
         StriderError: The run could not be started; nothing is left behind in the target.
@@ -116,7 +119,7 @@ def execute(
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             state = RunState(planned_phases(checked))
-            program = _program(engine, directory, own.path, watching or Watching())
+            program = _program(engine, directory, own.path, watching or Watching(), remount)
             with temporary_volume(plan, engine, own.path) as servers:
                 if servers:
                     _note(console, f"started {servers} list-I/O servers for this run: {_VOLUME}")
@@ -136,7 +139,9 @@ def _note(console: Console, text: str) -> None:
     console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def _program(engine: Engine, directory: RunDirectory, own: Path, watching: Watching) -> list[str]:
+def _program(
+    engine: Engine, directory: RunDirectory, own: Path, watching: Watching, remount: Sequence[str]
+) -> list[str]:
     """The engine's command line."""
     options = {
         "--directory": str(own),
@@ -145,7 +150,8 @@ def _program(engine: Engine, directory: RunDirectory, own: Path, watching: Watch
         "--data-seed": str(secrets.randbits(63)),
         "--events": str(directory.events),
     }
-    words = [word for option in options.items() for word in option]
+    pairs = [*options.items(), *(("--remount", word) for word in remount)]
+    words = [word for option in pairs for word in option]
     return [str(engine.path.resolve()), "run", str(directory.plan), *words, *watching.words()]
 
 

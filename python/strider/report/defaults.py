@@ -23,6 +23,7 @@ _DEFAULTS: dict[str, tuple[object, ...]] = {
     "count": (1,),
     "tiles_y": (1,),
     "cache": ("as-is",),
+    "arrivals": ("closed",),
 }
 #: The same for cases of metadata, where they differ.
 _TREE_DEFAULTS: dict[str, tuple[object, ...]] = {

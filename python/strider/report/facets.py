@@ -51,6 +51,9 @@ _PHRASES = {
     "readback": "readback {}",
     "verify": "verify {}",
     "cache": "{} cache",
+    "arrivals": "{} arrivals",
+    "arrival_rate": "{}/s",
+    "rate_limit": "at most {}",
 }
 _WRITES = frozenset({"write", "rewrite", "read-modify-write"})
 
@@ -145,10 +148,19 @@ def _interface(case: Case) -> Parameters:
 def _common(case: Case) -> Parameters:
     """What every case has, without clients and without what matters to none of its operations."""
     return {
-        name: value
+        name: _rate_limit(case, value) if name == "rate_limit" else value
         for name, value in case.common_parameters().items()
         if name != "clients" and OF_OPERATION.get(name, case.operations[0]) in case.operations
     }
+
+
+def _rate_limit(case: Case, value: object) -> object:
+    """A limit in its unit: bytes of data, or operations of metadata."""
+    if not isinstance(value, int):
+        return value
+    if value == 0:
+        return ""  # none
+    return f"{value}/s" if case.is_metadata else f"{format_bytes(value)}/s"
 
 
 def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Parameters]:

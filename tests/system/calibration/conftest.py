@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calibrate import Mount
+from calibrate import FIRST, Mount
 from harness import wait_for
 
 HERE = Path(__file__).parent
@@ -50,7 +50,7 @@ def _mounted(program: Path, folder: Path, delay_us: int, suffix: str) -> Iterato
     behind.mkdir(parents=True)
     point.mkdir()
     process = subprocess.Popen(
-        [program, behind, point, str(delay_us), suffix],
+        [*FIRST, program, behind, point, str(delay_us), suffix],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

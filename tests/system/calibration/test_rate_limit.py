@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from calibrate import agrees
+from calibrate import FIRST, agrees
 from harness import case, plan, run_engine
 from strider.engine import Engine
 
@@ -31,7 +31,7 @@ def test_data_moves_no_faster_than_it_may(
     def rate_mib_s() -> float:
         work = tmp_path / f"run-{len(rates)}"
         work.mkdir()
-        done = run_engine(engine, plan([one]), work, directory=memory_folder)
+        done = run_engine(engine, plan([one]), work, FIRST, memory_folder)
         assert done.returncode == 0, done.stderr
         rates.append(done.sample(measured=True)["rate_mib_s"])
         return rates[-1]
