@@ -271,7 +271,7 @@ def test_a_phase_too_short_for_its_clocks_is_flagged(engine: Engine, preloaded: 
 def test_a_rank_that_hangs_while_clocks_are_compared_ends_the_run(
     engine: Engine, preloaded: Path, tmp_path: Path, message: int
 ) -> None:
-    # A comparison takes 6 to 21 messages, and there are seven: one at the start, two for each of three phases.
+    # A comparison takes 6 to 21 messages. There are seven: one at the start, two for each of three phases.
     document = {**writes(2, 3), "stall_timeout_s": 1.5}
     wrap = [*Nodes(1).environment(preloaded), f"OTHER_CLOCK_HANGS_AT={message}"]
     begin = time.monotonic()
