@@ -118,15 +118,7 @@ def execute(
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
     display = Expendable(display)
-<<<<<<< HEAD
-
     with observers(watching.observing, store, note) as observed, interruptions() as interrupted:
-=======
-    with (
-        observers(watching.observing, store, partial(_note, console)) as observed,
-        interruptions() as interrupted,
-    ):
->>>>>>> limits
         own = folder.create(target, run)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
