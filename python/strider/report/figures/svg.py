@@ -14,6 +14,8 @@ _DROPPED = ("role", "aria-roledescription", "aria-hidden", "aria-label", "class"
 _IMPLIED = {"opacity": "1", "font-family": FONT, "transform": "translate(0,0)"}
 _GEOMETRY = ("d", "transform", "x", "y", "x2", "y2", "width", "height")
 _TOO_EXACT = re.compile(r"(\.\d\d)\d+")
+#: A figure that is narrower than this grows no further than that: its letters would be larger than all others.
+_NARROW, _MAXIMUM_SCALE = 400.0, 1.2
 #: Paths that draw nothing.
 _NOTHING = ("", "M0,0h0v0h0Z")
 
@@ -45,6 +47,9 @@ def draw(specification: dict[str, Any], description: str) -> str:
             ElementTree.SubElement(element, f"{{{_SVG}}}title").text = label
     _thin_out(root)
     root.attrib.pop("height", None)
+    width = float(root.get("width", _NARROW))
+    if width < _NARROW:
+        root.set("style", f"max-width: {_MAXIMUM_SCALE * width:.0f}px")
     root.set("font-family", FONT)
     root.set("role", "img")
     root.set("aria-label", description)
