@@ -14,7 +14,7 @@ _DROPPED = ("role", "aria-roledescription", "aria-hidden", "aria-label", "class"
 _IMPLIED = {"opacity": "1", "font-family": FONT, "transform": "translate(0,0)"}
 _GEOMETRY = ("d", "transform", "x", "y", "x2", "y2", "width", "height")
 _TOO_EXACT = re.compile(r"(\.\d\d)\d+")
-#: A figure that is narrower than this grows no further than that: its letters would be larger than all others.
+#: A figure that is narrower than this grows no further than that: its letters would be larger than others.
 _NARROW, _MAXIMUM_SCALE = 400.0, 1.2
 #: Paths that draw nothing.
 _NOTHING = ("", "M0,0h0v0h0Z")
