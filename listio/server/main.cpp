@@ -226,13 +226,9 @@ int detach(const ProgramOptions& program) {
 
 int act(const ProgramOptions& program) {
   switch (program.action) {
-    case Action::serve:
-      serve(program);
-      return 0;
-    case Action::detach:
-      return detach(program);
-    case Action::stop:
-      break;
+    case Action::serve: serve(program); return 0;
+    case Action::detach: return detach(program);
+    case Action::stop: break;
   }
   const Stopped found = stop_process(program.server.directory, program.server.number);
   std::puts(found == Stopped::one ? "stopped" : "none ran");

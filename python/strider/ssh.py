@@ -1,4 +1,4 @@
-"""Commands on other machines by ssh: who is named, and how ssh is called, so that nothing typed is an option or a script."""
+"""Commands on other machines by ssh, called so that nothing typed is an option or a script."""
 
 import re
 import shlex

@@ -45,7 +45,8 @@ def serve(
         typer.Option(
             "--transport",
             "--provider",
-            help="cma (this host's processes alone), tcp, ofi:PROVIDER; auto: the best on this host, tcp with --hosts.",
+            help="cma (this host's processes alone), tcp, ofi:PROVIDER; auto: the best on this host, "
+            "tcp with --hosts.",
         ),
     ] = "auto",
     listen: Annotated[
@@ -88,9 +89,9 @@ def serve(
 ) -> None:
     """Start the servers of a volume, new or stopped before, and return when they serve.
 
-    They are processes of this host, or of --hosts, and keep everything in DIR, where the same command finds it
-    again. Each host needs DIR under the same path, shared or its own. Clients need DIR/listio-volume.json, which
-    holds the volume's secret; only you can read it.
+    They are processes of this host, or of --hosts, and keep everything in DIR, where the same command finds
+    it again. Each host needs DIR under the same path, shared or its own. Clients need DIR/listio-volume.json,
+    which holds the volume's secret; only you can read it.
     """
     from strider import engine as engines
     from strider.listio import ServerOptions

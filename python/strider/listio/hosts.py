@@ -1,7 +1,7 @@
 """Servers of a volume on other hosts: started by ssh, where they go on by themselves, and stopped by it.
 
-What a server keeps, and which process it is, stands in its own folder over there, so that nothing over here has to
-stay. Here a file of the volume's directory says which server is on which host.
+What a server keeps, and which process it is, stands in its own folder over there, so that nothing over here
+has to stay. Here a file of the volume's directory says which server is on which host.
 """
 
 import ipaddress
@@ -67,7 +67,8 @@ class Answer:
         own = [number for number, line in enumerate(lines) if line.startswith(_PREFIX)]
         if own:
             return ": ".join(line.removeprefix(_PREFIX) for line in lines[own[0] :])
-        said = lines[-1] if lines else f"it ended with exit status {self.status}"
+        # ssh's own warnings come first, and are all there is where the program said nothing.
+        said = lines[-1] if lines and self.status != 0 else f"it ended with exit status {self.status}"
         if self.status == _SSH_FAILED:
             return f"{said}: ssh must get there without a password"
         if self.status in _NO_PROGRAM or self.status == 0:
@@ -138,13 +139,13 @@ def start_on_hosts(
         _on_each_host(record, start, over)
         for number, answer in sorted(answers.items()):
             if not _ready_address(answer):
-                raise StriderError(
-                    f"cannot start server {number} of {directory} on {record.hosts[number]}: {answer.reason()}",
-                    ExitCode.CANNOT_RUN,
-                )
+                which = f"server {number} of {directory} on {record.hosts[number]}"
+                raise StriderError(f"cannot start {which}: {answer.reason()}", ExitCode.CANNOT_RUN)
         return [_ready_address(answers[number]) for number in range(len(record.hosts))]
     except BaseException as error:
-        maybe = [number for number, answer in answers.items() if answer.status is None or _ready_address(answer)]
+        maybe = [
+            number for number, answer in answers.items() if answer.status is None or _ready_address(answer)
+        ]
         _undo(record, directory, maybe, error)
         raise
 
@@ -173,7 +174,9 @@ def stop_on_hosts(record: HostRecord, directory: Path, numbers: Sequence[int] | 
     _on_each_host(record, end, threading.Event())
     failed = {number: answer for number, answer in sorted(answers.items()) if _ended(answer) is None}
     if failed:
-        reasons = [f"server {number} on {record.hosts[number]}: {failed[number].reason()}" for number in failed]
+        reasons = [
+            f"server {number} on {record.hosts[number]}: {failed[number].reason()}" for number in failed
+        ]
         raise StriderError(f"cannot stop {'; '.join(reasons)}", ExitCode.CANNOT_RUN)
     if numbers is None:
         (directory / HOSTS_FILE).unlink(missing_ok=True)
@@ -181,7 +184,7 @@ def stop_on_hosts(record: HostRecord, directory: Path, numbers: Sequence[int] | 
 
 
 def _undo(record: HostRecord, directory: Path, numbers: Sequence[int], error: BaseException) -> None:
-    """Stops what was started before an error; where that fails too, the error says so and the record stays."""
+    """Stops what was started before an error; where that fails, the error says so, and the record stays."""
     try:
         if numbers:
             stop_on_hosts(record, directory, numbers)
@@ -263,7 +266,7 @@ def _addresses(hosts: Sequence[str]) -> dict[str, str]:
             f"--hosts: {own[0]} means {found[own[0]]}, which other hosts cannot reach: "
             "name it by the address that they know it by"
         )
-    return {host: f"[{ip}]" if ip.version == 6 else str(ip) for host, ip in found.items()}  # noqa: PLR2004
+    return {host: f"[{ip}]" if ip.version == 6 else str(ip) for host, ip in found.items()}
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:

@@ -45,8 +45,8 @@ class ServerOptions:
         store: `nothing`: what is written is forgotten, to measure the way there.
         bytes_per_s: What each of them moves in a second at most, read and written together; 0: no limit; None
             for what the volume has.
-        lifetime: Whether they end with `stop` alone, or with the process that started them. Those on other hosts
-            end with `stop`.
+        lifetime: Whether they end with `stop` alone, or with the process that started them. Those on other
+            hosts end with `stop`.
         hosts: Other hosts, as ssh knows them, over which they are spread in turn; none: all are on this one.
         program: Their program on other hosts; None for where it is on this one.
     """
@@ -227,9 +227,7 @@ def _rate(known: Volume | None, options: ServerOptions) -> int:
     return known.server_bytes_per_s if known else 0
 
 
-def _words(
-    directory: Path, number: int, volume: Volume, options: ServerOptions, listen: str
-) -> list[str]:
+def _words(directory: Path, number: int, volume: Volume, options: ServerOptions, listen: str) -> list[str]:
     """The options of a server."""
     words = {
         "--directory": str(directory.resolve()),

@@ -78,7 +78,7 @@ def choose_transport(wanted: str, hosts: Literal["this", "other"] = "this") -> s
     """
     if hosts == "other" and wanted == "cma":
         raise StriderError(
-            "--transport: cma reaches processes of its own host alone: choose tcp or ofi:PROVIDER with --hosts"
+            "--transport: cma stays within a host: with --hosts choose tcp or ofi:PROVIDER"
         )
     if wanted != "auto":
         return wanted
