@@ -77,9 +77,7 @@ def choose_transport(wanted: str, hosts: Literal["this", "other"] = "this") -> s
         StriderError: It does not reach other hosts.
     """
     if hosts == "other" and wanted == "cma":
-        raise StriderError(
-            "--transport: cma stays within a host: with --hosts choose tcp or ofi:PROVIDER"
-        )
+        raise StriderError("--transport: cma stays within a host: with --hosts choose tcp or ofi:PROVIDER")
     if wanted != "auto":
         return wanted
     if hosts == "other":
