@@ -15,8 +15,8 @@ from harness import wait_for
 
 _SERVER = "/usr/sbin/sshd"
 _PRIVILEGE_SEPARATION = Path("/run/sshd")
-"""Where root's sshd locks its children up. Empty, and left as the system's service leaves it: other servers may use it
-at the same time."""
+"""Where root's sshd locks its children up. Empty, and left as the system's service leaves it: other servers
+may use it at the same time."""
 
 
 @dataclass(frozen=True)
