@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/cache_preparation.hpp"
+#include "runner/interrupt.hpp"
 #include "runner/remount.hpp"
 #include "runner/slices.hpp"
 #include "runner/turn.hpp"
@@ -79,7 +80,9 @@ class TransferTurn : private TurnOfCase {
     const double stall_s = context_.stall_timeout_s;  // the others wait for it
     const double deadline_s = stall_s > 0 ? std::min(longest_s, stall_s / 2) : longest_s;
     std::optional<IoError> refused;
-    if (context_.nodes.counts) refused = attempt([&] { remount(context_.remount_command, deadline_s); });
+    // Once it runs it is left to its end, since the target would stay unmounted.
+    if (context_.nodes.counts && !interrupted())
+      refused = attempt([&] { remount(context_.remount_command, deadline_s); });
     return share("remount", refused, outcome);
   }
 

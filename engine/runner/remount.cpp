@@ -32,6 +32,7 @@ class Command {
     sigset_t ignored;
     ::sigemptyset(&ignored);
     ::sigaddset(&ignored, SIGXFSZ);
+    ::sigaddset(&ignored, SIGCHLD);
     ::posix_spawnattr_setsigdefault(&attributes, &ignored);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     const int error = ::posix_spawnp(&process_, program_.c_str(), &files, &attributes, arguments.data(), ::environ);
@@ -43,15 +44,19 @@ class Command {
   /// Whether it has ended by `deadline_ns` of the monotonic clock.
   bool ends_by(std::uint64_t deadline_ns) {
     constexpr std::chrono::milliseconds pause{5};
-    while (::waitpid(process_, &status_, WNOHANG) == 0) {
+    pid_t ended = 0;
+    while ((ended = ::waitpid(process_, &status_, WNOHANG)) == 0) {
       if (monotonic_ns() >= deadline_ns) return false;
       std::this_thread::sleep_for(pause);
     }
+    if (ended < 0) fail("ended in a way that cannot be known");
     return true;
   }
+  /// One that hangs in the kernel does not even die of this, and nobody waits for it.
   void kill() {
+    constexpr std::uint64_t patience_ns = 2'000'000'000;
     ::kill(-process_, SIGKILL);
-    ::waitpid(process_, &status_, 0);
+    ends_by(monotonic_ns() + patience_ns);
   }
   [[noreturn]] void fail(const std::string& how) const {
     throw IoError({"remount", program_, 0, 0, 0}, "the remount command " + how,

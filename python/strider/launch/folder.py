@@ -31,13 +31,13 @@ class Folder:
         path: Where it is.
         run: The run it was made for.
         device: Device of its file system.
-        inode: Its number there.
+        inode: Its number there; None where a remount may have changed both, and the marker alone tells.
     """
 
     path: Path
     run: str
     device: int
-    inode: int
+    inode: int | None
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,9 @@ def remove_counting(folder: Folder, progress: Progress | None = None) -> Removal
     try:
         return _remove_in(folder, target, progress)
     except FileNotFoundError:
+        if folder.inode is None:
+            gone = f"{folder.path} is not there: if the target is not mounted, mount it and run strider clean"
+            return Removal(problems=[gone])
         return Removal()
     except OSError as error:
         return Removal(problems=[f"cannot remove {folder.path}: {error.strerror}"])
@@ -152,7 +155,7 @@ def _remove_in(folder: Folder, target: int, progress: Progress | None) -> Remova
     opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=target)
     try:
         status = os.fstat(opened)
-        if (status.st_dev, status.st_ino) != (folder.device, folder.inode):
+        if folder.inode is not None and (status.st_dev, status.st_ino) != (folder.device, folder.inode):
             return Removal(problems=[foreign])
         marker = _read_marker(opened)
         if marker is None or marker.run != folder.run:

@@ -5,7 +5,7 @@ import secrets
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,8 @@ from strider.suite.estimate import planned_phases
 
 GRACE_S = 1.2
 """Time the ranks have to end by themselves after an interruption."""
+REMOUNT_S = 120.0
+"""No remount is ended in the middle: it ends by itself, or the engine ends it after this time."""
 STALL_MARGIN_S = 30.0
 """The engine itself reports a stall; only if it cannot even do that, it is killed this much later."""
 POLL_S = 0.1
@@ -81,6 +83,19 @@ class _Ending:
     failure: str = ""
 
 
+@dataclass(frozen=True)
+class _Limits:
+    """How long the engine may take.
+
+    Attributes:
+        stall_s: Without any event.
+        grace_s: To end by itself after an interruption.
+    """
+
+    stall_s: float
+    grace_s: float
+
+
 def execute(
     checked: CheckedPlan,
     engine: Engine,
@@ -120,6 +135,8 @@ def execute(
     display = Expendable(display)
     with observers(watching.observing, store, note) as observed, interruptions() as interrupted:
         own = folder.create(target, run)
+        if remount:
+            own = replace(own, inode=None)
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             for observer in observed:
@@ -130,7 +147,8 @@ def execute(
                 if servers:
                     note(f"started {servers} list-I/O servers for this run: {_VOLUME}")
                 process = start(launcher, plan.ranks, program, directory.log)
-                ending = _attend(process, state, directory, interrupted, _stall_limit_s(plan), display)
+                limits = _Limits(_stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
+                ending = _attend(process, state, directory, interrupted, limits, display)
         finally:
             display.close()
             leftover = folder.remove(own)
@@ -166,14 +184,14 @@ def _attend(
     state: RunState,
     directory: RunDirectory,
     interrupted: Interruptions,
-    stall_limit_s: float,
+    limits: _Limits,
     display: Display,
 ) -> _Ending:
     """Stays with the engine until it is gone for certain, whatever happens on this side."""
     failure = ""
     cause: Cause = "failure"
     try:
-        cause = _follow(process, state, directory, interrupted, stall_limit_s, display)
+        cause = _follow(process, state, directory, interrupted, limits, display)
     except (OSError, ValueError, LookupError, TypeError) as error:
         failure = f"the events in {directory.events} cannot be followed ({type(error).__name__}: {error})"
     finally:
@@ -187,7 +205,7 @@ def _follow(
     state: RunState,
     directory: RunDirectory,
     interrupted: Interruptions,
-    stall_limit_s: float,
+    limits: _Limits,
     display: Display,
 ) -> Cause:
     """Follows the events until the engine ends, or has to be ended."""
@@ -200,9 +218,9 @@ def _follow(
         display.show(state)
         now = time.monotonic()
         if interrupted.received and cause == "itself":
-            cause, kill_at = "interruption", now + GRACE_S
+            cause, kill_at = "interruption", now + limits.grace_s
             process.interrupt()
-        elif cause == "itself" and now - state.last_event > stall_limit_s:
+        elif cause == "itself" and now - state.last_event > limits.stall_s:
             cause, kill_at = "stall", now
         if now >= kill_at or len(interrupted.received) > 1:
             process.kill()
