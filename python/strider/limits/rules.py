@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from strider.limits.evidence import Evidence, ratio
-from strider.units import format_rate
+from strider.units import MIB, format_rate
 
 Weight = Literal["explains", "adds"]
 
@@ -77,7 +77,11 @@ def _pace(evidence: Evidence) -> float | None:
     if load is not None:
         return None if load.saturated else ratio(load.achieved, load.offered)
     limit = evidence.summary.case.common_parameters().get("rate_limit")
-    return ratio(evidence.requests_s, float(limit)) if isinstance(limit, int | float) and limit > 0 else None
+    if not isinstance(limit, int | float) or limit <= 0:
+        return None
+    if evidence.summary.case.is_metadata:
+        return ratio(evidence.requests_s, float(limit))
+    return ratio(evidence.rate_mib_s, limit / MIB)
 
 
 def _null(evidence: Evidence) -> float | None:

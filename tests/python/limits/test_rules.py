@@ -58,8 +58,8 @@ BY_SHARE = [
     ),
     (
         "rate limit",
-        {"keys": {"rate_limit": 1050}},
-        {"keys": {"rate_limit": 1060}},
+        {"keys": {"rate_limit": 1050 * MIB}},
+        {"keys": {"rate_limit": 1060 * MIB}},
         (),
         "its own rate limit or arrival rate is reached (95 %",
     ),
@@ -196,6 +196,14 @@ def test_null_is_striders_own_cost_and_nothing_else_of_it_is_said() -> None:
         "null interface": "nothing is moved (50 % of the bare request loop): this is Strider's own cost"
     }
     assert list(said(analysis_of(Result(interface={"name": "null"})))) == ["null interface"]
+
+
+def test_a_rate_limit_of_metadata_is_one_of_operations() -> None:
+    def creating(limit: int) -> Result:
+        return Result("create", keys={"tree": {"name": "tree"}, "rate_limit": limit}, rates=[1000.0])
+
+    assert "95 % of it" in said(analysis_of(creating(1050)))["rate limit"]
+    assert "rate limit" not in said(analysis_of(creating(1060)))
 
 
 def test_a_target_in_memory_is_named_at_any_rate() -> None:
