@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from strider.limits.evidence import Evidence, ratio
+from strider.statistics.exceeding import BEYOND_DEVICE
 from strider.units import MIB, format_rate
 
 Weight = Literal["explains", "adds"]
@@ -124,8 +125,7 @@ def _memory(evidence: Evidence) -> float | None:
 
 
 def _in_memory(evidence: Evidence) -> float | None:
-    stored = evidence.in_memory and evidence.interface != "null"
-    return (evidence.share_of_memory or 0.0) if stored else None
+    return (evidence.share_of_memory or 0.0) if evidence.in_memory else None
 
 
 def _in_memory_words(evidence: Evidence) -> str:
@@ -280,8 +280,9 @@ RULES: tuple[Rule, ...] = (
         0.9,
         _device,
         _always("the device's sequential rate is reached ({share})"),
-        "Within the tenth by which two measurements of a device differ.",
+        "Within the tenth by which two measurements of a device differ; a higher rate refutes it.",
         _stream_detail("device"),
+        below=BEYOND_DEVICE,
     ),
     Rule(
         "target stream",

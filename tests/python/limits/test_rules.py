@@ -233,6 +233,22 @@ def test_something_that_only_adds_explains_nothing() -> None:
     )
 
 
+def test_a_rate_beyond_the_device_is_not_explained_by_it() -> None:
+    direct = Result(rates=[3330.0], interface={"name": "posix", "direct": True})
+    analysis = analysis_of(direct, ceilings=[of_node(device_write=1000.0)])
+    assert said(analysis) == {}
+    assert analysis.verdicts[0].shares["device"] == pytest.approx(3.33)
+    assert "device" in said(analysis_of(Result(rates=[1090.0]), ceilings=[of_node(device_write=1000.0)]))
+
+
+@pytest.mark.parametrize("interface", ["null", "listio", "cephfs", "gfapi", "nfs", "pvfs2", "xrootd"])
+def test_what_does_not_go_through_the_target_is_not_measured_by_it(interface: str) -> None:
+    result = Result(rates=[1000.0], interface={"name": interface})
+    node = of_node(device_write=1000.0, target_write=1000.0)
+    shares = analysis_of(result, ceilings=[node], file_system="tmpfs").verdicts[0].shares
+    assert not {"device", "target stream", "target in memory"} & set(shares)
+
+
 def test_loopback_is_no_link() -> None:
     through = [("network", "lo", {"sent_bytes": 2000 * MIB, "received_bytes": 2000 * MIB})]
     assert "link" not in said(analysis_of(Result(counters=through), ceilings=[of_node(link=1000)]))
@@ -246,8 +262,10 @@ def test_the_page_has_the_rules() -> None:
         (r.name, r.weight, r.why) for r in RULES
     ]
     for (_, _, threshold, _), rule in zip(rows, RULES, strict=True):
-        number = float(re.match(r"[\d.]+|any", threshold)[0].replace("any", "0"))  # type: ignore[index]
-        assert number == pytest.approx(rule.threshold * (100 if rule.unit == "%" else 1))
+        scale = 100 if rule.unit == "%" else 1
+        first, _, end = threshold.replace("any", "0").partition(" to ")
+        assert float(first.split()[0]) == pytest.approx(rule.threshold * scale)
+        assert float(end.split()[0] if end else "inf") == pytest.approx(rule.below * scale)
 
 
 def test_a_number_is_told_as_it_is_read() -> None:
