@@ -19,6 +19,8 @@ Weight = Literal["explains", "adds"]
 
 _CACHED = 0.1
 """As in the note `from cache`: a read of which less came from storage."""
+_BEYOND_MESSAGES = 1.2
+"""With so many times what MPI moved, the network is faster than that, and not full."""
 
 
 def _nothing(_: Evidence) -> str:
@@ -162,6 +164,9 @@ def _link_detail(evidence: Evidence) -> str:
 
 
 def _messages(evidence: Evidence) -> float | None:
+    """The same ÷ what MPI moved between the nodes, which is asked where the links' speed is not known."""
+    if evidence.ceilings.of_nodes("link", evidence.nodes) is not None:
+        return None
     return ratio(evidence.outside_mib_s, evidence.ceilings.of_nodes("network", evidence.nodes))
 
 
@@ -332,7 +337,8 @@ RULES: tuple[Rule, ...] = (
         0.8,
         _messages,
         _always("{share} of what MPI moves between the nodes goes over their network"),
-        "As for the link, where its speed is not known.",
+        "As for the link, where its speed is not known; more than MPI can move refutes it.",
+        below=_BEYOND_MESSAGES,
     ),
     Rule(
         "processors",

@@ -254,6 +254,15 @@ def test_loopback_is_no_link() -> None:
     assert "link" not in said(analysis_of(Result(counters=through), ceilings=[of_node(link=1000)]))
 
 
+def test_messages_speak_only_where_the_speed_of_the_link_is_not_known() -> None:
+    sent = counters("network", sent_bytes=900 * MIB)
+    assert list(said(analysis_of(Result(**sent), ceilings=[of_node(network=1000, link=10000)]))) == []
+    unknown = [of_node(network=1000, link=None)]
+    assert list(said(analysis_of(Result(**sent), ceilings=unknown))) == ["network"]
+    more = counters("network", sent_bytes=1250 * MIB)
+    assert list(said(analysis_of(Result(**more), ceilings=unknown))) == []
+
+
 def test_the_page_has_the_rules() -> None:
     rows = re.findall(
         r"^\| ([^|]+) \| (explains|adds) \| ([^|]+) \| ([^|]+) \|$", PAGE.read_text("utf-8"), re.MULTILINE
