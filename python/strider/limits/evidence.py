@@ -81,10 +81,13 @@ class Evidence:
         return min(1.0, sum(known) / elapsed_s) if elapsed_s and known else None
 
     def share_of_ranks(self, *names: str) -> float | None:
-        """Share of the time of all ranks together that fields summed over the ranks come to."""
+        """Share of the time of all ranks together, 0 to 1, that fields summed over the ranks come to.
+
+        Threads of a rank add up, so that processor time may come to more than what passed.
+        """
         elapsed_s = self.mean("elapsed_s")
         known = [part for part in map(self.mean, names) if part is not None]
-        return sum(known) / (elapsed_s * self.clients) if elapsed_s and known else None
+        return min(1.0, sum(known) / (elapsed_s * self.clients)) if elapsed_s and known else None
 
     @property
     def share_of_memory(self) -> float | None:

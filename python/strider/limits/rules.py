@@ -34,12 +34,13 @@ class Rule:
     Attributes:
         name: What it is about, in a word or two.
         weight: Whether it alone explains a rate.
-        threshold: From this value of `share` on it applies.
+        threshold: From this value of `share` on it applies; 0 where it applies at any.
         share: The number that decides, of most rules a share from 0 to 1; None where it is not known.
         words: What it says, a clause with `{share}` where the number goes.
         why: Why the threshold is where it is.
         detail: What it says besides of a single result.
-        below: Another rule says more from this value on.
+        below: From this value on it is another rule's, or not true.
+        holds: Of a rule that applies by definition: whether it does, be the share known or not.
         unit: How the number is told.
     """
 
@@ -51,10 +52,13 @@ class Rule:
     why: str
     detail: Callable[[Evidence], str] = _nothing
     below: float = float("inf")
+    holds: Callable[[Evidence], bool] | None = None
     unit: Literal["%", "×"] = "%"
 
-    def applies(self, share: float | None) -> bool:
-        """Whether the share is one of which the rule speaks."""
+    def applies(self, evidence: Evidence, share: float | None) -> bool:
+        """Whether the rule speaks of a result with this share."""
+        if self.holds:
+            return self.holds(evidence)
         return share is not None and self.threshold <= share < self.below
 
     def number(self, lowest: float, highest: float) -> str:
@@ -87,14 +91,21 @@ def _pace(evidence: Evidence) -> float | None:
     return ratio(evidence.rate_mib_s, limit / MIB)
 
 
+def _is_null(evidence: Evidence) -> bool:
+    return evidence.interface == "null"
+
+
 def _null(evidence: Evidence) -> float | None:
-    if evidence.interface != "null":
-        return None
-    return evidence.share_of_requests or 0.0
+    return evidence.share_of_requests if _is_null(evidence) else None
+
+
+def _null_words(evidence: Evidence) -> str:
+    beside = " ({share} of the bare request loop)" if evidence.share_of_requests is not None else ""
+    return f"nothing is moved{beside}: this is Strider's own cost"
 
 
 def _requests(evidence: Evidence) -> float | None:
-    return None if evidence.interface == "null" else evidence.share_of_requests
+    return None if _is_null(evidence) else evidence.share_of_requests
 
 
 def _data(evidence: Evidence) -> float | None:
@@ -123,15 +134,15 @@ def _exceeding_words(evidence: Evidence) -> str:
 
 
 def _memory(evidence: Evidence) -> float | None:
-    return None if evidence.interface == "null" else evidence.share_of_memory
+    return None if _is_null(evidence) else evidence.share_of_memory
 
 
 def _in_memory(evidence: Evidence) -> float | None:
-    return (evidence.share_of_memory or 0.0) if evidence.in_memory else None
+    return evidence.share_of_memory if evidence.in_memory else None
 
 
 def _in_memory_words(evidence: Evidence) -> str:
-    beside = ", at {share} of memory copy" if evidence.share_of_memory else ""
+    beside = ", at {share} of memory copy" if evidence.share_of_memory is not None else ""
     return f"the target is in memory ({evidence.file_system}){beside}: no storage takes part"
 
 
@@ -201,8 +212,9 @@ RULES: tuple[Rule, ...] = (
         "explains",
         0.0,
         _null,
-        _always("nothing is moved ({share} of the bare request loop): this is Strider's own cost"),
+        _null_words,
         "By definition, at any rate.",
+        holds=_is_null,
     ),
     Rule(
         "think",
@@ -270,6 +282,7 @@ RULES: tuple[Rule, ...] = (
         _in_memory,
         _in_memory_words,
         "By definition, at any rate.",
+        holds=lambda evidence: evidence.in_memory,
     ),
     Rule(
         "request rate",

@@ -11,6 +11,7 @@ import pytest
 
 from limits_builders import Result, analysis_of, of_clients, of_node
 from strider.limits import RULES, UNEXPLAINED, Analysis
+from strider.report.limits import as_json
 from strider.store.model import CeilingReport
 from strider.units import MIB
 
@@ -216,6 +217,23 @@ def test_a_target_in_memory_is_named_at_any_rate() -> None:
     assert (
         "at" not in said(analysis_of(Result(), file_system="tmpfs"))["target in memory"].split("(tmpfs)")[1]
     )
+
+
+def test_a_share_that_nobody_knows_is_not_told() -> None:
+    nothing = analysis_of(Result(interface={"name": "null"}), Result(interface={"name": "null"}))
+    assert nothing.sentences == ["All results: nothing is moved: this is Strider's own cost."]
+    stored = analysis_of(Result(), file_system="tmpfs")
+    assert stored.sentences == [
+        "Case 1, posix write: the target is in memory (tmpfs): no storage takes part."
+    ]
+    for analysis in (nothing, stored):
+        row = as_json(analysis)["limits"][0]
+        assert row["shares"] == {}
+        assert [finding["share"] for finding in row["findings"]] == [None]
+
+
+def test_ranks_are_on_a_processor_all_of_the_time_at_most() -> None:
+    assert "processor 100 % of" in said(analysis_of(Result(**times(user_s=2.03, system_s=0.1))))["ranks"]
 
 
 def test_the_work_on_data_is_called_what_it_is() -> None:
