@@ -25,7 +25,7 @@ from strider.store.model import Case, Run
 #: Sentences of each kind; the rest is counted.
 _MAXIMUM = 3
 
-_Found = TypeVar("_Found", Straggler, Outlier, Trend)
+_Found = TypeVar("_Found")
 
 
 def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
