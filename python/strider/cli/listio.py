@@ -15,6 +15,66 @@ if TYPE_CHECKING:
     from strider.report.exports import FigureFormat
 
 DirectoryArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The volume's directory.")]
+ServersOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=1024,
+        help="How many; else as many as the volume has, or one for each of --hosts, or 4.",
+        show_default=False,
+    ),
+]
+StripOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE", help="Strip size of new files; else the volume's, or 64KiB.", show_default=False
+    ),
+]
+TransportOption = Annotated[
+    str,
+    typer.Option(
+        "--transport",
+        "--provider",
+        help="cma (this host's processes alone), tcp, ofi:PROVIDER; auto: the best on this host, "
+        "tcp with --hosts.",
+    ),
+]
+ListenOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST",
+        help="Where clients reach the servers; else 127.0.0.1, or with --hosts the address of each.",
+        show_default=False,
+    ),
+]
+HostsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST[,HOST…]",
+        help="Start them on these hosts over ssh, in turn: [user@]host[:port].",
+        show_default=False,
+    ),
+]
+SshServerOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="Where strider-listio-server is on these hosts; else where it is on this one.",
+        show_default=False,
+    ),
+]
+StoreOption = Annotated[
+    str, typer.Option(help="files, or nothing: forget what is written, to measure the way there.")
+]
+RateOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="What each server moves in a second at most, read and written together, such as 100MiB; "
+        "0: no limit; else the volume's, or none.",
+        show_default=False,
+    ),
+]
 
 listio = typer.Typer(
     help="Serve volumes whose files are striped over servers, to be used by the interface listio.",
@@ -25,66 +85,14 @@ listio = typer.Typer(
 @listio.command()
 def serve(
     directory: DirectoryArgument,
-    servers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=1024,
-            help="How many; else as many as the volume has, or one for each of --hosts, or 4.",
-            show_default=False,
-        ),
-    ] = None,
-    strip: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE", help="Strip size of new files; else the volume's, or 64KiB.", show_default=False
-        ),
-    ] = None,
-    transport: Annotated[
-        str,
-        typer.Option(
-            "--transport",
-            "--provider",
-            help="cma (this host's processes alone), tcp, ofi:PROVIDER; auto: the best on this host, "
-            "tcp with --hosts.",
-        ),
-    ] = "auto",
-    listen: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST",
-            help="Where clients reach the servers; else 127.0.0.1, or with --hosts the address of each.",
-            show_default=False,
-        ),
-    ] = None,
-    hosts: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST[,HOST…]",
-            help="Start them on these hosts over ssh, in turn: [user@]host[:port].",
-            show_default=False,
-        ),
-    ] = None,
-    ssh_server: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="Where strider-listio-server is on these hosts; else where it is on this one.",
-            show_default=False,
-        ),
-    ] = None,
-    store: Annotated[
-        str, typer.Option(help="files, or nothing: forget what is written, to measure the way there.")
-    ] = "files",
-    rate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="What each server moves in a second at most, read and written together, such as 100MiB; "
-            "0: no limit; else the volume's, or none.",
-            show_default=False,
-        ),
-    ] = None,
+    servers: ServersOption = None,
+    strip: StripOption = None,
+    transport: TransportOption = "auto",
+    listen: ListenOption = None,
+    hosts: HostsOption = None,
+    ssh_server: SshServerOption = None,
+    store: StoreOption = "files",
+    rate: RateOption = None,
     json: JsonOption = False,
 ) -> None:
     """Start the servers of a volume, new or stopped before, and return when they serve.
