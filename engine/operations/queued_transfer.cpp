@@ -92,17 +92,19 @@ Stop QueuedTransfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks)
   const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
   std::uint64_t next_look = timer_.now() + interval;
   Stop stop = Stop::finished;
+  bool late = false;  // by the deadline
   while (true) {
     bool issued = false;
     for (; stop == Stop::finished && next_ < last && !free_.empty() && pace.is_due(); issued = true) issue();
     if (issued) file_.send();
     const bool idle = free_.size() == slots_.size(), ends = stop != Stop::finished || next_ == last;
     // What was moved last takes its time of the limit as well.
-    if (idle && ends && (stop != Stop::finished || pace.open() || pace.is_due())) return stop;
+    if (idle && ends && (stop != Stop::finished || pace.open() || pace.is_due() || late)) return stop;
     const std::uint64_t now = !idle && (ends || free_.empty()) ? reap() : await();
     if (stop != Stop::finished) continue;
+    late = deadline_ticks != 0 && now >= deadline_ticks;
     // One request at least, so that there is a rate, also where a rank's first turn comes after the deadline.
-    if (deadline_ticks != 0 && now >= deadline_ticks && next_ < last && next_ > 0) stop = Stop::deadline;
+    if (late && next_ < last && next_ > 0) stop = Stop::deadline;
     if (now < next_look) continue;
     if (!watch_.go_on(tally_)) stop = Stop::ended;
     next_look = timer_.now() + interval;

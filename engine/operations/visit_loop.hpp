@@ -42,10 +42,20 @@ class VisitLoop {
         return next_ < last ? Stop::deadline : Stop::finished;
       next_look = now + interval;
     }
-    return Stop::finished;
+    return pay(deadline_ticks, pace);
   }
 
  private:
+  /// What was done last takes its time of a limit as well.
+  Stop pay(std::uint64_t deadline_ticks, Pace& pace) {
+    if (!pace.limited() || pace.open() || pace.issued() == 0) return Stop::finished;
+    while (!pace.wait(watch_interval_ns)) {
+      if (!watch_.go_on(tally_)) return Stop::ended;
+      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) break;
+    }
+    return Stop::finished;
+  }
+
   static constexpr std::uint64_t watch_interval_ns = 2'000'000;
   const Timer& timer_;
   Tally& tally_;

@@ -128,11 +128,23 @@ void check_totals(const Case& test, const Tree& tree, const Complain& complain) 
     complain("file_size", "the files of a case hold at most 10^18 bytes", "a smaller file_size, or fewer items");
 }
 
+/// Ranks that share a tree wait for each other at each of its levels.
+void check_arrivals(const Case& test, const Complain& complain) {
+  if (test.arrivals == Arrivals::closed || test.clients == 1 || test.sharing.kind == SharingKind::per_rank) return;
+  for (const Step& step : steps_of(test.operations))
+    if (step.kind == Step::Kind::measured &&
+        (step.operation == Operation::make_tree || step.operation == Operation::remove_tree))
+      return complain("arrivals",
+                      "clients that share a tree make and remove it level by level, and wait for each other in between",
+                      "sharing = \"per-rank\", arrivals = \"closed\", or operations without make-tree and remove-tree");
+}
+
 void check_tree_case(const Case& test, const Complain& complain) {
   const auto tree = make_tree_of(test);
   test.interface->make(test.interface_settings);  // its settings must go together
   check_ranks_and_files(test, complain);
   check_load(test, complain);
+  check_arrivals(test, complain);
   check_calls(test, complain);
   check_mix(test, complain);
   check_sizes(test, *tree, complain);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/cache_preparation.hpp"
+#include "runner/interrupt.hpp"
 #include "runner/remount.hpp"
 #include "runner/slices.hpp"
 #include "runner/turn.hpp"
@@ -80,7 +81,8 @@ class TransferTurn : private TurnOfCase {
     const double deadline_s = stall_s > 0 ? std::min(longest_s, stall_s / 2) : longest_s;
     std::optional<IoError> refused;
     // Once it runs it is left to its end, since the target would stay unmounted.
-    if (context_.nodes.counts && !interrupted()) refused = attempt([&] { remount(context_.remount_command, deadline_s); });
+    if (context_.nodes.counts && !interrupted())
+      refused = attempt([&] { remount(context_.remount_command, deadline_s); });
     return share("remount", refused, outcome);
   }
 

@@ -122,7 +122,8 @@ void PhaseWorker::wear_out(std::uint64_t requests, WearOut wanted) {
   const std::uint64_t at_deadline_ns = monotonic_ns();
   part_.deadline = {tally_->requests, tally_->bytes, seconds_between(begin_ns_, at_deadline_ns), 0};
   const std::optional<std::uint64_t> most = most_requests();
-  if (!most || wanted == WearOut::no) return;
+  // In open loop more requests came meanwhile, which would seem to have waited for storage.
+  if (!most || wanted == WearOut::no || test_.arrivals != Arrivals::closed) return;
   if (tally_->requests >= std::min(requests, *most)) return;
   waited_ns_ = 0;  // there is more to do: the waiting was part of it
   const std::uint64_t begin = monotonic_ns();
@@ -141,6 +142,7 @@ void PhaseWorker::begin_timeline(std::uint64_t start_ns) {
 
 PhaseOutcome PhaseWorker::run() {
   settle();
+  prepare();
   CounterWatch counters(context_, task_.communicator);
   ClockWatch clocks(context_.nodes, task_.communicator, waiting());
   clocks.compare();

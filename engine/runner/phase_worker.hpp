@@ -17,6 +17,8 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   PhaseOutcome run();
 
  protected:
+  /// What has to be known of the other ranks before the phase begins.
+  virtual void prepare() {}
   /// What the phase is about.
   virtual void execute() = 0;
   /// Goes on from where the deadline had stopped this rank, up to request `last`.

@@ -16,6 +16,7 @@ class VisitWorker final : public PhaseWorker {
   std::uint64_t living_files() const { return mix_ ? mix_->living() : 0; }
 
  private:
+  void prepare() override;
   void execute() override;
   void catch_up(std::uint64_t last) override { run(last, 0); }
   void complete(RankPart& part) override;
@@ -37,6 +38,7 @@ class VisitWorker final : public PhaseWorker {
   std::uint32_t acts_as_;
   Seat seat_;
   std::uint64_t visits_;
+  std::uint64_t total_visits_ = 0;  ///< of all ranks, where these go at a rate
   Order order_;
   VisitWork work_;
   Findings findings_;
@@ -76,6 +78,15 @@ VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
   const std::uint64_t seed = hash_numbers(test_.seed, rank_, task.name.repetition);
   mix_.emplace(test_.mix, seed, seat_.place.rank, population_, *visitor_, context.timer);
   mix_loop_.emplace(context.timer, *tally_, *this);
+}
+
+/// How much the ranks have to do may follow from what was done before.
+void VisitWorker::prepare() {
+  if (test_.arrivals == Arrivals::closed && test_.rate_limit_per_s == 0) return;
+  total_visits_ = visits_;
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, &total_visits_, 1, MPI_UINT64_T, MPI_SUM, task_.communicator, &request);
+  wait(request, waiting());
 }
 
 /// The rank whose items this one visits.
@@ -118,7 +129,8 @@ void VisitWorker::go_through_levels() {
 
 void VisitWorker::execute() {
   const std::uint64_t begin = monotonic_ns();
-  pace_.emplace(pace(1.0 / test_.clients));
+  if (total_visits_ > 0) pace_.emplace(pace(static_cast<double>(visits_) / static_cast<double>(total_visits_)));
+  else pace_.emplace(context_.timer);
   if (works_level_by_level()) go_through_levels();
   else guarded([&] { run(visits_, deadline_ticks()); });
   if (limited()) wear_out(visits_, test_.wear_out);

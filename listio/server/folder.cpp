@@ -24,8 +24,11 @@ namespace {
 
 }  // namespace
 
-ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, std::uint32_t servers)
+ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, std::uint32_t servers, Folder folder)
     : path_(directory + "/server-" + std::to_string(number)) {
+  if (folder == Folder::existing && ::access((path_ + "/label").c_str(), F_OK) != 0)
+    refuse(path_, "this server of the volume has kept nothing here",
+           "start each server where it was before: the same hosts in the same order, or on a file system they share");
   for (const std::string& each : {directory, path_})
     if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST) refuse(each);
   folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,7 +1,9 @@
 // strider-listio-server: one I/O server of a volume. See docs/listio.md.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "listio/server/background.hpp"
 #include "listio/server/server.hpp"
 
 namespace strider::listio {
@@ -42,6 +45,10 @@ constexpr const char* usage =
   --most-clients N        at a time (1024)
   --until signal|input-ends
                           input-ends: stop when standard input ends as well, as it does with whoever started the server
+  --folder any|existing   existing: refuse a directory in which this server has kept nothing yet (any)
+  --action serve|detach|stop
+                          detach: return when ready, and go on in the background, with messages in DIR/server-NUMBER.log;
+                          stop: end the one that was detached, print "stopped" or "none ran" (serve)
 
 Prints one line when it is ready:  ready {"number": 0, "address": "127.0.0.1:40123", "pid": 4711}
 and serves until SIGTERM or SIGINT. Exit codes: 0 was told to stop, 2 bad options, 3 could not run.
@@ -69,10 +76,21 @@ Secret read_secret(const std::string& path) {
 /// What ends a server.
 enum class Until { signal, input_ends };
 
+/// What the program is to do: serve here, serve in the background, or end what serves there.
+enum class Action { serve, detach, stop };
+
 struct ProgramOptions {
   ServerOptions server;
   Until until = Until::signal;
+  Action action = Action::serve;
 };
+
+Action read_action(const std::string& text) {
+  if (text == "serve") return Action::serve;
+  if (text == "detach") return Action::detach;
+  if (text == "stop") return Action::stop;
+  throw InputError("--action", "--action: '" + text + "'", "choose serve, detach or stop");
+}
 
 using Take = std::function<void(const std::string& text)>;
 
@@ -109,6 +127,13 @@ std::map<std::string, Take> options_of(ProgramOptions& program) {
            throw InputError("--until", "--until: '" + text + "'", "choose signal or input-ends");
          program.until = text == "signal" ? Until::signal : Until::input_ends;
        }},
+      {"--folder",
+       [&](const std::string& text) {
+         if (text != "any" && text != "existing")
+           throw InputError("--folder", "--folder: '" + text + "'", "choose any or existing");
+         options.folder = text == "any" ? Folder::any : Folder::existing;
+       }},
+      {"--action", [&](const std::string& text) { program.action = read_action(text); }},
   };
 }
 
@@ -124,7 +149,7 @@ ProgramOptions read_options(const std::vector<std::string>& words) {
     has_secret |= words[i] == "--secret-file";
     found->second(words[i + 1]);
   }
-  if (options.server.directory.empty() || !has_secret)
+  if (options.server.directory.empty() || (!has_secret && options.action != Action::stop))
     throw InputError("", "--directory and --secret-file are needed", "see --help");
   return options;
 }
@@ -138,8 +163,14 @@ void stop_with_input() {
   }).detach();
 }
 
-/// Serves until it is told to stop.
-void serve(const ProgramOptions& program) {
+void print_ready(const Server& server, const ServerOptions& options) {
+  std::printf("ready {\"number\": %u, \"address\": \"%s\", \"pid\": %d}\n", options.number, server.address().c_str(),
+              static_cast<int>(::getpid()));
+  if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "telling that it is ready");
+}
+
+/// Serves until it is told to stop. `ready` is called before.
+void serve(const ProgramOptions& program, const std::function<void()>& ready = [] {}) {
   const ServerOptions& options = program.server;
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -147,15 +178,15 @@ void serve(const ProgramOptions& program) {
   ::sigaddset(&signals, SIGINT);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before there are threads, which inherit it
   Server server(options);
+  if (program.action == Action::detach) write_process(options.directory, options.number);
+  print_ready(server, options);
+  ready();
   if (program.until == Until::input_ends) stop_with_input();
   std::thread waiter([&] {
     int signal = 0;
     ::sigwait(&signals, &signal);
     server.stop();
   });
-  std::printf("ready {\"number\": %u, \"address\": \"%s\", \"pid\": %d}\n", options.number, server.address().c_str(),
-              static_cast<int>(::getpid()));
-  std::fflush(stdout);
   try {
     server.run();
   } catch (...) {
@@ -164,6 +195,44 @@ void serve(const ProgramOptions& program) {
     throw;
   }
   waiter.join();
+}
+
+/// The exit status, after a message where something is wrong.
+int report(const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "strider-listio-server: %s\n  %s\n", error.what(), error.remedy().c_str());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "strider-listio-server: %s\n", error.what());
+    return 3;
+  }
+}
+
+int detach(const ProgramOptions& program) {
+  const ServerOptions& options = program.server;
+  if (::mkdir(options.directory.c_str(), 0700) != 0 && errno != EEXIST)
+    throw InputError("--directory", options.directory + ": " + std::strerror(errno),
+                     "name a directory that can be made or is there");
+  return run_in_background(options.directory + "/server-" + std::to_string(options.number) + ".log",
+                           [&](const std::function<void()>& ready) {
+                             return report([&] {
+                               serve(program, ready);
+                               return 0;
+                             });
+                           });
+}
+
+int act(const ProgramOptions& program) {
+  switch (program.action) {
+    case Action::serve: serve(program); return 0;
+    case Action::detach: return detach(program);
+    case Action::stop: break;
+  }
+  const Stopped found = stop_process(program.server.directory, program.server.number);
+  std::puts(found == Stopped::one ? "stopped" : "none ran");
+  return 0;
 }
 
 int run(const std::vector<std::string>& words) {
@@ -175,16 +244,7 @@ int run(const std::vector<std::string>& words) {
     std::fputs("\n", stdout);
     return 0;
   }
-  try {
-    serve(read_options(words));
-    return 0;
-  } catch (const InputError& error) {
-    std::fprintf(stderr, "strider-listio-server: %s\n  %s\n", error.what(), error.remedy().c_str());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "strider-listio-server: %s\n", error.what());
-    return 3;
-  }
+  return report([&] { return act(read_options(words)); });
 }
 
 }  // namespace

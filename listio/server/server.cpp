@@ -68,7 +68,7 @@ class Server::Impl final : TransportEvents {
  public:
   Impl(const ServerOptions& options, std::unique_ptr<Transport> transport)
       : options_(options),
-        folder_(options.directory, options.number, options.servers),
+        folder_(options.directory, options.number, options.servers, options.folder),
         data_(make_store(options.keeping, folder_.descriptor())),
         names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
         transport_(std::move(transport)),

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "listio/protocol/secret.hpp"
+#include "listio/server/folder.hpp"
 #include "listio/transfer/transport.hpp"
 
 namespace strider::listio {
@@ -21,6 +22,7 @@ struct ServerOptions {
   std::string registration = "none";   ///< domain that communication buffers are registered in
   Secret secret{};
   Keeping keeping = Keeping::files;
+  Folder folder = Folder::any;
   std::uint64_t bytes_per_s = 0;  ///< what it moves at most, read and written together; 0: as much as it can
   unsigned threads = 4;           ///< that read and write files
   std::uint64_t buffer_bytes = std::uint64_t{1} << 20;  ///< of one communication buffer

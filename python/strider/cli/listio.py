@@ -28,7 +28,10 @@ def serve(
     servers: Annotated[
         int | None,
         typer.Option(
-            min=1, max=1024, help="How many; else as many as the volume has, or 4.", show_default=False
+            min=1,
+            max=1024,
+            help="How many; else as many as the volume has, or one for each of --hosts, or 4.",
+            show_default=False,
         ),
     ] = None,
     strip: Annotated[
@@ -42,12 +45,34 @@ def serve(
         typer.Option(
             "--transport",
             "--provider",
-            help="cma (this host's processes alone), tcp, ofi:PROVIDER; auto: the best on this host.",
+            help="cma (this host's processes alone), tcp, ofi:PROVIDER; auto: the best on this host, "
+            "tcp with --hosts.",
         ),
     ] = "auto",
     listen: Annotated[
-        str, typer.Option(metavar="HOST", help="Where clients reach the servers.")
-    ] = "127.0.0.1",
+        str | None,
+        typer.Option(
+            metavar="HOST",
+            help="Where clients reach the servers; else 127.0.0.1, or with --hosts the address of each.",
+            show_default=False,
+        ),
+    ] = None,
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST[,HOST…]",
+            help="Start them on these hosts over ssh, in turn: [user@]host[:port].",
+            show_default=False,
+        ),
+    ] = None,
+    ssh_server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Where strider-listio-server is on these hosts; else where it is on this one.",
+            show_default=False,
+        ),
+    ] = None,
     store: Annotated[
         str, typer.Option(help="files, or nothing: forget what is written, to measure the way there.")
     ] = "files",
@@ -64,8 +89,9 @@ def serve(
 ) -> None:
     """Start the servers of a volume, new or stopped before, and return when they serve.
 
-    They are processes of this host and keep everything in DIR, where the same command finds it again. Clients
-    need DIR/listio-volume.json, which holds the volume's secret; only you can read it.
+    They are processes of this host, or of --hosts, and keep everything in DIR, where the same command finds
+    it again. Each host needs DIR under the same path, shared or its own. Clients need DIR/listio-volume.json,
+    which holds the volume's secret; only you can read it.
     """
     from strider import engine as engines
     from strider.listio import ServerOptions
@@ -75,7 +101,17 @@ def serve(
     if store not in ("files", "nothing"):
         raise StriderError(f'--store: "{store}" is neither files nor nothing')
     strip_bytes, bytes_per_s = _size("--strip", strip), _size("--rate", rate)
-    options = ServerOptions(servers, strip_bytes, transport, listen, store, bytes_per_s)  # type: ignore[arg-type]
+    named = _hosts(hosts, ssh_server, listen)
+    options = ServerOptions(
+        servers,
+        strip_bytes,
+        transport,
+        listen or "127.0.0.1",
+        store,  # type: ignore[arg-type]
+        bytes_per_s,
+        hosts=named,
+        program=ssh_server,
+    )
     volume = start(engines.find(), directory, options).volume
     shown = shlex.quote(str(directory))
     if json:
@@ -84,7 +120,8 @@ def serve(
     how = f"{volume.transport}, strips of {volume.strip_bytes} bytes"
     if volume.server_bytes_per_s:
         how += f", each at most {format_bytes_rounded(volume.server_bytes_per_s)}/s"
-    print(f"{directory}: {len(volume.servers)} servers serve ({how})")
+    where = f" on {len(named)} host{'s' if len(named) > 1 else ''}" if named else ""
+    print(f"{directory}: {len(volume.servers)} servers serve{where} ({how})")
     print(f'measure it: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
     print(f"when done: strider listio stop {shown}")
 
@@ -211,6 +248,21 @@ def _require(directory: Path) -> "Volume":
     if volume is None:
         raise StriderError(f"{directory} is no volume: strider listio serve {directory} makes one")
     return volume
+
+
+def _hosts(hosts: str | None, program: str | None, listen: str | None) -> list[str]:
+    """The hosts that were named; none for this one alone."""
+    from strider import ssh
+
+    if hosts is None:
+        if program is not None:
+            raise StriderError("--ssh-server says where the server is on other hosts: name them with --hosts")
+        return []
+    if listen is not None:
+        raise StriderError("--listen: servers on --hosts listen at the address of their host: leave it out")
+    if program is not None:
+        ssh.check_program("--ssh-server", program)
+    return ssh.parse_hosts("--hosts", hosts)
 
 
 def _size(option: str, text: str | None) -> int | None:

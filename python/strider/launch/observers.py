@@ -5,7 +5,6 @@ comes about, and nobody has to reach the machine again.
 """
 
 import re
-import shlex
 import subprocess
 import tempfile
 import time
@@ -14,19 +13,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from strider import ssh
 from strider.errors import ExitCode, StriderError
 
 INTERVAL_S = 0.5
 """Time between two readings over there."""
 START_LIMIT_S = 20.0
 """How long a machine may take until its first line has come."""
-CONNECT_LIMIT_S = 10
 END_LIMIT_S = 5.0
 """How long it may take to write its last line."""
 POLL_S = 0.05
-_HOST = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?(?:[A-Za-z0-9_][\w.-]*|\[[0-9A-Fa-f:.%\w]+\])(?::[0-9]{1,5})?")
-_ALIVE_S = 15
-"""A connection over which nothing came for three times as long is lost."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +44,7 @@ class Observing:
         Raises:
             StriderError: A host or the path is none, or the lines of two hosts would go to one file.
         """
-        named = [host.strip() for host in hosts.split(",")] if hosts is not None else []
-        for host in named:
-            if not _HOST.fullmatch(host):
-                raise StriderError(f'--observe: "{host}" is no host: write [user@]host[:port]')
-        if len(set(named)) < len(named):
-            raise StriderError("--observe: a host is named twice: name it once")
+        named = ssh.parse_hosts("--observe", hosts) if hosts is not None else []
         by_file: dict[str, str] = {}
         for host in named:
             if (other := by_file.setdefault(_file_name(host), host)) != host:
@@ -61,8 +52,7 @@ class Observing:
                     f'--observe: the lines of "{other}" and "{host}" would both go to {_file_name(host)}: '
                     "name one of them otherwise, as by an alias in ssh's configuration"
                 )
-        if not engine or engine.startswith("-") or not engine.isprintable():
-            raise StriderError(f'--observe-engine: "{engine}" is no path of a program')
+        ssh.check_program("--observe-engine", engine)
         return cls(named, engine)
 
 
@@ -178,20 +168,8 @@ def _start(host: str, engine: str, folder: Path) -> Observer:
 
 
 def _command(host: str, engine: str) -> list[str]:
-    """The ssh command; the shell over there gets nothing of the user's but the quoted path of the engine."""
-    name, _, port = host.rpartition(":") if re.search(r":[0-9]+$", host) else (host, "", "")
-    options = {
-        "BatchMode": "yes",
-        "ConnectTimeout": str(CONNECT_LIMIT_S),
-        "ServerAliveInterval": str(_ALIVE_S),
-        "ForwardX11": "no",
-        "ForwardAgent": "no",
-        "ClearAllForwardings": "yes",
-    }
-    words = [word for option in options.items() for word in ("-o", "=".join(option))]
-    words += ["-p", port] if port else []
     observe = ["observe", "--out", "-", "--interval", str(INTERVAL_S), "--until", "input-closes"]
-    return ["ssh", "-T", *words, "--", name.replace("[", "").replace("]", ""), shlex.join([engine, *observe])]
+    return ssh.command(host, [engine, *observe])
 
 
 def _await(found: Sequence[Observer]) -> None:

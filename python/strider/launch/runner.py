@@ -34,7 +34,7 @@ from strider.suite.estimate import planned_phases
 GRACE_S = 1.2
 """Time the ranks have to end by themselves after an interruption."""
 REMOUNT_S = 120.0
-"""No remount that goes on is ended in the middle: it ends by itself, or the engine ends it after this time."""
+"""No remount is ended in the middle: it ends by itself, or the engine ends it after this time."""
 STALL_MARGIN_S = 30.0
 """The engine itself reports a stall; only if it cannot even do that, it is killed this much later."""
 POLL_S = 0.1

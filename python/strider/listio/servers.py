@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from strider import processes as process_table
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
+from strider.listio.hosts import HostRecord, read_hosts, spread, start_on_hosts, stop_on_hosts
 from strider.listio.tool import SERVER, program
 from strider.listio.volume import VOLUME_FILE, Volume, choose_transport, new_secret, read_volume
 from strider.processes import Process, boot_id
@@ -28,6 +29,8 @@ MOST_SERVERS = 1024
 _LOG_LINES = 3
 
 Lifetime = Literal["stop", "starter"]
+Folder = Literal["any", "existing"]
+"""Whether a server may begin anew, or has to find what it kept: else files would seem empty."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,10 @@ class ServerOptions:
         store: `nothing`: what is written is forgotten, to measure the way there.
         bytes_per_s: What each of them moves in a second at most, read and written together; 0: no limit; None
             for what the volume has.
-        lifetime: Whether they end with `stop` alone, or with the process that started them.
+        lifetime: Whether they end with `stop` alone, or with the process that started them. Those on other
+            hosts end with `stop`.
+        hosts: Other hosts, as ssh knows them, over which they are spread in turn; none: all are on this one.
+        program: Their program on other hosts; None for where it is on this one.
     """
 
     servers: int | None = None
@@ -52,6 +58,8 @@ class ServerOptions:
     store: Literal["files", "nothing"] = "files"
     bytes_per_s: int | None = None
     lifetime: Lifetime = "stop"
+    hosts: Sequence[str] = ()
+    program: str | None = None
 
 
 class ProcessRecord(BaseModel):
@@ -114,10 +122,16 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
         remedy = f"strider listio stop {directory} ends them"
         raise StriderError(f"{directory}: servers of this volume run already: {remedy}", ExitCode.CANNOT_RUN)
     volume = _volume(directory, known, options)
+    folder: Folder = "existing" if known else "any"
+    if options.hosts:
+        _serve_on_hosts(options.program or str(server), directory, volume, options, folder)
+        return Started(volume)
     started = Started(volume)
     try:
         for number in range(len(volume.servers)):
-            started.children.append(_start(server, directory, number, volume, options))
+            words = _words(directory, number, volume, options, options.listen)
+            log = _log(directory, number)
+            started.children.append(_start([str(server), *words, "--folder", folder], log, volume, options))
         volume.servers = _wait_until_ready(started.children, directory)
         _record(directory, started.children)
         volume.write(directory / VOLUME_FILE)
@@ -128,8 +142,25 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
     return started
 
 
+def _serve_on_hosts(
+    program: str, directory: Path, volume: Volume, options: ServerOptions, folder: Folder
+) -> None:
+    record = HostRecord(program=program, hosts=spread(options.hosts, len(volume.servers)))
+
+    def words(number: int, address: str) -> list[str]:
+        own = _words(directory, number, volume, options, address)
+        return [*own, "--folder", folder, "--action", "detach"]
+
+    volume.servers = start_on_hosts(record, directory, words, volume.secret)
+    try:
+        volume.write(directory / VOLUME_FILE)
+    except BaseException:
+        stop_on_hosts(record, directory)
+        raise
+
+
 def stop(directory: Path) -> int:
-    """Stops the servers of a volume; what they keep stays.
+    """Stops the servers of a volume, on whatever hosts they are; what they keep stays.
 
     Returns:
         How many there were.
@@ -143,7 +174,8 @@ def stop(directory: Path) -> int:
         names = ", ".join(f"{process.name} (process {process.pid})" for process in left)
         raise StriderError(f"cannot stop {names}", ExitCode.CANNOT_RUN)
     (directory / PROCESSES_FILE).unlink(missing_ok=True)
-    return len(alive)
+    record = read_hosts(directory)
+    return len(alive) + (stop_on_hosts(record, directory) if record else 0)
 
 
 def processes_of(directory: Path) -> list[Process]:
@@ -161,8 +193,8 @@ def processes_of(directory: Path) -> list[Process]:
 
 
 def is_down(directory: Path) -> bool:
-    """Whether no server of a volume runs."""
-    return not any(map(process_table.is_alive, processes_of(directory)))
+    """Whether no server of a volume runs; those on other hosts do until they are stopped."""
+    return read_hosts(directory) is None and not any(map(process_table.is_alive, processes_of(directory)))
 
 
 def _make(directory: Path) -> None:
@@ -174,7 +206,7 @@ def _make(directory: Path) -> None:
 
 def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Volume:
     """The volume as it is to be; its servers' addresses are not known yet."""
-    servers = options.servers or (len(known.servers) if known else 4)
+    servers = options.servers or (len(known.servers) if known else len(options.hosts) or 4)
     if known and servers != len(known.servers):
         raise StriderError(
             f"{directory} is a volume of {len(known.servers)} servers, not {servers}: its files are "
@@ -182,7 +214,7 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
         )
     return Volume(
         servers=[""] * servers,
-        transport=choose_transport(options.transport),
+        transport=choose_transport(options.transport, "other" if options.hosts else "this"),
         strip_bytes=options.strip_bytes or (known.strip_bytes if known else 65536),
         server_bytes_per_s=_rate(known, options),
         secret=known.secret if known else new_secret(),
@@ -195,25 +227,29 @@ def _rate(known: Volume | None, options: ServerOptions) -> int:
     return known.server_bytes_per_s if known else 0
 
 
-def _start(
-    server: Path, directory: Path, number: int, volume: Volume, options: ServerOptions
-) -> subprocess.Popen[str]:
+def _words(directory: Path, number: int, volume: Volume, options: ServerOptions, listen: str) -> list[str]:
+    """The options of a server."""
     words = {
         "--directory": str(directory.resolve()),
         "--number": str(number),
         "--servers": str(len(volume.servers)),
         "--secret-file": "-",
-        "--listen": f"{options.listen}:0",
+        "--listen": f"{listen}:0",
         "--transport": volume.transport,
         "--store": options.store,
         "--rate": str(volume.server_bytes_per_s),
-        "--until": "input-ends" if options.lifetime == "starter" else "signal",
     }
-    command = [str(server), *(word for option in words.items() for word in option)]
-    with _log(directory, number).open("w", encoding="utf-8") as log:
+    return [word for option in words.items() for word in option]
+
+
+def _start(
+    command: Sequence[str], log_file: Path, volume: Volume, options: ServerOptions
+) -> subprocess.Popen[str]:
+    until = "input-ends" if options.lifetime == "starter" else "signal"
+    with log_file.open("w", encoding="utf-8") as log:
         # Away from the terminal's Ctrl-C: whoever started it stops it, in the end.
         child = subprocess.Popen(
-            command,
+            [*command, "--until", until],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -63,14 +63,25 @@ def new_secret() -> str:
     return secrets.token_hex(32)
 
 
-def choose_transport(wanted: str) -> str:
+def choose_transport(wanted: str, hosts: Literal["this", "other"] = "this") -> str:
     """The transport that `auto` stands for; any other name stands for itself.
 
     Servers and clients of one host reach each other's memory (cma), unless the kernel keeps a user's
-    processes apart (Yama).
+    processes apart (Yama). Other hosts are reached by tcp.
+
+    Args:
+        wanted: What was asked for.
+        hosts: Where the servers are.
+
+    Raises:
+        StriderError: It does not reach other hosts.
     """
+    if hosts == "other" and wanted == "cma":
+        raise StriderError("--transport: cma stays within a host: with --hosts choose tcp or ofi:PROVIDER")
     if wanted != "auto":
         return wanted
+    if hosts == "other":
+        return "tcp"
     try:
         return "cma" if int(_YAMA.read_text(encoding="ascii")) == 0 else "tcp"
     except (OSError, ValueError):

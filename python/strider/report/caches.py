@@ -25,13 +25,18 @@ def is_from_storage(summary: OperationSummary) -> bool:
     return summary.served is not None and summary.served.share > FROM_STORAGE
 
 
+def cache_note(summary: OperationSummary) -> str:
+    """That a rate is one of a cache, and by what that is known; empty where it may be one of storage."""
+    if is_from_cache(summary):
+        return "from cache"
+    return f"faster than the {summary.exceeding.what}: cache" if summary.exceeding is not None else ""
+
+
 def cache_notes(summary: OperationSummary) -> list[str]:
     """What a reader of one row must know about caches; nothing where storage served all."""
     found = []
-    if is_from_cache(summary):
-        found.append("from cache")
-    elif summary.exceeding is not None:
-        found.append(f"faster than the {summary.exceeding.what}: cache")
+    if note := cache_note(summary):
+        found.append(note)
     elif summary.served is not None and not is_from_storage(summary):
         found.append(f"{percent(summary.served.share)} % from storage")
     if _is_not_cold(summary):

@@ -121,8 +121,10 @@ def _split(points: Sequence[Point]) -> Iterator[list[Point]]:
 
 
 def points_caption(points: Sequence[Point]) -> str:
-    """What the whiskers of some points are."""
-    return whiskers_caption([point.whiskers for point in points])
+    """What the whiskers of some points are, and what is hollow."""
+    notes = dict.fromkeys(point.note for point in points if point.note)
+    hollow = f" Hollow: {'; or '.join(notes)}." if notes else ""
+    return whiskers_caption([point.whiskers for point in points]) + hollow
 
 
 def whiskers_caption(whiskers: Sequence[Whiskers]) -> str:

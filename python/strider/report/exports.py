@@ -27,6 +27,10 @@ _PNG_SCALE = 2.0
 _MAXIMUM_NAME = 120
 #: Title of the column that tells rows of several groups apart.
 _GROUP = "group"
+#: Between the ends of an interval.
+_RANGE = " – "
+#: A number with its thousands apart.
+_GROUPED = re.compile(r"-?\d{1,3}( \d{3})+(\.\d+)?")
 
 _Shown = TypeVar("_Shown", Chart, HtmlTable)
 
@@ -176,12 +180,17 @@ def _head(name: str, unit: str) -> str:
 
 
 def _plain(cell: str, unit: str) -> str:
-    """A cell for a program: times in seconds, nothing where nothing is known."""
+    """A cell for a program: numbers without spaces, times in seconds, nothing where nothing is known."""
     if cell == NOTHING:
         return ""
+    cell = _RANGE.join(_ungrouped(part) for part in cell.split(_RANGE))
     if unit not in TIME_UNITS_S or unit == "s":
         return cell
     try:
-        return f"{float(cell.replace(' ', '').replace(chr(0x202F), '')) * TIME_UNITS_S[unit]:.6g}"
+        return f"{float(cell) * TIME_UNITS_S[unit]:.6g}"
     except ValueError:
         return cell
+
+
+def _ungrouped(text: str) -> str:
+    return text.replace(" ", "") if _GROUPED.fullmatch(text) else text

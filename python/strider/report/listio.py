@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +18,7 @@ from strider.report.interface_facts import InterfaceFacts
 from strider.report.numbers import NOTHING, significant, time_unit
 from strider.report.references import Reference
 from strider.report.tables import HtmlTable, section_starts
+from strider.report.wording import plural
 from strider.statistics import OperationSummary
 from strider.store.model import Run
 from strider.units import MB, MIB, format_bytes, format_bytes_rounded, grouped
@@ -55,35 +56,90 @@ def view(
     return ListioView(charts, told) if charts or told else None
 
 
+@dataclass(frozen=True)
+class _Measured:
+    """A point of a chart of methods, with the length of its pieces in bytes."""
+
+    summary: OperationSummary
+    piece: int
+    point: Point
+
+    @property
+    def method(self) -> str:
+        return str(self.summary.case.interface.get("method", ""))
+
+
 def _method_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
-    """Rate against the length of the pieces, for each group and operation that swept it."""
-    cells: defaultdict[tuple[str, str], list[tuple[int, str, Point]]] = defaultdict(list)
+    """Rate against the length of the pieces, for each group, operation and number of clients."""
+    cells: defaultdict[tuple[str, str, int], list[_Measured]] = defaultdict(list)
     for summary in summaries:
         piece, point = summary.case.pattern.get("piece"), point_of(summary, facets)
         if isinstance(piece, int) and piece > 0 and point is not None:
-            method = str(summary.case.interface.get("method", ""))
-            cells[point.group, summary.operation].append((piece, method, point))
-    wide = {key: own for key, own in cells.items() if len({one[0] for one in own}) >= _MINIMUM_LENGTHS}
-    return [_method_chart(*key, own, facets) for key, own in wide.items()]
+            key = point.group, summary.operation, summary.case.clients
+            cells[key].append(_Measured(summary, piece, point))
+    charts = []
+    for (group, operation, clients), own in cells.items():
+        for pieces, same in _by_pieces(own).items():
+            parts = [f"{group}: {operation}", f"{pieces} pieces" if pieces else "", plural(clients, "client")]
+            if len({one.piece for one in same}) >= _MINIMUM_LENGTHS:
+                charts.append(_method_chart(", ".join(filter(None, parts)), operation, same, facets))
+    return charts
 
 
-def _method_chart(
-    group: str, operation: str, cells: Sequence[tuple[int, str, Point]], facets: Facets
-) -> Chart:
-    rates: dict[str, dict[int, float]] = {
-        method: {piece: point.mean_mib_s for piece, own, point in cells if own == method}
-        for method in ("gather", "pack")
-    }
-    crossover = crossover_of(rates["gather"], rates["pack"])
-    points = sorted(((piece, point) for piece, _, point in cells), key=lambda one: one[0])
+def _by_pieces(cells: Sequence[_Measured]) -> dict[int | None, list[_Measured]]:
+    """Points by number of pieces; all together (None) where a length has one of them for each interface.
+
+    The transfer size is not told apart: it grows with the length of the pieces or is the same for all.
+    """
+    places = Counter((one.point.series, one.piece) for one in cells)
+    if max(places.values()) == 1:
+        return {None: list(cells)}
+    found: defaultdict[int | None, list[_Measured]] = defaultdict(list)
+    for one in cells:
+        found[(one.summary.case.transfer_bytes or 0) // one.piece].append(one)
+    return dict(found)
+
+
+def _method_chart(title: str, operation: str, cells: Sequence[_Measured], facets: Facets) -> Chart:
+    pairs = _pairs(cells)
+    crossovers = [crossover_of(gather.rates, pack.rates) for gather, pack in pairs]
+    points = sorted(((one.piece, one.point) for one in cells), key=lambda one: one[0])
     highest = max(point.high_mib_s for _, point in points)
-    specification = rate_by_piece.figure(points, styles(facets.series_order), highest, crossover)
-    title = f"{group}: {operation}"
+    # Of several pairs a single line would not say which it is of.
+    mark = crossovers[0] if len(pairs) == 1 else None
+    specification = rate_by_piece.figure(points, styles(facets.series_order), highest, mark)
     description = (
         f"Line chart of rate in MiB/s against the length of a piece: {title}. A table has its numbers."
     )
-    caption = f"{points_caption([point for _, point in points])} {_in_words(rates, crossover)}".strip()
+    sentences = [
+        points_caption([point for _, point in points]),
+        *(_in_words(*pair, crossover) for pair, crossover in zip(pairs, crossovers, strict=True)),
+    ]
+    caption = " ".join(filter(None, sentences))
     return Chart(title, caption, svg.draw(specification, description), "method by piece", operation)
+
+
+@dataclass(frozen=True)
+class _Method:
+    """Mean rates in MiB/s by the length of the pieces, bytes; `name` is what the caption calls it."""
+
+    name: str
+    rates: dict[int, float]
+
+
+def _pairs(cells: Sequence[_Measured]) -> list[tuple[_Method, _Method]]:
+    """Gathering and packing in cases that differ in the method alone."""
+    found: defaultdict[str, defaultdict[str, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
+    for one in cells:
+        other = {key: value for key, value in one.summary.case.interface.items() if key != "method"}
+        found[str(sorted(other.items()))][one.method].append(one)
+    both = [own for own in found.values() if "gather" in own and "pack" in own]
+    several = len(both) > 1
+
+    def method(name: str, own: Sequence[_Measured]) -> _Method:
+        return _Method(own[0].point.series if several else name, {x.piece: x.point.mean_mib_s for x in own})
+
+    return [(method("gather", own["gather"]), method("pack", own["pack"])) for own in both]
 
 
 def crossover_of(gather: dict[int, float], pack: dict[int, float]) -> float | None:
@@ -102,18 +158,19 @@ def crossover_of(gather: dict[int, float], pack: dict[int, float]) -> float | No
     return float(both[last] * (both[last + 1] / both[last]) ** share)
 
 
-def _in_words(rates: dict[str, dict[int, float]], crossover: float | None) -> str:
-    """What gathering and packing have to do with each other; empty without both."""
-    gather, pack = rates["gather"], rates["pack"]
-    both = [length for length in gather if pack.get(length) and length >= (crossover or 0)]
+def _in_words(gather: _Method, pack: _Method, crossover: float | None) -> str:
+    """What gathering and packing have to do with each other; empty without a length that both have."""
+    both = [length for length in gather.rates if pack.rates.get(length) and length >= (crossover or 0)]
     if not both:
         return ""
-    best = max(both, key=lambda length: gather[length] / pack[length])
-    ratio = gather[best] / pack[best]
-    at = f"{significant(ratio)} times the rate of pack at {format_bytes(best)}"
+    best = max(both, key=lambda length: gather.rates[length] / pack.rates[length])
+    ratio = gather.rates[best] / pack.rates[best]
+    at = f"{significant(ratio)} times the rate of {pack.name} at {format_bytes(best)}"
     if crossover is not None:
-        return f"By the means gather overtakes pack at about {format_bytes_rounded(crossover)}; at most {at}."
-    return f"Gather has at {'most' if ratio >= 1 else 'best'} {at}."
+        about = format_bytes_rounded(crossover)
+        return f"By the means {gather.name} overtakes {pack.name} at about {about}; at most {at}."
+    name = gather.name[0].upper() + gather.name[1:]
+    return f"{name} has at {'most' if ratio >= 1 else 'best'} {at}."
 
 
 def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFacts) -> list[Chart]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from strider.report.numbers import significant
 from strider.report.wording import plural
@@ -24,6 +25,8 @@ from strider.store.model import Case, Run
 #: Sentences of each kind; the rest is counted.
 _MAXIMUM = 3
 
+_Found = TypeVar("_Found")
+
 
 def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
     """One sentence for each of the worst stragglers, outliers and trends; none for a steady run.
@@ -35,16 +38,17 @@ def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
         return []
     last = last_ranks(run) if any(case.clients > 1 for case in run.cases.values()) else {}
     return [
-        *_worst([_straggler_text(run, one) for one in stragglers(run, last)], "straggler"),
-        *_worst([_outlier_text(one, last) for one in outliers(summaries)], "outlier"),
-        *_worst([_trend_text(one) for one in trends(summaries)], "trend"),
+        *_worst(stragglers(run, last), lambda one: _straggler_text(run, one), "straggler"),
+        *_worst(outliers(summaries), lambda one: _outlier_text(one, last), "outlier"),
+        *_worst(trends(summaries), _trend_text, "trend"),
     ]
 
 
-def _worst(sentences: Sequence[str], noun: str) -> list[str]:
-    left_out = len(sentences) - _MAXIMUM
+def _worst(found: Sequence[_Found], text_of: Callable[[_Found], str], noun: str) -> list[str]:
+    """Sentences on the first ones, and how many more there are: of those none is looked into."""
+    left_out = len(found) - _MAXIMUM
     rest = [f"And {plural(left_out, f'smaller {noun}')}."] if left_out > 0 else []
-    return [*sentences[:_MAXIMUM], *rest]
+    return [*map(text_of, found[:_MAXIMUM]), *rest]
 
 
 def _operation(case: Case, operation: str) -> str:

@@ -18,7 +18,7 @@ from strider.units import MIB, format_bytes
 
 #: Charts of one report: those of the least steady operations.
 _MAXIMUM_CHARTS = 12
-#: Lines of one chart: the first repetitions.
+#: Lines of one chart: the first repetitions that are long enough.
 _MAXIMUM_REPETITIONS = 4
 #: Fewer intervals are no course of time.
 _MINIMUM_INTERVALS = 4
@@ -61,9 +61,12 @@ def _key(summary: OperationSummary) -> _Key:
 
 
 def _lines(summary: OperationSummary, repetitions: dict[int, list[Timeline]]) -> list[Drawn]:
-    first = sorted(repetitions)[:_MAXIMUM_REPETITIONS]
-    found = [_together(repetitions[number], f"repetition {number}", summary.case) for number in first]
-    return [line for line in found if len(line.rates) >= _MINIMUM_INTERVALS]
+    found: list[Drawn] = []
+    for number in sorted(repetitions):
+        line = _together(repetitions[number], f"repetition {number}", summary.case)
+        if len(line.rates) >= _MINIMUM_INTERVALS and len(found) < _MAXIMUM_REPETITIONS:
+            found.append(line)
+    return found
 
 
 def _together(parts: Sequence[Timeline], name: str, case: Case) -> Drawn:
@@ -100,6 +103,12 @@ def _chart(summary: OperationSummary, lines: Sequence[Drawn], facets: Facets) ->
     specification = rate_over_time.figure(lines, summary.rate_unit)
     description = f"Line chart of rate in {summary.rate_unit} over the time of a phase: {title}."
     interval = f"{lines[0].interval_s:.3g} s"
-    shown = f", the first {len(lines)} of {summary.n} repetitions" if len(lines) < summary.n else ""
+    shown = f"; {_numbered(lines)} of {summary.n} that count" if len(lines) < summary.n else ""
     caption = f"All ranks together, by intervals of {interval}{shown}."
     return Chart(title, caption, svg.draw(specification, description), "timeline", summary.operation)
+
+
+def _numbered(lines: Sequence[Drawn]) -> str:
+    """Which repetitions some lines are of: `repetitions 1, 3 and 4`."""
+    *some, last = (line.name.removeprefix("repetition ") for line in lines)
+    return f"repetitions {', '.join(some)} and {last}" if some else f"repetition {last}"

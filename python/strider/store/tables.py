@@ -11,6 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -154,7 +155,10 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
     for run_dir in run_dirs:
         # What Parquet files were made from was whole then, and has not changed since.
         unchanged = use_derived and all(_is_fresh(run_dir, table) for table in _DERIVED)
-        (check_versions if unchanged else check_whole)(run_dir)
+        if unchanged:
+            check_versions(run_dir)
+        else:
+            _check_whole(run_dir, _state(run_dir))
     connection = duckdb.connect(":memory:")
     connection.execute("SET enable_progress_bar = false")
     connection.execute(sql.create_runs(run_dirs))
@@ -169,6 +173,28 @@ def _connect(run_dirs: Sequence[Path], use_derived: bool) -> duckdb.DuckDBPyConn
     connection.execute(sql.create_parts(with_events))
     connection.execute(sql.create_counters(with_events))
     return connection
+
+
+@lru_cache(maxsize=64)
+def _check_whole(run_dir: Path, state: Sequence[tuple[int, int, int] | None]) -> None:
+    """`check_whole`, once for each state of a run: a report asks several times, and this is most of the time.
+
+    What is refused is checked again each time, as `lru_cache` keeps no exceptions.
+    """
+    check_whole(run_dir)
+
+
+def _state(run_dir: Path) -> Sequence[tuple[int, int, int] | None]:
+    """What tells a changed run: inode, bytes and time of change of its files; None for a missing one."""
+    return tuple(_file_state(run_dir / name) for name in ("run.json", "plan.json", "events.jsonl"))
+
+
+def _file_state(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _is_fresh(run_dir: Path, table: Table) -> bool:

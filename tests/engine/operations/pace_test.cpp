@@ -134,6 +134,18 @@ TEST_F(VisitLoopTest, IssuesNoRequestBeforeItsTurn) {
   for (std::size_t k = 0; k < 50; ++k) ASSERT_GE(times[k], begin + timer.from_ns(k * 200'000) - 1);
 }
 
+TEST_F(VisitLoopTest, EndsWhenWhatItDidLastIsPaidFor) {
+  const std::uint64_t begin = timer.now();
+  EXPECT_EQ(run(5, 0, Pace(part(1000, 0, 1), timer, begin)), Stop::finished);
+  EXPECT_GE(timer.now(), begin + timer.from_ns(5'000'000) - 1) << "five requests of a thousand per second";
+}
+
+TEST_F(VisitLoopTest, PaysForNothingAfterItsDeadline) {
+  const std::uint64_t begin = timer.now();
+  EXPECT_EQ(run(1, long_ago, Pace({.per_s = 0.001}, timer, begin)), Stop::finished);
+  EXPECT_LT(timer.now(), begin + timer.from_ns(500'000'000'000)) << "a thousand seconds for one request";
+}
+
 TEST_F(VisitLoopTest, MakesUpForTimeThatOneRequestTook) {
   const std::uint64_t begin = timer.now() - timer.from_ns(1'100'000'000);  // as if it had been busy for a second
   run(100, 0, Pace(part(100, 0, 1), timer, begin));

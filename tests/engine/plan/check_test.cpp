@@ -72,6 +72,9 @@ TEST(Check, WhatIsDueAtATimeOfItsOwnWaitsForNoOthers) {
   EXPECT_EQ(key_at_fault(case_text(open + queue, strided, nonblocking)), "depth");
   EXPECT_EQ(key_at_fault(case_text(limit + queue, strided, nonblocking)), "depth");
   good_case(case_text(open + queue, strided));
+  const std::string two = R"("clients": 2, "operations": ["make-tree", "create"], )" + open;
+  EXPECT_EQ(key_at_fault(tree_text(two)), "arrivals");
+  good_case(tree_text(two + R"(, "sharing": "per-rank")"));
 }
 
 TEST(Check, NullHasNothingToVerify) {

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,16 @@ def test_a_folder_that_is_gone_is_no_problem(tmp_path: Path) -> None:
     own = folder.create(tmp_path, "r1")
     assert folder.remove(own) is None
     assert folder.remove(own) is None
+
+
+def test_after_a_remount_the_marker_alone_tells(tmp_path: Path) -> None:
+    """Numbers of devices and files may be others then; a target that is not mounted hides what was left."""
+    own = replace(folder.create(tmp_path, "r1"), inode=None)
+    own.path.rename(tmp_path / "mounted elsewhere")
+    assert "mount it and run strider clean" in str(folder.remove(own))
+    shutil.copytree(tmp_path / "mounted elsewhere", own.path)
+    assert folder.remove(own) is None
+    assert not own.path.exists()
 
 
 def test_the_marker_stays_as_long_as_anything_else_does(

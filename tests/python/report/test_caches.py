@@ -11,6 +11,7 @@ from rich.console import Console
 from builders import CaseSpec, RunBuilder
 from strider.report import write_html
 from strider.report.caches import cache_notes, cache_remarks
+from strider.report.charts import bar_charts, line_charts
 from strider.report.facets import Facets
 from strider.report.remarks import cached_cases, remarks
 from strider.report.table import as_rows, render
@@ -46,6 +47,24 @@ def read_of(tmp_path: Path, **keys: object) -> OperationSummary:
 )
 def test_a_row_says_where_a_read_came_from(tmp_path: Path, served: float | None, notes: list[str]) -> None:
     assert cache_notes(read_of(tmp_path, served=served)) == notes
+
+
+def test_charts_draw_rates_of_a_cache_hollow(tmp_path: Path) -> None:
+    def charts_of(shares: list[float]) -> list[str]:
+        cases = [
+            CaseSpec(pattern={"name": "segmented", "transfer": 1 << (16 + place)}, served=share)
+            for place, share in enumerate(shares)
+        ]
+        run = load(RunBuilder(cases).write(tmp_path / f"run{len(shares)}"))
+        facets, reads = Facets.of(list(run.cases.values())), summarize(run)[1::2]
+        drawn = [*line_charts(reads, facets), *bar_charts(reads, facets)]
+        assert all(chart.svg.count("; from cache") == shares.count(0.02) for chart in drawn)
+        return [chart.caption for chart in drawn]
+
+    assert not any("Hollow" in caption for caption in charts_of([1.0, 1.0]))
+    captions = charts_of([0.02, 0.02, 1.0])
+    assert len(captions) == 2
+    assert all(caption.endswith(" Hollow: from cache.") for caption in captions)
 
 
 def test_the_share_is_that_of_all_repetitions(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from builders import MIB, CaseSpec, RunBuilder, sweep
+from metadata_builders import MetadataBuilder, TreeSpec
 from strider.errors import StriderError
 from strider.report import views_of
 from strider.report.charts import Chart
@@ -60,6 +61,21 @@ def test_times_are_in_seconds_whatever_the_report_shows(tmp_path: Path) -> None:
         assert float(rows[0]["p50 [s]"]) == pytest.approx(float(results[0]["latency_p50_s"]), rel=0.01)
         found.append(set(rows[0]))
     assert found[0] == found[1]
+
+
+def test_numbers_have_no_spaces_whatever_their_unit(tmp_path: Path) -> None:
+    run = load(MetadataBuilder([TreeSpec()], repetitions=3).write(tmp_path / "run"))
+    write_tables([run], views_of([run]), tmp_path)
+    results = {row["operation"]: row for row in csv.DictReader((tmp_path / "results.csv").open())}
+    file = tmp_path / "operations-of-metadata-rate-and-latency.csv"
+    rows = list(csv.DictReader(file.open()))
+    assert [row["operation"] for row in rows] == ["create", "stat", "unlink"]
+    for row in rows:
+        mean, low = (float(row[name]) for name in ("mean [op/s]", "min [op/s]"))
+        assert mean == pytest.approx(float(results[row["operation"]]["rate_mean_requests_s"]), rel=0.01)
+        assert 1000 < low <= mean
+        ends = [float(end) for end in row["95 % interval of the mean [op/s]"].split(" – ")]
+        assert ends[0] < mean < ends[1]
 
 
 def test_several_runs_have_folders_of_their_own(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,46 @@ def test_methods_are_lines_against_the_length_of_pieces(tmp_path: Path) -> None:
     assert "length of a piece [bytes]" in chart.svg
     assert all(f">listio {method}<" in chart.svg for method in ("pack", "gather"))
     assert "the rate of pack" in chart.caption
+
+
+def test_each_number_of_clients_has_a_chart_of_its_own(tmp_path: Path) -> None:
+    cases = [
+        replace(vector(method, piece), clients=clients)
+        for clients in (1, 4)
+        for method in ("pack", "gather")
+        for piece in LENGTHS
+    ]
+    charts = view_of(run_of(tmp_path, cases, {})).charts
+    assert [chart.title for chart in charts] == ["vector: write, 1 client", "vector: write, 4 clients"]
+    for chart in charts:
+        assert chart.svg.count(": mean ") == 2 * len(LENGTHS)
+
+
+def test_lengths_swept_at_several_numbers_of_pieces_have_a_chart_for_each(tmp_path: Path) -> None:
+    cases = [
+        CaseSpec(
+            interface={"name": "listio", "method": "pack"},
+            pattern={"name": "vector", "transfer": pieces * piece, "piece": piece, "pieces": pieces},
+            operations=("write",),
+        )
+        for pieces in (64, 100)
+        for piece in LENGTHS
+    ]
+    charts = view_of(run_of(tmp_path, cases, {})).charts
+    titles = [chart.title for chart in charts]
+    assert titles == ["vector: write, 64 pieces, 2 clients", "vector: write, 100 pieces, 2 clients"]
+
+
+def test_methods_are_compared_where_nothing_else_differs(tmp_path: Path) -> None:
+    cases = [
+        vector(method, piece, registration=registration)
+        for registration in ("none", "mlock")
+        for method in ("pack", "gather")
+        for piece in LENGTHS
+    ]
+    (chart,) = view_of(run_of(tmp_path, cases, {})).charts
+    assert chart.caption.count("times the rate of listio pack") == 2
+    assert "gather overtakes pack" not in chart.svg
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,20 @@ def test_the_ranks_rates_add_up_over_time(tmp_path: Path) -> None:
     assert [round(rate) for rate in together.rates] == [20, 20, 40, 40, 0]
 
 
+def test_a_caption_names_the_repetitions_that_are_drawn(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [CaseSpec(operations=("write",), timelines=[[8] * 6])], 7)
+    rows = load_timelines(run.directory)
+    short = [
+        row.model_copy(update={"bytes": row.bytes[:2]}) if row.repetition in (0, 2) else row for row in rows
+    ]
+    (chart,), _ = timelines.charts(short, summarize(run), facets_of(run))
+    assert chart.caption.endswith("; repetitions 1, 3, 4 and 5 of 7 that count.")
+    (whole,), _ = timelines.charts(
+        rows[:3], summarize(run.model_copy(update={"samples": run.samples[:3]})), facets_of(run)
+    )
+    assert "repetition" not in whole.caption
+
+
 def test_the_least_steady_operations_are_drawn(tmp_path: Path) -> None:
     cases = sweep(
         transfers=[1 << power for power in range(10, 24)], interfaces=("posix",), operations=("write",)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from builders import CaseSpec, RunBuilder
+from strider.report import steadiness as module
 from strider.report.steadiness import steadiness
 from strider.statistics import last_ranks, stragglers, summarize
 from strider.store import Run, load
@@ -25,8 +26,9 @@ def run_of(
     repetitions: int = 8,
     clients: int = CLIENTS,
     timelines: Sequence[Sequence[int]] = (),
+    cases: int = 1,
 ) -> Run:
-    """A run of one write on two nodes, every second rank on the second.
+    """A run of writes on two nodes, every second rank on the second.
 
     Args:
         tmp_path: Where to write it.
@@ -35,9 +37,10 @@ def run_of(
         repetitions: How many.
         clients: Number of ranks.
         timelines: Requests of each rank in each tenth of a second.
+        cases: How many, each with one write.
     """
-    case = CaseSpec(operations=("write",), clients=clients, timelines=timelines)
-    directory = RunBuilder([case], repetitions=repetitions).write(tmp_path / "run")
+    specs = [CaseSpec(operations=("write",), clients=clients, timelines=timelines) for _ in range(cases)]
+    directory = RunBuilder(specs, repetitions=repetitions).write(tmp_path / "run")
     events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
     for event in events:
         _change(event, rate, late)
@@ -91,6 +94,18 @@ def test_a_timeline_says_when_a_rank_was_slow(tmp_path: Path, own: list[int], wo
     (sentence,) = said(run)
     assert sentence.startswith("Straggler: rank 7 on node02 ")
     assert sentence.endswith(f" % of the rate{words}")
+
+
+def test_only_stragglers_that_are_told_are_looked_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if rank == 7 else 1.0, cases=5)
+    asked: list[int] = []
+    monkeypatch.setattr(module, "slow_spell", lambda run, operation, case, last: asked.append(case))
+    sentences = said(run)
+    assert asked == [1, 2, 3]
+    assert [sentence.startswith("Straggler: ") for sentence in sentences] == [True] * 3 + [False]
+    assert sentences[-1] == "And 2 smaller stragglers."
 
 
 def test_all_late_ranks_of_a_node_are_one_straggler(tmp_path: Path) -> None:

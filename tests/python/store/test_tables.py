@@ -11,7 +11,7 @@ import pytest
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import ExitCode, StriderError
-from strider.store import derive, export, load, load_clocks, load_timelines, query
+from strider.store import derive, export, load, load_clocks, load_timelines, query, tables
 
 RUN = "2026-11-21-101112-synthetic-abcd"
 QUESTION = """
@@ -51,6 +51,18 @@ def test_parquet_and_events_give_the_same_answers(run_dir: Path) -> None:
     (run_dir / "events.jsonl").unlink()
     assert query([run_dir], QUESTION) == from_events
     assert query([run_dir], "SELECT * FROM ranks ORDER BY ALL") == ranks
+
+
+def test_a_run_is_checked_once_until_it_changes(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[Path] = []
+    monkeypatch.setattr(tables, "check_whole", checked.append)
+    counts = [query([run_dir], "SELECT count(*) AS n FROM samples") for _ in range(3)]
+    assert counts == counts[:1] * 3
+    assert checked == [run_dir]
+    events = run_dir / "events.jsonl"
+    events.write_text("".join(line for line in events.open() if '"rank"' not in line))
+    assert query([run_dir], "SELECT count(*) AS n FROM ranks") == [{"n": 0}]
+    assert checked == [run_dir] * 2
 
 
 def test_parquet_older_than_the_events_is_not_believed(run_dir: Path) -> None:

@@ -1,6 +1,7 @@
 """A cold read can be had by mounting the target anew, where the user says how."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from disks import disk
-from harness import EngineRun, case, plan, read_events, run_engine, strider_command
+from harness import EngineRun, case, plan, read_events, run_engine, strider_command, wait_for
 from strider.engine import Engine
 
 READ = case("segmented", pattern_transfer=65536, pattern_block=1 << 20, clients=2, cache="cold")
@@ -95,3 +96,29 @@ def test_a_command_that_hangs_is_killed_with_all_that_it_started(engine: Engine,
     assert error["message"] == "the remount command took longer than 1.5 s"
     status = Path(f"/proc/{pids.read_text(encoding='utf-8')}/stat")
     assert not status.exists() or status.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
+
+
+def test_ctrl_c_leaves_a_remount_to_its_end(engine: Engine, tmp_path: Path) -> None:
+    """Between unmounting and mounting nothing else would find the target."""
+    begun, ended = tmp_path / "begun", tmp_path / "ended"
+    script = f"touch '{begun}'; sleep 2; touch '{ended}'"
+    suite = tmp_path / "cold.toml"
+    suite.write_text(
+        '[suite]\nname = "cold"\nclients = 2\nrepetitions = 1\n[[case]]\ninterface = "posix"\n'
+        'pattern = "segmented"\ntransfer = "64KiB"\nblock = "1MiB"\noperations = ["write", "read"]\n'
+        'cache = "cold"\n',
+        encoding="utf-8",
+    )
+    target = tmp_path / "target"
+    target.mkdir()
+    words = strider_command(
+        *("run", suite, "--target", target, "--store", tmp_path / "runs", "--quiet", "--ceilings", "none"),
+        *("--remount-command", f'sh -c "{script}"'),
+    )
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+        wait_for(begun.exists, "the remount")
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+    assert run.returncode in (1, 3), said
+    assert ended.exists()
+    assert not list(target.iterdir())

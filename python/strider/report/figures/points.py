@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from strider.report.caches import cache_note
 from strider.report.facets import Facets
 from strider.report.numbers import significant
 from strider.statistics import Distribution, OperationSummary
@@ -15,7 +16,10 @@ Whiskers = Literal["95 % interval", "minimum and maximum", "none"]
 
 @dataclass(frozen=True)
 class Point:
-    """A mean rate in MiB/s with the ends of its whiskers; `label` is what a reader gets who points at it."""
+    """A mean rate in MiB/s with the ends of its whiskers; `label` is what a reader gets who points at it.
+
+    With a `note` it is no rate of storage, and is drawn hollow.
+    """
 
     series: str
     group: str
@@ -25,6 +29,7 @@ class Point:
     high_mib_s: float
     whiskers: Whiskers
     label: str
+    note: str = ""
 
 
 def point_of(summary: OperationSummary, facets: Facets) -> Point | None:
@@ -36,6 +41,8 @@ def point_of(summary: OperationSummary, facets: Facets) -> Point | None:
     spread = "" if whiskers == "none" else f", {whiskers} {significant(low)}–{significant(high)}"
     transfer = "" if case.transfer_bytes is None else f", {format_bytes(case.transfer_bytes)}"
     series = facets.series[case.number]
+    note = cache_note(summary)
+    noted = f"; {note}" if note else ""
     return Point(
         series=series,
         group=facets.group[case.number],
@@ -44,7 +51,8 @@ def point_of(summary: OperationSummary, facets: Facets) -> Point | None:
         low_mib_s=low,
         high_mib_s=high,
         whiskers=whiskers,
-        label=f"{series}{transfer}: mean {significant(rate.mean)} MiB/s{spread} (n = {rate.n})",
+        label=f"{series}{transfer}: mean {significant(rate.mean)} MiB/s{spread} (n = {rate.n}){noted}",
+        note=note,
     )
 
 

@@ -35,8 +35,9 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
         scale=alt.Scale(domain=[0, highest_mib_s], nice=True, zero=True),
         axis=alt.Axis(format="~r", tickCount=6, labelFlush=False),
     )
-    bars = base.mark_bar(height=BAR_STEP * 0.62, stroke="#222", strokeWidth=0.8, fillOpacity=0.75).encode(
+    bars = base.mark_bar(height=BAR_STEP * 0.62, stroke="#222", strokeWidth=0.8).encode(
         x=rate,
+        fillOpacity=alt.condition("datum.note !== ''", alt.value(0.1), alt.value(0.75)),
         color=alt.Color(
             "series:N",
             legend=None,
@@ -69,6 +70,7 @@ def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
             "low": point.low_mib_s,
             "high": point.high_mib_s,
             "label": point.label,
+            "note": point.note,
         }
         for point in points
     ]

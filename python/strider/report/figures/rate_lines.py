@@ -32,7 +32,7 @@ def figure(
     look: Mapping[str, SeriesStyle],
     highest_mib_s: float,
 ) -> dict[str, Any]:
-    """A line chart with a logarithmic (base 2) lower axis and whiskers at each point.
+    """A line chart with a logarithmic (base 2) lower axis and whiskers at each point; hollow with a note.
 
     Args:
         points: Each with its place on the lower axis, from 1.
@@ -77,11 +77,17 @@ def figure(
             "description": {"field": "label", "type": "nominal"},
         },
     }
+    inside = {
+        "transform": [{"filter": "datum.note !== ''"}],
+        "mark": {"type": "point", "filled": True, "size": 20, "opacity": 1, "color": "white", "aria": False},
+        "encoding": {"x": shared["x"], "y": rate, "shape": shape},
+    }
+    hollow = [inside] if any(point.note for _, point in points) else []
     return {
         "data": {"values": _rows(points, list(drawn), places)},
         "width": WIDTH,
         "height": HEIGHT,
-        "layer": [line, *_whiskers(shared), marks],
+        "layer": [line, *_whiskers(shared), marks, *hollow],
         "config": config(),
     }
 
@@ -137,6 +143,7 @@ def _rows(
             "low": point.low_mib_s,
             "high": point.high_mib_s,
             "label": point.label,
+            "note": point.note,
         }
         for place, point in points
     ]

@@ -1,0 +1,183 @@
+"""Servers of a volume on other hosts, started and stopped over ssh: with a real server of it on loopback."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import DEADLINE_S, Json, case, plan, run_engine, strider_command, wait_for
+from labs import Native
+from sshd import Sshd
+from sshd import serve as serve_ssh
+from strider.engine import Engine
+from strider.listio import VOLUME_FILE
+from strider.listio.hosts import HOSTS_FILE
+from strider.listio.tool import SERVER
+
+PIECES: Json = {"pattern": "vector", "pattern_pieces": 64, "pattern_piece": 1000, "pattern_count": 4}
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    """A server of this user's."""
+    with serve_ssh(tmp_path_factory.mktemp("sshd")) as server:
+        yield server
+
+
+class Hosts:
+    """This machine under two names, and a volume's directory."""
+
+    def __init__(self, engine: Engine, server: Sshd, directory: Path) -> None:
+        port = server.host.rpartition(":")[2]
+        self.names = (f"127.0.0.1:{port}", f"localhost:{port}")
+        self.directory = directory
+        path = f"{server.path}:{os.environ['PATH']}"
+        self.environment = {**os.environ, "STRIDER_ENGINE": str(engine.path), "PATH": path}
+
+    def strider(self, *words: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            strider_command("listio", *words),
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            env=self.environment,
+            check=False,
+        )
+
+    def serve(self, *words: object, hosts: str = "") -> subprocess.CompletedProcess[str]:
+        return self.strider("serve", self.directory, "--hosts", hosts or ",".join(self.names), *words)
+
+    def status(self) -> list[Json]:
+        servers: list[Json] = json.loads(self.strider("status", self.directory, "--json").stdout)["servers"]
+        return servers
+
+    def processes(self) -> list[list[str]]:
+        """The command lines of servers of this volume, and of the ssh that leads to them."""
+        found = []
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = file.read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue
+            if any(str(self.directory) in word for word in words) and any(SERVER in word for word in words):
+                found.append(words)
+        return found
+
+
+@pytest.fixture
+def hosts(engine: Engine, sshd: Sshd, tmp_path: Path) -> Iterator[Hosts]:
+    """Two hosts; at the end nothing serves on them."""
+    Native("listio").require(engine)
+    found = Hosts(engine, sshd, tmp_path / "volume")
+    yield found
+    if (found.directory / VOLUME_FILE).exists():
+        found.strider("stop", found.directory)
+    assert found.processes() == []
+
+
+def test_servers_on_two_hosts_serve_and_are_stopped(engine: Engine, hosts: Hosts, tmp_path: Path) -> None:
+    done = hosts.serve("--servers", 3, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (len(told["servers"]), told["transport"]) == (3, "tcp")
+    secret = json.loads((hosts.directory / VOLUME_FILE).read_text())["secret"]
+    running = hosts.processes()
+    assert len(running) == 3, "no ssh has to stay"
+    assert not any(secret in word for words in running for word in words)
+    assert [server["answers"] for server in hosts.status()] == [True] * 3
+
+    native = Native("listio", {"volume": str(hosts.directory / VOLUME_FILE)}, [], tmp_path)
+    measured = run_engine(engine, plan([case(**PIECES, **native.keys(), verify="full", clients=2)]), tmp_path)
+    assert measured.returncode == 0, f"{measured.stderr}\n{measured.of('error')}"
+    assert sum(server["written_bytes"] > 0 for server in hosts.status()) == 3
+    assert hosts.strider("check", hosts.directory).returncode == 0
+
+    again = hosts.serve()
+    assert (again.returncode, "strider listio stop" in again.stderr) == (3, True)
+    stopped = hosts.strider("stop", hosts.directory, "--json")
+    assert json.loads(stopped.stdout)["stopped"] == 3
+    assert hosts.processes() == []
+    assert not (hosts.directory / HOSTS_FILE).exists()
+    assert hosts.strider("status", hosts.directory).returncode == 3
+
+
+def test_what_they_keep_is_found_again_and_only_there(hosts: Hosts) -> None:
+    assert hosts.serve().returncode == 0
+    assert hosts.strider("stop", hosts.directory).returncode == 0
+    kept = hosts.directory / "server-1"
+    kept.rename(hosts.directory / "elsewhere")
+    moved = hosts.serve()
+    assert moved.returncode == 3
+    assert "server 1" in moved.stderr
+    assert "has kept nothing here" in moved.stderr
+    assert hosts.processes() == []
+    (hosts.directory / "elsewhere").rename(kept)
+    assert hosts.serve().returncode == 0
+
+
+def test_one_host_that_fails_leaves_none_on_the_others(hosts: Hosts) -> None:
+    hosts.directory.mkdir()
+    (hosts.directory / "server-1").write_text("in the way")
+    done = hosts.serve()
+    assert done.returncode == 3
+    assert f"cannot start server 1 of {hosts.directory} on {hosts.names[1]}: " in done.stderr
+    assert hosts.processes() == []
+    assert not (hosts.directory / HOSTS_FILE).exists()
+    assert not (hosts.directory / VOLUME_FILE).exists()
+
+
+def test_a_killed_server_is_named_and_the_rest_stopped(hosts: Hosts) -> None:
+    assert hosts.serve().returncode == 0
+    killed = (hosts.directory / "server-1" / "process").read_text().split()[0]
+    os.kill(int(killed), signal.SIGKILL)
+    wait_for(lambda: len(hosts.processes()) == 1, "the end of one")
+    assert [server["answers"] for server in hosts.status()] == [True, False]
+    stopped = hosts.strider("stop", hosts.directory, "--json")
+    assert json.loads(stopped.stdout)["stopped"] == 1
+
+
+def test_a_host_that_is_not_reached_is_one_error(hosts: Hosts) -> None:
+    done = hosts.serve(hosts=f"{hosts.names[0]},localhost:1")
+    assert done.returncode == 3
+    assert "on localhost:1: " in done.stderr
+    assert "Connection refused: ssh must get there without a password" in done.stderr
+    assert hosts.processes() == []
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [("/nonexistent/server", "/nonexistent/server"), ("/bin/true", "exit status 0")],
+)
+def test_a_host_without_the_program_is_one_error(hosts: Hosts, program: str, said: str) -> None:
+    done = hosts.serve("--ssh-server", program)
+    assert done.returncode == 3
+    assert said in done.stderr
+    assert "--ssh-server must name strider-listio-server there" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert hosts.processes() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--hosts", "-oProxyCommand=touch x"], "is no host"),
+        (["--hosts", "a;b"], "is no host"),
+        (["--hosts", "a,a"], "named twice"),
+        (["--hosts", "a", "--ssh-server", "-x"], "no path of a program"),
+        (["--hosts", "a", "--listen", "b"], "leave it out"),
+        (["--ssh-server", "/bin/true"], "name them with --hosts"),
+        (["--hosts", "127.0.0.1", "--transport", "cma"], "choose tcp or ofi"),
+        (["--hosts", "127.0.0.1,localhost", "--servers", "1"], "no more hosts than servers"),
+        (["--hosts", "nowhere.invalid"], "has no address"),
+        (["--hosts", "127.0.0.1,192.0.2.1"], "which other hosts cannot reach"),
+    ],
+)
+def test_mistakes_are_named_before_anything_starts(hosts: Hosts, words: list[str], said: str) -> None:
+    done = hosts.strider("serve", hosts.directory, *words)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert not (hosts.directory / HOSTS_FILE).exists()
