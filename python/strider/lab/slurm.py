@@ -25,8 +25,7 @@ def start(site: Site) -> list[Endpoint]:
     settings = _configure(site)
     site.record.unmarked = ["slurmstepd"]
     site.record.write(site.folder)
-    if os.geteuid() == 0:
-        _start_munge(site)
+    _start_munge(site)
     site.daemon("slurmctld", ["slurmctld", "-D", "-i", "-c", "-f", str(settings)])
     for node in _nodes():
         site.daemon(node, ["slurmd", "-D", "-N", node, "-f", str(settings)])
@@ -47,8 +46,8 @@ def _munge_socket(site: Site) -> Path:
 def _start_munge(site: Site) -> None:
     """What processes prove with on whose behalf they ask; it has a key of its own."""
     key = site.folder / "munge.key"
-    key.touch(mode=0o400)
-    key.write_bytes(os.urandom(128))
+    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400), "wb") as file:
+        file.write(os.urandom(128))
     words = ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={_munge_socket(site)}"]
     own = {"pid": "munge.pid", "seed": "munge.seed", "log": "log/munge.log"}
     site.daemon("munged", [*words, *(f"--{what}-file={site.folder / file}" for what, file in own.items())])
@@ -69,7 +68,9 @@ def _configure(site: Site) -> Path:
         "SlurmctldPort": controller,
         "SlurmUser": user,
         "SlurmdUser": user,
-        **_identity(site),
+        "AuthType": "auth/munge",
+        "CredType": "cred/munge",
+        "AuthInfo": f"socket={_munge_socket(site)}",
         "CommunicationParameters": "NoCtldInAddrAny,NoInAddrAny",
         "StateSaveLocation": site.make("state"),
         "SlurmdSpoolDir": f"{site.make('spool')}/%n",
@@ -96,17 +97,6 @@ def _configure(site: Site) -> Path:
         text.append(f"NodeName={node} NodeHostname={host} NodeAddr={LOOPBACK} Port={port} {size}")
     text.append("PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
     return site.write("slurm.conf", "\n".join([*text, ""]))
-
-
-def _identity(site: Site) -> dict[str, object]:
-    """Munge needs root here; of an ordinary user there is nobody else to be told from."""
-    if os.geteuid() == 0:
-        return {
-            "AuthType": "auth/munge",
-            "CredType": "cred/munge",
-            "AuthInfo": f"socket={_munge_socket(site)}",
-        }
-    return {"AuthType": "auth/none", "CredType": "cred/none"}
 
 
 SLURM = System(

@@ -1,6 +1,7 @@
 """Slurm, for real: ranks on the nodes of an allocation, and suites that the web page submits."""
 
 import os
+import stat
 import subprocess
 import time
 from collections.abc import Iterator
@@ -75,6 +76,14 @@ def test_ranks_are_where_the_allocation_has_them(slurm: Record, target: Path, la
     assert [node["ranks"] for node in started["nodes"]] == [2] * NODES
     assert len(of_kind(only_run(store), "sample")) == 2
     assert not list(target.iterdir())
+
+
+def test_processes_prove_who_they_are(slurm: Record) -> None:
+    said = call(slurm, "scontrol", "show", "config").stdout
+    settings = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
+    assert {key.strip(): value.strip() for key, value in settings.items()}["AuthType"] == "auth/munge"
+    key = Path(cluster_of(slurm)["SLURM_CONF"]).with_name("munge.key")
+    assert stat.S_IMODE(key.stat().st_mode) == 0o400
 
 
 def test_a_batch_job(slurm: Record, target: Path) -> None:
