@@ -333,7 +333,7 @@ void EventStream::ceilings(const CeilingReport& report) {
     ceilings.push_back({{"name", ceiling.name},
                         {"unit", ceiling.unit},
                         {"value", ceiling.value ? Json(*ceiling.value) : Json(nullptr)},
-                        {"spread", ceiling.spread},
+                        {"spread", ceiling.spread ? Json(*ceiling.spread) : Json(nullptr)},
                         {"about", ceiling.about}});
   write_line(line_of({{"event", "ceilings"},
                       {"time_s", time_s()},

@@ -27,7 +27,7 @@ constexpr std::uint64_t request_bytes = mib;
 /// Requests in flight, so that the way to the device does not count with each.
 constexpr unsigned streams = 4;
 constexpr std::uint64_t most_bytes = 1024 * mib, most_buffered_bytes = 256 * mib, first_bytes = 8 * mib;
-/// Of the free space, no more than one part in so many is taken.
+/// Of the free space, all streams together take no more than one part in so many.
 constexpr std::uint64_t parts_of_space = 8;
 constexpr std::align_val_t alignment{4096};
 
@@ -113,15 +113,15 @@ Moved move(const TemporaryFile& file, const DeviceStreamOptions& options, Way wa
 }
 
 /// Bytes that may be written: nothing where there is no room.
-std::uint64_t room(const std::string& path, std::uint64_t most) {
+std::uint64_t room(const std::string& path, std::size_t sharers, std::uint64_t most) {
   struct statvfs status{};
   const std::string folder = path.substr(0, path.rfind('/') + 1);
   if (::statvfs(folder.c_str(), &status) != 0) return most;
   const std::uint64_t free_bytes = static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
-  return std::min(most, free_bytes / parts_of_space / request_bytes * request_bytes);
+  return std::min(most, free_bytes / parts_of_space / sharers / request_bytes * request_bytes);
 }
 
-Ceiling untold(const char* name, const std::string& why) { return {name, "MiB/s", std::nullopt, 0, why}; }
+Ceiling untold(const char* name, const std::string& why) { return {name, "MiB/s", std::nullopt, std::nullopt, why}; }
 
 std::string amount(const Moved& moved) {
   return std::to_string(moved.bytes / mib) + " MiB, 4 requests of 1 MiB in flight";
@@ -170,9 +170,11 @@ DeviceStream measure_buffered(const DeviceStreamOptions& options, std::uint64_t 
 
 DeviceStream measure_device(const DeviceStreamOptions& options) {
   try {
-    const std::uint64_t size = room(options.path, most_bytes);
+    const std::uint64_t size = room(options.path, options.sharers, most_bytes);
     if (size < first_bytes) {
-      const std::string why = "less than 64 MiB are free";
+      const std::string why = options.sharers == 1 ? "less than 64 MiB are free"
+                                                   : "less than 64 MiB are free for each of " +
+                                                         std::to_string(options.sharers) + " machines";
       return {untold("write", why), untold("read", why)};
     }
     try {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,6 +11,8 @@ namespace strider {
 struct DeviceStreamOptions {
   std::string path;    ///< of the file that is made, and removed again
   double seconds = 0;  ///< for each direction
+  /// So many streams may write to the same storage at once: they share what may be taken of the free space.
+  std::size_t sharers = 1;
   /// Asked between requests; false ends the measurement early.
   std::function<bool()> go_on;
 };

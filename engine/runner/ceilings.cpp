@@ -39,7 +39,7 @@ bool uses_storage(const Plan& plan) {
 struct NodeCeiling {
   char name[24], about[160];
   double value, spread;
-  std::uint32_t told;  ///< whether there is a value
+  std::uint32_t has_value, has_spread;
 };
 
 /// What the first rank of a node found. Trivially copyable.
@@ -53,15 +53,16 @@ struct NodeCeilings {
     std::strncpy(own.name, ceiling.name.c_str(), sizeof own.name - 1);
     std::strncpy(own.about, ceiling.about.c_str(), sizeof own.about - 1);
     own.value = ceiling.value.value_or(0);
-    own.spread = ceiling.spread;
-    own.told = ceiling.value ? 1 : 0;
+    own.spread = ceiling.spread.value_or(0);
+    own.has_value = ceiling.value ? 1 : 0;
+    own.has_spread = ceiling.spread ? 1 : 0;
   }
   std::vector<Ceiling> ceilings() const {
+    const auto told = [](std::uint32_t has, double number) { return has != 0 ? std::optional(number) : std::nullopt; };
     std::vector<Ceiling> all;
     for (std::uint32_t i = 0; i < count; ++i) {
       const NodeCeiling& own = each[i];
-      all.push_back(
-          {own.name, "MiB/s", own.told != 0 ? std::optional(own.value) : std::nullopt, own.spread, own.about});
+      all.push_back({own.name, "MiB/s", told(own.has_value, own.value), told(own.has_spread, own.spread), own.about});
     }
     return all;
   }
@@ -69,7 +70,7 @@ struct NodeCeilings {
 
 Ceiling link_ceiling() {
   const Links links = find_links();
-  Ceiling sum{"link", "MiB/s", std::nullopt, 0, ""};
+  Ceiling sum{"link", "MiB/s", std::nullopt, std::nullopt, ""};
   double total = 0;
   const auto mention = [&](const std::string& text) { sum.about += (sum.about.empty() ? "" : ", ") + text; };
   for (const Link& link : links.known) {
@@ -83,15 +84,18 @@ Ceiling link_ceiling() {
 }
 
 /// What storage does by itself, named after what the stream measures: a device of the node, or whatever the target is.
-void add_storage(const RunContext& context, NodeCeilings& mine) {
+/// All machines measure at once, and may do so in one place: `rank` makes the file's name this one's own.
+void add_storage(const RunContext& context, int rank, std::size_t machines, NodeCeilings& mine) {
   const std::string prefix = context.storage.source == StorageSource::process ? "device_" : "target_";
   const bool in_memory = context.storage.file_system == "tmpfs" || context.storage.file_system == "ramfs";
   DeviceStream found;
   if (in_memory) {
     found.write.about = found.read.about = context.storage.file_system + " is memory, there is no device below";
   } else {
-    found = measure_device({context.directory + "/ceiling." + std::to_string(context.nodes.mine), device_seconds,
-                            [] { return !interrupted(); }});
+    found = measure_device({.path = context.directory + "/ceiling." + std::to_string(rank),
+                            .seconds = device_seconds,
+                            .sharers = machines,
+                            .go_on = [] { return !interrupted(); }});
   }
   found.write.name = prefix + "write";
   found.read.name = prefix + "read";
@@ -103,7 +107,12 @@ class Measurement {
  public:
   Measurement(const RunContext& context, const Plan& plan, CeilingMoment moment,
               const std::function<MPI_Comm(std::uint32_t)>& of_first)
-      : context_(context), plan_(plan), moment_(moment), of_first_(of_first), counts_(client_counts(plan)) {
+      : context_(context),
+        plan_(plan),
+        moment_(moment),
+        of_first_(of_first),
+        waiting_{.patience = Patience::long_sleeps, .stall_timeout_s = context.stall_timeout_s},
+        counts_(client_counts(plan)) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     if (moment == CeilingMoment::end) counts_ = {counts_.back()};
@@ -131,6 +140,17 @@ class Measurement {
     return interrupted_;
   }
 
+  /// Whether any rank was interrupted: then what was measured on its node was cut short.
+  bool agreed_by_all() {
+    const std::uint8_t mine = interrupted_ || interrupted() ? 1 : 0;
+    std::uint8_t any = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&mine, &any, 1, MPI_UINT8_T, MPI_MAX, MPI_COMM_WORLD, &request);
+    wait(request, waiting_);
+    interrupted_ = any != 0;
+    return interrupted_;
+  }
+
   void measure_clients(std::uint32_t clients) {
     const std::uint64_t begin = monotonic_ns();
     const std::vector<Ceiling> found = measure_ranks(context_, of_first_(clients), interrupted_);
@@ -146,8 +166,8 @@ class Measurement {
     if (context_.nodes.counts) mine.add(link_ceiling());
     if (leaders.size() > 1) measure_between(leaders, mine);
     else if (ranks_ > 1 && rank_ < 2) measure_within(mine);
-    if (context_.nodes.counts && uses_storage(plan_)) add_storage(context_, mine);
-    gather(mine, begin);
+    if (context_.nodes.counts && uses_storage(plan_)) add_storage(context_, rank_, leaders.size(), mine);
+    if (!agreed_by_all()) gather(mine, begin);
   }
 
   void measure_between(const std::vector<int>& leaders, NodeCeilings& mine) {
@@ -170,7 +190,7 @@ class Measurement {
     std::vector<std::uint8_t> leads(static_cast<std::size_t>(ranks_));
     MPI_Request request;
     MPI_Iallgather(&mine, 1, MPI_UINT8_T, leads.data(), 1, MPI_UINT8_T, MPI_COMM_WORLD, &request);
-    wait(request, idle);
+    wait(request, waiting_);
     std::vector<int> leaders;
     for (int rank = 0; rank < ranks_; ++rank)
       if (leads[static_cast<std::size_t>(rank)] != 0) leaders.push_back(rank);
@@ -194,7 +214,7 @@ class Measurement {
     std::vector<NodeCeilings> all(rank_ == 0 ? static_cast<std::size_t>(ranks_) : 0);
     MPI_Request request;
     MPI_Igather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-    wait(request, {.patience = Patience::long_sleeps, .stall_timeout_s = context_.stall_timeout_s});
+    wait(request, waiting_);
     for (const NodeCeilings& node : all)
       if (node.count > 0) report({moment_, node.node, std::nullopt, seconds_since(begin), node.ceilings()});
   }
@@ -206,6 +226,7 @@ class Measurement {
   const Plan& plan_;
   CeilingMoment moment_;
   const std::function<MPI_Comm(std::uint32_t)>& of_first_;
+  WaitOptions waiting_;  ///< for ranks that come at about the same time
   std::vector<std::uint32_t> counts_;
   int rank_ = 0, ranks_ = 1;
   bool interrupted_ = false;

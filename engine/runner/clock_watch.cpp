@@ -16,7 +16,7 @@ constexpr std::uint64_t longest_comparison_ns = 2'000'000;
 /// Whether there will be another exchange.
 enum Goes : std::uint64_t { on, not_on };
 
-/// What the first rank with a clock tells rank 0.
+/// What the first rank with a clock tells rank 0, by way of those above it.
 struct Found {
   ClockMap way_up;  ///< to the clock above
   double local_s;   ///< of the last comparison
@@ -38,6 +38,23 @@ void receive(void* data, int bytes, int sender, MPI_Comm communicator, const Wai
 
 /// Clocks form a binomial tree: each is compared with the one whose number lacks its lowest bit.
 constexpr std::uint32_t above(std::uint32_t clock) { return clock & (clock - 1); }
+
+/// On the first rank of each clock: passes on what it and those below it found. On rank 0 the result has all.
+std::vector<Found> pass_up(const Found& own, std::uint32_t mine, const std::vector<int>& first, std::uint32_t clocks,
+                           MPI_Comm communicator, const WaitOptions& waiting) {
+  std::vector<Found> all{own};  // those below have the next numbers, the nearest first
+  for (std::uint32_t step = 1; step < clocks; step *= 2) {
+    if ((mine & step) != 0) {
+      send(all.data(), static_cast<int>(all.size() * sizeof own), first[above(mine)], communicator, waiting);
+      break;
+    }
+    if (mine + step >= clocks) continue;
+    const std::size_t before = all.size(), more = std::min(step, clocks - mine - step);
+    all.resize(before + more);
+    receive(&all[before], static_cast<int>(more * sizeof own), first[mine + step], communicator, waiting);
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -98,13 +115,12 @@ ClockReading ClockWatch::compare_with_neighbours() const {
 
 /// Rank 0 follows the ways up to its own clock and tells everybody.
 void ClockWatch::collect(const ClockMap& way_up) {
-  const Found mine{way_up, last_.local_s};
-  if (leads_ && rank_ != 0) send(&mine, sizeof mine, 0, communicator_, waiting_);
+  std::vector<Found> found;
+  if (leads_)
+    found = pass_up({way_up, last_.local_s}, nodes_.clock, nodes_.first_of_clock, clocks_, communicator_, waiting_);
   for (std::uint32_t clock = 1; rank_ == 0 && clock < clocks_; ++clock) {
-    Found found{};
-    receive(&found, sizeof found, nodes_.first_of_clock[clock], communicator_, waiting_);
-    maps_[clock] = found.way_up.then(maps_[above(clock)]);
-    readings_[clock] = {found.local_s, maps_[clock].offset_at(found.local_s), maps_[clock].error_s};
+    maps_[clock] = found[clock].way_up.then(maps_[above(clock)]);
+    readings_[clock] = {found[clock].local_s, maps_[clock].offset_at(found[clock].local_s), maps_[clock].error_s};
   }
   MPI_Request request;
   MPI_Ibcast(maps_.data(), static_cast<int>(maps_.size() * sizeof(ClockMap)), MPI_BYTE, 0, communicator_, &request);

@@ -14,8 +14,8 @@ namespace strider {
 /// The clocks of a phase's nodes beside rank 0's. They are compared right before and right after the phase, never while
 /// it runs; in between they are taken to drift steadily. A comparison is a few messages there and back, of which the
 /// fastest counts (Cristian 1989): half its round trip bounds the error. Nodes form a binary tree with rank 0's at the
-/// root, in which each is compared with the one above it, so the time grows with the logarithm of their number, and
-/// errors add up along the way. Where all ranks have one clock nothing is done.
+/// root, in which each is compared with the one above it, and what was found goes up the same way, so the time grows
+/// with the logarithm of their number; errors add up along the way. Where all ranks have one clock nothing is done.
 class ClockWatch {
  public:
   ClockWatch(const Nodes& nodes, MPI_Comm communicator, const WaitOptions& waiting);

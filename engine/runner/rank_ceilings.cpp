@@ -170,8 +170,8 @@ std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communica
     for (std::size_t kind = 0; kind < RankWork::kinds && !was_interrupted; ++kind)
       found[kind].push_back(all.rate[kind]);
   }
-  if (found[0].empty()) return {};
-  if (lacking > 0) return {{"memory_copy", "MiB/s", std::nullopt, 0, "a rank has no memory for it"}};
+  if (was_interrupted) return {};
+  if (lacking > 0) return {{"memory_copy", "MiB/s", std::nullopt, std::nullopt, "a rank has no memory for it"}};
   return ceilings_of(found, about_copy(size, static_cast<std::size_t>(here)));
 }
 

@@ -9,12 +9,12 @@
 namespace strider {
 
 /// What all ranks of a communicator together can do without any storage: copy memory, generate data, verify it, and
-/// make requests of the interface that moves nothing. Collective; on rank 0 the result. Ends early, and then with less,
-/// once a rank is interrupted; `interrupted` says so on all ranks. Throws StallError.
+/// make requests of the interface that moves nothing. Collective; on rank 0 the result. Ends early, and then with
+/// nothing, once a rank is interrupted; `interrupted` says so on all ranks. Throws StallError.
 std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communicator, bool& interrupted);
 
 /// MiB/s that this rank sends to the next one of the communicator by MPI while it receives as much from the one before:
-/// a figure for each round, the same number on all ranks. Collective.
+/// a figure for each round, the same number on all ranks; they mean nothing once a rank is interrupted. Collective.
 std::vector<double> measure_messages(const RunContext& context, MPI_Comm communicator);
 
 }  // namespace strider

@@ -84,21 +84,22 @@ void Engine::turn(milliseconds patience) {
   for (const auto& link : links_) link->drive();
 }
 
+void Engine::refuse(const Link& link, int error, const std::string& why) {
+  throw IoError({"connect", link.name(), 0, 0, error}, link.name() + ": " + why,
+                "see that the server runs (strider listio status) and that the volume file is its own");
+}
+
 void Engine::ensure_up(std::uint32_t server) {
   Link& link = *links_.at(server);
   if (link.is_up()) return;
-  const auto refuse = [&link](int error, const std::string& why) {
-    throw IoError({"connect", link.name(), 0, 0, error}, link.name() + ": " + why,
-                  "see that the server runs (strider listio status) and that the volume file is its own");
-  };
   const Deadline deadline = in(options_.connect_patience);
   try {
     link.connect(deadline);
   } catch (const IoError& error) {
-    refuse(ECONNREFUSED, error.what());
+    refuse(link, ECONNREFUSED, error.what());
   }
   while (!link.is_up()) {
-    if (!link.refusal().empty()) refuse(EACCES, link.refusal());
+    if (!link.refusal().empty()) refuse(link, EACCES, link.refusal());
     if (has_passed(deadline)) link.break_off(ETIMEDOUT, "no answer in time");
     else turn(until(deadline));
   }
@@ -359,9 +360,11 @@ const MethodCosts& Engine::method_costs() {
   const auto move = [&](Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method) {
     move_once(link, *buffer, memory, direction, pieces, piece_bytes, method);
   };
-  costs_ = std::make_unique<MethodCosts>(measure_methods(move, most_bytes));
+  MethodCosts found = measure_methods(move, most_bytes);
+  // What moved nothing took no time: of a connection that broke meanwhile no costs are known.
+  if (!link.is_up()) refuse(link, ECONNRESET, "the connection broke while it was found out what moving data costs");
   link.return_buffer(*buffer);
-  return *costs_;
+  return *(costs_ = std::make_unique<MethodCosts>(std::move(found)));
 }
 
 void Engine::choose(Method method, std::uint64_t threshold_bytes) {

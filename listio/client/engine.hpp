@@ -47,6 +47,7 @@ class Engine final : TransportEvents {
   void abandon(Operation& operation) noexcept;
 
   void invalidate(const Range& range);
+  /// Measured on the connection to the first server when they are first asked for. IoError, also if it breaks then.
   const MethodCosts& method_costs();
   void choose(Method method, std::uint64_t threshold_bytes);
   Calibration calibrate_registration();
@@ -58,6 +59,7 @@ class Engine final : TransportEvents {
   void completed(Peer peer, std::uint64_t token) override;
   void closed(Peer peer, const std::string& reason) override;
   Link* find(Peer peer);
+  [[noreturn]] static void refuse(const Link& link, int error, const std::string& why);
 
   void add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
                      std::span<const Extent> pieces);

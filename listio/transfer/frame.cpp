@@ -61,8 +61,8 @@ std::optional<Greeting> read_greeting(std::span<const std::byte> bytes, std::str
   }
   const auto version = reader.number<std::uint32_t>();
   if (version != Greeting::version) {
-    refusal =
-        "speaks version " + std::to_string(version) + " of the transport, not " + std::to_string(Greeting::version);
+    refusal = "speaks version " + std::to_string(version) + " of the transport, this one " +
+              std::to_string(Greeting::version) + "; use the same release of Strider on both sides";
     return {};
   }
   Greeting greeting;

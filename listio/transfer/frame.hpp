@@ -32,9 +32,10 @@ FrameHead write_head(const Frame& frame);
 /// Nothing if there is no such kind, a greeting or message is longer than one may be, or there is more padding.
 std::optional<Frame> read_head(std::span<const std::byte, Frame::head_bytes> head);
 
-/// The first thing that both sides say: who they are.
+/// The first thing that both sides say: who they are. In every version its frame and its beginning are the same.
 struct Greeting {
-  static constexpr std::uint32_t version = 1;
+  /// Of frames. 1: the kind had four bytes, and nothing was padded.
+  static constexpr std::uint32_t version = 2;
 
   std::string transport;             ///< its name, at most 16 bytes
   std::uint64_t process = 0;         ///< pid

@@ -15,7 +15,8 @@ from harness import wait_for
 
 _SERVER = "/usr/sbin/sshd"
 _PRIVILEGE_SEPARATION = Path("/run/sshd")
-"""Where root's sshd locks its children up; a service that starts makes it."""
+"""Where root's sshd locks its children up. Empty, and left as the system's service leaves it: other servers
+may use it at the same time."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +52,18 @@ def serve(folder: Path) -> Iterator[Sshd]:
         f"AuthorizedKeysFile {folder}/authorized_keys\n"
         "StrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
     )
-    made = os.geteuid() == 0 and not _PRIVILEGE_SEPARATION.exists()
-    if made:
-        _PRIVILEGE_SEPARATION.mkdir(mode=0o755)
-    server = subprocess.Popen(
-        [_SERVER, "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    if os.geteuid() == 0:
+        _PRIVILEGE_SEPARATION.mkdir(mode=0o755, exist_ok=True)
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            [_SERVER, "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=log
+        )
     try:
         wait_for(lambda: _listens(port), "sshd")
         yield Sshd(f"127.0.0.1:{port}", _client(folder), folder)
     finally:
         server.kill()
-        server.communicate()
-        if made:
-            _PRIVILEGE_SEPARATION.rmdir()
+        server.wait()
 
 
 def _client(folder: Path) -> Path:

@@ -186,13 +186,21 @@ def test_a_target_that_takes_no_file_ends_no_run(engine: Engine, tmp_path: Path)
     assert done.events[-1]["event"] == "end"
 
 
+def has_ceilings(events_file: Path) -> bool:
+    """Whether any were written."""
+    return events_file.exists() and '"ceilings"' in events_file.read_text(encoding="utf-8")
+
+
 def test_an_interruption_ends_the_measuring_too(engine: Engine, tmp_path: Path) -> None:
     one = case("segmented", pattern_block=1 << 20, operations=["write"], clients=2)
     with EngineJob(engine, plan([one]), tmp_path, options=["--ceilings", "all"]) as job:
-        wait_for(lambda: job.events_file.exists() and job.events_file.stat().st_size > 0, "the first event")
+        wait_for(lambda: has_ceilings(job.events_file), "the ceilings of the clients")
         job.process.send_signal(signal.SIGINT)
         done = job.finish()
     assert done.events[-1]["status"] in ("interrupted", "complete")
+    figures = [(one["name"], one["value"]) for event in done.of("ceilings") for one in event["ceilings"]]
+    assert figures
+    assert [(name, value) for name, value in figures if value == 0] == [], "cut short, yet told"
     assert list(done.directory.iterdir()) == []
 
 

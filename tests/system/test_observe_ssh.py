@@ -103,6 +103,7 @@ def test_what_cannot_be_observed_ends_before_the_run(
 ) -> None:
     done = observed.run(observed.command(host or sshd.host, program=program))
     assert done.returncode == 3
+    assert "observing" not in done.stderr
     (error,) = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
     assert error.startswith(f"strider: cannot observe {host or sshd.host}: ")
     assert message in error

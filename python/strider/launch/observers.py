@@ -42,9 +42,16 @@ class Observing:
         """What was typed: hosts with commas between, and the path of the engine over there.
 
         Raises:
-            StriderError: A host or the path is none.
+            StriderError: A host or the path is none, or the lines of two hosts would go to one file.
         """
         named = ssh.parse_hosts("--observe", hosts) if hosts is not None else []
+        by_file: dict[str, str] = {}
+        for host in named:
+            if (other := by_file.setdefault(_file_name(host), host)) != host:
+                raise StriderError(
+                    f'--observe: the lines of "{other}" and "{host}" would both go to {_file_name(host)}: '
+                    "name one of them otherwise, as by an alias in ssh's configuration"
+                )
         ssh.check_program("--observe-engine", engine)
         return cls(named, engine)
 
@@ -113,16 +120,18 @@ def observers(observing: Observing, store: Path, tell: Callable[[str], None]) ->
         yield []
         return
     found: list[Observer] = []
+    begun = False
     with _folder(store) as folder:
         try:
             for host in observing.hosts:
                 found.append(_start(host, observing.engine, folder))
             _await(found)
+            begun = True
             yield found
         finally:
             for observer in found:
                 observer.end()
-                if observer.problem:
+                if begun and observer.problem:
                     tell(f"observing {observer.host} {observer.problem}")
 
 
@@ -137,8 +146,12 @@ def _folder(store: Path) -> Iterator[Path]:
         yield Path(path)
 
 
+def _file_name(host: str) -> str:
+    return f"observed-{re.sub(r'[^A-Za-z0-9._-]', '_', host)}.jsonl"
+
+
 def _start(host: str, engine: str, folder: Path) -> Observer:
-    file = folder / f"observed-{re.sub(r'[^A-Za-z0-9._-]', '_', host)}.jsonl"
+    file = folder / _file_name(host)
     said = file.with_suffix(".messages")
     try:
         with file.open("wb") as lines, said.open("wb") as messages:

@@ -57,4 +57,4 @@ class Analysis:
         if verdict.explained or not own:
             return said
         first = own[0]
-        return f"{said}; {first.ratio:.2g} × the {first.counter} of {first.base.case.interface_name}"
+        return f"{said}; {first.ratio:.2g} × the {first.counter} of {first.base_name}"

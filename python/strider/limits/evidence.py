@@ -8,6 +8,7 @@ from statistics import fmean
 
 from strider.statistics import OperationSummary
 from strider.statistics.ceilings import MEMORY_COPY, NULL_REQUESTS, Ceilings
+from strider.statistics.exceeding import is_through_target
 from strider.store.model import Sample
 from strider.units import MIB
 
@@ -45,8 +46,8 @@ class Evidence:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the target is a file system in memory."""
-        return self.file_system in _IN_MEMORY
+        """Whether the bytes go to a file system in memory."""
+        return self.file_system in _IN_MEMORY and is_through_target(self.summary.case)
 
     def mean(self, name: str) -> float | None:
         """Mean of a field of the samples over the repetitions in which it is known."""
@@ -80,10 +81,13 @@ class Evidence:
         return min(1.0, sum(known) / elapsed_s) if elapsed_s and known else None
 
     def share_of_ranks(self, *names: str) -> float | None:
-        """Share of the time of all ranks together that fields summed over the ranks come to."""
+        """Share of the time of all ranks together, 0 to 1, that fields summed over the ranks come to.
+
+        Threads of a rank add up, so that processor time may come to more than what passed.
+        """
         elapsed_s = self.mean("elapsed_s")
         known = [part for part in map(self.mean, names) if part is not None]
-        return sum(known) / (elapsed_s * self.clients) if elapsed_s and known else None
+        return min(1.0, sum(known) / (elapsed_s * self.clients)) if elapsed_s and known else None
 
     @property
     def share_of_memory(self) -> float | None:
@@ -104,8 +108,11 @@ class Evidence:
         return "read" if "read" in operation else "write"
 
     def share_of_storage(self, kind: str) -> float | None:
-        """Rate ÷ that of the sequential stream of each node; `kind` is `device` or `target`."""
-        if self.direction is None:
+        """Rate ÷ that of the sequential stream of each node; `kind` is `device` or `target`.
+
+        None for what does not go through the target's directory.
+        """
+        if self.direction is None or not is_through_target(self.summary.case):
             return None
         return ratio(self.rate_mib_s, self.ceilings.of_nodes(f"{kind}_{self.direction}", self.nodes))
 

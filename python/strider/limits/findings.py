@@ -17,16 +17,23 @@ UNEXPLAINED = "nothing measured here explains it"
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule that applies to a result, with the number that decided."""
+    """A rule that applies to a result.
+
+    Attributes:
+        rule: The rule.
+        share: The number that decided; None where the rule applies by definition and it is not known.
+        evidence: What is known of the result.
+    """
 
     rule: Rule
-    share: float
+    share: float | None
     evidence: Evidence
 
     @property
     def text(self) -> str:
         """What it says of this result."""
-        said = self.rule.words(self.evidence).format(share=self.rule.number(self.share, self.share))
+        number = "" if self.share is None else self.rule.number(self.share, self.share)
+        said = self.rule.words(self.evidence).format(share=number)
         detail = self.rule.detail(self.evidence)
         return f"{said}, {detail}" if detail else said
 
@@ -79,9 +86,9 @@ def find(run: Run, summaries: Sequence[OperationSummary]) -> list[Verdict]:
 def _judge(evidence: Evidence) -> Verdict:
     shares = {rule.name: rule.share(evidence) for rule in RULES}
     findings = [
-        Finding(rule, share, evidence)
+        Finding(rule, shares[rule.name], evidence)
         for rule in RULES
-        if (share := shares[rule.name]) is not None and rule.applies(share)
+        if rule.applies(evidence, shares[rule.name])
     ]
     return Verdict(evidence, {name: share for name, share in shares.items() if share is not None}, findings)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
@@ -47,6 +47,8 @@ class Move:
     Attributes:
         base: What is compared with.
         other: What differs from it.
+        base_name: Its interface, with those settings that tell it from others of the run: `posix direct`.
+        other_name: Likewise.
         counter: Name of the counter.
         base_value: For each MiB or operation, geometric mean over the repetitions.
         other_value: Likewise.
@@ -55,6 +57,8 @@ class Move:
 
     base: OperationSummary
     other: OperationSummary
+    base_name: str
+    other_name: str
     counter: str
     base_value: float
     other_value: float
@@ -120,13 +124,41 @@ def moves(summaries: Sequence[OperationSummary], counters: Sequence[NodeCounters
     counted: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
     for node in counters:
         counted[node.case, node.operation].append(node)
+    names = _names([summary.case for summary in summaries])
     found = []
     for same in _same_work(summaries):
         base = _base_of(same)
         for other in same:
-            if other is not base:
-                found += _pair(base, other, counted)
+            if names[other.case.number] != names[base.case.number]:
+                found += _pair(base, other, names, counted)
     return found
+
+
+def _names(cases: Sequence[Case]) -> dict[int, str]:
+    """By number of the case, its interface with those of its settings that differ between cases."""
+    settings: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for case in cases:
+        for key, value in case.interface.items():
+            settings[case.interface_name, key].add(json.dumps(value, sort_keys=True))
+    return {case.number: _name(case, settings) for case in cases}
+
+
+def _name(case: Case, settings: Mapping[tuple[str, str], Collection[str]]) -> str:
+    varying = [
+        _setting(key, value)
+        for key, value in case.interface.items()
+        if len(settings[case.interface_name, key]) > 1
+    ]
+    return " ".join([case.interface_name, *filter(None, varying)])
+
+
+def _setting(key: str, value: object) -> str:
+    """`direct`, `method vectored`; nothing for what is off or empty."""
+    if value is True:
+        return key
+    if value is None or value is False or value in ("", {}, []):
+        return ""
+    return f"{key} {value if isinstance(value, str) else json.dumps(value)}"
 
 
 def _same_work(summaries: Sequence[OperationSummary]) -> list[list[OperationSummary]]:
@@ -151,6 +183,7 @@ def _base_of(same: Sequence[OperationSummary]) -> OperationSummary:
 def _pair(
     base: OperationSummary,
     other: OperationSummary,
+    names: Mapping[int, str],
     counted: Mapping[tuple[int, str], Sequence[NodeCounters]],
 ) -> list[Move]:
     found = []
@@ -160,8 +193,16 @@ def _pair(
             for summary in (base, other)
         )
         if before and after:
-            interval = _interval(before, after)
-            move = Move(base, other, counter.name, geometric_mean(before), geometric_mean(after), interval)
+            move = Move(
+                base,
+                other,
+                names[base.case.number],
+                names[other.case.number],
+                counter.name,
+                geometric_mean(before),
+                geometric_mean(after),
+                _interval(before, after),
+            )
             found += [move] if move.is_told else []
     return sorted(found, key=lambda move: -abs(math.log(move.ratio)))[:MOST_TOLD]
 
@@ -189,8 +230,7 @@ def move_sentences(found: Sequence[Move]) -> list[str]:
     """One sentence for each pair of interfaces and operation, with the counters that moved most."""
     pairs: defaultdict[tuple[str, str, str], list[Move]] = defaultdict(list)
     for move in found:
-        names = move.other.case.interface_name, move.base.case.interface_name, move.other.operation
-        pairs[names].append(move)
+        pairs[move.other_name, move.base_name, move.other.operation].append(move)
     return [_sentence(names, own) for names, own in pairs.items()]
 
 

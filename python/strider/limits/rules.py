@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from strider.limits.evidence import Evidence, ratio
-from strider.units import format_rate
+from strider.statistics.exceeding import BEYOND_DEVICE
+from strider.units import MIB, format_rate
 
 Weight = Literal["explains", "adds"]
 
 _CACHED = 0.1
 """As in the note `from cache`: a read of which less came from storage."""
+_BEYOND_MESSAGES = 1.2
+"""With so many times what MPI moved, the network is faster than that, and not full."""
 
 
 def _nothing(_: Evidence) -> str:
@@ -31,12 +34,13 @@ class Rule:
     Attributes:
         name: What it is about, in a word or two.
         weight: Whether it alone explains a rate.
-        threshold: From this value of `share` on it applies.
+        threshold: From this value of `share` on it applies; 0 where it applies at any.
         share: The number that decides, of most rules a share from 0 to 1; None where it is not known.
         words: What it says, a clause with `{share}` where the number goes.
         why: Why the threshold is where it is.
         detail: What it says besides of a single result.
-        below: Another rule says more from this value on.
+        below: From this value on it is another rule's, or not true.
+        holds: Of a rule that applies by definition: whether it does, be the share known or not.
         unit: How the number is told.
     """
 
@@ -48,10 +52,13 @@ class Rule:
     why: str
     detail: Callable[[Evidence], str] = _nothing
     below: float = float("inf")
+    holds: Callable[[Evidence], bool] | None = None
     unit: Literal["%", "×"] = "%"
 
-    def applies(self, share: float | None) -> bool:
-        """Whether the share is one of which the rule speaks."""
+    def applies(self, evidence: Evidence, share: float | None) -> bool:
+        """Whether the rule speaks of a result with this share."""
+        if self.holds:
+            return self.holds(evidence)
         return share is not None and self.threshold <= share < self.below
 
     def number(self, lowest: float, highest: float) -> str:
@@ -77,17 +84,28 @@ def _pace(evidence: Evidence) -> float | None:
     if load is not None:
         return None if load.saturated else ratio(load.achieved, load.offered)
     limit = evidence.summary.case.common_parameters().get("rate_limit")
-    return ratio(evidence.requests_s, float(limit)) if isinstance(limit, int | float) and limit > 0 else None
+    if not isinstance(limit, int | float) or limit <= 0:
+        return None
+    if evidence.summary.case.is_metadata:
+        return ratio(evidence.requests_s, float(limit))
+    return ratio(evidence.rate_mib_s, limit / MIB)
+
+
+def _is_null(evidence: Evidence) -> bool:
+    return evidence.interface == "null"
 
 
 def _null(evidence: Evidence) -> float | None:
-    if evidence.interface != "null":
-        return None
-    return evidence.share_of_requests or 0.0
+    return evidence.share_of_requests if _is_null(evidence) else None
+
+
+def _null_words(evidence: Evidence) -> str:
+    beside = " ({share} of the bare request loop)" if evidence.share_of_requests is not None else ""
+    return f"nothing is moved{beside}: this is Strider's own cost"
 
 
 def _requests(evidence: Evidence) -> float | None:
-    return None if evidence.interface == "null" else evidence.share_of_requests
+    return None if _is_null(evidence) else evidence.share_of_requests
 
 
 def _data(evidence: Evidence) -> float | None:
@@ -116,16 +134,15 @@ def _exceeding_words(evidence: Evidence) -> str:
 
 
 def _memory(evidence: Evidence) -> float | None:
-    return None if evidence.interface == "null" else evidence.share_of_memory
+    return None if _is_null(evidence) else evidence.share_of_memory
 
 
 def _in_memory(evidence: Evidence) -> float | None:
-    stored = evidence.in_memory and evidence.interface != "null"
-    return (evidence.share_of_memory or 0.0) if stored else None
+    return evidence.share_of_memory if evidence.in_memory else None
 
 
 def _in_memory_words(evidence: Evidence) -> str:
-    beside = ", at {share} of memory copy" if evidence.share_of_memory else ""
+    beside = ", at {share} of memory copy" if evidence.share_of_memory is not None else ""
     return f"the target is in memory ({evidence.file_system}){beside}: no storage takes part"
 
 
@@ -158,6 +175,9 @@ def _link_detail(evidence: Evidence) -> str:
 
 
 def _messages(evidence: Evidence) -> float | None:
+    """The same ÷ what MPI moved between the nodes, which is asked where the links' speed is not known."""
+    if evidence.ceilings.of_nodes("link", evidence.nodes) is not None:
+        return None
     return ratio(evidence.outside_mib_s, evidence.ceilings.of_nodes("network", evidence.nodes))
 
 
@@ -192,8 +212,9 @@ RULES: tuple[Rule, ...] = (
         "explains",
         0.0,
         _null,
-        _always("nothing is moved ({share} of the bare request loop): this is Strider's own cost"),
+        _null_words,
         "By definition, at any rate.",
+        holds=_is_null,
     ),
     Rule(
         "think",
@@ -261,6 +282,7 @@ RULES: tuple[Rule, ...] = (
         _in_memory,
         _in_memory_words,
         "By definition, at any rate.",
+        holds=lambda evidence: evidence.in_memory,
     ),
     Rule(
         "request rate",
@@ -276,8 +298,9 @@ RULES: tuple[Rule, ...] = (
         0.9,
         _device,
         _always("the device's sequential rate is reached ({share})"),
-        "Within the tenth by which two measurements of a device differ.",
+        "Within the tenth by which two measurements of a device differ; a higher rate refutes it.",
         _stream_detail("device"),
+        below=BEYOND_DEVICE,
     ),
     Rule(
         "target stream",
@@ -327,7 +350,8 @@ RULES: tuple[Rule, ...] = (
         0.8,
         _messages,
         _always("{share} of what MPI moves between the nodes goes over their network"),
-        "As for the link, where its speed is not known.",
+        "As for the link, where its speed is not known; more than MPI can move refutes it.",
+        below=_BEYOND_MESSAGES,
     ),
     Rule(
         "processors",

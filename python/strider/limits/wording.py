@@ -35,8 +35,8 @@ def _names(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _sentence(words: str, group: Sequence[Finding], verdicts: Sequence[Verdict]) -> str:
-    shares = [finding.share for finding in group]
-    number = group[0].rule.number(min(shares), max(shares))
+    shares = [finding.share for finding in group if finding.share is not None]
+    number = group[0].rule.number(min(shares), max(shares)) if shares else ""
     detail = group[0].rule.detail(group[0].evidence) if len(group) == 1 else ""
     said = words.format(share=number) + (f", {detail}" if detail else "")
     own = {id(finding.evidence) for finding in group}

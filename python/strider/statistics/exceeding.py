@@ -38,6 +38,8 @@ _NETWORKED = frozenset(
         "fuse.xrootdfs",
     ]
 )
+#: Interfaces that bring a client of their own: what the target's directory is on says nothing of their bytes.
+OWN_CLIENTS = frozenset(["cephfs", "gfapi", "listio", "nfs", "pvfs2", "xrootd"])
 _Amount = Callable[[Sequence[CounterGroup]], float]
 
 
@@ -65,6 +67,11 @@ def is_networked(file_system: str) -> bool:
     return file_system in _NETWORKED
 
 
+def is_through_target(case: Case) -> bool:
+    """Whether the bytes of a case go through the file system of the target's directory."""
+    return case.interface_name != "null" and case.interface_name not in OWN_CLIENTS
+
+
 def exceeding(
     case: Case,
     operation: str,
@@ -77,7 +84,7 @@ def exceeding(
 
     Only what a cache can have served is judged. A rate above the device's is no proof by itself, as one
     stream is not all that a device can do: direct I/O, data that was synced, and what counters saw at the
-    device are left alone.
+    device are left alone, and so is what does not go through the target's directory.
 
     Args:
         case: The case.
@@ -90,7 +97,7 @@ def exceeding(
     direction = _direction(operation)
     if case.is_metadata or direction is None or not samples:
         return None
-    if case.interface_name == "null" or case.interface.get("direct"):
+    if not is_through_target(case) or case.interface.get("direct"):
         return None
     rate = median(sample.rate_mib_s for sample in samples)
     nodes = max(sample.nodes for sample in samples)

@@ -284,14 +284,14 @@ class Ceiling(Record):
         name: `memory_copy`, `data_generation`, …; docs/formats.md lists them.
         unit: `MiB/s` or `requests/s`.
         value: None where it could not be measured; `about` says why.
-        spread: (Highest - lowest) ÷ median of the rounds in which it was measured.
+        spread: (Highest - lowest) ÷ median of the rounds in which it was measured; None of fewer than two.
         about: How it was measured.
     """
 
     name: str
     unit: str = "MiB/s"
     value: float | None = None
-    spread: Real = 0.0
+    spread: float | None = None
     about: str = ""
 
 

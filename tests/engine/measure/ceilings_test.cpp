@@ -16,10 +16,12 @@ constexpr std::uint64_t mib = 1 << 20;
 TEST(CeilingTest, IsTheMedianOfTheRoundsWithTheirSpread) {
   const Ceiling odd = ceiling_of("memory_copy", "MiB/s", {30, 10, 20}, "how");
   EXPECT_EQ(odd.value, 20);
-  EXPECT_DOUBLE_EQ(odd.spread, 1.0);
+  EXPECT_EQ(odd.spread, 1.0);
   EXPECT_EQ(odd.about, "how");
   EXPECT_EQ(ceiling_of("x", "MiB/s", {10, 20}, "").value, 15);
   EXPECT_EQ(ceiling_of("x", "MiB/s", {0, 0}, "").spread, 0);
+  EXPECT_EQ(ceiling_of("x", "MiB/s", {10}, "").value, 10);
+  EXPECT_EQ(ceiling_of("x", "MiB/s", {10}, "").spread, std::nullopt) << "one round has none";
 }
 
 class CacheTest : public testing::Test {
@@ -126,7 +128,7 @@ TEST_F(LinksTest, CountInfiniBandOnce) {
 class DeviceStreamTest : public testing::Test {
  protected:
   DeviceStream measure(const std::string& name, bool go_on = true) {
-    return measure_device({folder_.file(name), 0.05, [go_on] { return go_on; }});
+    return measure_device({.path = folder_.file(name), .seconds = 0.05, .go_on = [go_on] { return go_on; }});
   }
   Folder folder_;
 };
@@ -144,6 +146,15 @@ TEST_F(DeviceStreamTest, SaysWhyItCannot) {
   EXPECT_FALSE(found.write.value);
   EXPECT_FALSE(found.read.value);
   EXPECT_EQ(found.write.about, "open: No such file or directory");
+}
+
+TEST_F(DeviceStreamTest, TogetherTheyTakeAPartOfTheFreeSpaceOnly) {
+  const std::uint64_t free_bytes = std::filesystem::space(folder_.file("")).available;
+  const std::size_t too_many = free_bytes / (8 * mib);
+  const DeviceStream found = measure_device(
+      {.path = folder_.file("stream"), .seconds = 0.05, .sharers = too_many, .go_on = [] { return true; }});
+  EXPECT_FALSE(found.write.value);
+  EXPECT_EQ(found.write.about, "less than 64 MiB are free for each of " + std::to_string(too_many) + " machines");
 }
 
 TEST_F(DeviceStreamTest, EndsWhenItIsTold) {

@@ -141,6 +141,25 @@ TEST_P(FailureTest, AClientThatStandsStillHoldsNobodyUp) {
   EXPECT_TRUE(read == bytes);
 }
 
+TEST(MethodCostsFailureTest, OfAConnectionThatBreaksNoneAreKept) {
+  ServerProcesses servers(1, "tcp");
+  ClientOptions options;
+  options.connect_patience = milliseconds(500);
+  Client client(servers.volume(), options);
+  client.connect();
+  servers.kill(0, SIGSTOP);
+  try {
+    client.method_costs();
+    ADD_FAILURE() << "costs without a server that answers";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.details().call, "connect");
+    EXPECT_NE(std::string(error.what()).find("server 0 ("), std::string::npos) << error.what();
+  }
+  servers.kill(0, SIGCONT);
+  for (const MethodSample& each : client.method_costs().samples()) EXPECT_GT(each.pack_us, 0) << each.piece_bytes;
+  EXPECT_FALSE(client.method_costs().samples().empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, FailureTest, testing::ValuesIn(transport_names()),
                          [](const auto& each) { return std::string(each.param); });
 

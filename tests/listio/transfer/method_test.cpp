@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <map>
 #include <set>
+#include <thread>
 #include <tuple>
+#include <vector>
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
@@ -82,6 +86,19 @@ TEST(MeasureMethodsTest, MovesEveryLengthBothWaysByBothMethodsWithinTheBuffer) {
       for (const Method method : {Method::pack, Method::gather})
         EXPECT_TRUE(moved.contains({direction, length, method})) << length;
   for (const MethodSample& each : costs.samples()) EXPECT_GE(each.gather_us, 0);
+}
+
+TEST(MeasureMethodsTest, WhereMovingTakesLongEachMethodGoesFirstOnceAndNoMore) {
+  std::map<std::tuple<Direction, std::size_t, std::size_t>, std::vector<Method>> moved;
+  const auto move = [&](Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method) {
+    std::vector<Method>& methods = moved[{direction, pieces, piece_bytes}];
+    // The first moves of all take all of the time.
+    if (moved.size() == 1 && methods.size() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(160));
+    methods.push_back(method);
+  };
+  measure_methods(move, 1 << 20);
+  const std::vector<Method> expected{Method::pack, Method::gather, Method::gather, Method::pack};
+  for (const auto& [list, methods] : moved) EXPECT_EQ(methods, expected);
 }
 
 TEST(MeasureMethodsTest, FindsTheBetterWayOfEachDirection) {

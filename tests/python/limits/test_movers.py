@@ -11,10 +11,14 @@ from strider.limits import Analysis
 
 
 def switching(
-    interface: str, switches: float, clients: int = 2, rates: Sequence[float] = (1000.0, 1000.0, 1000.0)
+    interface: str,
+    switches: float,
+    clients: int = 2,
+    rates: Sequence[float] = (1000.0, 1000.0, 1000.0),
+    **options: object,
 ) -> Result:
     counted = [("kernel", "", {"context_switches": switches})]
-    return Result(interface={"name": interface}, counters=counted, clients=clients, rates=rates)
+    return Result(interface={"name": interface, **options}, counters=counted, clients=clients, rates=rates)
 
 
 def test_what_moved_most_is_told_beside_posix() -> None:
@@ -43,6 +47,25 @@ def test_small_differences_are_not_told() -> None:
 
 def test_what_comes_to_nothing_is_not_told() -> None:
     assert not analysis_of(switching("posix", 10), switching("mpiio", 90)).moves
+
+
+def test_one_interface_with_several_settings_is_told_by_these() -> None:
+    results = [
+        switching("posix", 20000, direct=False, method="multiple", depth=1),
+        switching("posix", 64000, direct=True, method="vectored", depth=1),
+        switching("mpiio", 80000, collective=True, hints={}),
+    ]
+    analysis = analysis_of(*results)
+    assert [sentence.partition(":")[0] for sentence in analysis.sentences[-2:]] == [
+        "posix direct method vectored beside posix method multiple, write, for each MiB",
+        "mpiio beside posix method multiple, write, for each MiB",
+    ]
+    assert analysis.text(analysis.verdicts[1]).endswith("3.2 × the context switches of posix method multiple")
+
+
+def test_the_same_twice_is_not_compared_with_itself() -> None:
+    analysis = analysis_of(switching("posix", 20000), switching("posix", 64000), switching("mpiio", 64000))
+    assert [move.other_name for move in analysis.moves] == ["mpiio"]
 
 
 def test_other_work_and_null_are_not_compared() -> None:

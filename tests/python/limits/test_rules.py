@@ -11,6 +11,7 @@ import pytest
 
 from limits_builders import Result, analysis_of, of_clients, of_node
 from strider.limits import RULES, UNEXPLAINED, Analysis
+from strider.report.limits import as_json
 from strider.store.model import CeilingReport
 from strider.units import MIB
 
@@ -58,8 +59,8 @@ BY_SHARE = [
     ),
     (
         "rate limit",
-        {"keys": {"rate_limit": 1050}},
-        {"keys": {"rate_limit": 1060}},
+        {"keys": {"rate_limit": 1050 * MIB}},
+        {"keys": {"rate_limit": 1060 * MIB}},
         (),
         "its own rate limit or arrival rate is reached (95 %",
     ),
@@ -198,6 +199,14 @@ def test_null_is_striders_own_cost_and_nothing_else_of_it_is_said() -> None:
     assert list(said(analysis_of(Result(interface={"name": "null"})))) == ["null interface"]
 
 
+def test_a_rate_limit_of_metadata_is_one_of_operations() -> None:
+    def creating(limit: int) -> Result:
+        return Result("create", keys={"tree": {"name": "tree"}, "rate_limit": limit}, rates=[1000.0])
+
+    assert "95 % of it" in said(analysis_of(creating(1050)))["rate limit"]
+    assert "rate limit" not in said(analysis_of(creating(1060)))
+
+
 def test_a_target_in_memory_is_named_at_any_rate() -> None:
     found = said(
         analysis_of(Result(rates=[100]), ceilings=[of_clients(memory_copy=1000)], file_system="tmpfs")
@@ -208,6 +217,23 @@ def test_a_target_in_memory_is_named_at_any_rate() -> None:
     assert (
         "at" not in said(analysis_of(Result(), file_system="tmpfs"))["target in memory"].split("(tmpfs)")[1]
     )
+
+
+def test_a_share_that_nobody_knows_is_not_told() -> None:
+    nothing = analysis_of(Result(interface={"name": "null"}), Result(interface={"name": "null"}))
+    assert nothing.sentences == ["All results: nothing is moved: this is Strider's own cost."]
+    stored = analysis_of(Result(), file_system="tmpfs")
+    assert stored.sentences == [
+        "Case 1, posix write: the target is in memory (tmpfs): no storage takes part."
+    ]
+    for analysis in (nothing, stored):
+        row = as_json(analysis)["limits"][0]
+        assert row["shares"] == {}
+        assert [finding["share"] for finding in row["findings"]] == [None]
+
+
+def test_ranks_are_on_a_processor_all_of_the_time_at_most() -> None:
+    assert "processor 100 % of" in said(analysis_of(Result(**times(user_s=2.03, system_s=0.1))))["ranks"]
 
 
 def test_the_work_on_data_is_called_what_it_is() -> None:
@@ -225,9 +251,34 @@ def test_something_that_only_adds_explains_nothing() -> None:
     )
 
 
+def test_a_rate_beyond_the_device_is_not_explained_by_it() -> None:
+    direct = Result(rates=[3330.0], interface={"name": "posix", "direct": True})
+    analysis = analysis_of(direct, ceilings=[of_node(device_write=1000.0)])
+    assert said(analysis) == {}
+    assert analysis.verdicts[0].shares["device"] == pytest.approx(3.33)
+    assert "device" in said(analysis_of(Result(rates=[1090.0]), ceilings=[of_node(device_write=1000.0)]))
+
+
+@pytest.mark.parametrize("interface", ["null", "listio", "cephfs", "gfapi", "nfs", "pvfs2", "xrootd"])
+def test_what_does_not_go_through_the_target_is_not_measured_by_it(interface: str) -> None:
+    result = Result(rates=[1000.0], interface={"name": interface})
+    node = of_node(device_write=1000.0, target_write=1000.0)
+    shares = analysis_of(result, ceilings=[node], file_system="tmpfs").verdicts[0].shares
+    assert not {"device", "target stream", "target in memory"} & set(shares)
+
+
 def test_loopback_is_no_link() -> None:
     through = [("network", "lo", {"sent_bytes": 2000 * MIB, "received_bytes": 2000 * MIB})]
     assert "link" not in said(analysis_of(Result(counters=through), ceilings=[of_node(link=1000)]))
+
+
+def test_messages_speak_only_where_the_speed_of_the_link_is_not_known() -> None:
+    sent = counters("network", sent_bytes=900 * MIB)
+    assert list(said(analysis_of(Result(**sent), ceilings=[of_node(network=1000, link=10000)]))) == []
+    unknown = [of_node(network=1000, link=None)]
+    assert list(said(analysis_of(Result(**sent), ceilings=unknown))) == ["network"]
+    more = counters("network", sent_bytes=1250 * MIB)
+    assert list(said(analysis_of(Result(**more), ceilings=unknown))) == []
 
 
 def test_the_page_has_the_rules() -> None:
@@ -238,8 +289,10 @@ def test_the_page_has_the_rules() -> None:
         (r.name, r.weight, r.why) for r in RULES
     ]
     for (_, _, threshold, _), rule in zip(rows, RULES, strict=True):
-        number = float(re.match(r"[\d.]+|any", threshold)[0].replace("any", "0"))  # type: ignore[index]
-        assert number == pytest.approx(rule.threshold * (100 if rule.unit == "%" else 1))
+        scale = 100 if rule.unit == "%" else 1
+        first, _, end = threshold.replace("any", "0").partition(" to ")
+        assert float(first.split()[0]) == pytest.approx(rule.threshold * scale)
+        assert float(end.split()[0] if end else "inf") == pytest.approx(rule.below * scale)
 
 
 def test_a_number_is_told_as_it_is_read() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from limits_builders import Result, of_clients, of_node, run_of
 from strider.statistics import summarize
 from strider.statistics.ceilings import Ceilings
-from strider.statistics.exceeding import Exceeding
+from strider.statistics.exceeding import OWN_CLIENTS, Exceeding
 from strider.store.model import CeilingReport
 from strider.units import MIB
 
@@ -66,6 +67,8 @@ def test_a_write_that_was_not_synced_too() -> None:
         Result("write"),  # synced at the end
         Result("read", interface={"name": "posix", "direct": True}),
         Result("read", interface={"name": "null"}),
+        Result("read", interface={"name": "listio"}),  # to servers, wherever these have the bytes
+        Result("read", interface={"name": "nfs"}),
         Result("read", times={"served_by_storage": 0.95}),
         Result("read", counters=[("block", "sda", {"read_bytes": 950 * MIB})]),
         Result("write", keys=UNSYNCED, counters=[("block", "sda", {"written_bytes": 950 * MIB})]),
@@ -74,6 +77,14 @@ def test_a_write_that_was_not_synced_too() -> None:
 )
 def test_what_was_at_the_device_is_not_accused(result: Result) -> None:
     assert exceeding(result, DEVICE) is None
+
+
+def test_clients_of_their_own_are_those_of_the_engine() -> None:
+    """Besides listio, whose servers are Strider's own; the engine does not describe it as one."""
+    interfaces = Path(__file__).parents[3] / "engine" / "interfaces"
+    sources = {file.stem: file.read_text("utf-8") for file in interfaces.glob("*.cpp")}
+    found = {name for name, text in sources.items() if ".own_client = true" in text}
+    assert found | {"listio"} == OWN_CLIENTS
 
 
 OUTSIDE = {"counters": [("network", "eth0", {"received_bytes": 100 * MIB})]}
