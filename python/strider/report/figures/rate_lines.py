@@ -77,18 +77,22 @@ def figure(
             "description": {"field": "label", "type": "nominal"},
         },
     }
-    inside = {
-        "transform": [{"filter": "datum.note !== ''"}],
-        "mark": {"type": "point", "filled": True, "size": 20, "opacity": 1, "color": "white", "aria": False},
-        "encoding": {"x": shared["x"], "y": rate, "shape": shape},
-    }
-    hollow = [inside] if any(point.note for _, point in points) else []
+    hollow = [_inside(shared["x"], rate, shape)] if any(point.note for _, point in points) else []
     return {
         "data": {"values": _rows(points, list(drawn), places)},
         "width": WIDTH,
         "height": HEIGHT,
         "layer": [line, *_whiskers(shared), marks, *hollow],
         "config": config(),
+    }
+
+
+def _inside(x: dict[str, Any], y: dict[str, Any], shape: dict[str, Any]) -> dict[str, Any]:
+    """White inside the marks of points with a note."""
+    return {
+        "transform": [{"filter": "datum.note !== ''"}],
+        "mark": {"type": "point", "filled": True, "size": 20, "opacity": 1, "color": "white", "aria": False},
+        "encoding": {"x": x, "y": y, "shape": shape},
     }
 
 
