@@ -11,8 +11,14 @@ def test_the_usual_is_all_counters_and_timelines() -> None:
 
 
 def test_the_engine_gets_it_as_options() -> None:
-    words = watching("basic", "node", "0.25s").words()
-    assert words == ["--counters", "basic", "--timeline", "node", "--timeline-interval", "0.250000000"]
+    words = watching("basic", "node", "0.25s", "none").words()
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    assert options == {
+        "--counters": "basic",
+        "--timeline": "node",
+        "--timeline-interval": "0.250000000",
+        "--ceilings": "none",
+    }
 
 
 @pytest.mark.parametrize(
