@@ -2,7 +2,7 @@
 
 They are the only ones that look at absolute times. A machine that does something else meanwhile makes storage
 slower, never faster, so what is off may be measured again a few times; what is right once is right. The test
-run keeps them for last, when nothing else runs. Where the machine is at work for others all the same, whatever
+run keeps them for last, when nothing else runs. Where the machine is at work for others all the same, what
 is measured is no truth about Strider, and the test is skipped and says so.
 """
 
