@@ -135,6 +135,7 @@ def test_a_killed_server_is_named_and_the_rest_stopped(hosts: Hosts) -> None:
     killed = (hosts.directory / "server-1" / "process").read_text().split()[0]
     os.kill(int(killed), signal.SIGKILL)
     wait_for(lambda: len(hosts.processes()) == 1, "the end of one")
+    wait_for(lambda: not Path(f"/proc/{killed}").exists(), "its parent to see it")
     assert [server["answers"] for server in hosts.status()] == [True, False]
     stopped = hosts.strider("stop", hosts.directory, "--json")
     assert json.loads(stopped.stdout)["stopped"] == 1

@@ -94,11 +94,11 @@ def test_long_phases_have_600_intervals_at_most(engine: Engine, tmp_path: Path) 
     ((sample, ranks, timelines),) = phases(done)
     doublings = {timeline["interval_s"] / 0.001 for timeline in timelines}
     assert len(doublings) == 1
-    # The fewest that do.
+    # The fewest that do, or half as many where a rank on a busy machine was seen past the phase's end.
     intervals = int((sample["start_s"] + sample["elapsed_s"] - timelines[0]["start_s"]) / 0.001)
-    assert intervals / doublings.pop() == pytest.approx(450, abs=151)
+    assert intervals / doublings.pop() == pytest.approx(375, abs=226)
     for rank, timeline in zip(ranks, timelines, strict=True):
-        assert 299 <= len(timeline["requests"]) <= 600
+        assert 149 <= len(timeline["requests"]) <= 600
         assert sum(timeline["requests"]) == rank["requests"]
 
 
