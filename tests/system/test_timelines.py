@@ -84,7 +84,7 @@ def test_long_phases_have_600_intervals_at_most(engine: Engine, tmp_path: Path) 
         "segmented",
         "null",
         pattern_transfer=4096,
-        pattern_block=16 << 30,
+        pattern_block=1 << 40,  # more than any machine does by the deadline
         clients=2,
         deadline=1.5,
         wear_out=False,
@@ -94,11 +94,11 @@ def test_long_phases_have_600_intervals_at_most(engine: Engine, tmp_path: Path) 
     ((sample, ranks, timelines),) = phases(done)
     doublings = {timeline["interval_s"] / 0.001 for timeline in timelines}
     assert len(doublings) == 1
-    # The fewest that do, or half as many where a rank on a busy machine was seen past the phase's end.
+    # The fewest that do.
     intervals = int((sample["start_s"] + sample["elapsed_s"] - timelines[0]["start_s"]) / 0.001)
-    assert intervals / doublings.pop() == pytest.approx(375, abs=226)
+    assert intervals / doublings.pop() == pytest.approx(450, abs=151)
     for rank, timeline in zip(ranks, timelines, strict=True):
-        assert 149 <= len(timeline["requests"]) <= 600
+        assert 299 <= len(timeline["requests"]) <= 600
         assert sum(timeline["requests"]) == rank["requests"]
 
 
