@@ -1,6 +1,6 @@
 """How lists of pieces move to and from an I/O server by each method, and whether hybrid chooses well.
 
-    .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [OFFSET]]]]
+    .strider/venv/bin/python benchmarks/list_transfers.py [TRANSPORT [ROUNDS [STORE [OFFSET [BUFFER]]]]]
 
 TRANSPORT is cma (default), tcp or ofi:PROVIDER; STORE is nothing (default: the server forgets what is
 written, so that what is measured is the way there) or files, where temporary files go. One server, one
@@ -50,7 +50,9 @@ def build() -> Path:
     return folder
 
 
-def measure(folder: Path, place: Path, transport: str, rounds: str, store: str, offset: str) -> list[Json]:
+def measure(
+    folder: Path, place: Path, transport: str, rounds: str, store: str, offset: str, buffer: str
+) -> list[Json]:
     """Runs a server and the client; what the client printed."""
     (place / "secret").write_text(SECRET)
     options = [
@@ -62,6 +64,8 @@ def measure(folder: Path, place: Path, transport: str, rounds: str, store: str, 
         transport,
         "--store",
         store,
+        "--buffer-bytes",
+        buffer,
     ]
     words = [str(word) for word in (folder / "engine/strider-listio-server", *options)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
@@ -141,16 +145,26 @@ def print_direction(direction: str, times: dict[tuple[str, int, int], Times], ti
         ]
         cells = [*rates, *(f"{ratio:.2f}" for ratio in ratios), choice(of_case)]
         table.add_row(str(pieces), str(piece_bytes), *cells)
-    Console(width=160).print(table)
+    Console(width=180).print(table)
 
 
-def main(transport: str = "cma", rounds: str = "100", store: str = "nothing", offset: str = "0") -> None:
+def main(
+    transport: str = "cma",
+    rounds: str = "100",
+    store: str = "nothing",
+    offset: str = "0",
+    buffer: str = "1048576",
+) -> None:
     """Measures and prints."""
     folder = build()
     with tempfile.TemporaryDirectory() as place:
-        times = sort_out(measure(folder, Path(place), transport, rounds, store, offset))
+        times = sort_out(measure(folder, Path(place), transport, rounds, store, offset, buffer))
     for direction in ("write", "read"):
-        print_direction(direction, times, f"{transport}, store {store}, {offset} bytes into a page")
+        print_direction(
+            direction,
+            times,
+            f"{transport}, store {store}, {offset} bytes into a page, buffers of {buffer} bytes",
+        )
 
 
 if __name__ == "__main__":

@@ -41,9 +41,10 @@ void observe_node(const ObserveOptions& options) {
   ::gethostname(host, sizeof host - 1);
   ObservationStream stream(options.out, host, options.interval_s);
   const CounterSources sources(options.counters, options.root);
-  const Clock::time_point begin = Clock::now();
   CounterGroups before = sources.read();
-  double before_s = seconds_since(begin);
+  // The time of a reading is its end, here as below: so the intervals add up to the whole.
+  const Clock::time_point begin = Clock::now();
+  double before_s = 0;
   bool goes_on = true;
   for (std::uint64_t line = 1; goes_on && before_s < options.duration_s; ++line) {
     // From the beginning, so that the time that readings take does not add up.

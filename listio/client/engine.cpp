@@ -352,8 +352,17 @@ const MethodCosts& Engine::method_costs() {
   if (costs_) return *costs_;
   ensure_up(0);
   Link& link = *links_[0];
-  const std::optional<std::uint32_t> buffer = link.borrow_buffer();
-  if (!buffer) return *(costs_ = std::make_unique<MethodCosts>());
+  const Deadline deadline = in(options_.connect_patience);
+  std::optional<std::uint32_t> buffer = link.borrow_buffer();
+  // Lists that were started before may have all of them.
+  while (!buffer && link.is_up() && !has_passed(deadline)) {
+    turn(until(deadline));
+    buffer = link.borrow_buffer();
+  }
+  if (!buffer) {
+    static const MethodCosts unknown;  // now; the next list may find them out
+    return unknown;
+  }
   const std::uint64_t most_bytes = std::min<std::uint64_t>(link.welcome().buffer_bytes, 524288);
   const PackMemory memory(2 * most_bytes, domain_);
   std::memset(memory.bytes().data(), 1, memory.bytes().size());

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -16,32 +17,70 @@ namespace {
 constexpr std::array<std::string_view, 4> method_names{"multiple", "pack", "gather", "hybrid"};
 
 /// Gathering has to be this much better: less cannot be told from none, and packing needs no registered memory.
-constexpr double indifference = 1.02;
+constexpr double indifference = 1.01;
 
-/// One kind of list, and the least that it has taken so far, in µs.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// One kind of list, and what it has taken so far.
 struct Trial {
-  static constexpr double never = std::numeric_limits<double>::infinity();
+  Direction direction;
+  std::uint64_t piece_bytes, total_bytes;
+  std::vector<double> pack_us{};
+  std::vector<double> ratios{};  ///< of gathering to packing, within a round
 
-  MethodSample best;
-  int rounds = 0;
-
-  double measure_us(const MoveOnce& move, Method method) {
+  double measure_us(const MoveOnce& move, Method method) const {
     const std::uint64_t start = monotonic_ns();
-    move(best.direction, best.total_bytes / best.piece_bytes, best.piece_bytes, method);
-    const double us = static_cast<double>(monotonic_ns() - start) * 1e-3;
-    double& least = method == Method::pack ? best.pack_us : best.gather_us;
-    least = std::min(least, us);
-    return us;
+    move(direction, total_bytes / piece_bytes, piece_bytes, method);
+    return static_cast<double>(std::max<std::uint64_t>(monotonic_ns() - start, 1)) * 1e-3;
   }
   /// What it took. Who goes first finds other caches than who goes second: they take turns.
   double run(const MoveOnce& move) {
-    const bool packs_first = rounds++ % 2 == 0;
+    const bool packs_first = ratios.size() % 2 == 0;
     const double first_us = measure_us(move, packs_first ? Method::pack : Method::gather);
-    return first_us + measure_us(move, packs_first ? Method::gather : Method::pack);
+    const double second_us = measure_us(move, packs_first ? Method::gather : Method::pack);
+    pack_us.push_back(packs_first ? first_us : second_us);
+    ratios.push_back((packs_first ? second_us : first_us) / pack_us.back());
+    return first_us + second_us;
   }
   /// Whether more rounds would only show again that packing is better.
-  bool is_clear() const { return rounds >= 3 && best.gather_us > 2 * best.pack_us; }
+  bool is_clear() const { return ratios.size() >= 3 && median(ratios) > 2; }
+  /// Whether some rounds more may still show another one to be better.
+  bool is_close() const { return std::abs(std::log(median(ratios))) < 0.15; }
+
+  bool is_beside(const Trial& other) const { return direction == other.direction && total_bytes == other.total_bytes; }
 };
+
+/// Trials of one direction and total, of growing length.
+using Row = std::span<const Trial>;
+
+/// Other work slows the machine down for longer than a round takes: both methods then, and not their ratio. Where even
+/// that is far from those of the lengths beside it, it is not believed: it changes little from length to length.
+MethodSample sample_of(Row row, std::size_t index) {
+  const std::size_t count = std::min<std::size_t>(row.size(), 3);
+  const std::size_t first = std::min(index - std::min<std::size_t>(index, 1), row.size() - count);
+  std::vector<double> near;
+  for (const Trial& each : row.subspan(first, count)) near.push_back(median(each.ratios));
+  const Trial& trial = row[index];
+  const double pack_us = median(trial.pack_us);
+  return {trial.direction, trial.piece_bytes, trial.total_bytes, pack_us * median(near), pack_us};
+}
+
+std::vector<MethodSample> samples_of(std::span<const Trial> trials) {
+  std::vector<MethodSample> samples;
+  while (!trials.empty()) {
+    const auto end = std::find_if_not(trials.begin(), trials.end(),
+                                      [&](const Trial& each) { return each.is_beside(trials.front()); });
+    const Row row = trials.first(static_cast<std::size_t>(end - trials.begin()));
+    for (std::size_t i = 0; i < row.size(); ++i) samples.push_back(sample_of(row, i));
+    trials = trials.subspan(row.size());
+  }
+  return samples;
+}
 
 }  // namespace
 
@@ -107,23 +146,25 @@ std::uint64_t MethodCosts::crossover_bytes(Direction direction, std::uint64_t to
 
 MethodCosts measure_methods(const MoveOnce& move, std::uint64_t most_bytes) {
   // Of a server that is slow, or busy with many clients, no more is asked than that each method went first once.
-  constexpr int most_rounds = 20, least_rounds = 2;
-  constexpr double enough_us = 300'000;
+  constexpr std::size_t most_rounds = 20, most_close_rounds = 100, least_rounds = 2;
+  constexpr double enough_us = 300'000, enough_close_us = 900'000;
   std::vector<Trial> trials;
   for (const Direction direction : {Direction::write, Direction::read})
-    for (std::uint64_t total : {std::uint64_t{32768}, std::uint64_t{524288}}) {
-      total = std::min(total, most_bytes);
+    for (const std::uint64_t total :
+         {std::min<std::uint64_t>(most_bytes, 32768), std::min<std::uint64_t>(most_bytes, 524288)}) {
+      if (!trials.empty() && trials.back().direction == direction && trials.back().total_bytes == total) continue;
       for (std::uint64_t length = 128; length <= 65536 && 2 * length <= total; length *= 2)
-        trials.push_back({{direction, length, total, Trial::never, Trial::never}});
+        trials.push_back({direction, length, total});
     }
   double spent_us = 0;
-  const auto goes_on = [&](int round) { return round < least_rounds || spent_us < enough_us; };
-  for (int round = 0; round < most_rounds && goes_on(round); ++round)
+  const auto goes_on = [&](std::size_t round) { return round < least_rounds || spent_us < enough_us; };
+  for (std::size_t round = 0; round < most_rounds && goes_on(round); ++round)
     for (Trial& trial : trials)
       if (goes_on(round) && !trial.is_clear()) spent_us += trial.run(move);
-  std::vector<MethodSample> samples;
-  for (const Trial& trial : trials) samples.push_back(trial.best);
-  return MethodCosts(std::move(samples));
+  for (std::size_t round = 0; round < most_close_rounds && spent_us < enough_close_us; ++round)
+    for (Trial& trial : trials)
+      if (spent_us < enough_close_us && trial.is_close()) spent_us += trial.run(move);
+  return MethodCosts(samples_of(trials));
 }
 
 }  // namespace strider::listio

@@ -160,6 +160,20 @@ TEST(MethodCostsFailureTest, OfAConnectionThatBreaksNoneAreKept) {
   EXPECT_FALSE(client.method_costs().samples().empty());
 }
 
+TEST(MethodCostsFailureTest, AreFoundWhileAllBuffersAreInUse) {
+  ServerProcesses servers(1, "tcp");
+  Client client(servers.volume());
+  const File file = client.open("file", Creation::exclusive);
+  std::vector<std::byte> bytes(8 << 20, std::byte{7}), read(bytes.size());
+  const iovec piece{bytes.data(), bytes.size()};
+  const ByteRun run{0, bytes.size()};
+  const Client::Ticket ticket = client.start_write_list(file, {&piece, 1}, {&run, 1});
+  EXPECT_FALSE(client.method_costs().samples().empty());
+  client.wait(ticket);
+  EXPECT_EQ(client.read(file, read, 0), read.size());
+  EXPECT_TRUE(read == bytes);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, FailureTest, testing::ValuesIn(transport_names()),
                          [](const auto& each) { return std::string(each.param); });
 
