@@ -1,4 +1,4 @@
-"""What holds for every test: the engine, that nothing is missing where a run must be complete, why tests were run again."""
+"""What holds for every test: the engine, nothing missing where a run must be complete, reruns explained."""
 
 import os
 from collections.abc import Generator
@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Shows how tests failed that were run once more (--reruns): such a test is to be mended, even if it passed then."""
+    """Shows how tests failed that were run once more (--reruns): they are to be mended, even if they passed then."""
     rerun: list[pytest.TestReport] = terminalreporter.stats.get("rerun", [])
     if not rerun:
         return
