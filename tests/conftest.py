@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Shows how tests failed that were run once more (--reruns): they are to be mended, even if they passed then."""
+    """Shows how tests failed that were run once more (--reruns): to be mended, even if they passed then."""
     rerun: list[pytest.TestReport] = terminalreporter.stats.get("rerun", [])
     if not rerun:
         return
