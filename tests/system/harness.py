@@ -210,6 +210,19 @@ def run_with_pauses(engine: Engine, document: Json, work: Path, *pauses: Pause) 
     raise AssertionError(f"{settle_s} s of idle time have passed before anything could be done")
 
 
+def run_and_read(engine: Engine, document: Json, work: Path) -> tuple[EngineRun, bytes]:
+    """Runs a plan of one case with a `settle`; also its file as another process reads it after the first phase."""
+    content = b""
+
+    def read(job: EngineJob) -> None:
+        nonlocal content
+        content = (job.directory / "case1.0").read_bytes()
+
+    done = run_with_pauses(engine, document, work, after_samples(1, read))
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    return done, content
+
+
 def check(engine: Engine, document: Json, work: Path) -> Json:
     """What the engine says of a plan before it runs it."""
     plan_file = work / "check-plan.json"

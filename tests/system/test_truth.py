@@ -18,6 +18,7 @@ from harness import (
     extents,
     plan,
     read_events,
+    run_and_read,
     run_engine,
     run_with_pauses,
     strider_command,
@@ -134,13 +135,7 @@ def test_the_digest_is_that_of_the_file(engine: Engine, tmp_path: Path) -> None:
             )
         ]
     )
-    data = b""
-
-    def read(job: EngineJob) -> None:
-        nonlocal data
-        data = (job.directory / "case1.0").read_bytes()
-
-    done = run_with_pauses(engine, document, tmp_path, after_samples(1, read))
+    done, data = run_and_read(engine, document, tmp_path)
     for row in done.of("rank", operation="read"):
         pieces = extents(engine, document, tmp_path, row["rank"], "read")
         expected = sum(digest(data[offset : offset + length], offset) for offset, length in pieces) & MASK
