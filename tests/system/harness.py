@@ -211,7 +211,7 @@ def run_with_pauses(engine: Engine, document: Json, work: Path, *pauses: Pause) 
 
 
 def run_and_read(engine: Engine, document: Json, work: Path) -> tuple[EngineRun, bytes]:
-    """Runs a plan of one case with a `settle`; also its file as another process reads it after the first phase."""
+    """Runs a plan of one case with a `settle`; also what another process reads after its first phase."""
     content = b""
 
     def read(job: EngineJob) -> None:
