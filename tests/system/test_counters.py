@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -148,19 +149,17 @@ def test_one_event_for_each_machine(engine: Engine, tmp_path: Path) -> None:
 
 def send_to_oneself(size: int) -> None:
     """Sends so many bytes over the loopback interface."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        with socket.create_connection(listening.getsockname()) as sender:
-            receiver, _ = listening.accept()
-            with receiver:
-                for _ in range(size // 65536):
-                    sender.sendall(bytes(65536))
-                    left = 65536
-                    while left > 0:
-                        left -= len(receiver.recv(left))
+    with ExitStack() as sockets:
+        listening = sockets.enter_context(socket.create_server(("127.0.0.1", 0)))
+        sender = sockets.enter_context(socket.create_connection(listening.getsockname()))
+        receiver = sockets.enter_context(listening.accept()[0])
+        for _ in range(size // 65536):
+            sender.sendall(bytes(65536))
+            receiver.recv(65536, socket.MSG_WAITALL)
 
 
 def run_while_sending(engine: Engine, work: Path, deadline_s: float) -> EngineRun | None:
-    """A phase of so many seconds in which 32 MiB are sent; None where it may have been over before they were."""
+    """A phase of so many seconds in which 32 MiB are sent; None where it may have been over before."""
     one = case("strided", "null", pattern_transfer=4096, pattern_count=1 << 40, wear_out=False)
     document = plan([{**one, "deadline": deadline_s, "operations": ["read"]}])
     work.mkdir()

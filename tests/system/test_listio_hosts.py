@@ -68,7 +68,7 @@ class Hosts:
         return found
 
     def see_none(self) -> None:
-        """Waits until none is left, nor the shell a host ran it in: that may outlast an ssh that was ended."""
+        """Waits until none is left, nor the shell a host ran it in: that may outlast an ssh that ended."""
         wait_for(lambda: not self.processes(), "the end of all servers")
 
 
