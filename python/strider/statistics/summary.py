@@ -263,7 +263,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
 
     Args:
         run: The run.
-        counters: What its nodes counted (`strider.store.load_counters`), where the summaries are to tell.
+        counters: What its nodes counted (`strider.store.load_events`), where the summaries are to tell.
 
     An operation has one if it was executed or failed; what a killed or interrupted run never reached is left
     out.
