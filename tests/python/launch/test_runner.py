@@ -17,7 +17,7 @@ from strider.errors import ExitCode, StriderError
 from strider.launch import Outcome, Watching, execute
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
-from strider.launch.process import _descendants
+from strider.launch.process import _descendants, interruptions
 from strider.launch.state import RunState
 from strider.suite import Changes, check
 from strider.suite.document import parse
@@ -69,15 +69,17 @@ def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
         changes = Changes(list(settings), str(target))
         checked = check(build(parse(SUITE, "s.toml"), engine.description, changes), engine)
         launcher = choose("mpiexec", engine.version.mpi)
-        return execute(
-            checked,
-            engine,
-            launcher,
-            tmp_path / "store",
-            display or Silent(),
-            Console(file=io.StringIO()),
-            Watching(ceilings="none"),
-        )
+        with interruptions() as interrupted:
+            return execute(
+                checked,
+                engine,
+                launcher,
+                tmp_path / "store",
+                display or Silent(),
+                Console(file=io.StringIO()),
+                interrupted,
+                Watching(ceilings="none"),
+            )
 
     return start
 
@@ -144,6 +146,24 @@ def test_an_interrupted_run_keeps_what_was_measured(run: Run, target: Path, numb
     assert events(outcome)[-1]["status"] == "interrupted"
     assert sealed(outcome)["status"] == "interrupted"
     assert contents(target) == ["precious"]
+
+
+def test_a_signal_after_the_last_event_cuts_nothing_short(run: Run) -> None:
+    class AtEnd(Silent):
+        def show(self, state: RunState) -> None:
+            if state.end and not seen:
+                seen.append(state.end["status"])
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        def close(self) -> None:
+            # Where the engine was gone before anybody looked, it comes a little later.
+            if not seen:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    seen: list[Json] = []
+    outcome = run(display=AtEnd())
+    assert (outcome.status, outcome.exit_code, outcome.samples) == ("complete", ExitCode.OK, 8)
+    assert sealed(outcome)["status"] == "complete"
 
 
 def test_the_handlers_of_signals_are_as_before(run: Run) -> None:
