@@ -143,6 +143,7 @@ def _say(line: str) -> None:
 
 def _print_errors(outcome: "Outcome", console: "Console") -> None:
     """Tells why a run did not go as planned."""
+    from strider import store as runs
     from strider.launch.messages import message
 
     for event in outcome.errors[:MOST_ERRORS_SHOWN]:
@@ -152,6 +153,12 @@ def _print_errors(outcome: "Outcome", console: "Console") -> None:
         console.print(
             f"error: and {rest} more, see strider show {outcome.directory.run}", style="red", highlight=False
         )
+    if outcome.errors and not outcome.samples:
+        # There will be no table to say so.
+        from strider.report.given_up import given_up
+
+        for sentence in given_up(runs.load(outcome.directory.path)):
+            console.print(sentence, style="red", highlight=False, markup=False, soft_wrap=True)
     if outcome.reason:
         text = (
             f"{outcome.reason}; what was measured until then is kept"
