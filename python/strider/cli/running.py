@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from strider.importers.imported import Render
     from strider.launch import Outcome
     from strider.store.model import Run
+    from strider.suite import Plan
     from strider.suite.document import Document
 
 MOST_ERRORS_SHOWN = 10
@@ -107,7 +108,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     with interruptions() as interrupted:
         outcome = execute(checked, engine, launcher, folder, display, console, interrupted, watched, remount)
         interrupted.on_next = partial(_heed, outcome)
-        _print_errors(outcome, console)
+        _print_errors(outcome, checked.suite.plan, console)
         # After an interruption the user waits for the prompt; the report can be drawn at any time.
         if outcome.status != "interrupted":
             if interrupted.received:
@@ -141,15 +142,16 @@ def _say(line: str) -> None:
     os.write(sys.stderr.fileno(), f"{line}\n".encode())
 
 
-def _print_errors(outcome: "Outcome", console: "Console") -> None:
+def _print_errors(outcome: "Outcome", plan: "Plan", console: "Console") -> None:
     """Tells why a run did not go as planned."""
     from strider import store as runs
-    from strider.launch.messages import message
+    from strider.launch.messages import messages
 
-    for event in outcome.errors[:MOST_ERRORS_SHOWN]:
-        console.print(f"error: {message(event)}", style="red", highlight=False, markup=False, soft_wrap=True)
-    if len(outcome.errors) > MOST_ERRORS_SHOWN:
-        rest = len(outcome.errors) - MOST_ERRORS_SHOWN
+    lines = messages(outcome.errors, {case.case: case.clients for case in plan.cases})
+    for line in lines[:MOST_ERRORS_SHOWN]:
+        console.print(f"error: {line}", style="red", highlight=False, markup=False, soft_wrap=True)
+    if len(lines) > MOST_ERRORS_SHOWN:
+        rest = len(lines) - MOST_ERRORS_SHOWN
         console.print(
             f"error: and {rest} more, see strider show {outcome.directory.run}", style="red", highlight=False
         )
@@ -176,9 +178,11 @@ def _print_errors(outcome: "Outcome", console: "Console") -> None:
 
 
 def _last_lines(log: Path, count: int = 8) -> list[str]:
-    """The end of what the engine and MPI printed."""
+    """The end of what the engine and MPI printed, without the banner of MPI."""
+    from strider.launch.deaths import is_banner
+
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
-    return [line for line in lines if line.strip(" =\t")][-count:]
+    return [line for line in lines if not is_banner(line)][-count:]
 
 
 def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:

@@ -17,6 +17,7 @@ from strider import __version__
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
+from strider.launch.deaths import cause_of_death
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
@@ -260,7 +261,7 @@ def _status(state: RunState, ending: _Ending) -> tuple[Status, str]:
         return "complete", ""
     if state.end is not None and state.end["status"] == "interrupted":
         return "interrupted", "interrupted"
-    return "failed", f"the engine ended early (exit status {ending.returncode})"
+    return "failed", cause_of_death(ending.returncode, state)
 
 
 def _is_complete(state: RunState) -> bool:

@@ -114,7 +114,9 @@ def problems(
         tail = (
             f": {missing} of {planned_operations(run)} planned operations have no sample" if missing else ""
         )
-        found.append(f"{_STATUS.get(run.status, f'The run is {run.status}')}{tail}.")
+        # Why, where somebody knows: an interruption needs no words.
+        why = f": {run.end.reason}" if run.status == "failed" and run.end and run.end.reason else ""
+        found.append(f"{_STATUS.get(run.status, f'The run is {run.status}')}{why}{tail}.")
     voided = sum(summary.voided for summary in summaries)
     wrong = sum(summary.verify.wrong_bytes for summary in summaries if summary.verify)
     if wrong:
