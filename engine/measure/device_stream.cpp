@@ -17,12 +17,12 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/units.hpp"
 #include "measure/page_cache.hpp"
 
 namespace strider {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t request_bytes = mib;
 /// Requests in flight, so that the way to the device does not count with each.
 constexpr unsigned streams = 4;

@@ -6,6 +6,7 @@
 
 #include "core/random.hpp"
 #include "measure/usage.hpp"
+#include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"
 
 namespace strider {
@@ -66,9 +67,7 @@ void PhaseWorker::report_progress(const Tally& tally) {
 
 Agreement::Wish PhaseWorker::agree(Wish mine) {
   int wish = static_cast<int>(mine);
-  MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, &wish, 1, MPI_INT, MPI_MAX, agreeing(), &request);
-  wait(request, waiting());
+  all_reduce(std::span(&wish, 1), MPI_MAX, agreeing(), waiting());
   return static_cast<Wish>(wish);
 }
 
@@ -110,10 +109,8 @@ RankPart::Arrivals PhaseWorker::arrivals_of(const Pace& pace) const {
 
 std::optional<std::uint64_t> PhaseWorker::most_requests() {
   std::array<std::uint64_t, 2> most{tally_->requests, ending() ? 1U : 0U};
-  MPI_Request request;
   const std::uint64_t begin = monotonic_ns();
-  MPI_Iallreduce(MPI_IN_PLACE, most.data(), 2, MPI_UINT64_T, MPI_MAX, task_.communicator, &request);
-  wait(request, waiting());
+  all_reduce(most, MPI_MAX, task_.communicator, waiting());
   waited_ns_ = monotonic_ns() - begin;
   return most[1] != 0 ? std::nullopt : std::optional(most[0]);
 }
