@@ -111,7 +111,7 @@ std::optional<std::uint64_t> PhaseWorker::most_requests() {
   std::array<std::uint64_t, 2> most{tally_->requests, ending() ? 1U : 0U};
   const std::uint64_t begin = monotonic_ns();
   all_reduce(most, MPI_MAX, task_.communicator, waiting());
-  waited_ns_ = monotonic_ns() - begin;
+  untimed_ns_ = monotonic_ns() - begin;
   return most[1] != 0 ? std::nullopt : std::optional(most[0]);
 }
 
@@ -122,7 +122,7 @@ void PhaseWorker::wear_out(std::uint64_t requests, WearOut wanted) {
   // In open loop more requests came meanwhile, which would seem to have waited for storage.
   if (!most || wanted == WearOut::no || test_.arrivals != Arrivals::closed) return;
   if (tally_->requests >= std::min(requests, *most)) return;
-  waited_ns_ = 0;  // there is more to do: the waiting was part of it
+  untimed_ns_ = 0;  // there is more to do: the waiting was part of it
   const std::uint64_t begin = monotonic_ns();
   guarded([&] { catch_up(std::min(requests, *most)); });
   part_.deadline.wear_out_s = seconds_between(begin, monotonic_ns());
@@ -153,7 +153,7 @@ PhaseOutcome PhaseWorker::run() {
   milestones_.begin(begin_ns_);
   execute();
   // A rank that had nothing left to do when the others came to their deadline was done then.
-  const std::uint64_t end_ns = monotonic_ns() - waited_ns_;
+  const std::uint64_t end_ns = monotonic_ns() - untimed_ns_;
   milestones_.finish(end_ns, amount(*tally_));
   part_.usage = Usage::now() - before;
   tally_->timeline.finish(tally_->totals());

@@ -134,7 +134,7 @@ void VisitWorker::execute() {
   else guarded([&] { run(visits_, deadline_ticks()); });
   if (limited()) wear_out(visits_, test_.wear_out);
   if (task_.operation == Operation::chdir) guarded([&] { task_.directory->go_back(); });
-  part_.transfer_s = seconds_between(begin, monotonic_ns() - waited_ns_);
+  part_.transfer_s = seconds_between(begin, monotonic_ns() - untimed_ns_);
 }
 
 void VisitWorker::complete(RankPart& part) {
