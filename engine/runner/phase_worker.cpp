@@ -78,9 +78,9 @@ void PhaseWorker::note_error(const IoError& error) {
 
 void PhaseWorker::settle() const {
   const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(test_.settle_s * 1e9);
-  while (monotonic_ns() < end && !interrupted())
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(std::min<std::uint64_t>(50, (end - monotonic_ns()) / 1'000'000 + 1)));
+  constexpr std::uint64_t longest_nap_ns = 50'000'000;  // so that an interruption is soon seen
+  for (std::uint64_t now = monotonic_ns(); now < end && !interrupted(); now = monotonic_ns())
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(end - now, longest_nap_ns)));
 }
 
 std::uint64_t PhaseWorker::deadline_ticks() const {
