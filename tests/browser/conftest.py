@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from serving import Server
 from strider.engine import Engine
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 DEADLINE_MS = 60_000
+expect.set_options(timeout=DEADLINE_MS)
 
 
 @pytest.fixture(scope="session")

@@ -91,6 +91,7 @@ def test_all_of_it_without_a_mouse(page: Page, server: Server) -> None:
     configure(page, server, suite(server.allowed))
     page.reload()
     expect(page.locator("#totals")).to_be_visible()
+    settled(page)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     seen = set()

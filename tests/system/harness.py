@@ -164,6 +164,65 @@ def run_engine(
         return job.finish()
 
 
+@dataclass(frozen=True)
+class Pause:
+    """What a test does in the idle time before a phase, the `settle` of a case.
+
+    Attributes:
+        begun: Whether that time has begun, by the events so far.
+        act: What is done then.
+    """
+
+    begun: Callable[[list[Json]], bool]
+    act: Callable[[EngineJob], object]
+
+    def taken(self, job: EngineJob, settle_s: float) -> bool:
+        """Waits for its time and acts; False where the time may have been over before that was done."""
+        begin_s = time_before(lambda: self.begun(read_events(job.events_file)), "idle time before a phase")
+        try:
+            self.act(job)
+        except OSError:  # such as a file that is there no more
+            if time.monotonic() - begin_s < settle_s:
+                raise
+        return time.monotonic() - begin_s < settle_s
+
+
+def after_samples(count: int, act: Callable[[EngineJob], object]) -> Pause:
+    """Acts in the idle time that follows the first so many phases, those that are not measured among them."""
+    return Pause(lambda events: sum(event["event"] == "sample" for event in events) >= count, act)
+
+
+def run_with_pauses(engine: Engine, document: Json, work: Path, *pauses: Pause) -> EngineRun:
+    """Runs a plan, and does something in the idle time of its cases with a `settle`.
+
+    A machine that stalls may let that time pass: then it all happens again, with more of it.
+    """
+    for factor in (1, 5, 25):
+        folder = work / f"settle-{factor}"
+        folder.mkdir()
+        cases = [
+            {**one, "settle": factor * one["settle"]} if "settle" in one else one for one in document["cases"]
+        ]
+        settle_s = min(one["settle"] for one in cases if "settle" in one)
+        with EngineJob(engine, {**document, "cases": cases}, folder) as job:
+            if all(pause.taken(job, settle_s) for pause in pauses):
+                return job.finish()
+    raise AssertionError(f"{settle_s} s of idle time have passed before anything could be done")
+
+
+def run_and_read(engine: Engine, document: Json, work: Path) -> tuple[EngineRun, bytes]:
+    """Runs a plan of one case with a `settle`; also what another process reads after its first phase."""
+    content = b""
+
+    def read(job: EngineJob) -> None:
+        nonlocal content
+        content = (job.directory / "case1.0").read_bytes()
+
+    done = run_with_pauses(engine, document, work, after_samples(1, read))
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    return done, content
+
+
 def check(engine: Engine, document: Json, work: Path) -> Json:
     """What the engine says of a plan before it runs it."""
     plan_file = work / "check-plan.json"
@@ -206,7 +265,7 @@ def items(
     return [row["path"] for row in rows]
 
 
-def wait_for(condition: Callable[[], Found], what: str, deadline_s: float = 30) -> Found:
+def wait_for(condition: Callable[[], Found], what: str, deadline_s: float = 60) -> Found:
     """Polls until the condition holds and returns what it gave."""
     end = time.monotonic() + deadline_s
     while time.monotonic() < end:
@@ -215,6 +274,19 @@ def wait_for(condition: Callable[[], Found], what: str, deadline_s: float = 30) 
             return found
         time.sleep(0.02)
     raise AssertionError(f"waited {deadline_s} s in vain for {what}")
+
+
+def time_before(condition: Callable[[], object], what: str) -> float:
+    """Waits until the condition holds; when it last was found not to, by the monotonic clock."""
+    before_s = now_s = time.monotonic()
+
+    def holds() -> bool:
+        nonlocal before_s, now_s
+        before_s, now_s = now_s, time.monotonic()
+        return bool(condition())
+
+    wait_for(holds, what)
+    return before_s
 
 
 def descendants(pid: int) -> list[int]:

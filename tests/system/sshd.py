@@ -43,27 +43,47 @@ def serve(folder: Path) -> Iterator[Sshd]:
         command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)]
         subprocess.run(command, check=True, timeout=30)
     shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    config = folder / "sshd_config"
+    if os.geteuid() == 0:
+        _PRIVILEGE_SEPARATION.mkdir(mode=0o755, exist_ok=True)
+    server, port = _start(folder)
+    try:
+        yield Sshd(f"127.0.0.1:{port}", _client(folder), folder)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _start(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """A server that listens, and its port: one that was free a moment ago, so there may be several tries."""
+    for _ in range(5):
+        with closing(socket.socket()) as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        server = _start_at(folder, port)
+        if server.poll() is None:
+            return server, port
+    raise AssertionError(f"sshd does not start: {(folder / 'log').read_text()}")
+
+
+def _start_at(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    """A server that listens at a port, or has ended."""
+    config, log = folder / "sshd_config", folder / "log"
     config.write_text(
         f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host_key\n"
         f"AuthorizedKeysFile {folder}/authorized_keys\n"
         "StrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
     )
-    if os.geteuid() == 0:
-        _PRIVILEGE_SEPARATION.mkdir(mode=0o755, exist_ok=True)
-    with (folder / "log").open("w") as log:
+    with log.open("w") as sink:
         server = subprocess.Popen(
-            [_SERVER, "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=log
+            [_SERVER, "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=sink
         )
     try:
-        wait_for(lambda: _listens(port), "sshd")
-        yield Sshd(f"127.0.0.1:{port}", _client(folder), folder)
-    finally:
+        wait_for(lambda: server.poll() is not None or "Server listening" in log.read_text(), "sshd")
+    except BaseException:
         server.kill()
         server.wait()
+        raise
+    return server
 
 
 def _client(folder: Path) -> Path:
@@ -79,8 +99,3 @@ def _client(folder: Path) -> Path:
     program.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
     program.chmod(0o755)
     return programs
-
-
-def _listens(port: int) -> bool:
-    with closing(socket.socket()) as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from harness import EngineJob, EngineRun, Json, case, plan, run_engine, wait_for
+from harness import EngineJob, EngineRun, Json, case, plan, run_engine, time_before
 from strider.engine import Engine
 
 RATES_AGREE = 0.01
-"""How far rates may be from what an unshifted clock says, as a share."""
+"""Share that rates may differ from what an unshifted clock says; more where clocks are known less well."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,14 @@ class Nodes:
         return node * (self.shift_s + self.drift * (true_s - self.since_s))
 
 
+@dataclass(frozen=True)
+class Begin:
+    """When a run began on the machine's own clock; it was seen between two looks."""
+
+    at_s: float
+    error_s: float
+
+
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that gives ranks other clocks."""
@@ -59,19 +67,19 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_on(
     engine: Engine, nodes: Nodes, preloaded: Path, work: Path, document: Json, directory: Path
-) -> tuple[EngineRun, float]:
+) -> tuple[EngineRun, Begin]:
     """A run on such nodes, and when it began; see `run_with`."""
     return run_with(engine, nodes.environment(preloaded), work, document, directory)
 
 
 def run_with(
     engine: Engine, wrap: list[str], work: Path, document: Json, directory: Path
-) -> tuple[EngineRun, float]:
-    """A run, and when it began on the machine's own clock (20 ms or less too late)."""
+) -> tuple[EngineRun, Begin]:
+    """A run, and when it began."""
     with EngineJob(engine, document, work, wrap, directory) as job:
-        wait_for(lambda: job.events_file.exists(), "the first event")
-        origin_s = time.clock_gettime(time.CLOCK_MONOTONIC)
-        return job.finish(), origin_s
+        before_s = time_before(job.events_file.exists, "the file of the events")
+        after_s = time.monotonic()
+        return job.finish(), Begin((before_s + after_s) / 2, (after_s - before_s) / 2)
 
 
 def writes(clients: int, repetitions: int, **keys: Json) -> Json:
@@ -101,11 +109,13 @@ def offset_s(clocks: Mapping[int, Json], sample: Json, node: int, at_s: float) -
     return float(begin + share * (end - begin))
 
 
-def assert_of_one_clock(done: EngineRun, nodes: Nodes, origin_s: float, clients: int) -> None:
+def assert_of_one_clock(done: EngineRun, nodes: Nodes, begin: Begin, clients: int) -> None:
     """Compares a run with what the machine's own clock showed at the same moments."""
     assert done.returncode == 0, done.stderr
     samples = done.of("sample")
     assert samples
+    # Clocks drift in what is not known of the beginning, and while the file was made.
+    drifted_s = abs(nodes.drift) * clients * (begin.error_s + 0.01)
     for sample in samples:
         wanted = {"repetition": sample["repetition"]}
         clocks = {clock["node"]: clock for clock in done.of("clock", **wanted)}
@@ -116,16 +126,16 @@ def assert_of_one_clock(done: EngineRun, nodes: Nodes, origin_s: float, clients:
         for rank in ranks:
             for times, at_s in ((starts, rank["start_s"]), (ends, rank["end_s"])):
                 # What the rank's own clock showed, and what the machine's did then.
-                ahead = nodes.ahead_s(rank["node"], origin_s + at_s)
+                ahead = nodes.ahead_s(rank["node"], begin.at_s + at_s)
                 error_s = ahead + offset_s(clocks, sample, rank["node"], at_s)
                 bound_s = clocks[rank["node"]]["error_s"] if rank["node"] else 0.0
-                # The beginning of the run is known to 20 ms, in which clocks drift.
-                assert abs(error_s) <= bound_s + abs(0.05 * nodes.drift * clients) + 1e-7
+                assert abs(error_s) <= bound_s + drifted_s + 1e-7
                 times.append(at_s - error_s)
         true_s = max(ends) - min(starts)
-        assert sample["elapsed_s"] == pytest.approx(true_s, rel=RATES_AGREE)
-        assert sample["rate_mib_s"] == pytest.approx(sample["bytes"] / true_s / 2**20, rel=RATES_AGREE)
         assert sample["clock_error_s"] == pytest.approx(2 * max(c["error_s"] for c in clocks.values()))
+        known = max(RATES_AGREE, (1.01 * sample["clock_error_s"] + 2 * drifted_s) / true_s)
+        assert sample["elapsed_s"] == pytest.approx(true_s, rel=known)
+        assert sample["rate_mib_s"] == pytest.approx(sample["bytes"] / sample["elapsed_s"] / 2**20)
         assert sample["start_skew_s"] == pytest.approx(
             max(r["start_s"] for r in ranks) - min(r["start_s"] for r in ranks), abs=1e-6
         )
@@ -150,8 +160,8 @@ def test_rates_are_those_of_one_clock(
 ) -> None:
     since_s = time.clock_gettime(time.CLOCK_MONOTONIC)
     nodes = Nodes(ranks_per_node, shift_s, drift, since_s)
-    done, origin_s = run_on(engine, nodes, preloaded, tmp_path, writes(clients, 4), tmp_path / "target")
-    assert_of_one_clock(done, nodes, origin_s, clients)
+    done, begin = run_on(engine, nodes, preloaded, tmp_path, writes(clients, 4), tmp_path / "target")
+    assert_of_one_clock(done, nodes, begin, clients)
 
 
 @pytest.fixture
@@ -198,8 +208,8 @@ def test_rates_over_a_network_are_those_of_one_clock(
     """Messages go through two TCP stacks here, as between real nodes."""
     nodes = Nodes(1, 3.0, 200e-6, time.clock_gettime(time.CLOCK_MONOTONIC))
     wrap = [*two_networks, *nodes.environment(preloaded)[1:]]
-    done, origin_s = run_with(engine, wrap, tmp_path, writes(2, 4), tmp_path / "target")
-    assert_of_one_clock(done, nodes, origin_s, 2)
+    done, begin = run_with(engine, wrap, tmp_path, writes(2, 4), tmp_path / "target")
+    assert_of_one_clock(done, nodes, begin, 2)
     assert len(done.of("sample")) == 4
     links = [
         group
@@ -240,8 +250,8 @@ def test_a_name_space_of_time_is_a_clock_of_its_own(engine: Engine, tmp_path: Pa
         assert abs(clock["offset_end_s"] + 3) <= clock["error_s"] + 1e-7
     for sample in done.of("sample"):
         ranks = done.of("rank", repetition=sample["repetition"])
-        # Had the shift been taken for time, the phase would have lasted three seconds.
-        assert sample["elapsed_s"] < 2
+        # Had the shift been taken for time, the phase would have lasted three seconds more than any rank.
+        assert sample["elapsed_s"] - max(rank["transfer_s"] for rank in ranks) < 2
         assert max(rank["transfer_s"] for rank in ranks) == pytest.approx(
             sample["transfer_s"], rel=RATES_AGREE
         )
@@ -256,9 +266,9 @@ def test_one_clock_has_no_error(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_a_phase_too_short_for_its_clocks_is_flagged(engine: Engine, preloaded: Path, tmp_path: Path) -> None:
-    """A reading of the clock takes 2 ms, so each message there and back as much or more."""
+    """A reading of the clock takes 10 ms, so each message there and back as much or more."""
     one = case("segmented", pattern_transfer=4096, pattern_block=4096, clients=2, interface="null")
-    nodes = Nodes(1, 3.0, delay_s=0.002)
+    nodes = Nodes(1, 3.0, delay_s=0.01)
     done, _ = run_on(engine, nodes, preloaded, tmp_path, plan([one]), tmp_path / "target")
     samples = done.of("sample")
     assert samples
@@ -274,10 +284,7 @@ def test_a_rank_that_hangs_while_clocks_are_compared_ends_the_run(
     # A comparison takes 6 to 21 messages; there are seven: one at the start, two for each of three phases.
     document = {**writes(2, 3), "stall_timeout_s": 1.5}
     wrap = [*Nodes(1).environment(preloaded), f"OTHER_CLOCK_HANGS_AT={message}"]
-    begin = time.monotonic()
-    with EngineJob(engine, document, tmp_path, wrap) as job:
-        done = job.finish()
-    assert time.monotonic() - begin < 30
+    done = run_engine(engine, document, tmp_path, wrap)
     assert done.returncode not in (0, 1)
     assert done.events[0]["event"] == "run"
     (error,) = done.of("error")

@@ -2,14 +2,17 @@
 
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from harness import Json, case, plan, run_engine
+from harness import EngineJob, EngineRun, Json, case, plan, read_events, run_engine, time_before
 from strider.engine import Engine
 
 MIB = 1 << 20
@@ -129,9 +132,9 @@ def test_switches_of_the_node_hold_those_of_the_ranks(engine: Engine, disk_folde
     cpu = group_of(event, "cpu")
     spent = sum(seconds for name, seconds in cpu.items() if name.endswith("_s"))
     # Clocks tick every 10 ms, and not on an idle processor.
-    assert spent == pytest.approx(cpu["cores"] * event["elapsed_s"], rel=0.3, abs=0.1)
+    assert spent == pytest.approx(cpu["cores"] * event["elapsed_s"], rel=0.5, abs=0.1)
     assert event["elapsed_s"] >= sample["elapsed_s"]
-    assert 0 < event["sampling_s"] < 1
+    assert event["sampling_s"] > 0
     memory = group_of(event, "memory")
     assert 0 < memory["available_bytes"] <= memory["total_bytes"]
 
@@ -144,16 +147,39 @@ def test_one_event_for_each_machine(engine: Engine, tmp_path: Path) -> None:
     assert [(event["case"], event["node"]) for event in done.of("counters")] == [(1, 0), (2, 0)]
 
 
+def send_to_oneself(size: int) -> None:
+    """Sends so many bytes over the loopback interface."""
+    with ExitStack() as sockets:
+        listening = sockets.enter_context(socket.create_server(("127.0.0.1", 0)))
+        sender = sockets.enter_context(socket.create_connection(listening.getsockname()))
+        receiver = sockets.enter_context(listening.accept()[0])
+        for _ in range(size // 65536):
+            sender.sendall(bytes(65536))
+            receiver.recv(65536, socket.MSG_WAITALL)
+
+
+def run_while_sending(engine: Engine, work: Path, deadline_s: float) -> EngineRun | None:
+    """A phase of so many seconds in which 32 MiB are sent; None where it may have been over before."""
+    one = case("strided", "null", pattern_transfer=4096, pattern_count=1 << 40, wear_out=False)
+    document = plan([{**one, "deadline": deadline_s, "operations": ["read"]}])
+    work.mkdir()
+    with EngineJob(engine, document, work) as job:
+
+        def progress() -> list[Json]:
+            return [event for event in read_events(job.events_file) if event["event"] == "progress"]
+
+        before_s = time_before(progress, "progress of the phase")
+        elapsed_s = progress()[0]["elapsed_s"]
+        send_to_oneself(32 * MIB)
+        in_time = elapsed_s + time.monotonic() - before_s < deadline_s
+        done = job.finish()
+    return done if in_time else None
+
+
 def test_network_counters_see_what_goes_over_the_loopback(engine: Engine, tmp_path: Path) -> None:
-    """Bytes that a helper sends itself while a phase goes on are among the interface's."""
-    sender = "import socket; a = socket.create_server(('127.0.0.1', 0)); b = socket.create_connection("
-    sender += "a.getsockname()); c, _ = a.accept(); n = 0\n"
-    sender += f"while n < {32 * MIB}:\n b.sendall(bytes(65536)); n += len(c.recv(65536, socket.MSG_WAITALL))"
-    with subprocess.Popen(["python3", "-c", f"import time; time.sleep(0.3)\n{sender}"]) as process:
-        one = case("strided", "null", pattern_transfer=4096, pattern_count=1 << 40, deadline=3)
-        done = run_engine(engine, plan([{**one, "wear_out": False, "operations": ["read"]}]), tmp_path)
-        assert process.wait(timeout=60) == 0
-    (event,) = done.of("counters")
+    """Bytes that are sent while a phase goes on are among the interface's."""
+    runs = (run_while_sending(engine, tmp_path / str(deadline_s), deadline_s) for deadline_s in (2, 10, 50))
+    (event,) = next(filter(None, runs)).of("counters")
     loopback = group_of(event, "network", "lo")
     assert loopback["sent_bytes"] > 32 * MIB
     assert loopback["sent_packets"] > 0

@@ -3,16 +3,18 @@
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness import (
+    DEADLINE_S,
     EngineJob,
     Job,
     Json,
+    Pause,
+    after_samples,
     case,
     command_of,
     descendants,
@@ -20,6 +22,7 @@ from harness import (
     plan,
     read_events,
     run_engine,
+    run_with_pauses,
     strider_command,
     wait_for,
 )
@@ -62,10 +65,7 @@ def test_a_full_file_system_ends_the_case_and_not_the_run(
         **keys,
     )
     small = case("segmented", pattern_transfer=65536, pattern_block=1 << 20, clients=2, **keys)
-    begin = time.monotonic()
-    with EngineJob(engine, plan([large, small]), small_disk) as job:
-        done = job.finish()
-    assert time.monotonic() - begin < 60
+    done = run_engine(engine, plan([large, small]), small_disk)
     assert done.returncode == 1, done.stderr
     errors = done.of("error", case=1)
     assert errors
@@ -87,7 +87,7 @@ def test_the_command_line_refuses_what_does_not_fit(small_disk: Path, tmp_path: 
         '[suite]\nname = "large"\n[[case]]\npattern = "segmented"\ninterface = "posix"\nblock = "64MiB"\n'
     )
     command = strider_command("run", suite, "--target", small_disk, "--store", tmp_path / "store")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
     assert done.returncode == 2
     assert "has 8 MiB free, and case 1 needs" in done.stderr
     assert not list(small_disk.iterdir())
@@ -104,10 +104,8 @@ def test_a_missing_file_ends_the_phase_on_all_ranks(engine: Engine, tmp_path: Pa
         settle=1.0,
         operations=["write", "read", "reread"],
     )
-    with EngineJob(engine, plan([one]), tmp_path) as job:
-        wait_for(lambda: events_of(job, "sample"), "the write")
-        (job.directory / "case1.1").unlink()
-        done = job.finish()
+    remove = after_samples(1, lambda job: (job.directory / "case1.1").unlink())
+    done = run_with_pauses(engine, plan([one]), tmp_path, remove)
     assert done.returncode == 1
     (error,) = done.of("error")
     assert (error["rank"], error["call"], error["errno"]) == (1, "open", 2)
@@ -115,19 +113,12 @@ def test_a_missing_file_ends_the_phase_on_all_ranks(engine: Engine, tmp_path: Pa
     assert not list(done.directory.iterdir())
 
 
-def events_of(job: EngineJob, kind: str) -> list[Json]:
-    """The events of a kind so far."""
-    return [event for event in read_events(job.events_file) if event["event"] == kind]
-
-
 def test_a_short_file_is_an_error_that_names_the_offset(engine: Engine, tmp_path: Path) -> None:
     one = case(
         "segmented", pattern_transfer=4096, pattern_block=1 << 20, settle=1.0, operations=["write", "read"]
     )
-    with EngineJob(engine, plan([one]), tmp_path) as job:
-        wait_for(lambda: events_of(job, "sample"), "the write")
-        os.truncate(job.directory / "case1.0", 10_000)
-        done = job.finish()
+    shorten = after_samples(1, lambda job: os.truncate(job.directory / "case1.0", 10_000))
+    done = run_with_pauses(engine, plan([one]), tmp_path, shorten)
     (error,) = done.of("error")
     assert (error["call"], error["offset"]) == ("pread", 10_000)
     assert "ends" in error["message"]
@@ -151,6 +142,7 @@ pattern = "segmented"
 transfer = "4KiB"
 block = "64MiB"
 sync = "each"
+think = "1ms"
 operations = ["write"]
 repetitions = 1000
 """
@@ -176,16 +168,18 @@ class StriderJob(Job):
 
     def wait_for_second_case(self) -> list[int]:
         """The processes of the ranks, once the first case is measured and the second under way."""
-        wait_for(lambda: any(e["event"] == "progress" for e in self.events()), "progress", 60)
+        wait_for(
+            lambda: any(e["event"] == "progress" and e["case"] == 2 for e in self.events()), "progress", 120
+        )
         return [pid for pid in descendants(self.process.pid) if command_of(pid) == "strider-engine"]
 
     def events(self) -> list[Json]:
         """What was measured so far."""
         return [event for path in self.store.glob("*/events.jsonl") for event in read_events(path)]
 
-    def finish(self, deadline_s: float) -> str:
+    def finish(self) -> str:
         """Waits for the end; what was printed."""
-        output, _ = self.process.communicate(timeout=deadline_s)
+        output, _ = self.process.communicate(timeout=DEADLINE_S)
         return output
 
     def assert_clean(self) -> None:
@@ -206,7 +200,7 @@ def test_a_killed_rank_ends_the_run(tmp_path: Path) -> None:
         ranks = job.wait_for_second_case()
         assert len(ranks) == 3
         kill(ranks[1], signal.SIGKILL)
-        output = job.finish(30)
+        output = job.finish()
         assert job.process.returncode in (1, 3), output
         assert job.events()[-1]["event"] == "end"
         assert job.events()[-1]["status"] == "failed"
@@ -218,11 +212,8 @@ def test_a_killed_rank_ends_the_run(tmp_path: Path) -> None:
 def test_an_interruption_keeps_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
     with StriderJob(tmp_path) as job:
         ranks = job.wait_for_second_case()
-        begin = time.monotonic()
         job.process.send_signal(number)
-        output = job.finish(20)
-        took_s = time.monotonic() - begin
-        assert took_s < 10, f"{took_s} s, {output}"
+        output = job.finish()
         assert job.process.returncode == 1, output
         assert job.events()[-1]["status"] == "interrupted"
         job.assert_clean()
@@ -248,10 +239,10 @@ def test_no_rank_outlives_a_front_end_that_was_killed(tmp_path: Path) -> None:
 
 def test_a_hanging_rank_is_noticed(tmp_path: Path) -> None:
     """A stopped process stands for one that hangs in a call of the file system."""
-    with StriderJob(tmp_path, "stall_timeout = 3") as job:
+    with StriderJob(tmp_path, "stall_timeout = 5") as job:
         ranks = job.wait_for_second_case()
         kill(ranks[2], signal.SIGSTOP)
-        output = job.finish(90)
+        output = job.finish()
         assert job.process.returncode == 3, output
         assert job.events()[-1]["status"] == "failed"
         assert [path.name for path in job.target.iterdir()] == ["mine.txt"]
@@ -276,23 +267,18 @@ def test_news_of_an_error_reach_ranks_that_were_in_more_cases(engine: Engine, tm
         pattern_block=64 << 20,
         clients=2,
         sharing="per-rank",
-        sync="each",
+        think=0.02,  # 16384 requests of rank 0 take far longer than anybody waits here
         settle=1.0,
-        operations=["write", "rewrite"],
+        operations=["rewrite"],
         deadline=0,
     )
-    document = plan([alone, alone, {**both, "operations": ["rewrite"]}])
-    with EngineJob(engine, document, tmp_path) as job:
-        wait_for(
-            lambda: [s for s in events_of(job, "sample") if s["operation"] == "prefill"], "the preparation"
-        )
-        (job.directory / "case3.1").unlink()
-        begin = time.monotonic()
-        done = job.finish()
+    remove = Pause(
+        lambda events: any(event.get("operation") == "prefill" for event in events),
+        lambda job: (job.directory / "case3.1").unlink(),
+    )
+    done = run_with_pauses(engine, plan([alone, alone, both]), tmp_path, remove)
     (error,) = done.of("error")
     assert (error["rank"], error["call"]) == (1, "open")
-    # 16384 synced writes take far longer than the settle time and the news.
-    assert time.monotonic() - begin < 10
 
 
 def test_a_stall_is_reported_also_where_closing_is_collective(engine: Engine, tmp_path: Path) -> None:
@@ -305,11 +291,13 @@ def test_a_stall_is_reported_also_where_closing_is_collective(engine: Engine, tm
         settle=1.5,
         operations=["write", "rewrite"],
     )
-    with EngineJob(engine, plan([one], stall_timeout_s=2.0), tmp_path) as job:
-        wait_for(lambda: events_of(job, "sample"), "the write")
+
+    def freeze(job: EngineJob) -> None:
         for pid in job.ranks()[1:]:
             kill(pid, signal.SIGSTOP)
-        done = job.finish()
+
+    document = plan([one], stall_timeout_s=5.0)
+    done = run_with_pauses(engine, document, tmp_path, after_samples(1, freeze))
     assert done.returncode not in (0, 1)
     (error,) = done.of("error")
     assert (error["kind"], error["case"], error["operation"]) == ("stall", 1, "rewrite")
@@ -328,12 +316,13 @@ def test_an_error_of_storage_is_not_lost_among_wrong_data(engine: Engine, tmp_pa
         settle=1.5,
         operations=["write", "read"],
     )
-    with EngineJob(engine, plan([one]), tmp_path) as job:
-        wait_for(lambda: events_of(job, "sample"), "the write")
+
+    def damage(job: EngineJob) -> None:
         for rank in range(5):
             (job.directory / f"case1.{rank}").write_bytes(bytes(16384))
         os.truncate(job.directory / "case1.5", 1000)
-        done = job.finish()
+
+    done = run_with_pauses(engine, plan([one]), tmp_path, after_samples(1, damage))
     (io_error,) = done.of("error", kind="io")
     assert io_error["rank"] == 5
     assert sum(error["count"] for error in done.of("error", kind="verify")) > 16

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import EngineJob, Json, case, plan, read_events, run_engine, wait_for
+from harness import Json, case, plan, run_and_read, run_engine
 from strider.engine import Engine
 
 PATTERNS: list[Json] = [
@@ -58,13 +58,7 @@ def contents_of(engine: Engine, work: Path, test: Json) -> tuple[bytes, Path]:
     """A file as the ranks have written it, and where a copy of it lies."""
     document = plan([{**test, "settle": 0.5, "verify": "full", "operations": ["write", "read"]}])
     work.mkdir()
-    with EngineJob(engine, document, work) as job:
-        wait_for(
-            lambda: [e for e in read_events(job.events_file) if e["event"] == "sample"], "the write to end"
-        )
-        content = (job.directory / "case1.0").read_bytes()
-        done = job.finish()
-    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    _, content = run_and_read(engine, document, work)
     copy = work / "copy"
     copy.write_bytes(content)
     return content, copy

@@ -5,10 +5,11 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from harness import EngineJob, EngineRun, Json, case, plan, run_engine, strider_command, wait_for
+from harness import DEADLINE_S, EngineJob, EngineRun, Json, case, plan, run_engine, strider_command, wait_for
 from strider.engine import Engine
 from strider.limits import Analysis
 from strider.store import load
@@ -34,7 +35,7 @@ pattern = "segmented"
 transfer = "1MiB"
 block = "8MiB"
 operations = ["read"]
-think = "20ms"
+think = "60ms"
 [[case]]
 name = "nothing"
 interface = "null"
@@ -50,15 +51,17 @@ def measured(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run in memory with planted limits, made by the command line; its store."""
     work = tmp_path_factory.mktemp("limits")
     (work / "suite.toml").write_text(SUITE)
-    target = Path("/dev/shm")
-    if not target.is_dir():
+    if not Path("/dev/shm").is_dir():
         pytest.skip("machine: there is no /dev/shm")
-    before = set(target.iterdir())
-    command = strider_command("run", work / "suite.toml", "--target", target, "--store", work / "store")
     environment = {"STRIDER_ENGINE": str(engine.path), "PATH": "/usr/bin:/bin", "COLUMNS": "200"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    assert {path for path in set(target.iterdir()) - before if path.name.startswith("strider-")} == set()
+    # A folder of its own: other tests use that memory at the same time.
+    with TemporaryDirectory(prefix="strider-test-", dir="/dev/shm") as target:
+        command = strider_command("run", work / "suite.toml", "--target", target, "--store", work / "store")
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=DEADLINE_S, env=environment, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert list(Path(target).iterdir()) == []
     (work / "out").write_text(done.stdout)
     return work / "store"
 
@@ -93,12 +96,12 @@ def test_show_has_ceilings_and_findings_as_table_and_as_json(engine: Engine, mea
     environment = {"STRIDER_ENGINE": str(engine.path), "PATH": "/usr/bin:/bin", "COLUMNS": "200"}
     show = strider_command("show", "--limits", "--store", measured)
     table = subprocess.run(
-        show, capture_output=True, text=True, timeout=60, env=environment, check=True
+        show, capture_output=True, text=True, timeout=DEADLINE_S, env=environment, check=True
     ).stdout
     assert "memory copy" in table
     assert "what limits it" in table
     printed = subprocess.run(
-        [*show, "--json"], capture_output=True, text=True, timeout=60, env=environment, check=True
+        [*show, "--json"], capture_output=True, text=True, timeout=DEADLINE_S, env=environment, check=True
     ).stdout
     document = json.loads(printed)
     assert {one["operation"] for one in document["limits"]} == {"read", "write"}
@@ -116,7 +119,10 @@ def test_show_has_ceilings_and_findings_as_table_and_as_json(engine: Engine, mea
 
 
 def test_memory_copy_is_what_others_find(engine: Engine, tmp_path: Path) -> None:
-    """Within a factor of three of a copy by numpy before or after, on a machine with other work."""
+    """Within a factor of three of a copy by numpy before or after, on a machine with other work.
+
+    That work slows one of them down as it comes and goes, so what is off is measured again.
+    """
     import numpy as np
 
     def numpy_mib_s() -> float:
@@ -131,13 +137,20 @@ def test_memory_copy_is_what_others_find(engine: Engine, tmp_path: Path) -> None
         return float(np.median(rates))
 
     one = case("segmented", interface="null", pattern_block=1 << 20, operations=["write"])
-    beside = [numpy_mib_s()]
-    done = run_engine(engine, plan([one]), tmp_path, options=["--ceilings", "all"])
-    beside.append(numpy_mib_s())
-    values = [value for event in done.of("ceilings") if (value := value_of(event, "memory_copy")) is not None]
-    assert values
-    assert min(beside) / 3 < max(values)
-    assert min(values) < 3 * max(beside)
+    off = []
+    for attempt in range(5):
+        work = tmp_path / str(attempt)
+        work.mkdir()
+        beside = [numpy_mib_s()]
+        done = run_engine(engine, plan([one]), work, options=["--ceilings", "all"])
+        beside.append(numpy_mib_s())
+        events = done.of("ceilings")
+        values = [value for event in events if (value := value_of(event, "memory_copy")) is not None]
+        assert values
+        if min(beside) / 3 < max(values) and min(values) < 3 * max(beside):
+            return
+        off.append((beside, values))
+    raise AssertionError(f"copies by numpy and by Strider, MiB/s: {off}")
 
 
 def value_of(event: Json, name: str) -> float | None:
@@ -211,6 +224,8 @@ def test_a_scope_that_is_none_is_refused(
     (tmp_path / "suite.toml").write_text(SUITE)
     command = strider_command("run", tmp_path / "suite.toml", "--target", tmp_path, *option)
     environment = {"STRIDER_ENGINE": str(engine.path), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=DEADLINE_S, env=environment, check=False
+    )
     assert done.returncode == 2
     assert message in done.stderr

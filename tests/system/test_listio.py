@@ -297,6 +297,7 @@ def test_a_run_brings_its_own_volume_and_removes_it(engine: Engine, tmp_path: Pa
             for pid in descendants(process.pid):
                 kill(pid, signal.SIGKILL)
     wait_for(lambda: not _servers_below(target), "the servers to end")
+    wait_for(lambda: not _ranks_below(target), "the ranks to end")
     if ending == "killed":
         # What is left is the run's folder, with everything in it: strider clean knows it by its mark.
         (folder,) = target.iterdir()
@@ -308,6 +309,16 @@ def test_a_run_brings_its_own_volume_and_removes_it(engine: Engine, tmp_path: Pa
 
 def _servers_below(directory: Path) -> list[int]:
     """Servers that keep their files below a directory."""
+    return _processes_below(directory, "strider-listio-server")
+
+
+def _ranks_below(directory: Path) -> list[int]:
+    """Ranks that measure below a directory."""
+    return _processes_below(directory, "strider-engine")
+
+
+def _processes_below(directory: Path, program: str) -> list[int]:
+    """Processes of a program that are told of something below a directory."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -315,8 +326,7 @@ def _servers_below(directory: Path) -> list[int]:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            program = os.fsdecode(words[0])
-            if program.endswith("strider-listio-server") and any(
+            if os.fsdecode(words[0]).endswith(program) and any(
                 os.fsdecode(word).startswith(f"{directory}/") for word in words
             ):
                 found.append(int(folder.name))

@@ -67,6 +67,10 @@ class Hosts:
                 found.append(words)
         return found
 
+    def see_none(self) -> None:
+        """Waits until none is left, nor the shell a host ran it in: that may outlast an ssh that ended."""
+        wait_for(lambda: not self.processes(), "the end of all servers")
+
 
 @pytest.fixture
 def hosts(engine: Engine, sshd: Sshd, tmp_path: Path) -> Iterator[Hosts]:
@@ -76,7 +80,7 @@ def hosts(engine: Engine, sshd: Sshd, tmp_path: Path) -> Iterator[Hosts]:
     yield found
     if (found.directory / VOLUME_FILE).exists():
         found.strider("stop", found.directory)
-    assert found.processes() == []
+    found.see_none()
 
 
 def test_servers_on_two_hosts_serve_and_are_stopped(engine: Engine, hosts: Hosts, tmp_path: Path) -> None:
@@ -114,7 +118,7 @@ def test_what_they_keep_is_found_again_and_only_there(hosts: Hosts) -> None:
     assert moved.returncode == 3
     assert "server 1" in moved.stderr
     assert "has kept nothing here" in moved.stderr
-    assert hosts.processes() == []
+    hosts.see_none()
     (hosts.directory / "elsewhere").rename(kept)
     assert hosts.serve().returncode == 0
 
@@ -125,7 +129,7 @@ def test_one_host_that_fails_leaves_none_on_the_others(hosts: Hosts) -> None:
     done = hosts.serve()
     assert done.returncode == 3
     assert f"cannot start server 1 of {hosts.directory} on {hosts.names[1]}: " in done.stderr
-    assert hosts.processes() == []
+    hosts.see_none()
     assert not (hosts.directory / HOSTS_FILE).exists()
     assert not (hosts.directory / VOLUME_FILE).exists()
 
@@ -146,7 +150,7 @@ def test_a_host_that_is_not_reached_is_one_error(hosts: Hosts) -> None:
     assert done.returncode == 3
     assert "on localhost:1: " in done.stderr
     assert "Connection refused: ssh must get there without a password" in done.stderr
-    assert hosts.processes() == []
+    hosts.see_none()
 
 
 @pytest.mark.parametrize(
@@ -159,7 +163,7 @@ def test_a_host_without_the_program_is_one_error(hosts: Hosts, program: str, sai
     assert said in done.stderr
     assert "--ssh-server must name strider-listio-server there" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
-    assert hosts.processes() == []
+    hosts.see_none()
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,10 @@ def test_a_sample_is_the_sum_of_its_ranks(engine: Engine, tmp_path: Path) -> Non
         assert latency["min_s"] <= latency["p50_s"] <= latency["p99_s"] <= latency["max_s"]
         io_s = sum(row["io_s"] for row in rows)
         assert math.isclose(latency["mean_s"] * latency["count"], io_s, rel_tol=1e-6)
-        assert sample["open_s"] + sample["close_s"] <= sample["elapsed_s"]
+        for row in rows:
+            assert row["start_s"] + row["transfer_s"] <= row["end_s"] + 1e-6
+        # The longest of any rank each, which need not be the same one.
+        assert max(sample["open_s"], sample["close_s"]) <= sample["elapsed_s"]
         assert sample["system_s"] >= 0
 
 
@@ -80,7 +83,7 @@ def test_a_deadline_stops_and_wear_out_evens(engine: Engine, tmp_path: Path, wea
     one = case(
         "segmented",
         pattern_transfer=4096,
-        pattern_block=1 << 30,
+        pattern_block=1 << 40,  # more than any machine does by the deadline
         clients=2,
         sync="each",
         verify="full",
@@ -95,8 +98,8 @@ def test_a_deadline_stops_and_wear_out_evens(engine: Engine, tmp_path: Path, wea
     requests = [row["requests"] for row in done.of("rank", operation="write")]
     deadline = write["deadline"]
     assert deadline["deadline_s"] == 0.5
-    assert 0.5 <= deadline["elapsed_s"] < 5
-    assert 0 < deadline["requests"] <= write["requests"] == sum(requests) < 2 << 18
+    assert 0.5 - 1e-4 <= deadline["elapsed_s"] <= write["elapsed_s"] + 1e-6
+    assert 0 < deadline["requests"] <= write["requests"] == sum(requests) < 2 << 28
     assert deadline["requests_per_rank_min"] <= deadline["requests_per_rank_max"]
     if wear_out:
         assert set(requests) == {deadline["requests_per_rank_max"]}
@@ -153,7 +156,8 @@ def test_memory_does_not_grow_with_the_number_of_requests(engine: Engine, tmp_pa
         return int(done.stderr.split("largest_kib=")[1].split()[0])
 
     few, many = largest_kib(1_000, "few"), largest_kib(1_000_000, "many")
-    assert many < few + 1024
+    # Pages come in groups of up to 2 MiB. Four bytes for each request would be more.
+    assert many < few + 3072
 
 
 MEASURE = (
@@ -174,22 +178,26 @@ def test_ranks_without_work_say_nothing_about_rates(engine: Engine, tmp_path: Pa
 
 
 def test_a_deadline_that_is_not_reached_changes_no_ranks_end(engine: Engine, tmp_path: Path) -> None:
-    """Two of three ranks share a file, one has twice their work on its own: the two are done long before."""
+    """Two of three ranks share a file, one has twice their work on its own: the two are done long before.
+
+    At the pace that is set, the one has more than four seconds of work, and the two have two.
+    """
     one = case(
         "random",
         pattern_transfer=4096,
         pattern_size=4 << 20,
         clients=3,
         sharing=2,
-        sync="each",
+        think=0.004,
         operations=["write"],
     )
     rows = run_engine(engine, plan([{**one, "deadline": 60}]), tmp_path).of("rank")
-    assert sorted(row["requests"] for row in rows) == [512, 512, 1024]
-    ends = sorted(row["end_s"] - row["start_s"] for row in rows)
-    assert ends[0] < 0.9 * ends[-1]
-    for row in rows:
-        assert row["transfer_s"] <= 1.5 * row["io_s"]
+    first, second, last = sorted(rows, key=lambda row: int(row["requests"]))
+    assert [row["requests"] for row in (first, second, last)] == [512, 512, 1024]
+    assert last["transfer_s"] >= 1024 * 0.004 - 1e-6
+    for row in (first, second):
+        assert row["end_s"] < last["end_s"]
+        assert row["transfer_s"] < 0.9 * last["transfer_s"]
 
 
 def test_a_case_counts_the_nodes_of_its_own_ranks(engine: Engine, tmp_path: Path) -> None:

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from harness import (
-    EngineJob,
+    DEADLINE_S,
     Job,
     Json,
+    Pause,
     command_of,
     descendants,
     plan,
-    read_events,
     run_engine,
+    run_with_pauses,
     strider_command,
     tree_case,
     wait_for,
@@ -102,7 +103,7 @@ def test_an_interruption_in_the_middle_leaves_nothing(memory_folder: Path) -> No
     with ManyFiles(memory_folder) as job:
         job.wait_for_files()
         job.process.send_signal(signal.SIGINT)
-        output, _ = job.process.communicate(timeout=60)
+        output, _ = job.process.communicate(timeout=DEADLINE_S)
     assert "interrupted" in output
     assert list(job.target.iterdir()) == []
 
@@ -137,15 +138,13 @@ def damaged(
             )
         ]
     )
-    with EngineJob(engine, document, work) as job:
 
-        def waits() -> bool:
-            samples = [e for e in read_events(job.events_file) if e["event"] == "sample" and e["measured"]]
-            return len(samples) == len(operations) - 1
+    def last_phase_is_next(events: list[Json]) -> bool:
+        samples = [event for event in events if event["event"] == "sample" and event["measured"]]
+        return len(samples) >= len(operations) - 1
 
-        wait_for(waits, "all phases but one")
-        damage(job.directory / "case1.0")
-        done = job.finish()
+    pause = Pause(last_phase_is_next, lambda job: damage(job.directory / "case1.0"))
+    done = run_with_pauses(engine, document, work, pause)
     assert done.returncode == 1, done.stderr
     # What is not Strider's stays, and is told.
     left = {path.name for path in done.directory.rglob("*") if path.is_file()}

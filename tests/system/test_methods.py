@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import EngineJob, Json, case, check, extents, plan, read_events, run_engine, wait_for
+from harness import Json, case, check, extents, plan, run_and_read, run_engine
 from strider.engine import Engine
 
 METHODS: dict[str, Json] = {
@@ -198,21 +198,15 @@ def test_files_are_byte_identical(engine: Engine, tmp_path: Path, pattern: Json)
     what the buffer held before.
     """
     keys: Json = {"clients": 4, "verify": "full", "settle": 0.5, "operations": ["write", "read"]}
-    document = plan([case(**pattern, **method, **keys) for method in METHODS.values()])
+    documents = [plan([case(**pattern, **method, **keys)]) for method in METHODS.values()]
     contents = []
-    with EngineJob(engine, document, tmp_path) as job:
-        for number in range(1, len(METHODS) + 1):
-
-            def is_written(number: int = number) -> bool:
-                samples = [e for e in read_events(job.events_file) if e["event"] == "sample"]
-                return any(sample["case"] == number for sample in samples)
-
-            wait_for(is_written, f"the write of case {number}")
-            contents.append((job.directory / f"case{number}.0").read_bytes())
-        assert job.finish().returncode == 0
+    for number, document in enumerate(documents):
+        work = tmp_path / str(number)
+        work.mkdir()
+        contents.append(run_and_read(engine, document, work)[1])
     covered = bytearray(len(contents[0]))
     for rank in range(4):
-        for offset, length in extents(engine, document, tmp_path, rank, "write"):
+        for offset, length in extents(engine, documents[0], tmp_path, rank, "write"):
             covered[offset : offset + length] = b"\1" * length
     assert (0 in covered) == (pattern is GAPS)
     for method, content in zip(METHODS, contents, strict=True):
@@ -245,12 +239,7 @@ def test_ordered_transfers_take_turns(engine: Engine, tmp_path: Path, keys: Json
 def test_shared_transfers_leave_every_record_whole(engine: Engine, tmp_path: Path, depth: int) -> None:
     """Each rank writes the records of its slots again and again: they lie anywhere, but none is torn."""
     document = plan([case(**TURNS, **SHARED, depth=depth, settle=0.5, operations=["write", "read"])])
-    with EngineJob(engine, document, tmp_path) as job:
-        wait_for(
-            lambda: [e for e in read_events(job.events_file) if e["event"] == "sample"], "the write to end"
-        )
-        content = (job.directory / "case1.0").read_bytes()
-        assert job.finish().returncode == 0
+    _, content = run_and_read(engine, document, tmp_path)
     records = [content[start : start + 1000] for start in range(0, len(content), 1000)]
     assert len(records) == 28
     assert bytes(1000) not in records

@@ -3,11 +3,12 @@
 import json
 import signal
 import subprocess
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
 
-from harness import Json, strider_command, wait_for
+from harness import DEADLINE_S, Json, strider_command, wait_for
 from strider.engine import Engine
 
 SUITE = """\
@@ -39,12 +40,14 @@ def test_a_line_for_each_interval_until_it_is_interrupted(tmp_path: Path, engine
     with subprocess.Popen(strider_command(*words), env={"STRIDER_ENGINE": str(engine.path)}) as process:
         wait_for(lambda: len(lines_of(out)) >= 4, "three readings")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=DEADLINE_S) == 0
     head, *readings = lines_of(out)
     assert head["format"] == "strider-observed"
     assert head["interval_s"] == pytest.approx(0.1)
     assert all(set(reading) == {"end", "elapsed_s", "counters"} for reading in readings)
-    assert all(reading["elapsed_s"] >= 0.09 for reading in readings[:-1])
+    # None comes before its time, counted from the beginning: one after a late one may be short.
+    ends = list(accumulate(reading["elapsed_s"] for reading in readings[:-1]))
+    assert all(end >= 0.1 * number - 1e-6 for number, end in enumerate(ends, 1))
     sources = {group["source"] for reading in readings for group in reading["counters"]}
     assert {"cpu", "kernel", "memory"} <= sources
 
@@ -55,7 +58,7 @@ def test_it_ends_after_its_time_and_reads_another_root(tmp_path: Path, engine: E
     (root / "proc" / "meminfo").write_text("MemTotal: 8 kB\nMemFree: 4 kB\n")
     words = ["observe", "--out", out, "--interval", "0.05", "--for", "0.2", "--root", root]
     done = subprocess.run(
-        [engine.path, *map(str, words)], capture_output=True, text=True, timeout=30, check=False
+        [engine.path, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE_S, check=False
     )
     assert done.returncode == 0, done.stderr
     _, *readings = lines_of(out)
@@ -75,7 +78,9 @@ def test_it_ends_after_its_time_and_reads_another_root(tmp_path: Path, engine: E
 def test_mistakes_are_named(tmp_path: Path, engine: Engine, words: list[str], message: str) -> None:
     command = strider_command("observe", "--out", tmp_path / "file", *words)
     environment = {"STRIDER_ENGINE": str(engine.path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, env=environment, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=DEADLINE_S, env=environment, check=False
+    )
     assert done.returncode in (2, 3)
     assert message in done.stderr
 
@@ -89,15 +94,17 @@ def test_what_a_server_did_stands_beside_the_run(tmp_path: Path, engine: Engine)
     with subprocess.Popen([engine.path, "observe", "--out", out, "--interval", "0.1"]) as observer:
         wait_for(lambda: len(lines_of(out)) >= 2, "a reading")
         run = strider_command("run", suite, "--target", target, "--quiet", *store)
-        done = subprocess.run(run, capture_output=True, text=True, timeout=120, env=environment, check=False)
+        done = subprocess.run(
+            run, capture_output=True, text=True, timeout=DEADLINE_S, env=environment, check=False
+        )
         assert done.returncode == 0, done.stderr
         count = len(lines_of(out))
         wait_for(lambda: len(lines_of(out)) > count + 1, "readings after the run")
         observer.send_signal(signal.SIGINT)
-        assert observer.wait(timeout=10) == 0
+        assert observer.wait(timeout=DEADLINE_S) == 0
     show = strider_command("show", "latest", "--counters", "--observed", out, *store)
     shown = subprocess.run(
-        show, capture_output=True, text=True, timeout=60, env=environment, check=True
+        show, capture_output=True, text=True, timeout=DEADLINE_S, env=environment, check=True
     ).stdout
     host = lines_of(out)[0]["host"]
     assert "What the nodes counted" in shown

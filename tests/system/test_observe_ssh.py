@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import Json, descendants, strider_command, wait_for
+from harness import DEADLINE_S, Json, command_of, descendants, strider_command, wait_for
 from sshd import Sshd, serve
 from strider.engine import Engine
 from test_observe import SUITE, lines_of
@@ -42,7 +42,7 @@ class Observed:
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command, capture_output=True, text=True, timeout=120, env=self.environment, check=False
+            command, capture_output=True, text=True, timeout=DEADLINE_S, env=self.environment, check=False
         )
 
     def lines(self) -> list[Json]:
@@ -58,7 +58,10 @@ def observed(engine: Engine, sshd: Sshd, tmp_path: Path) -> Observed:
 
 
 def test_a_machine_is_observed_from_before_the_run_to_its_end(observed: Observed, sshd: Sshd) -> None:
-    done = observed.run(observed.command(sshd.host))
+    # More than two intervals of observing, however fast the machine is.
+    done = observed.run(
+        [*observed.command(sshd.host), "--set", "case.deadline=1500ms", "--set", "case.block=4GiB"]
+    )
     assert done.returncode == 0, done.stderr
     assert "observing" not in done.stderr
     head, *readings = observed.lines()
@@ -76,8 +79,8 @@ def test_it_ends_with_an_interrupted_run(observed: Observed, sshd: Sshd) -> None
         wait_for(lambda: len(observed.lines()) >= 3, "readings")
         (ssh,) = [pid for pid in descendants(process.pid) if is_ssh(pid)]
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-    assert not Path(f"/proc/{ssh}").exists()
+        process.communicate(timeout=DEADLINE_S)
+    assert not command_of(ssh)
     assert len(observed.lines()) >= 3
 
 
@@ -86,8 +89,8 @@ def test_a_killed_strider_leaves_no_observer(observed: Observed, sshd: Sshd) -> 
     with subprocess.Popen(command, env=observed.environment) as process:
         (ssh,) = wait_for(lambda: [pid for pid in descendants(process.pid) if is_ssh(pid)], "the observer")
         process.kill()
-        process.wait(timeout=30)
-    wait_for(lambda: not Path(f"/proc/{ssh}").exists(), "the end of the observer")
+        process.wait(timeout=DEADLINE_S)
+    wait_for(lambda: not command_of(ssh), "the end of the observer")
 
 
 @pytest.mark.parametrize(
@@ -119,12 +122,14 @@ def test_what_is_no_host_is_refused(observed: Observed, host: str) -> None:
 
 
 def test_one_that_is_lost_ends_no_run(observed: Observed, sshd: Sshd) -> None:
-    command = [*observed.command(sshd.host), "--set", "case.deadline=2s", "--set", "case.block=4GiB"]
+    # Long enough for a machine that stalls to see it begin and end its observer.
+    long = ["case.deadline=5s", "case.block=4GiB", "case.operations=write"]
+    command = [*observed.command(sshd.host), *(word for setting in long for word in ("--set", setting))]
     with subprocess.Popen(command, env=observed.environment, stderr=subprocess.PIPE, text=True) as process:
         wait_for(lambda: list(observed.store.glob("*/events.jsonl")), "the run")
         for pid in [pid for pid in descendants(process.pid) if is_ssh(pid)]:
             os.kill(pid, signal.SIGKILL)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 0, said
     assert f"observing {sshd.host} ended before the run did" in said
 

@@ -3,12 +3,27 @@
 import os
 import re
 import subprocess
+import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from harness import EngineJob, Json, case, extents, plan, read_events, run_engine, strider_command, wait_for
+from harness import (
+    DEADLINE_S,
+    EngineJob,
+    Json,
+    after_samples,
+    case,
+    extents,
+    plan,
+    read_events,
+    run_and_read,
+    run_engine,
+    run_with_pauses,
+    strider_command,
+    time_before,
+)
 from strider.engine import Engine
 
 MASK = (1 << 64) - 1
@@ -120,10 +135,7 @@ def test_the_digest_is_that_of_the_file(engine: Engine, tmp_path: Path) -> None:
             )
         ]
     )
-    with EngineJob(engine, document, tmp_path) as job:
-        wait_for(lambda: written(job.events_file), "the write")
-        data = (job.directory / "case1.0").read_bytes()
-        done = job.finish()
+    done, data = run_and_read(engine, document, tmp_path)
     for row in done.of("rank", operation="read"):
         pieces = extents(engine, document, tmp_path, row["rank"], "read")
         expected = sum(digest(data[offset : offset + length], offset) for offset, length in pieces) & MASK
@@ -152,11 +164,6 @@ def test_a_read_only_case_gets_its_file_prepared(engine: Engine, tmp_path: Path)
     assert done.sample(operation="read")["verify"]["checked_bytes"] == 9_000_000
 
 
-def written(events: Path) -> bool:
-    """Whether the write phase is over."""
-    return any(event["event"] == "sample" for event in read_events(events))
-
-
 def flip(path: Path, offset: int) -> int:
     """Flips all bits of a byte; the byte that was there."""
     with path.open("r+b") as file:
@@ -181,10 +188,13 @@ def test_a_flipped_byte_is_found_and_located(engine: Engine, tmp_path: Path) -> 
         ]
     )
     offset = 3 * 4096 + 100
-    with EngineJob(engine, document, tmp_path) as job:
-        wait_for(lambda: written(job.events_file), "the write")
+    before = 0
+
+    def damage(job: EngineJob) -> None:
+        nonlocal before
         before = flip(job.directory / "case1.0", offset)
-        done = job.finish()
+
+    done = run_with_pauses(engine, document, tmp_path, after_samples(1, damage))
     assert done.returncode == 1
     (error,) = done.of("error")
     assert error["kind"] == "verify"
@@ -220,31 +230,29 @@ def test_wrong_data_is_classified(engine: Engine, tmp_path: Path, harm: str, bla
             )
         ]
     )
-    with EngineJob(engine, document, tmp_path) as job:
+    old = b""
+
+    def keep(job: EngineJob) -> None:
+        nonlocal old
+        old = (job.directory / "case1.0").read_bytes()
+
+    def replace(job: EngineJob) -> None:
         file = job.directory / "case1.0"
-        wait_for(lambda: written(job.events_file), "the write")
-        old = file.read_bytes()
-        wait_for(lambda: len(events_of(job.events_file, "sample")) == 2, "the rewrite")
-        new = file.read_bytes()
         piece = {
             "zero": bytes(1024),
             "older": old[5120:6144],
-            "elsewhere": new[2048:3072],
+            "elsewhere": file.read_bytes()[2048:3072],
             "text": b"something else. " * 64,
         }[harm]
         with file.open("r+b") as stream:
             os.pwrite(stream.fileno(), piece, 5120)
-        done = job.finish()
+
+    done = run_with_pauses(engine, document, tmp_path, after_samples(1, keep), after_samples(2, replace))
     assert done.returncode == 1
     (error,) = done.of("error")
     assert (error["class"], error["offset"], error["count"]) == (blame, 5120, 1)
     if blame == "misplaced":
         assert "offset 2048" in error["message"]
-
-
-def events_of(events: Path, kind: str) -> list[Json]:
-    """The events of a kind so far."""
-    return [event for event in read_events(events) if event["event"] == kind]
 
 
 SUITE = """
@@ -257,33 +265,53 @@ transfer = "4KiB"
 block = "64KiB"
 operations = ["write", "read"]
 repetitions = 1
-settle = "1s"
+settle = "{settle_s}s"
 verify = "full"
 """
 
 
-def test_the_command_line_reports_a_flipped_byte(tmp_path: Path) -> None:
-    suite = tmp_path / "flip.toml"
-    suite.write_text(SUITE)
-    target = tmp_path / "target"
+def flip_in_a_run(work: Path, settle_s: float) -> tuple[int, str, int] | None:
+    """Exit code and output of `strider run`, and the byte that was flipped after the write.
+
+    None where the idle time before the read may have been over by then.
+    """
+    work.mkdir()
+    suite = work / "flip.toml"
+    suite.write_text(SUITE.format(settle_s=settle_s))
+    target = work / "target"
     target.mkdir()
     (target / "mine.txt").write_text("not Strider's")
-    store = tmp_path / "store"
-    command = strider_command("run", suite, "--target", target, "--store", store)
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path
-    )
-    try:
-        wait_for(lambda: any(written(path) for path in store.glob("*/events.jsonl")), "the write", 60)
-        (file,) = target.glob("strider-*/case1.0")
-        before = flip(file, 5000)
-        output, _ = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 1, output
+    store = work / "store"
+
+    def written() -> bool:
+        events = [event for path in store.glob("*/events.jsonl") for event in read_events(path)]
+        return any(event["event"] == "sample" for event in events)
+
+    command = strider_command("run", suite, "--target", target, "--store", store, "--ceilings", "none")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=work
+    ) as process:
+        try:
+            begin_s = time_before(written, "the write")
+            try:
+                (file,) = target.glob("strider-*/case1.0")
+                before = flip(file, 5000)
+            except (OSError, ValueError):  # the file may be gone by then
+                before = 0
+            in_time = time.monotonic() - begin_s < settle_s
+            output, _ = process.communicate(timeout=DEADLINE_S)
+        finally:
+            process.kill()
+    assert [path.name for path in target.iterdir()] == ["mine.txt"]
+    return (process.returncode, output, before) if in_time else None
+
+
+def test_the_command_line_reports_a_flipped_byte(tmp_path: Path) -> None:
+    runs = (flip_in_a_run(tmp_path / str(settle_s), settle_s) for settle_s in (1, 5, 25))
+    code, output, before = next(filter(None, runs))
+    assert code == 1, output
     flat = re.sub(r"\s+", " ", output)
     assert "case1.0" in flat
     assert "5000" in flat
     assert f"{before:02x}" in flat
     assert f"{before ^ 0xFF:02x}" in flat
-    assert [path.name for path in target.iterdir()] == ["mine.txt"]

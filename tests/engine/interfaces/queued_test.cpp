@@ -194,7 +194,7 @@ TEST_P(EveryQueue, LeavesNothingBehindWhereItIsNotClosed) {
     file->send();
   }
   EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
-  for (int wait_ms = 0; wait_ms < 5000 && entries_of("/proc/self/task") > threads; ++wait_ms) ::usleep(1000);
+  for (int wait_ms = 0; wait_ms < 60000 && entries_of("/proc/self/task") > threads; ++wait_ms) ::usleep(1000);
   EXPECT_LE(entries_of("/proc/self/task"), threads);
   std::ranges::fill(memory_.span(), std::byte{0xa5});
   ::usleep(2000);

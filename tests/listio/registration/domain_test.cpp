@@ -14,7 +14,7 @@ class DomainTest : public testing::TestWithParam<const char*> {
   void SetUp() override {
     domain_ = try_domain(GetParam());
     if (!domain_) GTEST_SKIP() << "the kernel has no " << GetParam() << ", or forbids it";
-    before_ = pinned_pages();
+    before_ = lasting_pinned_pages();
   }
   Outcome outcome_of(const Range& pages) { return domain_->register_range(pages).outcome; }
   bool pins() const { return domain_->name() != "model"; }

@@ -63,6 +63,12 @@ inline std::uint64_t status_kib(const std::string& name) {
 /// What the kernel counts as locked or pinned by this process, in pages.
 inline std::uint64_t pinned_pages() { return (status_kib("VmLck") + status_kib("VmPin")) * 1024 / page_bytes(); }
 
+/// The same, once it does not get less any more: io_uring lets go of the pages of a closed ring a moment later.
+inline std::uint64_t lasting_pinned_pages() {
+  for (int wait_ms = 0; wait_ms < 2000 && pinned_pages() > 0; ++wait_ms) ::usleep(1000);
+  return pinned_pages();
+}
+
 /// The model's costs, in the seed's relation but so small that tests are quick.
 inline constexpr CostModel quick_cost{0.0077, 0.0742, 0.0023, 0.011};
 

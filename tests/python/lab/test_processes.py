@@ -12,6 +12,9 @@ import pytest
 from strider.lab.processes import GRACE_S, MARK_VARIABLE, marked, working_in
 from strider.processes import Process, identify, is_alive, stop
 
+MARK, OTHER_MARK = f"mark-of-test-{os.getpid()}", f"mark-of-another-lab-{os.getpid()}"
+"""Of this process alone: the tests may run several times on a machine."""
+
 Start = Callable[..., subprocess.Popen[bytes]]
 
 
@@ -70,18 +73,18 @@ def test_a_process_that_has_ended_is_not_alive(start: Start) -> None:
 
 
 def test_what_a_daemon_starts_by_itself_is_found_by_its_mark(start: Start) -> None:
-    daemon = start("sh", "-c", "sleep 60 & echo started; wait", **{MARK_VARIABLE: "mark-of-this-test"})
-    start("sleep", "60", **{MARK_VARIABLE: "mark-of-another-lab"})
+    daemon = start("sh", "-c", "sleep 60 & echo started; wait", **{MARK_VARIABLE: MARK})
+    start("sleep", "60", **{MARK_VARIABLE: OTHER_MARK})
     assert daemon.stdout is not None
     daemon.stdout.readline()
-    end = time.monotonic() + 30
-    while {each.name for each in marked("mark-of-this-test")} != {"sh", "sleep"}:
+    end = time.monotonic() + 60
+    while {each.name for each in marked(MARK)} != {"sh", "sleep"}:
         assert time.monotonic() < end
-    found = list(marked("mark-of-this-test"))
+    found = list(marked(MARK))
     assert len(found) == 2
     assert stop(found, GRACE_S) == []
-    assert list(marked("mark-of-this-test")) == []
-    assert len(list(marked("mark-of-another-lab"))) == 1
+    assert list(marked(MARK)) == []
+    assert len(list(marked(OTHER_MARK))) == 1
 
 
 def test_a_process_without_mark_is_found_by_name_and_place(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 from strider.launch.launchers import Launcher
 from strider.launch.process import EngineProcess, start
 
+DEADLINE_S = 60
+
 
 def launched(tmp_path: Path, *words: str) -> EngineProcess:
     """A program under a launcher that does nothing."""
@@ -17,7 +19,7 @@ def launched(tmp_path: Path, *words: str) -> EngineProcess:
 
 
 def wait_for_end(process: EngineProcess) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + DEADLINE_S
     while process.running():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -57,7 +59,7 @@ def test_what_the_launcher_left_in_its_group_is_killed_with_it(tmp_path: Path) -
     wait_for_end(process)
     process.kill()
     pid = int(child.read_text())
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + DEADLINE_S
     while is_alive(pid):
         assert time.monotonic() < deadline
         time.sleep(0.01)
