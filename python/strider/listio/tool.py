@@ -59,6 +59,24 @@ def check(engine: Engine, directory: Path, remove_orphans: bool = False) -> dict
     return found
 
 
+def remove_run(engine: Engine, directory: Path, run: str) -> int:
+    """Removes what a run that was killed left in a volume.
+
+    Args:
+        engine: The engine.
+        directory: The volume's.
+        run: The run, as `runs` of a check name it.
+
+    Returns:
+        How many files and directories that were.
+
+    Raises:
+        StriderError: The volume has nothing of that run.
+    """
+    removed: int = _ask(engine, "remove", str(directory / VOLUME_FILE), run)["removed_names"]
+    return removed
+
+
 def registration(engine: Engine, domains: list[str]) -> list[dict[str, Json]]:
     """The fit of T = a·p + b for some domains on this machine."""
     fits: list[dict[str, Json]] = _ask(engine, "registration", *domains)
