@@ -1,4 +1,4 @@
-"""What holds for every test: the engine; and a missing tool is a failure where a run must be complete."""
+"""What holds for every test: the engine, nothing missing where a run must be complete, reruns explained."""
 
 import os
 from collections.abc import Generator
@@ -62,3 +62,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuses skips where the environment asks for it."""
     if os.environ.get("STRIDER_REQUIRE_ALL") == "1":
         config.pluginmanager.register(RequireAll(), "require-all")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Shows how tests failed that were run once more (--reruns): to be mended, even if they passed then."""
+    rerun: list[pytest.TestReport] = terminalreporter.stats.get("rerun", [])
+    if not rerun:
+        return
+    terminalreporter.section("run once more")
+    for report in rerun:
+        terminalreporter.write_sep("_", report.nodeid)
+        terminalreporter.write_line(report.longreprtext)

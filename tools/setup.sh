@@ -1,6 +1,7 @@
 #!/bin/sh
 # Prepares the checkout: Debian packages, a private Python environment, an MPI, the engine. A step is done only when it is
-# needed, and announced on stderr with its reason. Prints the path of the engine. Exit code 3: it could not be done.
+# needed, and announced on stderr with its reason. Prints the path of the engine. Exit code 2: the purpose is
+# none of those below; 3: it could not be done.
 #
 #   tools/setup.sh run    what `./strider` needs
 #   tools/setup.sh test   and what `make test` needs
@@ -10,13 +11,11 @@
 # STRIDER_APT      `never`: install no Debian packages
 # CXX              the C++ compiler to use
 set -eu
-purpose=$1
 root=$(dirname "$(dirname "$(readlink -f -- "$0")")")
 cd "$root"
 state=$root/.strider
 venv=$state/venv
 log=$state/log
-PATH=$PATH:$venv/bin # last: what the machine offers comes first
 
 say() { printf 'strider: %s\n' "$*" >&2; }
 
@@ -25,6 +24,27 @@ fail() { # WHAT REMEDY
   say "  $2"
   exit 3
 }
+
+case $* in
+  run | test) purpose=$1 ;;
+  *)
+    say "tools/setup.sh: unknown purpose \"$*\": say run (what ./strider needs) or test (and what make test needs)"
+    exit 2
+    ;;
+esac
+
+put_last() { # FOLDER: to the end of PATH, wherever it was
+  last=$1
+  others=
+  set -f
+  IFS=:
+  # shellcheck disable=SC3013 # POSIX has -ef since 2024, shells had it long before
+  for folder in $PATH; do [ "$folder" = "$last" ] || [ "$folder" -ef "$last" ] || others=${others:+$others:}$folder; done
+  unset IFS
+  set +f
+  PATH=${others:+$others:}$last
+}
+put_last "$venv/bin" # what the machine offers comes first, also where somebody has activated the environment
 
 logged() { # COMMAND...: its output goes to the log
   printf '\n$ %s\n' "$*" >>"$log"

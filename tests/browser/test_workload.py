@@ -3,11 +3,12 @@
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from person import configure, field, finished, open_report, settled, shot, submit
+from person import WAIT_MS, configure, field, finished, open_report, settled, shot, submit
 from serving import Server, long_suite, suite
 from strider.engine import Engine
 
@@ -34,6 +35,14 @@ def test_a_strided_workload_by_mouse_and_keyboard(page: Page, server: Server, sc
     expect(page.locator("#results tbody tr")).to_have_count(2)
     expect(page.locator("#chart svg[role=img]")).to_be_visible()
     shot(page, screenshots, "run")
+    with page.expect_download(timeout=WAIT_MS) as kept:
+        page.get_by_role("link", name="Figures (SVG, PNG, PDF) and tables").press("Enter")
+    assert kept.value.suggested_filename == f"{run}-figures-and-tables.zip"
+    with zipfile.ZipFile(kept.value.path()) as archive:
+        folders = {Path(name).parts[:2] for name in archive.namelist()}
+        endings = {Path(name).suffix for name in archive.namelist()}
+    assert folders == {(run, "figures"), (run, "tables")}
+    assert endings >= {".svg", ".png", ".pdf", ".csv"}
     open_report(page)
     shot(page, screenshots, "report")
     report = server.ask("GET", f"/runs/{run}/report").text

@@ -43,6 +43,11 @@ def strider(checkout: Path, path: Path, **environment: str) -> subprocess.Comple
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+def script(file: Path, text: str) -> None:
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
 def test_without_anything(checkout: Path, bare_path: Path) -> None:
     done = strider(checkout, bare_path)
     assert done.returncode == 3
@@ -60,9 +65,7 @@ def test_without_python(checkout: Path, bare_path: Path) -> None:
 
 
 def test_a_compiler_that_is_too_old_is_passed_over(checkout: Path, bare_path: Path) -> None:
-    old = bare_path / "c++"
-    old.write_text("#!/bin/sh\necho __clang_major__ 11\n")
-    old.chmod(0o755)
+    script(bare_path / "c++", "echo __clang_major__ 11")
     assert "lacks a C++ compiler" in strider(checkout, bare_path).stderr
 
 
@@ -70,6 +73,32 @@ def test_an_mpi_that_does_not_exist_is_refused(checkout: Path) -> None:
     done = strider(checkout, Path(os.environ["PATH"]), STRIDER_MPICXX="no-such-mpicxx")
     assert done.returncode == 3
     assert "STRIDER_MPICXX=no-such-mpicxx is not a command" in done.stderr
+
+
+def test_an_activated_environment_of_the_checkout_hides_no_python(checkout: Path, bare_path: Path) -> None:
+    own = checkout / ".strider" / "venv" / "bin"
+    own.mkdir(parents=True)
+    for folder in (own, bare_path):
+        script(folder / "python3", "exit 0")
+    script(own / "python", "exit 0")
+    (own.parent / "root").write_text(str(checkout))
+    script(bare_path / "apt-get", "exit 1")
+    (bare_path / "id").unlink()
+    script(bare_path / "id", "echo 0")
+    done = strider(checkout, Path(f"{own}:{bare_path}"), STRIDER_APT="")
+    (missing,) = (line for line in done.stderr.splitlines() if "installing what is missing" in line)
+    assert " g++" in missing
+    assert "python3" not in missing
+
+
+@pytest.mark.parametrize("words", [[], ["tets"], ["run", "test"]], ids=" ".join)
+def test_an_unknown_purpose_is_refused(checkout: Path, bare_path: Path, words: list[str]) -> None:
+    command = [str(checkout / "tools" / "setup.sh"), *words]
+    environment = {"PATH": str(bare_path), "STRIDER_APT": "never"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f'unknown purpose "{" ".join(words)}": say run (what ./strider needs) or test' in done.stderr
+    assert not (checkout / ".strider").exists()
 
 
 def test_scripts_are_found_through_links_from_any_folder(

@@ -9,7 +9,7 @@ from strider.limits.findings import Verdict, find
 from strider.limits.movers import Move, move_sentences, moves
 from strider.limits.wording import sentences
 from strider.statistics import OperationSummary, summarize
-from strider.store import load_counters
+from strider.store import load_events
 from strider.store.model import NodeCounters, Run
 
 
@@ -30,7 +30,7 @@ class Analysis:
     @classmethod
     def of(cls, run: Run) -> Analysis:
         """That of a run with what its nodes counted."""
-        counters = load_counters(run.directory)
+        counters = load_events(run.directory, NodeCounters)
         return cls.of_summaries(run, summarize(run, counters), counters)
 
     @classmethod

@@ -12,7 +12,6 @@ from statistics import geometric_mean, median
 from strider.statistics import MINIMUM_FOR_RATIO, CounterSummary, OperationSummary, unpaired_ratio
 from strider.statistics.counters import summarize_counters
 from strider.store.model import Case, NodeCounters, Sample
-from strider.units import MIB
 
 #: From this ratio on a difference is told, or from its inverse down.
 LEAST_RATIO = 1.5
@@ -128,9 +127,13 @@ def moves(summaries: Sequence[OperationSummary], counters: Sequence[NodeCounters
     found = []
     for same in _same_work(summaries):
         base = _base_of(same)
-        for other in same:
-            if names[other.case.number] != names[base.case.number]:
-                found += _pair(base, other, names, counted)
+        others = [other for other in same if names[other.case.number] != names[base.case.number]]
+        values = {
+            summary.key: _values(summary, counted.get(summary.key, ()))
+            for summary in ([base, *others] if others else [])
+        }
+        for other in others:
+            found += _pair(base, other, names, values)
     return found
 
 
@@ -184,14 +187,11 @@ def _pair(
     base: OperationSummary,
     other: OperationSummary,
     names: Mapping[int, str],
-    counted: Mapping[tuple[int, str], Sequence[NodeCounters]],
+    values: Mapping[tuple[int, str], Mapping[str, Sequence[float]]],
 ) -> list[Move]:
     found = []
     for counter in COUNTERS:
-        before, after = (
-            _values(counter, summary, counted.get((summary.case.number, summary.operation), ()))
-            for summary in (base, other)
-        )
+        before, after = (values[summary.key].get(counter.name) for summary in (base, other))
         if before and after:
             move = Move(
                 base,
@@ -207,16 +207,26 @@ def _pair(
     return sorted(found, key=lambda move: -abs(math.log(move.ratio)))[:MOST_TOLD]
 
 
-def _values(counter: Counter, summary: OperationSummary, counters: Sequence[NodeCounters]) -> list[float]:
-    """For each MiB or operation, of each repetition; none where one is not known or is noise."""
-    values = []
-    for sample in summary.samples:
-        amount = sample.requests if summary.case.is_metadata else sample.bytes / MIB
-        count = counter.count(sample, summarize_counters([sample], counters))
-        if count is None or count < counter.least or not amount:
-            return []
-        values.append(count / amount)
-    return values
+def _values(summary: OperationSummary, counters: Sequence[NodeCounters]) -> dict[str, list[float]]:
+    """By counter, its number for each MiB or operation of each repetition.
+
+    A counter is left out where it is not known of one of the repetitions, or is noise there.
+    """
+    seen = [
+        (sample, summarize_counters([sample], counters), amount)
+        for sample, amount in zip(summary.samples, summary.amounts, strict=True)
+    ]
+    found = {}
+    for counter in COUNTERS:
+        counts = [(counter.count(sample, own), amount) for sample, own, amount in seen]
+        values = [
+            count / amount
+            for count, amount in counts
+            if count is not None and count >= counter.least and amount
+        ]
+        if len(values) == len(seen):
+            found[counter.name] = values
+    return found
 
 
 def _interval(before: Sequence[float], after: Sequence[float]) -> tuple[float, float] | None:
@@ -242,9 +252,8 @@ def _sentence(names: tuple[str, str, str], own: Sequence[Move]) -> str:
     largest = sorted(
         by_counter.values(), key=lambda some: -abs(math.log(median(move.ratio for move in some)))
     )
-    work = "operation" if own[0].other.case.is_metadata else "MiB"
     said = ", ".join(_words(some) for some in largest[:MOST_TOLD])
-    return f"{other} beside {base}, {operation}, for each {work}: {said}."
+    return f"{other} beside {base}, {operation}, for each {own[0].other.work_unit}: {said}."
 
 
 def _words(some: Sequence[Move]) -> str:

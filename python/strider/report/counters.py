@@ -73,11 +73,9 @@ def _per_unit(source: str, name: str) -> Cell:
 
     def cell(summary: OperationSummary) -> str:
         total = summary.counters.total(source, name) if summary.counters else None
-        samples = summary.samples
-        if total is None or not samples:
+        if total is None or not summary.n:
             return NOTHING
-        amounts = [s.requests if summary.case.is_metadata else s.bytes / MIB for s in samples]
-        mean = sum(amounts) / len(amounts)
+        mean = sum(summary.amounts) / summary.n
         return significant(total / mean) if mean else NOTHING
 
     return cell

@@ -12,8 +12,8 @@ from strider.report.metadata import Column, Row
 from strider.report.metadata_table import print_rows
 from strider.report.table import format_transfer
 from strider.statistics import OperationSummary, summarize
-from strider.store import Observed, load_counters
-from strider.store.model import Run
+from strider.store import Observed, load_events
+from strider.store.model import NodeCounters, Run
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +32,7 @@ _OPTIONAL = (
 
 def render(run: Run, console: Console) -> None:
     """Prints what the nodes counted around each operation."""
-    summaries = summarize(run, load_counters(run.directory))
+    summaries = summarize(run, load_events(run.directory, NodeCounters))
     if any(summary.counters for summary in summaries):
         _print(summaries, console)
         console.print(f"{CAPTION}.", style="dim", highlight=False)

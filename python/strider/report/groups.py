@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from strider.report import data_latencies
 from strider.report.charts import Chart, bar_charts, line_charts, transfer_sizes
@@ -100,29 +101,27 @@ def _parts(summaries: Sequence[OperationSummary], facets: Facets, facts: Interfa
         by_group[facets.group[summary.case.number]].append(summary)
     swept = {title: own for title, own in by_group.items() if len(transfer_sizes(own)) > 1}
     single = [summary for title, own in by_group.items() if title not in swept for summary in own]
-    parts = [_swept(title, own, facets, facts) for title, own in swept.items()]
+    parts = [
+        _part(title, own, [partial(line_charts, own, facets), partial(heat_maps, own, facets)], facets, facts)
+        for title, own in swept.items()
+    ]
     if single:
-        parts.append(_single("At one transfer size" if swept else "By interface", single, facets, facts))
+        title = "At one transfer size" if swept else "By interface"
+        parts.append(_part(title, single, [partial(bar_charts, single, facets)], facets, facts))
     return parts
 
 
-def _swept(title: str, summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts) -> _Part:
-    return _Part(
-        title,
-        summaries,
-        [lambda: line_charts(summaries, facets), lambda: heat_maps(summaries, facets)],
-        [lambda: client_charts(summaries, facets), lambda: server_charts(summaries, facts)],
-        lambda: data_latencies.charts(summaries, facets),
-    )
-
-
-def _single(
-    title: str, summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts
+def _part(
+    title: str,
+    summaries: Sequence[OperationSummary],
+    rates: Sequence[Callable[[], list[Chart]]],
+    facets: Facets,
+    facts: InterfaceFacts,
 ) -> _Part:
     return _Part(
         title,
         summaries,
-        [lambda: bar_charts(summaries, facets)],
-        [lambda: client_charts(summaries, facets), lambda: server_charts(summaries, facts)],
-        lambda: data_latencies.charts(summaries, facets),
+        rates,
+        [partial(client_charts, summaries, facets), partial(server_charts, summaries, facts)],
+        partial(data_latencies.charts, summaries, facets),
     )

@@ -30,7 +30,7 @@ class InterfaceFacts:
 
     def of_operation(self, summary: OperationSummary) -> Mapping[str, str]:
         """The facts of an operation; none where the interface said nothing."""
-        return self.found.get((summary.case.number, summary.operation), {})
+        return self.found.get(summary.key, {})
 
     def count(self, summary: OperationSummary, name: str) -> int | None:
         """A fact that is a whole number; None where there is none of that name."""

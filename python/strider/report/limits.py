@@ -152,7 +152,7 @@ def _as_move(move: Move) -> dict[str, Any]:
         "base_case": move.base.case.number,
         "operation": move.other.operation,
         "counter": move.counter,
-        "per": "operation" if move.other.case.is_metadata else "MiB",
+        "per": move.other.work_unit,
         "value": move.other_value,
         "base_value": move.base_value,
         "ratio": move.ratio,

@@ -39,8 +39,8 @@ from strider.report.wording import (
     status_text,
 )
 from strider.statistics import OperationSummary, compare_digests, summarize
-from strider.store import load_counters, load_timelines
-from strider.store.model import Case, ErrorRow, Run
+from strider.store import load_events
+from strider.store.model import Case, ErrorRow, NodeCounters, Run, Timeline
 from strider.text_file import write_whole
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _templates() -> Environment:
 
 
 def _view(run: Run, anchor: str) -> RunView:
-    counters = load_counters(run.directory)
+    counters = load_events(run.directory, NodeCounters)
     summaries = summarize(run, counters)
     data = [summary for summary in summaries if not summary.case.is_metadata]
     metadata = [summary for summary in summaries if summary.case.is_metadata]
@@ -167,7 +167,9 @@ def _view(run: Run, anchor: str) -> RunView:
     of_metadata = Facets.of([case for case in run.cases.values() if case.is_metadata])
     facets = joined(of_data, of_metadata)
     reference = reference_of(run.plan.suite.name)
-    timeline_charts, timelines_left_out = timelines.charts(load_timelines(run.directory), summaries, facets)
+    timeline_charts, timelines_left_out = timelines.charts(
+        load_events(run.directory, Timeline), summaries, facets
+    )
     filters = filters_of(summaries, facets, anchor)
     groups = groups_of(data, of_data, InterfaceFacts.of(run), anchor, reference)
     return RunView(

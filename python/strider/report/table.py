@@ -118,10 +118,7 @@ def as_rows(run: Run) -> list[dict[str, Any]]:
     reference = reference_of(run.plan.suite.name)
     summaries = summarize(run)
     found = overlaps(summaries)
-    return [
-        _as_row(run.id, summary, reference, found.get((summary.case.number, summary.operation)))
-        for summary in summaries
-    ]
+    return [_as_row(run.id, summary, reference, found.get(summary.key)) for summary in summaries]
 
 
 def _as_row(

@@ -12,7 +12,7 @@ def overlap_cell(found: Mapping[tuple[int, str], Overlap]) -> Callable[[Operatio
     """Text of a row's overlap: percent of the shorter of think and transfer time that the other hid."""
 
     def cell(summary: OperationSummary) -> str:
-        overlap = found.get((summary.case.number, summary.operation))
+        overlap = found.get(summary.key)
         return percent(overlap.share) if overlap else NOTHING
 
     return cell

@@ -23,8 +23,6 @@ _MAXIMUM_REPETITIONS = 4
 #: Fewer intervals are no course of time.
 _MINIMUM_INTERVALS = 4
 
-_Key = tuple[int, str]
-
 
 def charts(
     timelines: Sequence[Timeline], summaries: Sequence[OperationSummary], facets: Facets
@@ -34,30 +32,20 @@ def charts(
     Returns:
         The charts in the order of the plan, and what is left out, in a sentence.
     """
-    counted = {
-        (summary.case.number, summary.operation): {sample.repetition for sample in summary.samples}
-        for summary in summaries
-    }
-    phases: defaultdict[_Key, defaultdict[int, list[Timeline]]] = defaultdict(lambda: defaultdict(list))
+    counted = {summary.key: {sample.repetition for sample in summary.samples} for summary in summaries}
+    phases: defaultdict[tuple[int, str], defaultdict[int, list[Timeline]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for one in timelines:
         if one.repetition in counted.get((one.case, one.operation), ()):
             phases[one.case, one.operation][one.repetition].append(one)
-    lines = {
-        (summary.case.number, summary.operation): _lines(
-            summary, phases[summary.case.number, summary.operation]
-        )
-        for summary in summaries
-    }
+    lines = {summary.key: _lines(summary, phases[summary.key]) for summary in summaries}
     long = {key: own for key, own in lines.items() if own}
     chosen = sorted(long, key=lambda key: -max(map(_variation, long[key])))[:_MAXIMUM_CHARTS]
-    drawn = [_chart(s, long[s.case.number, s.operation], facets) for s in summaries if _key(s) in chosen]
+    drawn = [_chart(summary, long[summary.key], facets) for summary in summaries if summary.key in chosen]
     left_out = len(long) - len(drawn)
     said = f"The least steady ones; {plural(left_out, 'steadier operation')} left out."
     return drawn, said if left_out else ""
-
-
-def _key(summary: OperationSummary) -> _Key:
-    return summary.case.number, summary.operation
 
 
 def _lines(summary: OperationSummary, repetitions: dict[int, list[Timeline]]) -> list[Drawn]:

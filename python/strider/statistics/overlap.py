@@ -55,7 +55,7 @@ def overlaps(summaries: Sequence[OperationSummary]) -> dict[tuple[int, str], Ove
         without = alone.get((_work(summary.case), summary.operation))
         if _thinks(summary.case) > 0 and times and without and min(without.transfer_s, times.compute_s) > 0:
             overlap = Overlap(without.transfer_s, times.compute_s, times.transfer_s)
-            found[summary.case.number, summary.operation] = overlap
+            found[summary.key] = overlap
     return found
 
 

@@ -20,6 +20,8 @@ MIB = 1 << 20
 
 RateUnit = Literal["MiB/s", "op/s"]
 """What a rate counts: bytes, or of metadata operations on items."""
+WorkUnit = Literal["MiB", "operation"]
+"""What such work is counted in."""
 
 
 @dataclass(frozen=True)
@@ -242,9 +244,25 @@ class OperationSummary:
     load: LoadSummary | None = None
 
     @property
+    def key(self) -> tuple[int, str]:
+        """Number of its case and its operation, by which a run has it once."""
+        return self.case.number, self.operation
+
+    @property
     def n(self) -> int:
         """Number of repetitions that count."""
         return len(self.samples)
+
+    @property
+    def amounts(self) -> list[float]:
+        """Work of each repetition that counts, in the order of execution, in `work_unit`."""
+        quantities = _OPERATIONS if self.case.is_metadata else _BYTES
+        return [quantities.amount(sample) for sample in self.samples]
+
+    @property
+    def work_unit(self) -> WorkUnit:
+        """What its work is counted in."""
+        return "operation" if self.case.is_metadata else "MiB"
 
     @property
     def rates(self) -> list[float]:
@@ -263,7 +281,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
 
     Args:
         run: The run.
-        counters: What its nodes counted (`strider.store.load_counters`), where the summaries are to tell.
+        counters: What its nodes counted (`strider.store.load_events`), where the summaries are to tell.
 
     An operation has one if it was executed or failed; what a killed or interrupted run never reached is left
     out.
@@ -299,7 +317,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
                 summary.case,
                 summary.operation,
                 summary.samples,
-                _by_repetition(counted[summary.case.number, summary.operation]),
+                _by_repetition(counted[summary.key]),
                 ceilings,
                 file_system,
             ),

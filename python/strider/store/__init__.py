@@ -1,6 +1,6 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
-from strider.store.load import load, load_clocks, load_counters, load_ranks, load_timelines
+from strider.store.load import load, load_events
 from strider.store.model import (
     Case,
     ClockRow,
@@ -37,10 +37,7 @@ __all__ = [
     "export_rows",
     "list_runs",
     "load",
-    "load_clocks",
-    "load_counters",
-    "load_ranks",
-    "load_timelines",
+    "load_events",
     "observed_files",
     "query",
     "read_observed",

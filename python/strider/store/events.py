@@ -17,14 +17,13 @@ Event = dict[str, Any]
 def read_events(path: Path, without: Sequence[str] = ()) -> Iterator[Event]:
     """Yields the events of a file in order, up to its last whole line.
 
+    A torn line is skipped where it is the last one or where the launcher sealed the file behind it: both are
+    what a killed engine leaves. Anywhere else it means a damaged file.
+
     Args:
         path: The event stream.
         without: Kinds of events that the caller does not need; lines that begin with one are not even parsed,
             though some may still be yielded.
-
-    A torn line is skipped where it is the last one or where the launcher sealed the file behind it: both are
-        what a
-    killed engine leaves. Anywhere else it means a damaged file.
 
     Raises:
         StriderError: The file is damaged, or of a version that this Strider does not know.

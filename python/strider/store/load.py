@@ -73,44 +73,20 @@ def load(run_dir: Path) -> Run:
     )
 
 
-def load_ranks(run_dir: Path) -> list[RankRow]:
-    """What each client did in each phase of a run; apart from `load`, as it is the bulk of a large run.
+def load_events(run_dir: Path, model: type[_Model]) -> list[_Model]:
+    """The events of one kind of a run; apart from `load` come those that are the bulk of a large run.
+
+    Args:
+        run_dir: The run's directory.
+        model: The kind: `RankRow` for what each client did in each phase; `NodeCounters` for what each node
+            counted around it; `ClockRow` for how the nodes' clocks differed from rank 0's, none where all
+            ranks had one; `Timeline` for what each rank or node did in each interval of it.
 
     Raises:
         StriderError: The events are damaged, or have a version that this Strider does not know.
     """
-    events = _read_typed_events(run_dir / "events.jsonl", (RankRow,))
-    return [event for event in events if isinstance(event, RankRow)]
-
-
-def load_counters(run_dir: Path) -> list[NodeCounters]:
-    """What each node counted around each phase of a run; apart from `load`, as there may be many nodes.
-
-    Raises:
-        StriderError: The events are damaged, or have a version that this Strider does not know.
-    """
-    events = _read_typed_events(run_dir / "events.jsonl", (NodeCounters,))
-    return [event for event in events if isinstance(event, NodeCounters)]
-
-
-def load_clocks(run_dir: Path) -> list[ClockRow]:
-    """How the nodes' clocks differed from rank 0's in each phase of a run; none where all ranks had one.
-
-    Raises:
-        StriderError: The events are damaged, or have a version that this Strider does not know.
-    """
-    events = _read_typed_events(run_dir / "events.jsonl", (ClockRow,))
-    return [event for event in events if isinstance(event, ClockRow)]
-
-
-def load_timelines(run_dir: Path) -> list[Timeline]:
-    """What each rank or node did in each interval of each phase of a run; apart from `load`, as it is much.
-
-    Raises:
-        StriderError: The events are damaged, or have a version that this Strider does not know.
-    """
-    events = _read_typed_events(run_dir / "events.jsonl", (Timeline,))
-    return [event for event in events if isinstance(event, Timeline)]
+    events = _read_typed_events(run_dir / "events.jsonl", (model,))
+    return [event for event in events if isinstance(event, model)]
 
 
 def check_whole(run_dir: Path) -> None:

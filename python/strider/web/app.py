@@ -73,6 +73,7 @@ def _pages(views: Views) -> list[Route]:
         Route("/runs/{run}", views.run),
         Route("/runs/{run}/stream", views.stream),
         Route("/runs/{run}/report", views.report),
+        Route("/runs/{run}/exports", views.exports),
         Route("/runs/{run}/files/{name}", views.file),
         Route("/compare", views.compare),
         Route("/jobs/{job}", views.job),

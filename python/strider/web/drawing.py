@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import io
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 from strider.errors import ExitCode, StriderError
@@ -38,6 +40,27 @@ class Drawing:
                 await strider("report", str(directory), "--store", str(self._store))
         return report
 
+    async def exports(self, directory: Path) -> bytes:
+        """The figures of a run's report in each format and its tables as CSV: a ZIP file.
+
+        Raises:
+            StriderError: They cannot be drawn.
+        """
+        with tempfile.TemporaryDirectory(prefix="strider-exports-") as folder:
+            kept = Path(folder) / directory.name
+            options = [
+                "--figures",
+                str(kept / "figures"),
+                "--format",
+                "svg,png,pdf",
+                "--tables",
+                str(kept / "tables"),
+            ]
+            page = ["--output", str(Path(folder) / "report.html")]
+            async with self._one:
+                await strider("report", str(directory), "--store", str(self._store), *options, *page)
+            return await asyncio.to_thread(_zipped, kept)
+
     async def comparison(self, runs: list[Path], by: str) -> str:
         """The page that compares two runs, or with `by` what differs in a key within one.
 
@@ -50,6 +73,15 @@ class Drawing:
             async with self._one:
                 await strider("compare", *map(str, runs), *key, "-o", str(page))
             return page.read_text(encoding="utf-8")
+
+
+def _zipped(folder: Path) -> bytes:
+    """A folder as a ZIP file, in which it has its name; with nothing in it if it is not there."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, file.relative_to(folder.parent))
+    return content.getvalue()
 
 
 def _is_fresh(report: Path, events: Path) -> bool:

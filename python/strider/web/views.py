@@ -124,6 +124,13 @@ class Views:
             file, media_type=FILES["report.html"], headers={"content-security-policy": DOCUMENT_POLICY}
         )
 
+    async def exports(self, request: Request) -> Response:
+        """The figures and tables of a run's report, to be kept."""
+        name = request.path_params["run"]
+        content = await self.drawing.exports(self._known(self.runs.directory, name))
+        named = f'attachment; filename="{name}-figures-and-tables.zip"'
+        return Response(content, media_type="application/zip", headers={"content-disposition": named})
+
     async def compare(self, request: Request) -> Response:
         """Two runs beside each other, the older one as the base; or what differs within one."""
         names = sorted(set(request.query_params.getlist("run")))

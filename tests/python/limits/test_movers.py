@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from limits_builders import Result, analysis_of
-from strider.limits import Analysis
+from strider.limits import Analysis, movers
+from strider.statistics import CounterSummary
+from strider.statistics.counters import summarize_counters
+from strider.store.model import NodeCounters, Sample
 
 
 def switching(
@@ -86,6 +89,31 @@ def test_a_difference_within_the_noise_is_not_told() -> None:
         of("posix", [1000.0, 300.0, 3000.0], calls[0]), of("mpiio", [300.0, 3000.0, 1000.0], calls[1])
     )
     assert not shaky.moves
+
+
+def test_what_was_counted_around_a_repetition_is_added_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    added_up: list[tuple[int, int]] = []
+
+    def counting(samples: Sequence[Sample], counters: Sequence[NodeCounters]) -> CounterSummary | None:
+        added_up.extend((sample.case, sample.repetition) for sample in samples)
+        return summarize_counters(samples, counters)
+
+    monkeypatch.setattr(movers, "summarize_counters", counting)
+    analysis = analysis_of(switching("posix", 20000), switching("mpiio", 64000), switching("uring", 80000))
+    assert [move.other_name for move in analysis.moves] == ["mpiio", "uring"]
+    assert sorted(added_up) == [(case, repetition) for case in (1, 2, 3) for repetition in range(3)]
+
+
+def test_metadata_is_compared_by_operation() -> None:
+    def of(interface: str, switches: float) -> Result:
+        counted = [("kernel", "", {"context_switches": switches})]
+        keys = {"tree": {"name": "balanced"}}
+        return Result(operation="create", interface={"name": interface}, keys=keys, counters=counted)
+
+    analysis = analysis_of(of("posix", 20000), of("mpiio", 64000))
+    assert analysis.sentences[-1].startswith(
+        "mpiio beside posix, create, for each operation: 3.2 × the context switches (64 instead of 20;"
+    )
 
 
 def test_several_results_of_a_pair_are_one_sentence() -> None:

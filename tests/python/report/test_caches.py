@@ -17,7 +17,7 @@ from strider.report.remarks import cached_cases, remarks
 from strider.report.table import as_rows, render
 from strider.report.wording import best_rates
 from strider.statistics import OperationSummary, summarize
-from strider.store import Run, load
+from strider.store import NodeCounters, Run, load, load_events
 
 COLD = {"policy": "cold", "action": "fsync, posix_fadvise", "cached_share": 0.0, "examined_by": "cachestat"}
 
@@ -118,10 +118,8 @@ def test_what_counters_tell_need_not_be_supposed(tmp_path: Path) -> None:
 
 
 def test_memory_is_that_of_all_nodes_that_counted(tmp_path: Path) -> None:
-    from strider.store import load_counters
-
     run = run_of(tmp_path, counting_nodes=3)
-    summaries = summarize(run, load_counters(run.directory))
+    summaries = summarize(run, load_events(run.directory, NodeCounters))
     (found,) = (remark for remark in remarks(run, summaries, []) if "fit into the memory" in remark)
     assert "fit into the memory of 3 nodes (24 GiB), so their caches may have" in found
 

@@ -11,7 +11,7 @@ from builders import CaseSpec, RunBuilder, sweep
 from strider.report import counters_table, write_html
 from strider.report.counters import CAPTION, columns
 from strider.statistics import OperationSummary, summarize
-from strider.store import Run, load, load_counters
+from strider.store import NodeCounters, Run, load, load_events
 
 
 def run_of(tmp_path: Path, cases: list[CaseSpec]) -> Run:
@@ -27,7 +27,7 @@ def rendered(run: Run, width: int = 200) -> str:
 
 def texts(run: Run) -> list[dict[tuple[str, str], str]]:
     """The cells of each summary by heading and unit."""
-    summaries: list[OperationSummary] = summarize(run, load_counters(run.directory))
+    summaries: list[OperationSummary] = summarize(run, load_events(run.directory, NodeCounters))
     cells = columns(summaries)
     return [{heading: cell(summary) for heading, cell in cells.items()} for summary in summaries]
 

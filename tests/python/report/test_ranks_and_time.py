@@ -12,7 +12,7 @@ from strider.report.figures.rank_map import Field
 from strider.report.stragglers import rank_map_of
 from strider.statistics import summarize
 from strider.statistics.relative_rates import relative_rates
-from strider.store import Run, load, load_timelines
+from strider.store import Run, Timeline, load, load_events
 
 
 def run_of(directory: Path, cases: list[CaseSpec], repetitions: int = 2) -> Run:
@@ -92,16 +92,18 @@ def test_a_field_says_how_slow_in_numbers_where_there_is_room() -> None:
 
 def test_the_ranks_rates_add_up_over_time(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(operations=("write",), timelines=[[1, 2, 3, 4, 0], [1, 0, 1, 0, 0]])], 1)
-    (chart,), left_out = timelines.charts(load_timelines(run.directory), summarize(run), facets_of(run))
+    (chart,), left_out = timelines.charts(
+        load_events(run.directory, Timeline), summarize(run), facets_of(run)
+    )
     assert left_out == ""
     assert chart.title == "write, case 1: posix, segmented, 1 MiB, 2 clients"
-    together = timelines._together(load_timelines(run.directory), "", run.cases[1])
+    together = timelines._together(load_events(run.directory, Timeline), "", run.cases[1])
     assert [round(rate) for rate in together.rates] == [20, 20, 40, 40, 0]
 
 
 def test_a_caption_names_the_repetitions_that_are_drawn(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(operations=("write",), timelines=[[8] * 6])], 7)
-    rows = load_timelines(run.directory)
+    rows = load_events(run.directory, Timeline)
     short = [
         row.model_copy(update={"bytes": row.bytes[:2]}) if row.repetition in (0, 2) else row for row in rows
     ]
@@ -121,7 +123,7 @@ def test_the_least_steady_operations_are_drawn(tmp_path: Path) -> None:
         case.timelines = [[8] * 8]
     cases[-1].timelines = [[8, 0] * 4]
     run = run_of(tmp_path, cases, repetitions=1)
-    drawn, left_out = timelines.charts(load_timelines(run.directory), summarize(run), facets_of(run))
+    drawn, left_out = timelines.charts(load_events(run.directory, Timeline), summarize(run), facets_of(run))
     assert len(drawn) == 12
     assert drawn[-1].title.startswith("write, case 14")
     assert left_out == "The least steady ones; 2 steadier operations left out."

@@ -9,7 +9,7 @@ import pytest
 from builders import MIB, CaseSpec, RunBuilder
 from strider.statistics import CounterSummary, summarize
 from strider.statistics.counters import summarize_counters
-from strider.store import load, load_counters
+from strider.store import load, load_events
 from strider.store.model import CounterGroup, NodeCounters
 
 
@@ -17,7 +17,7 @@ def counters_of(tmp_path: Path, nodes: int, repetitions: int = 3, warmup: int = 
     """Of the write of a run."""
     builder = RunBuilder([CaseSpec(counting_nodes=nodes)], repetitions=repetitions, warmup=warmup)
     directory = builder.write(tmp_path / "run")
-    found = summarize(load(directory), load_counters(directory))[0].counters
+    found = summarize(load(directory), load_events(directory, NodeCounters))[0].counters
     assert found is not None
     return found
 
@@ -53,7 +53,7 @@ def test_what_nobody_counted_is_unknown(tmp_path: Path) -> None:
     assert found.total("infiniband", "sent_packets") is None
     assert found.per_second("infiniband", "sent_packets") is None
     directory = RunBuilder([CaseSpec()]).write(tmp_path / "without")
-    assert summarize(load(directory), load_counters(directory))[0].counters is None
+    assert summarize(load(directory), load_events(directory, NodeCounters))[0].counters is None
 
 
 def test_of_lustre_what_was_sent_counts_and_not_what_was_asked_for(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from builders import MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import StriderError
-from strider.store import load, load_ranks
+from strider.store import RankRow, load, load_events
 
 RUN = "2026-11-21-101112-synthetic-abcd"
 
@@ -26,7 +26,7 @@ def test_everything_that_was_written_is_there(run_dir: Path) -> None:
     assert (run.id, run.status, run.plan.suite.name) == (RUN, "complete", "synthetic")
     assert list(run.cases) == [1, 2]
     assert len(run.samples) == 2 * 2 * 3, "cases, operations, repetitions and a warm-up"
-    assert len(load_ranks(run_dir)) == 2 * 3 * (2 + 3)
+    assert len(load_events(run_dir, RankRow)) == 2 * 3 * (2 + 3)
     assert sum(sample.counts for sample in run.samples) == 2 * 2 * 2, "warm-ups do not count"
     assert run.start is not None
     assert run.start.data_seed == "123"

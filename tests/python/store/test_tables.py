@@ -11,7 +11,7 @@ import pytest
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import ExitCode, StriderError
-from strider.store import derive, export, load, load_clocks, load_timelines, query, tables
+from strider.store import ClockRow, Timeline, derive, export, load, load_events, query, tables
 
 RUN = "2026-11-21-101112-synthetic-abcd"
 QUESTION = """
@@ -167,7 +167,7 @@ def test_timelines_are_one_row_for_each_interval(tmp_path: Path) -> None:
 
 def test_timelines_are_read_back(tmp_path: Path) -> None:
     directory = RunBuilder([CaseSpec(timelines=[[1], [2]])], repetitions=1).write(tmp_path / RUN)
-    found = load_timelines(directory)
+    found = load_events(directory, Timeline)
     assert [(one.operation, one.rank, one.requests) for one in found] == [
         ("write", 0, [1]),
         ("write", 1, [2]),
@@ -183,7 +183,7 @@ def test_clocks_are_in_a_table(tmp_path: Path) -> None:
     assert (first["error_s"], first["drift_ppm"], first["drift_error_ppm"]) == (1e-5, 100.0, 0.5)
     (row,) = query([directory], "SELECT DISTINCT clock_error_s, start_skew_s, flags FROM samples")
     assert row == {"clock_error_s": 2e-5, "start_skew_s": 0.0001, "flags": []}
-    assert [clock.node for clock in load_clocks(directory)] == [1, 1]
+    assert [clock.node for clock in load_events(directory, ClockRow)] == [1, 1]
     out = export(directory, "csv", tmp_path / "clocks.csv", "clocks")
     assert out.read_text().splitlines()[0].startswith("run,case,repetition,operation,node,offset_start_s,")
 

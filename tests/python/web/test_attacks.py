@@ -26,6 +26,7 @@ ADDRESSES = [
     ("GET", "/runs/x"),
     ("GET", "/runs/x/stream"),
     ("GET", "/runs/x/report"),
+    ("GET", "/runs/x/exports"),
     ("GET", "/runs/x/files/run.json"),
     ("GET", "/jobs/x"),
     ("GET", "/compare?run=x&run=y"),
@@ -203,7 +204,7 @@ OUTSIDE = ["..", "%2e%2e", "..%2f..", "../../etc", ".jobs", ".", "%2fetc", "x%00
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_run_id_leads_nowhere_else(server: Server, name: str) -> None:
     (server.store.parent / "run.json").write_text("{}")
-    for rest in ("", "/stream", "/report", "/files/run.json"):
+    for rest in ("", "/stream", "/report", "/exports", "/files/run.json"):
         answer = server.ask("GET", f"/runs/{name}{rest}")
         assert answer.status in (303, 307, 404), (name, rest)
         if answer.status != 404:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 
 from strider import __version__
-from strider.store import load_ranks
+from strider.store import load_events
 from strider.store.model import RankRow, Run, Sample
 from strider.units import KIB, MB, MIB, format_bytes
 
@@ -60,7 +60,7 @@ def render(run: Run, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
     yield f"Strider-{__version__}, in the form of IOR: MPI Coordinated Test of Parallel I/O"
     yield _pair("Began", run.info.started)
     yield _pair("Command line", source)
-    ranks = load_ranks(run.directory)
+    ranks = load_events(run.directory, RankRow)
     for number, test in enumerate(tests, start=1):
         samples = [s for s in run.samples if s.case == number and s.measured and not s.warmup]
         shown = [sample for sample in samples if sample.operation in test.shown]
