@@ -200,7 +200,8 @@ class OfiTransport final : public StreamTransport {
     if (scratch_[1] != link.server.expected) throw StreamError("the fabric's address leads to another process");
   }
 
-  /// libfabric 1.17 crashes when rxm closes over verbs what is still about to connect: that is left to the process's end.
+  /// libfabric 1.17 crashes when rxm closes over verbs what is still about to connect: that is left to the process's
+  /// end.
   void leave_unproven(Peer peer) {
     const auto found = links_.find(peer);
     if (found == links_.end() || fabric_->provider() != "verbs;ofi_rxm") return;
