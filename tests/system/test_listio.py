@@ -237,6 +237,33 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
         stop(directory)
 
 
+def test_what_a_killed_run_left_is_named_and_removed(engine: Engine, tmp_path: Path) -> None:
+    Native("listio").require(engine)
+    volume, run = tmp_path / "volume", "strider-killed"
+    serve(engine, volume, ServerOptions(servers=2))
+
+    def check(*words: str) -> subprocess.CompletedProcess[str]:
+        command = strider_command("listio", "check", volume, "--json", *words)
+        return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+
+    try:
+        thoughtful = case(**PATTERNS[0], **native(volume, []).keys(), think=600)
+        with EngineJob(engine, plan([thoughtful]), tmp_path, directory=tmp_path / run) as job:
+            wait_for(lambda: list(volume.glob(f"server-0/names/{run}.*")), "a file")
+            for pid in job.ranks():
+                kill(pid, signal.SIGKILL)
+            job.finish()
+        found = check()
+        assert (found.returncode, json.loads(found.stdout)["runs"]) == (0, [{"run": run, "names": 1}])
+        cleaned = check("--remove-run", run)
+        told = json.loads(cleaned.stdout)
+        assert (cleaned.returncode, told["removed_names"], told["runs"], told["data_files"]) == (0, 1, [], 0)
+        again = check("--remove-run", run)
+        assert (again.returncode, f"nothing of '{run}'" in again.stderr) == (2, True)
+    finally:
+        stop(volume)
+
+
 SUITE = """
 [suite]
 name = "own-volume"

@@ -178,22 +178,35 @@ def check(
     remove_orphans: Annotated[
         bool, typer.Option("--remove-orphans", help="Remove data that belong to no file.")
     ] = False,
+    remove_run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Remove first what a run that was killed left: its name as check tells it.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Compare the names of a volume with its data files; exit code 1 if they do not fit.
 
-    The servers have to run, and nobody should change the volume meanwhile.
+    The servers have to run, and nobody should change the volume meanwhile. So files of runs that it tells of
+    are those of runs that were killed: a run that ends, or is interrupted, removes its own.
     """
     from strider import engine as engines
-    from strider.listio import check as ask
+    from strider import listio as volumes
     from strider.units import format_bytes_rounded
 
     _require(directory)
-    found = ask(engines.find(), directory, remove_orphans)
+    engine = engines.find()
+    names_removed = volumes.remove_run(engine, directory, remove_run) if remove_run is not None else 0
+    found = {**volumes.check(engine, directory, remove_orphans), "removed_names": names_removed}
     orphans = len(found["orphans"])
     if json:
         _print_json(found)
     else:
+        if remove_run is not None:
+            print(f"{remove_run}: {names_removed} files and directories removed")
         held = format_bytes_rounded(found["bytes"])
         names = f"{found['files']} files in {found['directories']} directories"
         print(f"{names}, {found['data_files']} data files, {held}")
@@ -202,6 +215,9 @@ def check(
         if orphans:
             remedy = "removed" if found["removed"] else f"strider listio check {directory} --remove-orphans"
             print(f"{orphans} data files belong to no file: {remedy}")
+        for left in found["runs"]:
+            remedy = f"strider listio check {shlex.quote(str(directory))} --remove-run {left['run']}"
+            print(f"a run left {left['names']} files or trees: {remedy}")
     if found["problems"] or (orphans and not found["removed"]):
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 

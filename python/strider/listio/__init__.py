@@ -6,7 +6,7 @@ the servers' folders, a file that says where they are, and one that says which p
 
 from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
 from strider.listio.temporary import temporary_volume
-from strider.listio.tool import check, registration, status
+from strider.listio.tool import check, registration, remove_run, status
 from strider.listio.volume import VOLUME_FILE, Volume, read_volume
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "processes_of",
     "read_volume",
     "registration",
+    "remove_run",
     "serve",
     "status",
     "stop",
