@@ -28,7 +28,7 @@ from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
 from strider.launch.watching import Watching
-from strider.listio import temporary_volume
+from strider.listio import require_answers, temporary_volume
 from strider.suite import CheckedPlan, Plan
 from strider.suite.estimate import planned_phases
 
@@ -130,6 +130,7 @@ def execute(
     target = check_target(plan.target)
     findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
+    require_answers(plan, engine, target)
     for finding in findings:
         note(f"{finding.message}: {finding.remedy}")
     started = datetime.now(UTC)
