@@ -23,8 +23,7 @@ Operation find_operation(const Case& test, const std::string& name) {
   for (const Operation operation : test.operations)
     if (name_of(operation) == name) return operation;
   std::string own;
-  for (const Operation operation : test.operations)
-    own += (own.empty() ? "" : ", ") + std::string(name_of(operation));
+  for (const Operation operation : test.operations) own += (own.empty() ? "" : ", ") + std::string(name_of(operation));
   throw InputError("operation", "case " + std::to_string(test.number) + " has no operation \"" + name + "\"",
                    "it has " + own);
 }

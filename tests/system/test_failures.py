@@ -211,7 +211,10 @@ def test_a_killed_rank_ends_the_run(tmp_path: Path) -> None:
         assert job.events()[-1]["status"] == "failed"
         job.assert_clean()
         show = subprocess.run(
-            strider_command("show", "latest", "--store", job.store), capture_output=True, text=True, check=True
+            strider_command("show", "latest", "--store", job.store),
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert "The run failed: a rank was killed (signal 9)" in " ".join(show.stdout.split())
         assert not any(command_of(pid) == "strider-engine" for pid in ranks)

@@ -37,9 +37,7 @@ def bare_path(tmp_path: Path) -> Path:
     return folder
 
 
-def strider(
-    checkout: Path, path: Path, *words: str, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def strider(checkout: Path, path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": str(path), "HOME": str(checkout), "STRIDER_APT": "never", **environment}
     command = [str(checkout / "strider"), *(words or ["doctor"])]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

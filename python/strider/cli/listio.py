@@ -204,11 +204,7 @@ def check(
     from strider import listio as volumes
     from strider.units import format_bytes_rounded
 
-    _require(directory)
-    if volumes.is_down(directory):
-        raise StriderError(
-            f"{directory} is stopped: {volumes.serve_command(directory)}", ExitCode.CANNOT_RUN
-        )
+    _require_started(directory)
     engine = engines.find()
     names_removed = volumes.remove_run(engine, directory, remove_run) if remove_run is not None else 0
     found = {**volumes.check(engine, directory, remove_orphans), "removed_names": names_removed}
@@ -284,6 +280,14 @@ def _require(directory: Path, remedy: str = "") -> "Volume":
         remedy = remedy or f"strider listio serve {shlex.quote(str(directory))} makes one"
         raise StriderError(f"{directory} is no volume: {remedy}")
     return volume
+
+
+def _require_started(directory: Path) -> None:
+    from strider.listio import is_down, serve_command
+
+    _require(directory)
+    if is_down(directory):
+        raise StriderError(f"{directory} is stopped: {serve_command(directory)}", ExitCode.CANNOT_RUN)
 
 
 def _hosts(hosts: str | None, program: str | None, listen: str | None) -> list[str]:

@@ -4,7 +4,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -127,12 +127,7 @@ def execute(
     plan = checked.suite.plan
     watching = watching or Watching()
     note = partial(_note, console)
-    target = check_target(plan.target)
-    findings = preflight(checked, engine.description, target, launcher)
-    raise_errors(findings)
-    require_answers(plan, engine, target)
-    for finding in findings:
-        note(f"{finding.message}: {finding.remedy}")
+    target = _examine(checked, engine, launcher, note)
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
@@ -160,6 +155,17 @@ def execute(
             return _conclude(directory, state, ending, leftover)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+def _examine(checked: CheckedPlan, engine: Engine, launcher: Launcher, note: Callable[[str], None]) -> Path:
+    """Checks everything that can be checked before the run; the target."""
+    target = check_target(checked.suite.plan.target)
+    findings = preflight(checked, engine.description, target, launcher)
+    raise_errors(findings)
+    require_answers(checked.suite.plan, engine, target)
+    for finding in findings:
+        note(f"{finding.message}: {finding.remedy}")
+    return target
 
 
 def _note(console: Console, text: str) -> None:

@@ -13,7 +13,7 @@ def given_up(run: Run) -> list[str]:
     """One sentence for each case that was given up, as far as something of it was still to come."""
     first: dict[int, ErrorRow] = {}
     for error in run.errors:
-        if error.kind in _ENDING and error.case in run.cases:
+        if error.kind in _ENDING and error.case is not None and error.case in run.cases:
             first.setdefault(error.case, error)
     found = [
         f"Case {number} was given up after {_where(error)}: nothing that was to follow of it was measured."

@@ -54,7 +54,17 @@ def start(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> St
 
     def run(number: str, times: int, module: str, name: str) -> subprocess.CompletedProcess[str]:
         program = SIGNALLED.format(number=number, times=times, module=module, name=name)
-        words = ["run", suite, "--target", target, "--store", tmp_path / "store", "--ceilings", "none", "--quiet"]
+        words = [
+            "run",
+            suite,
+            "--target",
+            target,
+            "--store",
+            tmp_path / "store",
+            "--ceilings",
+            "none",
+            "--quiet",
+        ]
         return subprocess.run(
             [sys.executable, "-c", program, *map(str, words)],
             capture_output=True,
@@ -67,7 +77,9 @@ def start(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> St
 
 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
-@pytest.mark.parametrize(("module", "name"), [("strider.engine", "find"), ("strider.launch", "choose_display")])
+@pytest.mark.parametrize(
+    ("module", "name"), [("strider.engine", "find"), ("strider.launch", "choose_display")]
+)
 def test_before_the_run_a_line_says_so(start: Start, number: str, module: str, name: str) -> None:
     done = start(number, 1, module, name)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "strider: interrupted\n")

@@ -191,7 +191,13 @@ def test_an_error_of_several_ranks_is_told_once() -> None:
 
 
 def test_other_cases_phases_and_errors_are_told_apart() -> None:
-    others = [{"case": 4}, {"repetition": 1}, {"operation": "read"}, {"errno": 5}, {"call": "fsync"}]
+    others: list[dict[str, Json]] = [
+        {"case": 4},
+        {"repetition": 1},
+        {"operation": "read"},
+        {"errno": 5},
+        {"call": "fsync"},
+    ]
     events = [IO_ERROR, *({**IO_ERROR, **other} for other in others)]
     assert messages(events, {}) == [message(event) for event in events]
 

@@ -191,7 +191,8 @@ def test_a_killed_rank_ends_the_run_with_its_samples_kept(run: Run, target: Path
         outcome = run(*ENDLESS, display=Watcher(4, lambda: os.kill(ranks()[-1], signal.SIGKILL)))
     assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
     assert re.fullmatch(
-        r"a rank was killed \(signal 9\) in case 1( write| read)?, as when memory runs out: see dmesg", outcome.reason
+        r"a rank was killed \(signal 9\) in case 1( write| read)?, as when memory runs out: see dmesg",
+        outcome.reason,
     )
     last = events(outcome)[-1]
     assert (last["event"], last["by"], last["status"]) == ("end", "launcher", "failed")

@@ -50,7 +50,12 @@ def test_what_a_run_brings_for_itself_cannot_be_asked_before(tmp_path: Path) -> 
 
 
 def test_a_server_that_does_not_answer_is_named_once() -> None:
-    dead = {"server": 0, "address": "h:1", "answers": False, "error": "server 0 (h:1): h:1: Connection refused"}
+    dead = {
+        "server": 0,
+        "address": "h:1",
+        "answers": False,
+        "error": "server 0 (h:1): h:1: Connection refused",
+    }
     alive = {"server": 1, "address": "h:2", "answers": True}
     assert list(problems([dead, alive])) == ["server 0 does not answer: Connection refused"]
 
