@@ -12,6 +12,7 @@ SERVER = "strider-listio-server"
 TOOL = "strider-listio"
 DOMAINS = ("uring", "mlock", "model")
 """Where memory can be registered."""
+_READY = "ready "
 _LIMIT_S = 600.0
 """A check reads the name of every file."""
 
@@ -29,6 +30,14 @@ def program(engine: Engine, name: str) -> Path:
             ExitCode.CANNOT_RUN,
         )
     return path
+
+
+def ready_address(output: str) -> str:
+    """The address that a server says when it serves, among what it printed; empty if it does not say so."""
+    for line in output.splitlines():
+        if line.startswith(_READY):
+            return str(json.loads(line.removeprefix(_READY))["address"])
+    return ""
 
 
 def status(engine: Engine, directory: Path) -> list[dict[str, Json]]:
