@@ -202,9 +202,18 @@ def test_a_killed_rank_ends_the_run(tmp_path: Path) -> None:
         kill(ranks[1], signal.SIGKILL)
         output = job.finish()
         assert job.process.returncode in (1, 3), output
+        (said,) = [line for line in output.splitlines() if line.startswith("error: ")]
+        assert "a rank was killed (signal 9) in case 2 write, as when memory runs out: see dmesg" in said
+        assert "BAD TERMINATION" not in output
+        (run,) = job.store.iterdir()
+        assert f"run: {run}" in output
         assert job.events()[-1]["event"] == "end"
         assert job.events()[-1]["status"] == "failed"
         job.assert_clean()
+        show = subprocess.run(
+            strider_command("show", "latest", "--store", job.store), capture_output=True, text=True, check=True
+        )
+        assert "The run failed: a rank was killed (signal 9)" in " ".join(show.stdout.split())
         assert not any(command_of(pid) == "strider-engine" for pid in ranks)
 
 

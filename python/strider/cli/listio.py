@@ -137,21 +137,26 @@ def serve(
 @listio.command()
 def stop(directory: DirectoryArgument, json: JsonOption = False) -> None:
     """Stop the servers of a volume when they have finished what they do; what they keep stays."""
+    from strider.listio import processes_of
     from strider.listio import stop as end
+    from strider.processes import is_alive
 
-    _require(directory)
+    _require(directory, "name the directory that strider listio serve was given")
+    dead = [process.name for process in processes_of(directory) if not is_alive(process)]
     count = end(directory)
     if json:
         _print_json({"directory": str(directory), "stopped": count})
     else:
-        print(f"{directory}: {count} servers stopped" if count else f"{directory}: no server ran")
+        stopped = f"{count} server{'s' if count > 1 else ''} stopped" if count else "no server ran"
+        before = f"; {', '.join(dead)} had ended before, see server-*.log there" if dead and count else ""
+        print(f"{directory}: {stopped}{before}")
 
 
 @listio.command()
 def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     """Tell what the servers of a volume have done, and which do not answer; exit code 3 unless all do."""
     from strider import engine as engines
-    from strider.listio import is_down, processes_of
+    from strider.listio import is_down, problems, processes_of, restart_commands
     from strider.listio import status as ask
 
     volume = _require(directory)
@@ -159,8 +164,8 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     servers = [] if down else ask(engines.find(), directory)
     for number, process in enumerate(processes_of(directory)[: len(servers)]):
         servers[number]["pid"] = process.pid
-    problems = [server for server in servers if not server["answers"]]
-    state = "down" if down else "incomplete" if problems else "up"
+    answer = all(server["answers"] for server in servers)
+    state = "down" if down else "up" if answer else "incomplete"
     if json:
         head = {"directory": str(directory), "state": state, "transport": volume.transport}
         _print_json({**head, "strip_bytes": volume.strip_bytes, "servers": servers})
@@ -168,6 +173,8 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
         print(f"{directory} is {state}" + (f": strider listio serve {directory} starts it" if down else ""))
         if servers:
             _print_status(servers)
+        for problem in problems(servers):
+            print(f"{problem}: {restart_commands(directory)}")
     if state != "up":
         raise typer.Exit(int(ExitCode.CANNOT_RUN))
 
@@ -198,6 +205,10 @@ def check(
     from strider.units import format_bytes_rounded
 
     _require(directory)
+    if volumes.is_down(directory):
+        raise StriderError(
+            f"{directory} is stopped: {volumes.serve_command(directory)}", ExitCode.CANNOT_RUN
+        )
     engine = engines.find()
     names_removed = volumes.remove_run(engine, directory, remove_run) if remove_run is not None else 0
     found = {**volumes.check(engine, directory, remove_orphans), "removed_names": names_removed}
@@ -265,12 +276,13 @@ def _figure_format(file: Path) -> "FigureFormat":
     return found
 
 
-def _require(directory: Path) -> "Volume":
+def _require(directory: Path, remedy: str = "") -> "Volume":
     from strider.listio import read_volume
 
     volume = read_volume(directory)
     if volume is None:
-        raise StriderError(f"{directory} is no volume: strider listio serve {directory} makes one")
+        remedy = remedy or f"strider listio serve {shlex.quote(str(directory))} makes one"
+        raise StriderError(f"{directory} is no volume: {remedy}")
     return volume
 
 
@@ -318,9 +330,6 @@ def _print_status(servers: list[dict[str, Any]]) -> None:
             str(server["server"]), server["address"], process, *counts, *moved, str(server["file_calls"])
         )
     output().print(table)
-    for server in servers:
-        if not server["answers"]:
-            print(f"server {server['server']}: {server['error']}")
 
 
 def _print_fits(fits: list[dict[str, Any]]) -> None:

@@ -42,7 +42,12 @@ def ready_address(output: str) -> str:
 
 def status(engine: Engine, directory: Path) -> list[dict[str, Json]]:
     """What each server of a volume has done; where one does not answer (`answers`), `error` says why."""
-    servers: list[dict[str, Json]] = _ask(engine, "status", str(directory / VOLUME_FILE))["servers"]
+    return ask_volume(engine, directory / VOLUME_FILE)
+
+
+def ask_volume(engine: Engine, file: Path) -> list[dict[str, Json]]:
+    """`status` of the volume that a file describes."""
+    servers: list[dict[str, Json]] = _ask(engine, "status", str(file))["servers"]
     return servers
 
 

@@ -509,6 +509,7 @@ class End(Record):
     samples: int = 0
     errors: int = 0
     by: str = "engine"
+    reason: str = ""
 
 
 class Run(Record):
