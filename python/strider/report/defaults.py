@@ -50,11 +50,22 @@ _OF_INTERFACE: dict[str, dict[str, object]] = {
 }
 #: What says nothing of a case whose memory is not registered.
 _OF_REGISTRATION = frozenset({"strategy", "calibrate", "cache_bytes"})
+#: Options of holes in memory that has none.
+_OF_HOLES = frozenset({"hole"})
 #: An option that matters only together with another one's value.
 _NEEDS: dict[str, tuple[str, object]] = {
     "shift": ("readback", "shift"),
     "sieve_buffer": ("method", "sieve"),
 }
+
+
+def is_needless(case: Case, name: str) -> bool:
+    """Whether an option of an interface has no effect beside the others of a case, whatever its value."""
+    if name in _OF_REGISTRATION:
+        return case.interface.get("registration") == "none"
+    if name in _OF_HOLES:
+        return case.interface.get("holes") == 0
+    return False
 
 
 def is_default(case: Case, name: str, value: object) -> bool:
@@ -75,8 +86,7 @@ def is_default(case: Case, name: str, value: object) -> bool:
         return True
     own = _OF_INTERFACE.get(case.interface_name, {})
     if name in own:
-        needless = name in _OF_REGISTRATION and case.interface.get("registration") == own["registration"]
-        return needless or value == own[name]
+        return is_needless(case, name) or value == own[name]
     if name == "method":
         return value == _METHODS.get(case.interface_name)
     if case.is_metadata and name in _TREE_DEFAULTS:

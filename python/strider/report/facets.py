@@ -2,9 +2,11 @@
 
 A chart or table compares cases along four facets:
 
-- *series*: the interface, with those of its parameters that vary or are not left to their default (`posix`,
-  `posix direct`, `mpiio collective`);
-- *group*: everything else that varies except the sizes below (`strided, per-rank, random order`);
+- *series*: the interface, with those of its parameters that vary (`posix`, `posix direct`), and, beside other
+  interfaces, those that are not left to their default (`mpiio collective`);
+- *group*: everything else that varies except the sizes below (`strided, per-rank, random order`). Parameters of
+  interfaces that vary between named cases alone belong to the names (`case 2, vector, holes 10 unmapped`), so that
+  a series is the same in all groups;
 - clients and operation;
 - the transfer size.
 
@@ -18,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from strider.report.defaults import OF_OPERATION, is_default
+from strider.report.defaults import OF_OPERATION, is_default, is_needless
 from strider.store.model import Case, Parameters
 from strider.units import format_bytes, format_seconds
 
@@ -63,7 +65,7 @@ class Facets:
     """Labels for the cases of one run; `of` makes them.
 
     Attributes:
-        series: Label by case number: the interface and its parameters that vary or are no defaults.
+        series: Label by case number: the interface and its parameters that tell it apart.
         group: Label by case number: pattern or tree, and what else varies between cases.
         series_order: All series in the order of the plan; it decides colours and marks.
         constants: Name and value of what all cases have in common, for a caption.
@@ -77,10 +79,9 @@ class Facets:
     @classmethod
     def of(cls, cases: Sequence[Case]) -> Facets:
         """Finds out what varies among some cases of one run."""
-        series = {case.number: "" for case in cases}
-        for same in _by(cases, lambda case: case.interface_name).values():
-            parts = _varying_parts(same, _interface, _chosen(same, _interface))
-            series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
+        of_names = _varying_by_name(cases)
+        series = _series(cases, of_names)
+        options = _options_of_names(cases, of_names)
         patterns: dict[int, list[str]] = {}
         for same in _by(cases, lambda case: (case.name, case.shape_name)).values():
             parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
@@ -97,9 +98,9 @@ class Facets:
         for case in cases:
             shape = patterns[case.number]
             around = [case.name] if len(names) > 1 and case.name else []
-            if one_tree and (shape[1:] or around or common[case.number]):
+            if one_tree and (shape[1:] or around or common[case.number] or options[case.name]):
                 shape = shape[1:]
-            parts_of_label = [*around, " ".join(shape), *common[case.number]]
+            parts_of_label = [*around, " ".join(shape), *common[case.number], options[case.name]]
             group[case.number] = ", ".join(part for part in parts_of_label if part)
         return cls(series, group, list(dict.fromkeys(series.values())), _constants(cases, series))
 
@@ -142,7 +143,62 @@ def _by(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hashable
 
 
 def _interface(case: Case) -> Parameters:
-    return case.interface
+    """The options of the interface that have an effect."""
+    return {name: value for name, value in case.interface.items() if not is_needless(case, name)}
+
+
+def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[int, str]:
+    """By case number the interface, with what varies of it and does not belong to names.
+
+    What a single interface has throughout is in the constants; beside others it tells the interface apart.
+    """
+    by_interface = _by(cases, lambda case: case.interface_name)
+    series = {case.number: "" for case in cases}
+    for same in by_interface.values():
+        chosen = _chosen(same, _interface) if len(by_interface) > 1 else frozenset()
+        parts = _varying_parts(same, _interface_without(of_names), chosen)
+        series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
+    if len(set(series.values())) > 1 or len(by_interface) > 1:
+        return series
+    return {number: _common_interface(cases) for number in series}
+
+
+def _common_interface(cases: Sequence[Case]) -> str:
+    """A single interface with what all cases have of it that is no default."""
+    chosen = _varying_parts(cases[:1], _interface, _chosen(cases, _interface))[cases[0].number]
+    return " ".join([cases[0].interface_name, *chosen])
+
+
+def _interface_without(of_names: dict[str, frozenset[str]]) -> Callable[[Case], Parameters]:
+    return lambda case: {
+        name: value for name, value in _interface(case).items() if name not in of_names[case.interface_name]
+    }
+
+
+def _varying_by_name(cases: Sequence[Case]) -> dict[str, frozenset[str]]:
+    """By interface, its options that vary, but not among cases of one name."""
+    return {
+        interface: _varying(same, _interface).difference(
+            *(_varying(own, _interface) for own in _by(same, lambda case: case.name).values())
+        )
+        for interface, same in _by(cases, lambda case: case.interface_name).items()
+    }
+
+
+def _options_of_names(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[str, str]:
+    """By name, words for the options of interfaces that belong to it; of several, each after its interface."""
+    words: dict[str, str] = {}
+    for name, own in _by(cases, lambda case: case.name).items():
+        firsts = {case.interface_name: case for case in reversed(own)}
+        found = []
+        for interface, case in reversed(firsts.items()):
+            options = _interface(case)
+            parts = [_part(option, options[option]) for option in options if option in of_names[interface]]
+            told = " ".join(part for part in parts if part)
+            if told:
+                found.append(told if len(firsts) == 1 else f"{interface} {told}")
+        words[str(name)] = ", ".join(found)
+    return words
 
 
 def _common(case: Case) -> Parameters:
@@ -205,19 +261,29 @@ def _varying_parts(
     further: frozenset[str] = frozenset(),
 ) -> dict[int, list[str]]:
     """By case number, words for those parameters that differ between the cases, and for some further ones."""
-    values = {case.number: {n: v for n, v in parameters(case).items() if n != "name"} for case in cases}
-    names = dict.fromkeys(name for own in values.values() for name in own)
-    varying = [name for name in names if name in further or _varies(name, list(values.values()))]
+    told = _varying(cases, parameters) | further
+    values = {case.number: parameters(case) for case in cases}
+    names = [name for name in dict.fromkeys(n for own in values.values() for n in own) if name in told]
     return {
-        number: [part for name in varying if (part := _part(name, own.get(name)))]
+        number: [part for name in names if (part := _part(name, own.get(name)))]
         for number, own in values.items()
     }
 
 
-def _varies(name: str, values: Sequence[Parameters]) -> bool:
-    """Whether cases differ in an option; what only an operation needs makes those without it no different."""
-    having = [own for own in values if name in own] if name in OF_OPERATION else values
-    return len({json.dumps(own.get(name), sort_keys=True) for own in having}) > 1
+def _varying(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> frozenset[str]:
+    """Names of the parameters in which cases differ.
+
+    What only an operation needs, or some other option, makes cases without it no different.
+    """
+    values = [parameters(case) for case in cases]
+    names = {name for own in values for name in own} - {"name"}
+
+    def differ(name: str) -> bool:
+        needed = name in OF_OPERATION or any(is_needless(case, name) for case in cases)
+        having = [own for own in values if name in own] if needed else values
+        return len({json.dumps(own.get(name), sort_keys=True) for own in having}) > 1
+
+    return frozenset(filter(differ, names))
 
 
 def _part(name: str, value: object) -> str:
@@ -253,6 +319,10 @@ def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str,
         for name, values in found.items()
         if len(values) == 1 and values != {"null"}
     ]
+    # What a single interface has in all its series is said here alone.
+    if len(found["interface"]) > 1 and len({case.interface_name for case in cases}) == 1:
+        shared = _common_interface(cases)
+        first = [("interface", shared), *first] if shared != cases[0].interface_name else first
     return [*first, *_chosen_options(cases, frozenset(asked))]
 
 

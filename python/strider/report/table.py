@@ -48,7 +48,7 @@ MAXIMUM_ROWS = 60
 #: Columns that may go where the terminal is narrow, first to go first.
 _OPTIONAL = ("first done", "maximum", "minimum", "p50", "p99", "requests")
 #: Columns of text that may take several lines, and their width.
-_FOLDING = {"pattern": 28, "notes": 26}
+_FOLDING = {"pattern": 38, "notes": 26}
 _TIMES = (
     "elapsed_s",
     "open_s",

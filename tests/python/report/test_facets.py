@@ -133,3 +133,49 @@ def test_what_only_the_cases_of_one_name_have_goes_with_the_name() -> None:
         [CaseSpec(name="safe", common={"sync": "each"}), CaseSpec(name="fast", common={"sync": "none"})]
     )
     assert facets.group == {1: "safe, segmented, sync each", 2: "fast, segmented, sync none"}
+
+
+def listio(**parameters: object) -> dict[str, object]:
+    own = {"method": "gather", "registration": "none", "strategy": "ogr", "holes": 0, "hole": "unmapped"}
+    return {"name": "listio", **own, **parameters}
+
+
+def test_what_varies_between_names_alone_belongs_to_them_so_that_a_series_is_the_same_in_all() -> None:
+    methods = [{}, {"registration": "model", "strategy": "individual"}, {"registration": "model"}]
+    memory = {"case 1": {}, "case 2": {"holes": 10}, "case 3": {"holes": 10, "hole": "inaccessible"}}
+    facets = facets_of(
+        [
+            CaseSpec(name=name, interface=listio(**holes, **method))
+            for name, holes in memory.items()
+            for method in methods
+        ]
+    )
+    assert facets.series_order == ["listio registration none", "listio model individual", "listio model ogr"]
+    assert list(dict.fromkeys(facets.group.values())) == [
+        "case 1, segmented, holes 0",
+        "case 2, segmented, holes 10 unmapped",
+        "case 3, segmented, holes 10 inaccessible",
+    ]
+    assert dict(facets.constants)["interface"] == "listio gather"
+
+
+def test_options_of_a_name_with_several_interfaces_go_after_their_interface() -> None:
+    facets = facets_of(
+        [
+            CaseSpec(name=name, interface=interface)
+            for name, dsync in (("plain", False), ("synchronous", True))
+            for interface in ({"name": "posix", "dsync": dsync}, {"name": "mpiio"})
+        ]
+    )
+    assert facets.series_order == ["posix", "mpiio"]
+    assert list(dict.fromkeys(facets.group.values())) == [
+        "plain, segmented",
+        "synchronous, segmented, posix dsync",
+    ]
+
+
+def test_an_option_without_effect_tells_nothing_apart() -> None:
+    facets = facets_of(
+        [CaseSpec(interface=listio(**own)) for own in ({}, {"strategy": "individual"}, {"holes": 10})]
+    )
+    assert facets.series_order == ["listio holes 0", "listio holes 10"]
