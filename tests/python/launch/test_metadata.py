@@ -89,7 +89,7 @@ class TestInodes:
         free_inodes(100_020)
         assert found(plan, description) == [
             "error: /data can take 100 020 more files and directories (free inodes), "
-            "and case 1 needs 100 021: "
+            "and case 1 needs 100 005 and 16 to spare: "
             "lower items, depth, fanout or clients, remove files there, or choose another directory"
         ]
 
