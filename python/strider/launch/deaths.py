@@ -21,7 +21,7 @@ def cause_of_death(returncode: int | None, state: RunState) -> str:
     """What happened, where, and what to look at, in one line.
 
     Args:
-        returncode: Exit status of the launcher, the negated number of a signal that killed it, None if unknown.
+        returncode: Exit status of the launcher, negated the signal that killed it; None if unknown.
         state: What the engine has told.
     """
     where = _where(state)

@@ -1,4 +1,4 @@
-"""Whether the servers of the volumes answer that a run will use: asked once, rather than found in every case."""
+"""Whether the servers of the volumes answer that a run will use: asked once, not found out in every case."""
 
 import shlex
 from collections.abc import Iterable, Iterator

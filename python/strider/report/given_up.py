@@ -1,4 +1,4 @@
-"""Cases that ended before their time: an error ends a case's remaining phases and repetitions, not the run."""
+"""Cases that ended before their time: an error ends a case's further phases and repetitions, not the run."""
 
 from __future__ import annotations
 

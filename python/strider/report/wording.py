@@ -16,6 +16,7 @@ from strider.report.numbers import significant
 from strider.report.reservations import half_width
 from strider.statistics import DigestComparison, OperationSummary
 from strider.store.model import ErrorRow, Run
+from strider.store.runs import status_words
 from strider.units import format_bytes, format_bytes_rounded, grouped
 
 #: The interface that moves no bytes: its rates are Strider's own cost and no property of storage.
@@ -88,7 +89,7 @@ def error_text(error: ErrorRow) -> str:
 
 def status_text(run: Run) -> str:
     """The status of a run, with its errors: no run with errors is just complete."""
-    return f"{run.status}, {error_count(run.errors)}" if run.errors else run.status
+    return status_words(run.status, len(run.samples), sum(error.count for error in run.errors))
 
 
 def error_place(error: ErrorRow) -> str:

@@ -42,7 +42,7 @@ class RunSummary:
 
     @property
     def condition(self) -> str:
-        """The status, but `errors` for a run that is complete with errors, and `failed` if it has nothing else.
+        """The status; but `errors` for a run that is complete with errors, `failed` if it has nothing else.
 
         It says what a list may look like: no run with errors looks like success.
         """
@@ -53,12 +53,23 @@ class RunSummary:
     @property
     def shown_status(self) -> str:
         """The status in words, with the number of errors."""
-        if not self.errors:
-            return self.status
-        errors = f"{self.errors} error{'s' if self.errors > 1 else ''}"
-        if self.status != "complete":
-            return f"{self.status}, {errors}"
-        return f"ended with {errors}" if self.samples else f"nothing measured, {errors}"
+        return status_words(self.status, self.samples or 0, self.errors or 0)
+
+
+def status_words(status: str, samples: int, errors: int) -> str:
+    """The status of a run in words; no run with errors is just complete.
+
+    Args:
+        status: The status.
+        samples: Number of phases measured.
+        errors: Number of errors reported.
+    """
+    if not errors:
+        return status
+    counted = f"{errors} error{'s' if errors > 1 else ''}"
+    if status != "complete":
+        return f"{status}, {counted}"
+    return f"ended with {counted}" if samples else f"nothing measured, {counted}"
 
 
 def list_runs(store: Path) -> list[RunSummary]:

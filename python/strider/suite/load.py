@@ -111,7 +111,7 @@ def _defaults(
 
 
 def _check_tables(document: Document, mistakes: Mistakes) -> None:
-    """Checks that the file has one `[suite]` and at least one `[[case]]`: without them nothing can be read."""
+    """Checks that the file has one `[suite]` and some `[[case]]`; without them nothing can be read."""
     data = document.data
     if not isinstance(data.get("suite", {}), dict):
         mistakes.add(document.key(("suite",)), "suite must be one table: write [suite]")

@@ -79,7 +79,7 @@ def test_a_run_with_errors_is_not_just_complete(tmp_path: Path) -> None:
     good = load(RunBuilder([CaseSpec()]).write(tmp_path / "good"))
     bad = load(RunBuilder([CaseSpec(wrong_data=True)]).write(tmp_path / "bad"))
     assert status_text(good) == "complete"
-    assert status_text(bad) == "complete, 3 errors"
+    assert status_text(bad) == "ended with 3 errors"
 
 
 def test_an_error_is_one_line_and_begins_with_what_the_system_says() -> None:
