@@ -71,6 +71,20 @@ def plan(
         sys.stdout.write(checked.suite.plan.to_json())
     else:
         _print_table(checked, engine, assume_rate, assume_operations)
+        if suite == "quick" and not (settings or clients):
+            _print_quick(checked)
+
+
+def _print_quick(checked: "CheckedPlan") -> None:
+    """Tells what `strider quick` does of the suite of that name on this machine, if that is less."""
+    from strider.cli.quick import clients_here
+
+    here = clients_here()
+    if max(case.clients for case in checked.suite.plan.cases) > max(map(int, here.split(","))):
+        print(
+            "strider quick leaves out numbers of clients for which this machine has too few processors: "
+            f"strider plan quick --set suite.clients={here} shows what it does here"
+        )
 
 
 def _print_extents(

@@ -41,7 +41,8 @@ def quick(
 
     document = read(ready_made().get("quick") or locate("quick"))
     _leave_out_missing(document)
-    changes = [f"suite.clients={_clients()}", *(settings or [])]  # what the user sets comes later, and stands
+    # What the user sets comes later, and stands.
+    changes = [f"suite.clients={clients_here()}", *(settings or [])]
     run_document(
         document,
         RunOptions(changes, directory, clients, launcher, store, quiet, json, ceilings=ceilings),
@@ -60,7 +61,7 @@ def _leave_out_missing(document: "Document") -> None:
     document.data["case"] = [case for case in cases if case["interface"]]
 
 
-def _clients() -> str:
+def clients_here() -> str:
     """One client, and as many as can work at the same time here.
 
     MPI's ranks wait by spinning: more of them than there are processors would show how they get in each

@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 
     from strider.importers.imported import Render
     from strider.launch import Outcome
-    from strider.store.model import Run
     from strider.suite import Plan
     from strider.suite.document import Document
 
 MOST_ERRORS_SHOWN = 10
-MOST_LIMITS = 6
-"""Sentences on what limits the results that are printed after a run."""
+MOST_REMARKS = 6
+"""Sentences on what to know of the results, and on what limits them, that are printed after a run."""
 
 
 @dataclass(frozen=True)
@@ -208,23 +207,14 @@ def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | No
             print(line)
     else:
         from strider.cli.console import output
+        from strider.limits import Analysis
         from strider.report import table
 
-        table.render(run, output())
-        _print_limits(run)
+        analysis = Analysis.of(run) if run.ceilings else None
+        table.render(run, output(), analysis, MOST_REMARKS)
     from strider.report import write_html
 
     write_html([run], directory.report)
-
-
-def _print_limits(run: "Run") -> None:
-    """Tells what limits the results, where the machine's ceilings were measured."""
-    from strider.cli.console import output
-    from strider.limits import Analysis
-    from strider.report.limits_table import render_sentences
-
-    if run.ceilings:
-        render_sentences(Analysis.of(run), output(), MOST_LIMITS)
 
 
 def _print_directories(outcome: "Outcome", console: "Console") -> None:

@@ -163,9 +163,10 @@ def result_columns(comparison: Comparison, values: Values) -> list[Column]:
     """Both sides, the change, the verdict, and how sure it is."""
     sides = comparison.sides
     other = sides[1].label if len(sides) == 2 else "other"
+    unit = f"geo. mean\n{values.common_unit}".rstrip()
     return [
-        Column(sides[0].label, values.common_unit, lambda row: values.typical(row, row.base)),
-        Column(other, values.common_unit, lambda row: values.typical(row, row.other)),
+        Column(sides[0].label, unit, lambda row: values.typical(row, row.base)),
+        Column(other, unit, lambda row: values.typical(row, row.other)),
         Column("change", "", lambda row: change_text(row.change.ratio) if row.change else NOTHING),
         Column("95 % interval", "", interval_text),
         Column("verdict", "", verdict_text),

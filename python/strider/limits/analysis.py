@@ -43,7 +43,11 @@ class Analysis:
     @property
     def sentences(self) -> list[str]:
         """One for each finding, then what moved between interfaces."""
-        return [*sentences(self.verdicts), *move_sentences(self.moves)]
+        return self.sentences_without(())
+
+    def sentences_without(self, rules: Container[str]) -> list[str]:
+        """The same without those of some rules, by name, which are said elsewhere."""
+        return [*sentences(self.verdicts, rules), *move_sentences(self.moves)]
 
     def text(self, verdict: Verdict, without: Container[str] = ()) -> str:
         """All that is to be said of one result, as clauses.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from strider.limits.findings import UNEXPLAINED, Finding, Verdict
 
@@ -11,15 +11,24 @@ from strider.limits.findings import UNEXPLAINED, Finding, Verdict
 _MOST_NAMED = 3
 
 
-def sentences(verdicts: Sequence[Verdict]) -> list[str]:
-    """One sentence for each rule that applies, with the results that it is about."""
+def sentences(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list[str]:
+    """One sentence for each rule that applies: what explains the most results first.
+
+    Args:
+        verdicts: The results.
+        without: Names of rules that are said elsewhere.
+    """
     groups: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in (one for verdict in verdicts for one in verdict.findings):
+    for finding in (one for verdict in verdicts for one in verdict.findings if one.rule.name not in without):
         groups[finding.rule.name, finding.rule.words(finding.evidence)].append(finding)
     order = {name: position for position, name in enumerate(dict.fromkeys(_names(verdicts)))}
+
+    def importance(item: tuple[tuple[str, str], list[Finding]]) -> tuple[bool, int, int]:
+        (name, _), group = item
+        return group[0].rule.weight != "explains", -len(group), order[name]
+
     found = [
-        _sentence(words, group, verdicts)
-        for (name, words), group in sorted(groups.items(), key=lambda item: order[item[0][0]])
+        _sentence(words, group, verdicts) for (_, words), group in sorted(groups.items(), key=importance)
     ]
     rest = [verdict for verdict in verdicts if not verdict.explained]
     if rest and verdicts:
@@ -66,4 +75,4 @@ def _in_common(own: Sequence[str], of_all: Sequence[str]) -> str:
 
 def _title(verdict: Verdict) -> str:
     summary = verdict.summary
-    return f"Case {summary.case.number}, {verdict.evidence.interface} {summary.operation}"
+    return f"{verdict.evidence.interface} {summary.operation} ({summary.case.in_words})"

@@ -98,6 +98,6 @@ def _at_most(share: float) -> str:
 def _reads(summaries: Sequence[OperationSummary]) -> str:
     """The reads in question, with a verb that fits: '3 reads were'."""
     count = len(summaries)
-    cases = ", ".join(dict.fromkeys(f"case {summary.case.number}" for summary in summaries))
+    cases = "; ".join(dict.fromkeys(f"{s.case.interface_name}, {s.case.in_words}" for s in summaries))
     few = f" ({cases})" if count <= 3 else ""
     return f"1 read{few} was" if count == 1 else f"{count} reads{few} were"

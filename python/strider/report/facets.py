@@ -4,9 +4,9 @@ A chart or table compares cases along four facets:
 
 - *series*: the interface, with those of its parameters that vary (`posix`, `posix direct`), and, beside other
   interfaces, those that are not left to their default (`mpiio collective`);
-- *group*: everything else that varies except the sizes below (`strided, per-rank, random order`). Parameters of
-  interfaces that vary between named cases alone belong to the names (`case 2, vector, holes 10 unmapped`), so that
-  a series is the same in all groups;
+- *group*: everything else that varies except the sizes below (`strided, per-rank, random order`). Options of
+  interfaces that vary between named cases alone belong to the names (`case 2, vector, holes 10 unmapped`), so
+  that a series is the same in all groups;
 - clients and operation;
 - the transfer size.
 
@@ -178,7 +178,7 @@ def _interface_without(of_names: dict[str, frozenset[str]]) -> Callable[[Case], 
 def _varying_by_name(cases: Sequence[Case]) -> dict[str, frozenset[str]]:
     """By interface, its options that vary, but not among cases of one name."""
     return {
-        interface: _varying(same, _interface).difference(
+        str(interface): _varying(same, _interface).difference(
             *(_varying(own, _interface) for own in _by(same, lambda case: case.name).values())
         )
         for interface, same in _by(cases, lambda case: case.interface_name).items()
@@ -186,7 +186,7 @@ def _varying_by_name(cases: Sequence[Case]) -> dict[str, frozenset[str]]:
 
 
 def _options_of_names(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[str, str]:
-    """By name, words for the options of interfaces that belong to it; of several, each after its interface."""
+    """By name, words for the options of interfaces that belong to it, each after its interface if several."""
     words: dict[str, str] = {}
     for name, own in _by(cases, lambda case: case.name).items():
         firsts = {case.interface_name: case for case in reversed(own)}

@@ -36,17 +36,8 @@ def render(run: Run, console: Console) -> None:
     for own in by_kind(analysis.verdicts):
         console.print(_fit(analysis, own, console))
     console.print(f"{CAPTION}.", style="dim", highlight=False)
-    render_sentences(analysis, console)
-
-
-def render_sentences(analysis: Analysis, console: Console, most: int | None = None) -> None:
-    """Prints one sentence for each finding, at most so many."""
-    found = analysis.sentences
-    for sentence in found[:most]:
+    for sentence in analysis.sentences:
         console.print(sentence, highlight=False, markup=False)
-    if most is not None and len(found) > most:
-        text = f"… and {len(found) - most} more: strider show --limits"
-        console.print(text, highlight=False, markup=False)
 
 
 def _ceilings(run: Run) -> Table:

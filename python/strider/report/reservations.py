@@ -20,7 +20,7 @@ def reservations(summaries: Sequence[OperationSummary]) -> list[str]:
     found = [
         clock_remark(summaries),
         _short_phases(summaries),
-        *_dear_opens(summaries),
+        *dear_opens(summaries),
         _not_converged(summaries),
     ]
     return [sentence for sentence in found if sentence]
@@ -42,7 +42,7 @@ def _short_phases(summaries: Sequence[OperationSummary]) -> str:
     return f"{short} of {len(elapsed_s)} phases lasted less than {_SHORT_S:g} s: their rates are coarse."
 
 
-def _dear_opens(summaries: Sequence[OperationSummary]) -> list[str]:
+def dear_opens(summaries: Sequence[OperationSummary]) -> list[str]:
     """By interface, how much of the time opening and closing take where that is much."""
     shares: defaultdict[str, list[float]] = defaultdict(list)
     for summary in summaries:
@@ -84,7 +84,7 @@ def _not_converged(summaries: Sequence[OperationSummary]) -> str:
     noun = "operation" if len(asked) == 1 else "operations"
     return (
         f"{len(missed)} of {len(asked)} {noun} did not reach ±{goals} % in {counts} repetitions "
-        f"(worst: {worst.operation} of case {worst.case.number}, {worst.case.interface_name}, {spread})."
+        f"(worst: {worst.operation} through {worst.case.interface_name}, {worst.case.in_words}: {spread})."
     )
 
 

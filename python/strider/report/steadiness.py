@@ -52,7 +52,7 @@ def _worst(found: Sequence[_Found], text_of: Callable[[_Found], str], noun: str)
 
 
 def _operation(case: Case, operation: str) -> str:
-    return f"{operation} of case {case.number} ({case.interface_name})"
+    return f"{operation} through {case.interface_name} ({case.in_words})"
 
 
 def _straggler_text(run: Run, straggler: Straggler) -> str:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from strider.limits import Analysis
 from strider.report import calls, metadata_table, pivot
-from strider.report.caches import cache_remarks
+from strider.report.caches import cache_remarks, is_from_cache
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference, reference_of
-from strider.report.reservations import reservations
+from strider.report.reservations import dear_opens, reservations
 from strider.report.steadiness import steadiness
 from strider.report.thinking import overlap_cell
 from strider.report.wording import (
@@ -66,8 +67,15 @@ _CALL_COLUMNS: dict[str, Any] = {
 }
 
 
-def render(run: Run, console: Console) -> None:
-    """Prints the results of a run as tables, what their rows have in common, and what went wrong."""
+def render(run: Run, console: Console, analysis: Analysis | None = None, most: int | None = None) -> None:
+    """Prints the results of a run as tables, what their rows have in common, and what went wrong.
+
+    Args:
+        run: The run.
+        console: Where to print.
+        analysis: What limits the results, if that is to be told as well.
+        most: Remarks at most; the rest is counted.
+    """
     summaries = summarize(run)
     data = [summary for summary in summaries if not summary.case.is_metadata]
     metadata = [summary for summary in summaries if summary.case.is_metadata]
@@ -87,10 +95,31 @@ def render(run: Run, console: Console) -> None:
     ):
         if sentence:
             console.print(sentence, highlight=False, markup=False)
-    for sentence in [*cache_remarks(summaries), *reservations(summaries), *steadiness(run, summaries)]:
-        console.print(sentence, style="yellow", highlight=False, markup=False)
+    found = _remarks(run, summaries, analysis)
+    for sentence, style in found[:most]:
+        console.print(sentence, style=style, highlight=False, markup=False)
+    if most is not None and len(found) > most:
+        text = f"… and {len(found) - most} more: strider show, strider show --limits"
+        console.print(text, highlight=False)
     for problem in problems(run, summaries, comparisons):
         console.print(problem, style="bold red", highlight=False, markup=False)
+
+
+def _remarks(
+    run: Run, summaries: Sequence[OperationSummary], analysis: Analysis | None
+) -> list[tuple[str, str]]:
+    """Each remark once, with its style: what makes rates less than they seem, what limits them, the rest."""
+    said = {
+        *(["cache"] if any(is_from_cache(summary) for summary in summaries) else []),
+        *(["opening"] if dear_opens(summaries) else []),
+    }
+    limits = analysis.sentences_without(said) if analysis else []
+    doubts = [*cache_remarks(summaries), *reservations(summaries)]
+    return [
+        *((sentence, "yellow") for sentence in doubts),
+        *((sentence, "") for sentence in limits),
+        *((sentence, "yellow") for sentence in steadiness(run, summaries)),
+    ]
 
 
 def _render_data(
@@ -335,6 +364,9 @@ def _columns(
     }
     if not any(notes(summary) for summary in summaries):
         del columns["notes"]
+    if all(summary.n <= 1 for summary in summaries):
+        for name in ("mean", "minimum", "maximum"):  # the median once more
+            del columns[name]
     return columns
 
 

@@ -121,6 +121,8 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, dict[tuple[str, 
     }
     if not any(notes(summary) for summary in summaries):
         del columns["notes", ""]
+    if all(summary.case.clients == 1 for summary in summaries):
+        del columns["slowest … fastest rank", "MiB/s"]
     return "Rates", columns
 
 
@@ -150,7 +152,7 @@ def _with_reference(
 
 def _rank_spread(summary: OperationSummary) -> str:
     ranks = summary.ranks
-    if ranks is None:
+    if ranks is None or summary.case.clients == 1:
         return NOTHING
     return f"{significant(ranks.slowest)} (rank {ranks.slowest_rank}) … {significant(ranks.fastest)}"
 

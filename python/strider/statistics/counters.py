@@ -38,9 +38,14 @@ class CounterSummary:
         total = self.total(source, name)
         return total / self.elapsed_s if total is not None and self.elapsed_s > 0 else None
 
+    @property
+    def processor_time_s(self) -> float:
+        """Time that all processors counted, idle or not; 0 where none did."""
+        return sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
+
     def processor_share(self, *names: str) -> float | None:
         """Share of the processors' time, 0 to 1, as vmstat gives it in percent: of the times named."""
-        whole = sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
+        whole = self.processor_time_s
         return sum(self.total("cpu", name) or 0.0 for name in names) / whole if whole else None
 
 

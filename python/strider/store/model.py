@@ -14,6 +14,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from strider.units import format_bytes
+
 
 def _nan_for_null(value: object) -> object:
     return math.nan if value is None else value
@@ -90,6 +92,13 @@ class Case(BaseModel):
             return None
         transfer = self.pattern.get("transfer")
         return transfer if isinstance(transfer, int) else self.request_bytes
+
+    @property
+    def in_words(self) -> str:
+        """What tables show of it beside the interface: its name if any, `strided, 64 KiB, 2 clients`."""
+        size = "" if self.transfer_bytes is None else format_bytes(self.transfer_bytes)
+        clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
+        return ", ".join(part for part in (self.name, self.shape_name, size, clients) if part)
 
     def common_parameters(self) -> Parameters:
         """The parameters that are not the interface's, the pattern's or the tree's (order, sharing, …)."""

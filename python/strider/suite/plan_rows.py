@@ -110,7 +110,7 @@ def _columns_of_data(vocabulary: Vocabulary) -> list[_Column]:
         _Column("operations", lambda case, _: ", ".join(case.operations)),
         _repetitions(),
         _Column(
-            "bytes",
+            "moved per repetition",
             lambda _, needs: format_bytes_rounded(sum(phase.bytes for phase in needs.phases)),
             "right",
         ),
@@ -155,6 +155,8 @@ def _unusual(parameters: list[Parameter], values: dict[str, Json]) -> list[str]:
 def _word(value: Json, kind: ParameterKind) -> str:
     if isinstance(value, int) and kind == "bytes":
         return format_bytes(value)
+    if isinstance(value, int | float) and kind == "seconds":
+        return f"{value:g} s" if value >= 0.1 else format_seconds(value)
     if isinstance(value, dict):
         return ",".join(f"{key}:{inner}" for key, inner in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)

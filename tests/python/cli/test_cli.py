@@ -149,6 +149,24 @@ class TestPlan:
         assert "posix direct" in shown
         assert "verify=full" in shown
 
+    def test_times_have_units_and_bytes_say_of_what(
+        self, suite: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["plan", suite, "--set", "case.deadline=500ms"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "deadline=0.5 s" in shown
+        assert "moved per repetition" in shown
+
+    def test_the_plan_of_quick_says_what_quick_leaves_out_here(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+        assert main(["plan", "quick"]) == 0
+        assert "strider plan quick --set suite.clients=1,2 shows" in capsys.readouterr().out
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+        assert main(["plan", "quick"]) == 0
+        assert "strider quick leaves out" not in capsys.readouterr().out
+
     def test_json_is_the_engines_input(
         self, suite: str, engine: Engine, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -187,7 +187,7 @@ def test_what_is_not_known_is_not_said() -> None:
     assert verdict.findings == []
     assert not verdict.explained
     assert analysis.text(verdict) == UNEXPLAINED
-    assert analysis.sentences == [f"Case 1, posix write: {UNEXPLAINED}."]
+    assert analysis.sentences == [f"posix write (segmented, 1 MiB, 2 clients): {UNEXPLAINED}."]
 
 
 def test_null_is_striders_own_cost_and_nothing_else_of_it_is_said() -> None:
@@ -224,7 +224,7 @@ def test_a_share_that_nobody_knows_is_not_told() -> None:
     assert nothing.sentences == ["All results: nothing is moved: this is Strider's own cost."]
     stored = analysis_of(Result(), file_system="tmpfs")
     assert stored.sentences == [
-        "Case 1, posix write: the target is in memory (tmpfs): no storage takes part."
+        "posix write (segmented, 1 MiB, 2 clients): the target is in memory (tmpfs): no storage takes part."
     ]
     for analysis in (nothing, stored):
         row = as_json(analysis)["limits"][0]

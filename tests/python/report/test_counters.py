@@ -12,6 +12,7 @@ from strider.report import counters_table, write_html
 from strider.report.counters import CAPTION, columns
 from strider.statistics import OperationSummary, summarize
 from strider.store import NodeCounters, Run, load, load_events
+from strider.store.model import CounterGroup
 
 
 def run_of(tmp_path: Path, cases: list[CaseSpec]) -> Run:
@@ -81,3 +82,24 @@ def test_the_page_has_the_table_where_there_are_counters(tmp_path: Path) -> None
     assert CAPTION in write_html([run], tmp_path / "report.html").read_text()
     without = load(RunBuilder([CaseSpec()]).write(tmp_path / "without"))
     assert CAPTION not in write_html([without], tmp_path / "report.html").read_text()
+
+
+def test_shares_of_few_ticks_are_not_told(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [CaseSpec(counting_nodes=1)])
+    counted = load_events(run.directory, NodeCounters)
+    short = [
+        node.model_copy(update={"counters": [_shortened(group) for group in node.counters]})
+        for node in counted
+    ]
+    summaries = summarize(run, short)
+    cells = columns(summaries)
+    assert ("CPU user", "%") not in cells
+    assert ("context switches", "") in cells
+    assert "percent of the time of all processors" in CAPTION
+
+
+def _shortened(group: CounterGroup) -> CounterGroup:
+    """Processor times of a thousandth, as a phase of some milliseconds has them."""
+    if group.source != "cpu":
+        return group
+    return group.model_copy(update={"values": {name: value / 1000 for name, value in group.values.items()}})

@@ -195,3 +195,8 @@ def test_a_damaged_file_is_named(table: str, message: str, tmp_path: Path) -> No
     with pytest.raises(StriderError, match=r"s\.toml: ") as caught:
         read(file)
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_no_sentence_on_figures_breaks_off(file: Path) -> None:
+    assert read(file).about.split()[-1] not in {"about", "and", "is", "of", "with"}

@@ -56,7 +56,8 @@ def test_operations_that_used_up_their_repetitions_are_told_with_the_worst(tmp_p
     narrow = dataclasses.replace(wide, rate=describe((100, 100.1, 100.2)))
     (sentence,) = reservations([wide, narrow])
     assert sentence == (
-        "1 of 2 operations did not reach ±5 % in 3 repetitions (worst: read of case 1, posix, ±83 %)."
+        "1 of 2 operations did not reach ±5 % in 3 repetitions "
+        "(worst: read through posix, segmented, 1 MiB, 2 clients: ±83 %)."
     )
 
 

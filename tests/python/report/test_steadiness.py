@@ -71,7 +71,7 @@ def test_a_late_rank_is_named_with_its_node_and_its_cost(tmp_path: Path) -> None
     run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if rank == 7 and repetition else 1.0)
     assert said(run) == [
         "Straggler: rank 7 on node02 finished 2.0 × later than the median rank in 7 of 8 repetitions "
-        "of write of case 1 (posix), which lost 44 % of the rate."
+        "of write through posix (segmented, 1 MiB, 8 clients), which lost 44 % of the rate."
     ]
 
 
@@ -149,7 +149,8 @@ def test_an_outlier_is_attributed_to_the_rank_that_was_late_in_it(tmp_path: Path
         late=lambda repetition, rank: 2.5 if (repetition, rank) == (3, 5) else 1.0,
     )
     assert said(run) == [
-        "Outlier: repetition 3 of write of case 1 (posix) had 0.399 × the median rate; "
+        "Outlier: repetition 3 of write through posix (segmented, 1 MiB, 8 clients) "
+        "had 0.399 × the median rate; "
         "rank 5 on node02 finished 2.5 × later than the median rank."
     ]
 
@@ -175,7 +176,8 @@ def test_an_outlier_counts_all_the_same(tmp_path: Path) -> None:
 def test_a_trend_is_no_steady_state(tmp_path: Path, slope: float, verb: str) -> None:
     run = run_of(tmp_path, rate=lambda repetition: 1000 * (1 + slope * repetition))
     (sentence,) = said(run)
-    assert sentence.startswith("No steady state: the rate of write of case 1 (posix)")
+    where = "write through posix (segmented, 1 MiB, 8 clients)"
+    assert sentence.startswith(f"No steady state: the rate of {where}")
     assert verb in sentence
 
 

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
+from strider.limits import Analysis
 from strider.report.table import as_rows, render
 from strider.store import Run, load
 
@@ -165,3 +166,33 @@ def test_rows_for_programs_have_the_calls(tmp_path: Path) -> None:
     write, read = as_rows(run_of(tmp_path, [CaseSpec(calls_per_request=2)]))
     assert (write["requests"], write["read_calls"], write["write_calls"]) == (128, 0, 256)
     assert (read["requests"], read["read_calls"], read["write_calls"]) == (128, 256, 0)
+
+
+def test_one_repetition_has_one_number_and_no_deviation(tmp_path: Path) -> None:
+    text = rendered(run_of(tmp_path, sweep(), repetitions=1), 200)
+    assert "median" in text
+    assert not {"mean", "dev.", "min", "max"} & set(text.split())
+
+
+def test_remarks_are_counted_where_they_are_many(tmp_path: Path) -> None:
+    run = run_of(tmp_path, sweep())
+    analysis = Analysis.of(run)
+    console = Console(file=io.StringIO(), width=200)
+    render(run, console, analysis, most=0)
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue()
+    assert analysis.sentences
+    assert analysis.sentences[0] not in shown
+    assert "more: strider show, strider show --limits" in shown
+
+
+def test_dear_opens_are_told_once(tmp_path: Path) -> None:
+    run = load(RunBuilder([CaseSpec(operations=["write"])]).write(tmp_path / "run"))
+    slow = [sample.model_copy(update={"open_s": 0.6 * sample.elapsed_s}) for sample in run.samples]
+    run = run.model_copy(update={"samples": slow})
+    analysis = Analysis.of(run)
+    assert any("opening and closing files" in sentence for sentence in analysis.sentences)
+    console = Console(file=io.StringIO(), width=200)
+    render(run, console, analysis)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().count("opening and closing") == 1

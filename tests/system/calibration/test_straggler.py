@@ -38,7 +38,7 @@ def test_a_planted_slow_rank_is_named(tmp_path: Path, mount_delayfs: Mount) -> N
         (sentence,) = [
             line
             for line in " ".join(done.stdout.split()).split("Straggler: ")
-            if f"repetitions of {operation} of case 1" in line
+            if f"repetitions of {operation} through posix" in line
         ]
         assert sentence.startswith(f"rank {SLOW_RANK} on {node['name']} finished")
     page = (run / "report.html").read_text(encoding="utf-8")
