@@ -4,6 +4,7 @@
 # none of those below; 3: it could not be done.
 #
 #   tools/setup.sh run    what `./strider` needs
+#   tools/setup.sh help   what `./strider --help` needs: Python alone, and no path is printed
 #   tools/setup.sh test   and what `make test` needs
 #
 # STRIDER_MPICXX   the MPI C++ compiler to use (otherwise: mpicxx in PATH, Debian's mpich, the mpich wheel)
@@ -27,6 +28,7 @@ fail() { # WHAT REMEDY
 
 case $* in
   run | test) purpose=$1 ;;
+  help) purpose=run ;;
   *)
     say "tools/setup.sh: unknown purpose \"$*\": say run (what ./strider needs) or test (and what make test needs)"
     exit 2
@@ -244,10 +246,19 @@ build_engine() {
   [ -e "$state/built" ] || fail "the engine could not be built" "see $log"
 }
 
-show_progress() { # ninja's output goes to the log, its counter to a terminal
+show_progress() { # ninja's output goes to the log, its counter to a terminal, or as a line for each tenth to a file
+  tenths=0
   while read -r line; do
     printf '%s\n' "$line" >>"$log"
-    case $line in "["*) [ ! -t 2 ] || printf '\r%s ' "${line%%]*}]" >&2 ;; esac
+    case $line in "["[0-9]*/[0-9]*"]"*) ;; *) continue ;; esac
+    count=${line#?}
+    count=${count%%]*}
+    if [ -t 2 ]; then
+      printf '\rstrider: engine: step %s ' "$count" >&2
+    elif [ $((10 * ${count%/*} / ${count#*/})) -gt $tenths ]; then
+      tenths=$((10 * ${count%/*} / ${count#*/}))
+      say "engine: ${tenths}0 % of the steps are done ($count)"
+    fi
   done
   [ ! -t 2 ] || printf '\r\033[K' >&2
 }
@@ -270,6 +281,17 @@ take_lock() {
   [ $? -ne 1 ] || { say "another set-up of this checkout is running; waiting for it" && flock 9; }
 }
 
+if [ "$*" = help ]; then
+  for made in "$venv/installed-run" "$venv/installed-test"; do
+    if [ -x "$venv/bin/python" ] && [ -e "$made" ] && [ "$(cat "$venv/root")" = "$root" ]; then exit 0; fi
+  done
+  # Where there is no Python either, the whole set-up says so, or installs it.
+  if [ ! -e "$venv" ] && find_python; then
+    take_lock
+    prepare_python
+    exit 0
+  fi
+fi
 find_mpi
 if ! is_ready; then
   take_lock

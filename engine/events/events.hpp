@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/units.hpp"
 #include "interfaces/interface.hpp"
 #include "measure/call_counter.hpp"
 #include "measure/ceiling.hpp"
@@ -59,7 +60,7 @@ struct RankExtreme {
 /// What rates count: MiB of data, requests of metadata.
 enum class Unit { bytes, requests };
 constexpr double amount_of(Unit unit, std::uint64_t bytes, std::uint64_t requests) {
-  return unit == Unit::bytes ? static_cast<double>(bytes) / 1048576.0 : static_cast<double>(requests);
+  return unit == Unit::bytes ? static_cast<double>(bytes) / mib : static_cast<double>(requests);
 }
 
 struct LatencyCounts {

@@ -44,7 +44,7 @@ Json begin(const char* event, double time_s, const PhaseName& name) {
           {"operation", name.operation.empty() ? Json(nullptr) : Json(name.operation)}};
 }
 
-double rate_mib_s(double bytes, double seconds) { return seconds > 0 ? bytes / 1048576.0 / seconds : 0; }
+double rate_mib_s(double bytes, double seconds) { return seconds > 0 ? bytes / mib / seconds : 0; }
 
 Json latency_of(const LatencyCounts& latency) {
   std::uint64_t count = 0;

@@ -17,12 +17,12 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/units.hpp"
 #include "measure/page_cache.hpp"
 
 namespace strider {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t request_bytes = mib;
 /// Requests in flight, so that the way to the device does not count with each.
 constexpr unsigned streams = 4;
@@ -124,7 +124,7 @@ std::uint64_t room(const std::string& path, std::size_t sharers, std::uint64_t m
 Ceiling untold(const char* name, const std::string& why) { return {name, "MiB/s", std::nullopt, std::nullopt, why}; }
 
 std::string amount(const Moved& moved) {
-  return std::to_string(moved.bytes / mib) + " MiB, 4 requests of 1 MiB in flight";
+  return std::to_string(moved.bytes / mib) + " MiB, " + std::to_string(streams) + " requests of 1 MiB in flight";
 }
 
 DeviceStream measure_direct(const DeviceStreamOptions& options, std::uint64_t size) {

@@ -3,12 +3,12 @@
 #include <charconv>
 #include <filesystem>
 
+#include "core/units.hpp"
 #include "measure/text_scan.hpp"
 
 namespace strider {
 namespace {
 
-constexpr double mib = 1048576;
 constexpr std::string_view infiniband_type = "32";  // ARPHRD_INFINIBAND of linux/if_arp.h
 
 std::string line_of_file(const std::string& path) {

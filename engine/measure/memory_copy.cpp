@@ -4,12 +4,12 @@
 #include <cstring>
 #include <set>
 
+#include "core/units.hpp"
 #include "measure/text_scan.hpp"
 
 namespace strider {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t usual_cache = 32 * mib;
 constexpr std::uint64_t least_buffer = mib, least_of_node = 64 * mib, most_of_node = 512 * mib;
 /// Of the memory that is available, no more than one part in so many is taken.

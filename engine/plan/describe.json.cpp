@@ -39,7 +39,10 @@ Json describe(const Capabilities& capabilities) {
     if (is_metadata(entry.operation) && !capabilities.metadata.empty() &&
         capabilities.metadata.contains(entry.metadata.calls))
       metadata.push_back(entry.name);
-  return {{"storage", capabilities.storage}, {"collective", capabilities.collective}, {"metadata", metadata}};
+  return {{"storage", capabilities.storage},
+          {"collective", capabilities.collective},
+          {"metadata", metadata},
+          {"own_client", capabilities.own_client}};
 }
 
 Json describe(const InterfaceEntry& entry) {
@@ -113,6 +116,7 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
           {"largest_file_bytes", largest},
           {"request_bytes", tree->file_bytes()},
           {"memory_bytes", tree->file_bytes()},
+          {"own_client", test.interface->capabilities.own_client},
           {"phases", phases_of(test, *tree, seating)}};
 }
 
@@ -134,6 +138,7 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
           {"largest_file_bytes", largest},
           {"request_bytes", pattern->request_bytes(seating.ranks_of(0))},
           {"memory_bytes", pattern->memory_bytes(seating.seat(0).place) * test.depth},
+          {"own_client", test.interface->capabilities.own_client},
           {"phases", phases_of(test, *pattern, seating)}};
 }
 

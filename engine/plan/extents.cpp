@@ -22,8 +22,10 @@ Operation find_operation(const Case& test, const std::string& name) {
   if (name.empty()) return test.operations.front();
   for (const Operation operation : test.operations)
     if (name_of(operation) == name) return operation;
+  std::string own;
+  for (const Operation operation : test.operations) own += (own.empty() ? "" : ", ") + std::string(name_of(operation));
   throw InputError("operation", "case " + std::to_string(test.number) + " has no operation \"" + name + "\"",
-                   "one of its own operations");
+                   "it has " + own);
 }
 
 void check_rank(const Case& test, std::uint32_t rank) {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "measure/page_cache.hpp"
+#include "runner/exchange.hpp"
 #include "runner/turn.hpp"
-#include "runner/waiting.hpp"
 
 namespace strider {
 namespace {
@@ -57,9 +57,7 @@ class Preparation {
   Residue share() {
     Residue all = mine_;
     mine_ = {};
-    MPI_Request request;
-    MPI_Iallreduce(MPI_IN_PLACE, all.value.data(), Residue::fields, MPI_UINT64_T, MPI_SUM, communicator_, &request);
-    wait(request, {.stall_timeout_s = context_.stall_timeout_s});
+    all_reduce(all.value, MPI_SUM, communicator_, {.stall_timeout_s = context_.stall_timeout_s});
     return all;
   }
 

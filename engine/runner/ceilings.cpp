@@ -6,8 +6,10 @@
 #include <set>
 
 #include "core/clock.hpp"
+#include "core/units.hpp"
 #include "measure/device_stream.hpp"
 #include "measure/links.hpp"
+#include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"
 #include "runner/rank_ceilings.hpp"
 
@@ -17,7 +19,6 @@ namespace {
 /// So many numbers of clients are measured at most.
 constexpr std::size_t most_counts = 6;
 constexpr double device_seconds = 0.4;
-constexpr WaitOptions idle{.patience = Patience::long_sleeps};
 
 /// The numbers of clients of the cases, ascending; of many, some from the first to the last.
 std::vector<std::uint32_t> client_counts(const Plan& plan) {
@@ -75,7 +76,7 @@ Ceiling link_ceiling() {
   const auto mention = [&](const std::string& text) { sum.about += (sum.about.empty() ? "" : ", ") + text; };
   for (const Link& link : links.known) {
     total += link.mib_s;
-    mention(link.name + " " + std::to_string(static_cast<int>(link.mib_s * 1048576 * 8 / 1e6 + 0.5)) + " Mbit/s");
+    mention(link.name + " " + std::to_string(static_cast<int>(link.mib_s * mib * 8 / 1e6 + 0.5)) + " Mbit/s");
   }
   for (const std::string& name : links.unknown) mention("the speed of " + name + " is not known");
   if (links.known.empty() && links.unknown.empty()) sum.about = "no link leads out of the node";
@@ -132,22 +133,14 @@ class Measurement {
  private:
   /// Rank 0 takes part in everything, so it knows.
   bool agreed() {
-    std::uint8_t flag = interrupted_ || interrupted() ? 1 : 0;
-    MPI_Request request;
-    MPI_Ibcast(&flag, 1, MPI_UINT8_T, 0, MPI_COMM_WORLD, &request);
-    wait(request, idle);
-    interrupted_ = flag != 0;
+    interrupted_ = interrupted_ || interrupted();
+    broadcast(interrupted_, MPI_COMM_WORLD, idle);
     return interrupted_;
   }
 
   /// Whether any rank was interrupted: then what was measured on its node was cut short.
   bool agreed_by_all() {
-    const std::uint8_t mine = interrupted_ || interrupted() ? 1 : 0;
-    std::uint8_t any = 0;
-    MPI_Request request;
-    MPI_Iallreduce(&mine, &any, 1, MPI_UINT8_T, MPI_MAX, MPI_COMM_WORLD, &request);
-    wait(request, waiting_);
-    interrupted_ = any != 0;
+    interrupted_ = is_so_on_any(interrupted_ || interrupted(), MPI_COMM_WORLD, waiting_);
     return interrupted_;
   }
 
@@ -167,7 +160,7 @@ class Measurement {
     if (leaders.size() > 1) measure_between(leaders, mine);
     else if (ranks_ > 1 && rank_ < 2) measure_within(mine);
     if (context_.nodes.counts && uses_storage(plan_)) add_storage(context_, rank_, leaders.size(), mine);
-    if (!agreed_by_all()) gather(mine, begin);
+    if (!agreed_by_all()) report_nodes(mine, begin);
   }
 
   void measure_between(const std::vector<int>& leaders, NodeCeilings& mine) {
@@ -186,11 +179,9 @@ class Measurement {
 
   /// The lowest rank of each machine.
   std::vector<int> find_leaders() {
-    const std::uint8_t mine = context_.nodes.counts ? 1 : 0;
-    std::vector<std::uint8_t> leads(static_cast<std::size_t>(ranks_));
-    MPI_Request request;
-    MPI_Iallgather(&mine, 1, MPI_UINT8_T, leads.data(), 1, MPI_UINT8_T, MPI_COMM_WORLD, &request);
-    wait(request, waiting_);
+    std::vector<int> leads(static_cast<std::size_t>(ranks_));
+    leads[static_cast<std::size_t>(rank_)] = context_.nodes.counts ? 1 : 0;
+    all_reduce(leads, MPI_MAX, MPI_COMM_WORLD, waiting_);
     std::vector<int> leaders;
     for (int rank = 0; rank < ranks_; ++rank)
       if (leads[static_cast<std::size_t>(rank)] != 0) leaders.push_back(rank);
@@ -210,12 +201,8 @@ class Measurement {
     return communicator;
   }
 
-  void gather(const NodeCeilings& mine, std::uint64_t begin) {
-    std::vector<NodeCeilings> all(rank_ == 0 ? static_cast<std::size_t>(ranks_) : 0);
-    MPI_Request request;
-    MPI_Igather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-    wait(request, waiting_);
-    for (const NodeCeilings& node : all)
+  void report_nodes(const NodeCeilings& mine, std::uint64_t begin) {
+    for (const NodeCeilings& node : gather(mine, MPI_COMM_WORLD, waiting_))
       if (node.count > 0) report({moment_, node.node, std::nullopt, seconds_since(begin), node.ceilings()});
   }
 

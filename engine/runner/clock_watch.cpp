@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/clock.hpp"
+#include "runner/exchange.hpp"
 
 namespace strider {
 namespace {
@@ -24,18 +25,6 @@ struct Found {
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-void send(const void* data, int bytes, int receiver, MPI_Comm communicator, const WaitOptions& waiting) {
-  MPI_Request request;
-  MPI_Isend(data, bytes, MPI_BYTE, receiver, clock_tag, communicator, &request);
-  wait(request, waiting);
-}
-
-void receive(void* data, int bytes, int sender, MPI_Comm communicator, const WaitOptions& waiting) {
-  MPI_Request request;
-  MPI_Irecv(data, bytes, MPI_BYTE, sender, clock_tag, communicator, &request);
-  wait(request, waiting);
-}
-
 /// Clocks form a binomial tree: each is compared with the one whose number lacks its lowest bit.
 constexpr std::uint32_t above(std::uint32_t clock) { return clock & (clock - 1); }
 
@@ -45,13 +34,13 @@ std::vector<Found> pass_up(const Found& own, std::uint32_t mine, const std::vect
   std::vector<Found> all{own};  // those below have the next numbers, the nearest first
   for (std::uint32_t step = 1; step < clocks; step *= 2) {
     if ((mine & step) != 0) {
-      send(all.data(), static_cast<int>(all.size() * sizeof own), first[above(mine)], communicator, waiting);
+      send(std::span(all), first[above(mine)], clock_tag, communicator, waiting);
       break;
     }
     if (mine + step >= clocks) continue;
-    const std::size_t before = all.size(), more = std::min(step, clocks - mine - step);
-    all.resize(before + more);
-    receive(&all[before], static_cast<int>(more * sizeof own), first[mine + step], communicator, waiting);
+    const std::size_t more = std::min(step, clocks - mine - step);
+    all.resize(all.size() + more);
+    receive(std::span(all).last(more), first[mine + step], clock_tag, communicator, waiting);
   }
   return all;
 }
@@ -82,8 +71,8 @@ ClockReading ClockWatch::measure(int parent) const {
         exchange == most_exchanges || (exchange >= fewest_exchanges && before - begin > longest_comparison_ns);
     const Goes goes = last ? Goes::not_on : Goes::on;
     std::uint64_t theirs = 0;
-    send(&goes, sizeof goes, parent, communicator_, awake);
-    receive(&theirs, sizeof theirs, parent, communicator_, awake);
+    send(std::span(&goes, 1), parent, clock_tag, communicator_, awake);
+    receive(std::span(&theirs, 1), parent, clock_tag, communicator_, awake);
     const std::uint64_t after = monotonic_ns();
     const double error_s = seconds(after - before) / 2, middle_s = seconds(before) + error_s;
     if (error_s < best.error_s) best = {middle_s, seconds(theirs) - middle_s, error_s};
@@ -96,9 +85,9 @@ void ClockWatch::answer(int child) const {
   WaitOptions awake = waiting_;
   awake.patience = Patience::awake;
   for (Goes goes = Goes::on; goes == Goes::on;) {
-    receive(&goes, sizeof goes, child, communicator_, awake);
+    receive(std::span(&goes, 1), child, clock_tag, communicator_, awake);
     const std::uint64_t now = monotonic_ns();
-    send(&now, sizeof now, child, communicator_, awake);
+    send(std::span(&now, 1), child, clock_tag, communicator_, awake);
   }
 }
 
@@ -122,20 +111,12 @@ void ClockWatch::collect(const ClockMap& way_up) {
     maps_[clock] = found[clock].way_up.then(maps_[above(clock)]);
     readings_[clock] = {found[clock].local_s, maps_[clock].offset_at(found[clock].local_s), maps_[clock].error_s};
   }
-  MPI_Request request;
-  MPI_Ibcast(maps_.data(), static_cast<int>(maps_.size() * sizeof(ClockMap)), MPI_BYTE, 0, communicator_, &request);
-  wait(request, waiting_);
+  broadcast(std::span(maps_), communicator_, waiting_);
   mine_ = maps_[nodes_.clock];
 }
 
-void ClockWatch::meet() const {
-  MPI_Request request;
-  MPI_Ibarrier(communicator_, &request);
-  wait(request, waiting_);
-}
-
 void ClockWatch::compare() {
-  meet();
+  barrier(communicator_, waiting_);
   if (clocks_ == 1) return;
   if (leads_) last_ = compare_with_neighbours();
   collect(ClockMap::of(last_));
@@ -143,7 +124,7 @@ void ClockWatch::compare() {
 
 void ClockWatch::compare_again() {
   if (clocks_ == 1) return;
-  meet();
+  barrier(communicator_, waiting_);
   const ClockReading before = last_;
   if (leads_) last_ = compare_with_neighbours();
   collect(leads_ && rank_ != 0 ? ClockMap::between(before, last_) : ClockMap{});

@@ -38,7 +38,6 @@ class ClockWatch {
   ClockReading measure(int parent) const;
   void answer(int child) const;
   ClockReading compare_with_neighbours() const;
-  void meet() const;
   void collect(const ClockMap& way_up);
 
   const Nodes& nodes_;

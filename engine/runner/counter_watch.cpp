@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "measure/counter_sources.hpp"
+#include "runner/exchange.hpp"
 
 namespace strider {
 namespace {
@@ -45,31 +46,21 @@ void CounterWatch::finish() {
 
 std::vector<NodeCounters> CounterWatch::gather(const WaitOptions& waiting) const {
   if (context_.counters == CounterScope::none) return {};
-  int rank = 0, ranks = 1;
+  int rank = 0;
   MPI_Comm_rank(communicator_, &rank);
-  MPI_Comm_size(communicator_, &ranks);
   const std::string text = counts_ ? to_text(found_.groups) : "";
   const Head head{text.size(), found_.node, found_.elapsed_s, found_.sampling_s};
-  std::vector<Head> heads(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
-  MPI_Request request;
-  MPI_Igather(&head, sizeof head, MPI_BYTE, heads.data(), sizeof head, MPI_BYTE, 0, communicator_, &request);
-  wait(request, waiting);
+  const std::vector<Head> heads = strider::gather(head, communicator_, waiting);
   if (rank != 0) {
-    if (text.empty()) return {};
-    MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, 0, counters_tag, communicator_, &request);
-    wait(request, waiting);
+    if (!text.empty()) send(std::span(text), 0, counters_tag, communicator_, waiting);
     return {};
   }
   std::vector<NodeCounters> nodes;
-  for (int other = 0; other < ranks; ++other) {
-    const Head& theirs = heads[static_cast<std::size_t>(other)];
+  for (std::size_t other = 0; other < heads.size(); ++other) {
+    const Head& theirs = heads[other];
     if (theirs.text_bytes == 0) continue;
     std::string received(other == 0 ? text : std::string(theirs.text_bytes, ' '));
-    if (other != 0) {
-      MPI_Irecv(received.data(), static_cast<int>(received.size()), MPI_BYTE, other, counters_tag, communicator_,
-                &request);
-      wait(request, waiting);
-    }
+    if (other != 0) receive(std::span(received), static_cast<int>(other), counters_tag, communicator_, waiting);
     nodes.push_back({theirs.node, theirs.elapsed_s, theirs.sampling_s, counters_from_text(received)});
   }
   return nodes;

@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/units.hpp"
 #include "runner/interrupt.hpp"
 #include "runner/rank_ceilings.hpp"
 
 namespace strider {
 namespace {
 
-constexpr double mib = 1048576;
-constexpr int rounds = 3, message_tag = 917, messages = 8;
-constexpr std::size_t message_bytes = 1 << 20;
+constexpr int message_tag = 917, messages = 8;
+constexpr std::size_t message_bytes = mib;
 constexpr std::uint64_t slice_ns = 50'000'000;
 
 /// Waits without ever sleeping: many MPI libraries move messages only while they are asked about them.
@@ -84,7 +84,7 @@ std::vector<double> measure_messages(const RunContext& context, MPI_Comm communi
   Ring ring(communicator, context.stall_timeout_s);
   std::vector<double> found;
   ring.rate();  // connections are made with the first message
-  for (int round = 0; round < rounds; ++round) found.push_back(ring.rate());
+  for (int round = 0; round < ceiling_rounds; ++round) found.push_back(ring.rate());
   return found;
 }
 

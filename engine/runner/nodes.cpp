@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/random.hpp"
+#include "runner/exchange.hpp"
 
 namespace strider {
 namespace {
@@ -79,17 +80,11 @@ Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const Address address = own_address();
-  std::vector<Address> addresses(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
-  MPI_Request request;
-  MPI_Igather(&address, sizeof address, MPI_BYTE, addresses.data(), sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD,
-              &request);
-  wait(request, waiting);
+  const std::vector<Address> addresses = gather(own_address(), MPI_COMM_WORLD, waiting);
   Nodes nodes;
   std::vector<Home> homes(static_cast<std::size_t>(ranks));
   if (rank == 0) homes = assign_homes(addresses, ranks_per_node, nodes.table);
-  MPI_Ibcast(homes.data(), static_cast<int>(homes.size() * sizeof(Home)), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-  wait(request, waiting);
+  broadcast(std::span(homes), MPI_COMM_WORLD, waiting);
   for (const Home& home : homes) {
     if (home.clock == nodes.first_of_clock.size())
       nodes.first_of_clock.push_back(static_cast<int>(nodes.of_rank.size()));

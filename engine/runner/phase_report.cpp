@@ -7,6 +7,7 @@
 
 #include "core/random.hpp"
 #include "runner/clock_rows.hpp"
+#include "runner/exchange.hpp"
 #include "runner/timelines.hpp"
 
 namespace strider {
@@ -180,9 +181,7 @@ class Report {
     v[Bounds::neg_requests_max] = -static_cast<double>(part_.deadline.requests);
     // A rank that did all it had does not limit the others.
     v[Bounds::capped_requests] = tally_.requests < part_.had_requests ? static_cast<double>(tally_.requests) : nobody;
-    MPI_Request request;
-    MPI_Iallreduce(MPI_IN_PLACE, v.data(), Bounds::fields, MPI_DOUBLE, MPI_MIN, task_.communicator, &request);
-    wait(request, waiting_);
+    all_reduce(v, MPI_MIN, task_.communicator, waiting_);
   }
 
   void reduce(void* data, int count, MPI_Datatype type, MPI_Op operation, MPI_Request& request) const {
@@ -285,11 +284,7 @@ class Report {
     if (part_.calls) row.calls = *part_.calls, row.has_calls = 1;
     row.node = context_.nodes.mine;
     if (part_.digest) row.digest = *part_.digest, row.has_digest = 1;
-    std::vector<RankRow> rows(rank_ == 0 ? task_.test->clients : 0);
-    MPI_Request request;
-    MPI_Igather(&row, sizeof row, MPI_BYTE, rows.data(), sizeof row, MPI_BYTE, 0, task_.communicator, &request);
-    wait(request, waiting_);
-    return rows;
+    return gather(row, task_.communicator, waiting_);
   }
 
   /// On rank 0: the errors of all ranks, the first ones in full.
@@ -297,18 +292,12 @@ class Report {
     std::vector<ErrorRecord> mine = part_.errors;
     mine.insert(mine.end(), part_.findings.begin(), part_.findings.end());
     if (rank_ != 0) {
-      for (const ErrorRecord& record : mine) {
-        MPI_Request request;
-        MPI_Isend(&record, sizeof record, MPI_BYTE, 0, error_tag, task_.communicator, &request);
-        wait(request, waiting_);
-      }
+      for (const ErrorRecord& record : mine) send(std::span(&record, 1), 0, error_tag, task_.communicator, waiting_);
       return {};
     }
     for (std::uint64_t more = sums_.value[Sums::error_records] - mine.size(); more > 0; --more) {
       ErrorRecord record{};
-      MPI_Request request;
-      MPI_Irecv(&record, sizeof record, MPI_BYTE, MPI_ANY_SOURCE, error_tag, task_.communicator, &request);
-      wait(request, waiting_);
+      receive(std::span(&record, 1), MPI_ANY_SOURCE, error_tag, task_.communicator, waiting_);
       mine.push_back(record);
     }
     return condense(std::move(mine));

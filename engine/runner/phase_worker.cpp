@@ -6,6 +6,7 @@
 
 #include "core/random.hpp"
 #include "measure/usage.hpp"
+#include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"
 
 namespace strider {
@@ -66,9 +67,7 @@ void PhaseWorker::report_progress(const Tally& tally) {
 
 Agreement::Wish PhaseWorker::agree(Wish mine) {
   int wish = static_cast<int>(mine);
-  MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, &wish, 1, MPI_INT, MPI_MAX, agreeing(), &request);
-  wait(request, waiting());
+  all_reduce(std::span(&wish, 1), MPI_MAX, agreeing(), waiting());
   return static_cast<Wish>(wish);
 }
 
@@ -79,9 +78,9 @@ void PhaseWorker::note_error(const IoError& error) {
 
 void PhaseWorker::settle() const {
   const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(test_.settle_s * 1e9);
-  while (monotonic_ns() < end && !interrupted())
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(std::min<std::uint64_t>(50, (end - monotonic_ns()) / 1'000'000 + 1)));
+  constexpr std::uint64_t longest_nap_ns = 50'000'000;  // so that an interruption is soon seen
+  for (std::uint64_t now = monotonic_ns(); now < end && !interrupted(); now = monotonic_ns())
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(end - now, longest_nap_ns)));
 }
 
 std::uint64_t PhaseWorker::deadline_ticks() const {
@@ -110,11 +109,9 @@ RankPart::Arrivals PhaseWorker::arrivals_of(const Pace& pace) const {
 
 std::optional<std::uint64_t> PhaseWorker::most_requests() {
   std::array<std::uint64_t, 2> most{tally_->requests, ending() ? 1U : 0U};
-  MPI_Request request;
   const std::uint64_t begin = monotonic_ns();
-  MPI_Iallreduce(MPI_IN_PLACE, most.data(), 2, MPI_UINT64_T, MPI_MAX, task_.communicator, &request);
-  wait(request, waiting());
-  waited_ns_ = monotonic_ns() - begin;
+  all_reduce(most, MPI_MAX, task_.communicator, waiting());
+  untimed_ns_ = monotonic_ns() - begin;
   return most[1] != 0 ? std::nullopt : std::optional(most[0]);
 }
 
@@ -125,7 +122,7 @@ void PhaseWorker::wear_out(std::uint64_t requests, WearOut wanted) {
   // In open loop more requests came meanwhile, which would seem to have waited for storage.
   if (!most || wanted == WearOut::no || test_.arrivals != Arrivals::closed) return;
   if (tally_->requests >= std::min(requests, *most)) return;
-  waited_ns_ = 0;  // there is more to do: the waiting was part of it
+  untimed_ns_ = 0;  // there is more to do: the waiting was part of it
   const std::uint64_t begin = monotonic_ns();
   guarded([&] { catch_up(std::min(requests, *most)); });
   part_.deadline.wear_out_s = seconds_between(begin, monotonic_ns());
@@ -156,7 +153,7 @@ PhaseOutcome PhaseWorker::run() {
   milestones_.begin(begin_ns_);
   execute();
   // A rank that had nothing left to do when the others came to their deadline was done then.
-  const std::uint64_t end_ns = monotonic_ns() - waited_ns_;
+  const std::uint64_t end_ns = monotonic_ns() - untimed_ns_;
   milestones_.finish(end_ns, amount(*tally_));
   part_.usage = Usage::now() - before;
   tally_->timeline.finish(tally_->totals());

@@ -67,7 +67,8 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   Alarm alarm_;
   std::unique_ptr<Tally> tally_ = std::make_unique<Tally>();
   RankPart part_;
-  std::uint64_t waited_ns_ = 0;  ///< for the others at a deadline, when done oneself
+  /// No part of the phase: waiting for the others at a deadline, when done oneself; asking a file for its facts.
+  std::uint64_t untimed_ns_ = 0;
   std::uint64_t begin_ns_ = 0;
 
  private:

@@ -6,18 +6,19 @@
 #include <new>
 
 #include "core/clock.hpp"
+#include "core/units.hpp"
 #include "measure/memory_copy.hpp"
+#include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"
 
 namespace strider {
 namespace {
 
-constexpr double mib = 1048576;
-constexpr int rounds = 3;
 /// One figure of a round: long beside the millisecond by which ranks may begin apart, short beside a user's patience.
 constexpr std::uint64_t slice_ns = 30'000'000;
 /// As large as usual requests, so that what is generated and verified is in the cache as it is in a case.
-constexpr std::size_t data_bytes = 1 << 20;
+constexpr std::size_t data_bytes = mib;
+constexpr double data_mib = 1;
 
 /// Amount per second of a step that is repeated until the slice is over; the step returns its amount.
 template <typename Step>
@@ -87,8 +88,8 @@ class RankWork {
     const std::uint64_t begin = monotonic_ns();
     switch (kind) {
       case 0: return repeat(begin, [&] { return static_cast<double>(copy_.copy_piece()) / mib; });
-      case 1: return repeat(begin, [&] { return data_.fill(memory_, 0), data_bytes / mib; });
-      case 2: return repeat(begin, [&] { return examiner_.examine(memory_, {0, 0, data_bytes}), data_bytes / mib; });
+      case 1: return repeat(begin, [&] { return data_.fill(memory_, 0), data_mib; });
+      case 2: return repeat(begin, [&] { return examiner_.examine(memory_, {0, 0, data_bytes}), data_mib; });
       default: return requests_.rate();
     }
   }
@@ -102,32 +103,22 @@ class RankWork {
   NullRequests requests_;
 };
 
-void barrier(MPI_Comm communicator, const WaitOptions& waiting) {
-  MPI_Request request;
-  MPI_Ibarrier(communicator, &request);
-  wait(request, waiting);
-}
-
-/// What ranks tell each other after a round.
+/// What ranks tell each other after a round, to be added up: a rate of each kind, and flags.
 struct Round {
-  std::array<double, RankWork::kinds> rate{};
-  double interrupted = 0;
-  double without_memory = 0;
+  enum Field { interrupted = RankWork::kinds, without_memory, fields };
+  std::array<double, fields> value{};
 };
 
 Round measure_round(RankWork* work, MPI_Comm communicator, const WaitOptions& waiting) {
-  Round mine, all;
+  Round round;
   for (std::size_t kind = 0; kind < RankWork::kinds; ++kind) {
     barrier(communicator, waiting);
-    if (work != nullptr) mine.rate[kind] = work->rate(kind);
+    if (work != nullptr) round.value[kind] = work->rate(kind);
   }
-  mine.interrupted = interrupted() ? 1 : 0;
-  mine.without_memory = work == nullptr ? 1 : 0;
-  constexpr int numbers = sizeof(Round) / sizeof(double);
-  MPI_Request request;
-  MPI_Iallreduce(&mine, &all, numbers, MPI_DOUBLE, MPI_SUM, communicator, &request);
-  wait(request, waiting);
-  return all;
+  round.value[Round::interrupted] = interrupted() ? 1 : 0;
+  round.value[Round::without_memory] = work == nullptr ? 1 : 0;
+  all_reduce(round.value, MPI_SUM, communicator, waiting);
+  return round;
 }
 
 std::string about_copy(const CopySize& size, std::size_t ranks_here) {
@@ -163,12 +154,12 @@ std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communica
   }
   std::array<std::vector<double>, RankWork::kinds> found;
   double lacking = 0;
-  for (int round = 0; round < rounds && !was_interrupted; ++round) {
+  for (int round = 0; round < ceiling_rounds && !was_interrupted; ++round) {
     const Round all = measure_round(work.get(), communicator, waiting);
-    was_interrupted = all.interrupted > 0;
-    lacking = all.without_memory;
+    was_interrupted = all.value[Round::interrupted] > 0;
+    lacking = all.value[Round::without_memory];
     for (std::size_t kind = 0; kind < RankWork::kinds && !was_interrupted; ++kind)
-      found[kind].push_back(all.rate[kind]);
+      found[kind].push_back(all.value[kind]);
   }
   if (was_interrupted) return {};
   if (lacking > 0) return {{"memory_copy", "MiB/s", std::nullopt, std::nullopt, "a rank has no memory for it"}};

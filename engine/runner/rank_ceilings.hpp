@@ -8,6 +8,9 @@
 
 namespace strider {
 
+/// How often each ceiling between ranks is measured: its value is the median.
+constexpr int ceiling_rounds = 3;
+
 /// What all ranks of a communicator together can do without any storage: copy memory, generate data, verify it, and
 /// make requests of the interface that moves nothing. Collective; on rank 0 the result. Ends early, and then with
 /// nothing, once a rank is interrupted; `interrupted` says so on all ranks. Throws StallError.

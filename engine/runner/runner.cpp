@@ -9,19 +9,19 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <span>
 #include <thread>
 
 #include "core/error.hpp"
 #include "runner/case_runner.hpp"
 #include "runner/ceilings.hpp"
+#include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"
-#include "runner/waiting.hpp"
 
 namespace strider {
 namespace {
 
 constexpr std::chrono::seconds time_for_rank_0{3};
-constexpr WaitOptions idle{.patience = Patience::long_sleeps};
 
 /// MPI from start to end.
 class MpiSession {
@@ -42,12 +42,6 @@ class MpiSession {
   int rank_ = 0, ranks_ = 1;
 };
 
-void broadcast(void* data, int bytes) {
-  MPI_Request request;
-  MPI_Ibcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-  wait(request, idle);
-}
-
 /// Rank 0 reads the plan and sends its text to all.
 std::string share_plan(const std::string& path, int rank) {
   std::string text;
@@ -56,9 +50,9 @@ std::string share_plan(const std::string& path, int rank) {
     text.assign(std::istreambuf_iterator<char>(file), {});
   }
   std::uint64_t size = text.size();
-  broadcast(&size, sizeof size);
+  broadcast(size, MPI_COMM_WORLD, idle);
   text.resize(size);
-  if (size > 0) broadcast(text.data(), static_cast<int>(size));
+  if (size > 0) broadcast(std::span(text), MPI_COMM_WORLD, idle);
   return text;
 }
 
@@ -116,7 +110,7 @@ class Runner {
     context_.events = &events_;
     context_.stalled = [this](const StallError& error) { stalled(error); };
     context_.origin_ns = events_.origin_ns();
-    broadcast(&context_.origin_ns, sizeof context_.origin_ns);
+    broadcast(context_.origin_ns, MPI_COMM_WORLD, idle);
     try {
       look_around();
     } catch (const StallError& error) {
@@ -184,7 +178,7 @@ class Runner {
   void take_turns() {
     while (true) {
       Command command = next_command();
-      broadcast(&command, sizeof command);
+      broadcast(command, MPI_COMM_WORLD, idle);
       if (command.case_index < 0) return;
       const auto index = static_cast<std::size_t>(command.case_index);
       const Case& test = plan_.cases[index];
@@ -228,9 +222,8 @@ class Runner {
 
   /// Rank 0's flag, on all ranks.
   bool share_flag(bool flag) {
-    std::uint8_t byte = flag ? 1 : 0;
-    broadcast(&byte, 1);
-    return byte != 0;
+    broadcast(flag, MPI_COMM_WORLD, idle);
+    return flag;
   }
 
   [[noreturn]] void stalled(const StallError& error) {

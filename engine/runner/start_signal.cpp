@@ -6,6 +6,7 @@
 
 #include "core/clock.hpp"
 #include "operations/pace.hpp"
+#include "runner/exchange.hpp"
 
 namespace strider {
 namespace {
@@ -26,9 +27,7 @@ double StartSignal::announce(MPI_Comm communicator, const ClockWatch& clocks, co
   const double lead_s = std::clamp(safety * slowest_news_s_, shortest_lead_s, longest_lead_s);
   const double now_s = clocks.reference_s(monotonic_ns());
   std::array<double, 2> news{now_s, now_s + lead_s};
-  MPI_Request request;
-  MPI_Ibcast(news.data(), 2, MPI_DOUBLE, 0, communicator, &request);
-  wait(request, waiting);
+  broadcast(news, communicator, waiting);
   news_s_ = clocks.reference_s(monotonic_ns()) - news[0];
   return news[1];
 }

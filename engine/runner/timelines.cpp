@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "runner/exchange.hpp"
+
 namespace strider {
 namespace {
 
@@ -19,7 +21,8 @@ class Collection {
   }
 
   void report(double start_s, Timeline& timeline) {
-    const std::uint64_t last = last_of_all(timeline.last_unmerged());
+    std::uint64_t last = timeline.last_unmerged();
+    all_reduce(std::span(&last, 1), MPI_MAX, task_.communicator, waiting_);
     const unsigned doublings = Timeline::doublings_for(last);
     count_ = (last >> doublings) + 1;
     const std::span<const Interval> mine = timeline.intervals(doublings, count_);
@@ -36,24 +39,12 @@ class Collection {
            (scope == TimelineScope::automatic && task_.test->clients > most_ranks_one_by_one);
   }
 
-  std::uint64_t last_of_all(std::uint64_t last) const {
-    MPI_Request request;
-    MPI_Iallreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX, task_.communicator, &request);
-    wait(request, waiting_);
-    return last;
+  void bring_to(int receiver) const {
+    send(std::span(intervals_), receiver, timeline_tag, task_.communicator, waiting_);
   }
-
-  int bytes() const { return static_cast<int>(count_ * sizeof(Interval)); }
-  void send(int receiver) const {
-    MPI_Request request;
-    MPI_Isend(intervals_.data(), bytes(), MPI_BYTE, receiver, timeline_tag, task_.communicator, &request);
-    wait(request, waiting_);
-  }
-  std::vector<Interval> receive(int sender) const {
+  std::vector<Interval> take_from(int sender) const {
     std::vector<Interval> theirs(count_);
-    MPI_Request request;
-    MPI_Irecv(theirs.data(), bytes(), MPI_BYTE, sender, timeline_tag, task_.communicator, &request);
-    wait(request, waiting_);
+    receive(std::span(theirs), sender, timeline_tag, task_.communicator, waiting_);
     return theirs;
   }
   void write(std::optional<std::uint32_t> rank, std::uint32_t node, std::vector<Interval> intervals) {
@@ -64,11 +55,11 @@ class Collection {
   }
 
   void collect_ranks() {
-    if (rank_ != 0) return send(0);
+    if (rank_ != 0) return bring_to(0);
     const std::vector<std::uint32_t>& nodes = context_.nodes.of_rank;
     write(0, nodes[0], intervals_);
     for (std::uint32_t rank = 1; rank < task_.test->clients; ++rank)
-      write(rank, nodes[rank], receive(static_cast<int>(rank)));
+      write(rank, nodes[rank], take_from(static_cast<int>(rank)));
   }
 
   /// The lowest rank of each node adds up what its neighbours bring, and brings the sum to rank 0.
@@ -78,13 +69,14 @@ class Collection {
       return static_cast<int>(std::ranges::find(nodes, node) - nodes.begin());
     };
     const int lowest = lowest_of(context_.nodes.mine);
-    if (rank_ != lowest) return send(lowest);
+    if (rank_ != lowest) return bring_to(lowest);
     for (std::size_t rank = static_cast<std::size_t>(rank_) + 1; rank < nodes.size(); ++rank)
-      if (nodes[rank] == context_.nodes.mine) add(receive(static_cast<int>(rank)));
-    if (rank_ != 0) return send(0);
+      if (nodes[rank] == context_.nodes.mine) add(take_from(static_cast<int>(rank)));
+    if (rank_ != 0) return bring_to(0);
     write({}, nodes[0], intervals_);
     for (std::uint32_t node = 1; node < context_.nodes.count; ++node)
-      if (const int sender = lowest_of(node); sender < static_cast<int>(nodes.size())) write({}, node, receive(sender));
+      if (const int sender = lowest_of(node); sender < static_cast<int>(nodes.size()))
+        write({}, node, take_from(sender));
   }
 
   void add(const std::vector<Interval>& theirs) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "runner/waiting.hpp"
+#include "runner/exchange.hpp"
 
 namespace strider {
 namespace {
@@ -69,22 +69,14 @@ bool TurnOfCase::share(const char* step, const std::optional<IoError>& mine, Tur
   const auto rank = static_cast<int>(rank_);
   constexpr int nobody = -1;
   int who = mine ? rank : nobody;
-  MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MAX, communicator_, &request);
-  wait(request, waiting);
+  all_reduce(std::span(&who, 1), MPI_MAX, communicator_, waiting);
   if (who == nobody) return false;
   outcome.failed = true;
   ErrorRecord record{};
   if (who == rank) record = describe_error(*mine, rank, context_.nodes.host);
-  if (who == rank && rank != 0) {
-    MPI_Isend(&record, sizeof record, MPI_BYTE, 0, shared_error_tag, communicator_, &request);
-    wait(request, waiting);
-  }
+  if (who == rank && rank != 0) send(std::span(&record, 1), 0, shared_error_tag, communicator_, waiting);
   if (rank != 0) return true;
-  if (who != 0) {
-    MPI_Irecv(&record, sizeof record, MPI_BYTE, who, shared_error_tag, communicator_, &request);
-    wait(request, waiting);
-  }
+  if (who != 0) receive(std::span(&record, 1), who, shared_error_tag, communicator_, waiting);
   context_.events->error(name_of_phase(step), info_of(record));
   return true;
 }

@@ -3,6 +3,7 @@
 #include "operations/visit.hpp"
 #include "plan/plan.hpp"
 #include "plan/steps.hpp"
+#include "runner/exchange.hpp"
 #include "runner/phase_worker.hpp"
 
 namespace strider {
@@ -84,9 +85,7 @@ VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
 void VisitWorker::prepare() {
   if (test_.arrivals == Arrivals::closed && test_.rate_limit_per_s == 0) return;
   total_visits_ = visits_;
-  MPI_Request request;
-  MPI_Iallreduce(MPI_IN_PLACE, &total_visits_, 1, MPI_UINT64_T, MPI_SUM, task_.communicator, &request);
-  wait(request, waiting());
+  all_reduce(std::span(&total_visits_, 1), MPI_SUM, task_.communicator, waiting());
 }
 
 /// The rank whose items this one visits.
@@ -135,7 +134,7 @@ void VisitWorker::execute() {
   else guarded([&] { run(visits_, deadline_ticks()); });
   if (limited()) wear_out(visits_, test_.wear_out);
   if (task_.operation == Operation::chdir) guarded([&] { task_.directory->go_back(); });
-  part_.transfer_s = seconds_between(begin, monotonic_ns() - waited_ns_);
+  part_.transfer_s = seconds_between(begin, monotonic_ns() - untimed_ns_);
 }
 
 void VisitWorker::complete(RankPart& part) {

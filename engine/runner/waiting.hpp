@@ -30,6 +30,9 @@ struct WaitOptions {
   Attention* attention = nullptr;
 };
 
+/// Of a rank that has nothing to do until rank 0 calls: however long others work, since these have deadlines.
+constexpr WaitOptions idle{.patience = Patience::long_sleeps};
+
 /// Waits for a nonblocking MPI operation without spinning: MPI's own waits burn the processor that working ranks need.
 /// Throws StallError.
 void wait(MPI_Request& request, const WaitOptions& options);

@@ -90,8 +90,9 @@ struct CheckReport {
 ///
 /// Every call is done by its deadline, or throws IoError, which names the server that failed and has its error number
 /// (ENOENT, ENOSPC …; ECONNRESET and ETIMEDOUT for servers that are gone). Such a server is connected to again by the
-/// next call that needs it. InputError for what cannot be: lists of different lengths, malformed paths. Not for several
-/// threads at once; a process may have many clients.
+/// next call that needs it. std::system_error (ENOMEM) where no memory can be had, or pinned, to pack into. InputError
+/// for what cannot be: lists of different lengths, malformed paths. Not for several threads at once; a process may have
+/// many clients.
 class Client {
  public:
   /// Does not connect yet.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <system_error>
 
 #include "listio/layout/pieces.hpp"
 
@@ -204,7 +206,10 @@ void Engine::make_ready(Operation& operation, std::span<const iovec> memory) {
   else if (operation.method == Method::gather) ++counted_.gathered_lists;
   else ++counted_.multiple_lists;
   if (operation.method != Method::pack) return;
-  for (const Call& call : operation.calls) counted_.packed_bytes += call.bytes;
+  for (const Call& call : operation.calls) {
+    links_[call.server]->pack_memory();  // made now: if there is none, nothing has begun yet
+    counted_.packed_bytes += call.bytes;
+  }
 }
 
 /// Finds the region of each piece. One that lies in two regions becomes two pieces.
@@ -350,8 +355,17 @@ void Engine::move_once(Link& link, std::uint32_t buffer, const PackMemory& memor
 
 const MethodCosts& Engine::method_costs() {
   if (costs_) return *costs_;
-  ensure_up(0);
+  make_ready(0);
   Link& link = *links_[0];
+  const std::uint64_t most_bytes = std::min<std::uint64_t>(link.welcome().buffer_bytes, 524288);
+  std::optional<PackMemory> memory;
+  try {
+    memory.emplace(2 * most_bytes, domain_);
+  } catch (const std::system_error&) {
+    // Where memory is that short, what there is to pack into has to do.
+    return *(costs_ = std::make_unique<MethodCosts>());
+  }
+  std::memset(memory->bytes().data(), 1, memory->bytes().size());
   const Deadline deadline = in(options_.connect_patience);
   std::optional<std::uint32_t> buffer = link.borrow_buffer();
   // Lists that were started before may have all of them.
@@ -363,11 +377,8 @@ const MethodCosts& Engine::method_costs() {
     static const MethodCosts unknown;  // now; the next list may find them out
     return unknown;
   }
-  const std::uint64_t most_bytes = std::min<std::uint64_t>(link.welcome().buffer_bytes, 524288);
-  const PackMemory memory(2 * most_bytes, domain_);
-  std::memset(memory.bytes().data(), 1, memory.bytes().size());
   const auto move = [&](Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method) {
-    move_once(link, *buffer, memory, direction, pieces, piece_bytes, method);
+    move_once(link, *buffer, *memory, direction, pieces, piece_bytes, method);
   };
   MethodCosts found = measure_methods(move, most_bytes);
   // What moved nothing took no time: of a connection that broke meanwhile no costs are known.

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "listio/client/client.hpp"
+#include "listio/client/runs.hpp"
 
 namespace strider::listio {
 namespace {
@@ -18,6 +19,8 @@ constexpr const char* usage =
   strider-listio status VOLUME    whether each server answers, and what it has done so far
   strider-listio check VOLUME     compares the names with the data files; nobody may use the volume meanwhile
   strider-listio repair VOLUME    as check, and removes data files of no file
+  strider-listio remove VOLUME RUN
+                                  removes the files and trees of a run that was killed, as check names it
   strider-listio registration DOMAIN...
                                   fits T = a p + b, the cost of registering p pages, and of undoing that
 
@@ -62,16 +65,25 @@ int print_check(Client& client, Orphans orphans) {
     if (orphans == Orphans::remove) client.remove_orphan(orphan);
     found.push_back({{"server", orphan.server}, {"file", orphan.file}});
   }
+  nlohmann::json runs = nlohmann::json::array();
+  for (const auto& [run, names] : find_runs(client)) runs.push_back({{"run", run}, {"names", names}});
   const nlohmann::json json{{"files", report.files},
                             {"directories", report.directories},
                             {"data_files", report.data_files},
                             {"bytes", report.bytes},
                             {"problems", report.problems},
                             {"orphans", found},
-                            {"removed", orphans == Orphans::remove}};
+                            {"removed", orphans == Orphans::remove},
+                            {"runs", runs}};
   std::printf("%s\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   const bool clean = report.problems.empty() && (report.orphans.empty() || orphans == Orphans::remove);
   return clean ? 0 : 1;
+}
+
+int print_removal(Client& client, const std::string& run) {
+  const std::uint64_t removed = remove_run(client, run);
+  std::printf("%s\n", nlohmann::json{{"run", run}, {"removed_names", removed}}.dump(1).c_str());
+  return 0;
 }
 
 nlohmann::json json_of(const Line& line) {
@@ -110,13 +122,15 @@ int print_fits(std::span<const std::string> domains) {
 int run(const std::vector<std::string>& words) {
   const bool help = words.size() == 1 && words[0] == "--help";
   const bool fits = words.size() > 1 && words[0] == "registration";
-  if (words.size() != 2 && !fits) {
+  const bool removes = words.size() == 3 && words[0] == "remove";
+  if (words.size() != 2 && !fits && !removes) {
     std::fputs(usage, help ? stdout : stderr);
     return help ? 0 : 2;
   }
   try {
     if (fits) return print_fits(std::span(words).subspan(1));
     Client client(read_volume(words[1]));
+    if (removes) return print_removal(client, words[2]);
     if (words[0] == "status") return print_status(client);
     if (words[0] == "check") return print_check(client, Orphans::report);
     if (words[0] == "repair") return print_check(client, Orphans::remove);

@@ -51,8 +51,8 @@ class MethodCosts {
 /// what packing takes and of how many times as long gathering takes within a round, of which in turn the middle one of
 /// three lengths counts.
 /// `move` moves pieces, gathered or packed, and waits until they are there. `most_bytes` is the longest list that it
-/// can move. Ends after 0.3 s, but not before each sample was taken twice, which moves 43 MB in all; samples in which the
-/// methods differ by less than 15 % are taken more often, for another 0.6 s at most.
+/// can move. Ends after 0.3 s, but not before each sample was taken twice, which moves 44 MB in all; samples in which
+/// the methods differ by less than 15 % are taken more often, for another 0.6 s at most.
 using MoveOnce = std::function<void(Direction direction, std::size_t pieces, std::size_t piece_bytes, Method method)>;
 MethodCosts measure_methods(const MoveOnce& move, std::uint64_t most_bytes);
 

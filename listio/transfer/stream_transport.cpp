@@ -169,6 +169,8 @@ void StreamTransport::watch_also(int descriptor) {
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &wanted) != 0) fail("epoll_ctl");
 }
 
+void StreamTransport::watch_no_more(int descriptor) { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr); }
+
 /// Makes epoll wait for what the connection wants.
 void StreamTransport::watch(Connection& connection) {
   if (connection.ended) return;

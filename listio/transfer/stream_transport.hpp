@@ -45,8 +45,10 @@ class StreamTransport : public Transport {
 
   /// Ends a connection that is of no use any more; `closed` is called by the next `progress`.
   void give_up(Peer peer, const std::string& reason);
-  /// `progress` also ends when this descriptor becomes readable, which is somebody else's business. Until it is closed.
+  /// `progress` also ends when this descriptor becomes readable, which is somebody else's business: until it is closed,
+  /// or watched no more.
   void watch_also(int descriptor);
+  void watch_no_more(int descriptor);
   bool is_open(Peer peer) const { return connections_.contains(peer); }
 
  private:

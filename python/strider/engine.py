@@ -158,6 +158,8 @@ class CheckedCase(BaseModel):
         directories: Directories of the trees.
         inodes: Of metadata, files and directories at most, all together.
         request_bytes: Bytes of a request; of metadata, those of a small file.
+        own_client: Whether the interface speaks to the storage itself, without the kernel's file system; None
+            where the engine does not say.
     """
 
     case: int
@@ -168,6 +170,7 @@ class CheckedCase(BaseModel):
     largest_file_bytes: int = 0
     request_bytes: int = 0
     memory_bytes: int = 0
+    own_client: bool | None = None
     phases: list[CheckedPhase] = []
 
 

@@ -56,6 +56,11 @@ def command(host: str, words: Sequence[str]) -> list[str]:
     return ["ssh", "-T", *given, *_where(host), shlex.join(words)]
 
 
+def message_lines(text: str) -> list[str]:
+    """What came from over there on the error stream: ssh's own warnings, then the program's lines."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
 def question(host: str) -> list[str]:
     """The ssh command that prints what ssh's configuration says about a host, without connecting."""
     return ["ssh", "-G", *_where(host)]

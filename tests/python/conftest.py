@@ -4,10 +4,17 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from strider.engine import Description
 
 HERE = Path(__file__).parent
+
+# The same examples in every run of the tests, however long the machine takes for one.
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

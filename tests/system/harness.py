@@ -96,10 +96,13 @@ class Job:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for pid in descendants(self.process.pid):
+        below = descendants(self.process.pid)
+        for pid in below:
             kill(pid, 9)
         self.process.kill()
         self.process.wait()
+        # Until then they may write to folders that are about to be removed.
+        wait_for(lambda: not any(map(command_of, below)), "the end of what was killed")
 
 
 class EngineJob(Job):

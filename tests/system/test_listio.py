@@ -227,14 +227,58 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
         up = strider("status", directory, "--json")
         assert (up.returncode, json.loads(up.stdout)["state"]) == (0, "up")
         assert strider("check", directory).returncode == 0
-        again = strider("serve", directory)
-        assert (again.returncode, "strider listio stop" in again.stderr) == (3, True)
-        assert strider("stop", directory).returncode == 0
+        twice = strider("serve", directory)
+        assert (twice.returncode, "strider listio stop" in twice.stderr) == (3, True)
+        kill(processes_of(directory)[0].pid, signal.SIGKILL)
+        again = f"strider listio stop {directory}, then strider listio serve {directory}"
+        half = strider("status", directory)
+        assert f"server 0 does not answer: Connection refused: {again}\n" in half.stdout
+        (tmp_path / "s.toml").write_text(SUITE.format(count=16))
+        words = ("run", tmp_path / "s.toml", "--target", directory, "--store", tmp_path / "store", "--quiet")
+        refused = subprocess.run(strider_command(*words), capture_output=True, text=True, check=False)
+        assert (refused.returncode, refused.stdout) == (3, "")
+        assert refused.stderr.splitlines()[-1] == f"strider: server 0 of {directory} does not answer: {again}"
+        assert not (tmp_path / "store").exists()
+        stopped = strider("stop", directory)
+        assert stopped.stdout == (
+            f"{directory}: 1 server stopped; server 0 had ended before, see server-*.log there\n"
+        )
+        asleep = strider("check", directory)
+        told = f"strider: {directory} is stopped: strider listio serve {directory}\n"
+        assert (asleep.returncode, asleep.stderr) == (3, told)
         down = strider("status", directory, "--json")
         assert (down.returncode, json.loads(down.stdout)["state"]) == (3, "down")
-        assert strider("stop", tmp_path).returncode == 2
+        nothing = strider("stop", tmp_path)
+        assert (nothing.returncode, "makes one" in nothing.stderr) == (2, False)
     finally:
         stop(directory)
+
+
+def test_what_a_killed_run_left_is_named_and_removed(engine: Engine, tmp_path: Path) -> None:
+    Native("listio").require(engine)
+    volume, run = tmp_path / "volume", "strider-killed"
+    serve(engine, volume, ServerOptions(servers=2))
+
+    def check(*words: str) -> subprocess.CompletedProcess[str]:
+        command = strider_command("listio", "check", volume, "--json", *words)
+        return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+
+    try:
+        thoughtful = case(**PATTERNS[0], **native(volume, []).keys(), think=600)
+        with EngineJob(engine, plan([thoughtful]), tmp_path, directory=tmp_path / run) as job:
+            wait_for(lambda: list(volume.glob(f"server-0/names/{run}.*")), "a file")
+            for pid in job.ranks():
+                kill(pid, signal.SIGKILL)
+            job.finish()
+        found = check()
+        assert (found.returncode, json.loads(found.stdout)["runs"]) == (0, [{"run": run, "names": 1}])
+        cleaned = check("--remove-run", run)
+        told = json.loads(cleaned.stdout)
+        assert (cleaned.returncode, told["removed_names"], told["runs"], told["data_files"]) == (0, 1, [], 0)
+        again = check("--remove-run", run)
+        assert (again.returncode, f"nothing of '{run}'" in again.stderr) == (2, True)
+    finally:
+        stop(volume)
 
 
 SUITE = """

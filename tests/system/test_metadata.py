@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -91,9 +92,14 @@ class ManyFiles(Job):
             start_new_session=True,
         )
 
+    def has_files(self) -> bool:
+        """Whether there are hundreds of items; looks at no more of them, for their number grows."""
+        counts = accumulate(len(names) for _, _, names in os.walk(self.target))
+        return any(count > 500 for count in counts)
+
     def wait_for_files(self) -> None:
         """Returns once there are hundreds of items."""
-        wait_for(lambda: sum(len(names) for _, _, names in os.walk(self.target)) > 500, "files", 60)
+        wait_for(self.has_files, "files")
 
     def ranks(self) -> list[int]:
         return [pid for pid in descendants(self.process.pid) if command_of(pid) == "strider-engine"]

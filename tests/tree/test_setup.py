@@ -37,9 +37,9 @@ def bare_path(tmp_path: Path) -> Path:
     return folder
 
 
-def strider(checkout: Path, path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def strider(checkout: Path, path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": str(path), "HOME": str(checkout), "STRIDER_APT": "never", **environment}
-    command = [str(checkout / "strider"), "doctor"]
+    command = [str(checkout / "strider"), *(words or ["doctor"])]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -117,3 +117,42 @@ def test_what_the_lab_needs_is_set_up(system: System) -> None:
     words = (ROOT / "tools" / "setup.sh").read_text(encoding="utf-8").replace("'", " ").split()
     for program, package in system.needs.items():
         assert f"{program}:{package}" in words
+
+
+def test_a_missing_directory_is_told_before_anything_is_made(checkout: Path, bare_path: Path) -> None:
+    missing = checkout / "missing"
+    done = strider(checkout, bare_path, "quick", str(missing))
+    assert done.returncode == 2
+    assert done.stderr == f"strider: {missing} does not exist: make it with mkdir -p {missing}\n"
+    assert not (checkout / ".strider").exists()
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "-h"], ["--version"]])
+def test_help_does_not_wait_for_an_engine(checkout: Path, bare_path: Path, words: list[str]) -> None:
+    venv = checkout / ".strider" / "venv"
+    (venv / "bin").mkdir(parents=True)
+    script(venv / "bin" / "python", 'echo "${STRIDER_ENGINE:-no engine}: $*"')
+    (venv / "root").write_text(f"{checkout}\n")
+    (venv / "installed-run").touch()
+    done = strider(checkout, bare_path, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"no engine: -I -m strider {' '.join(words)}\n"
+
+
+def test_progress_of_a_build_is_a_line_for_each_tenth_where_there_is_no_terminal(tmp_path: Path) -> None:
+    setup = (ROOT / "tools" / "setup.sh").read_text(encoding="utf-8")
+    function = setup[setup.index("show_progress() {") :].partition("\n}\n")[0]
+    program = f'log={tmp_path}/log\nsay() {{ echo "$*" >&2; }}\n{function}\n}}\nshow_progress'
+    steps = "\n".join(["preparing", *(f"[{step}/40] Building [x/y] {step}.o" for step in range(1, 41)), ""])
+    done = subprocess.run(["sh", "-euc", program], input=steps, capture_output=True, text=True, check=True)
+    lines = done.stderr.splitlines()
+    assert len(lines) == 10
+    assert lines[0] == "engine: 10 % of the steps are done (4/40)"
+    assert lines[-1] == "engine: 100 % of the steps are done (40/40)"
+    assert (tmp_path / "log").read_text(encoding="utf-8") == steps
+
+
+def test_an_interruption_of_the_set_up_is_told(checkout: Path, bare_path: Path) -> None:
+    script(checkout / "tools" / "setup.sh", "kill -INT $PPID; echo /engine")
+    done = strider(checkout, bare_path)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "strider: interrupted\n")

@@ -34,6 +34,9 @@ from strider.errors import ExitCode, StriderError
 
 __all__ = ["app", "main"]
 
+_INTERRUPTED = 130
+"""What Typer makes of a KeyboardInterrupt, without a word."""
+
 SUMMARY = (
     "Measure a parallel file system: "
     "which bytes, in what operation, through which interface, by how many clients."
@@ -96,13 +99,13 @@ def main(arguments: list[str] | None = None) -> int:
         for line in error.message.splitlines():
             print(f"strider: {line}", file=sys.stderr)
         return int(error.exit_code)
-    except KeyboardInterrupt:
-        print("strider: interrupted", file=sys.stderr)
-        return int(ExitCode.CANNOT_RUN)
     except BrokenPipeError:
         # The reader (head, less) has had enough. What Python would still write at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SystemExit as exit_:
+        if exit_.code == _INTERRUPTED:
+            print("strider: interrupted", file=sys.stderr)
+            return int(ExitCode.CANNOT_RUN)
         return exit_.code if isinstance(exit_.code, int) else 0
     return 0

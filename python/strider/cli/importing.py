@@ -1,5 +1,6 @@
 """What the verbs for other benchmarks' input have in common."""
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,14 @@ from strider.errors import ExitCode, StriderError
 if TYPE_CHECKING:
     from strider.cli.running import RunOptions
     from strider.importers import Imported
+    from strider.importers.options import Surroundings
+
+
+def surroundings(tasks: int, per_node: int | None) -> "Surroundings":
+    """What another benchmark learns here of its tasks; how many are on a node was typed, or Slurm says it."""
+    from strider.importers.options import Surroundings
+
+    return Surroundings(tasks, per_node or _tasks_per_node(tasks, os.environ), os.environ)
 
 
 def run_or_write(imported: "Imported", suite: Path | None, options: "RunOptions") -> None:
@@ -53,7 +62,7 @@ def print_notes(imported: "Imported") -> None:
         print(f"strider: note: {note}", file=sys.stderr)
 
 
-def tasks_per_node(tasks: int, environment: Mapping[str, str]) -> int | None:
+def _tasks_per_node(tasks: int, environment: Mapping[str, str]) -> int | None:
     """Tasks on each node of a Slurm allocation; None outside of one."""
     nodes = environment.get("SLURM_JOB_NUM_NODES", "")
     return -(-tasks // int(nodes)) if nodes.isdigit() and int(nodes) > 1 else None

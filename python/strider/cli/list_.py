@@ -9,6 +9,14 @@ from strider.cli.options import JsonOption, StoreOption
 if TYPE_CHECKING:
     from strider.store import RunSummary
 
+_STYLES = {
+    "errors": "yellow",
+    "interrupted": "yellow",
+    "unfinished": "yellow",
+    "failed": "red",
+    "unreadable": "red",
+}
+
 
 def list_(store: StoreOption = None, json: JsonOption = False) -> None:
     """List the runs of the store, oldest first."""
@@ -34,7 +42,6 @@ def _print_table(runs: "list[RunSummary]") -> None:
     from rich.text import Text
 
     from strider.cli.console import output
-    from strider.report.wording import plural
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     table.add_column("run", overflow="fold", min_width=24)
@@ -44,8 +51,6 @@ def _print_table(runs: "list[RunSummary]") -> None:
     table.add_column("target", overflow="fold")
     for run in runs:
         counts = ("" if count is None else str(count) for count in (run.cases, run.samples, run.errors))
-        # No run with errors is just complete.
-        status = f"{run.status}, {plural(run.errors, 'error')}" if run.errors else run.status
-        cells = [run.run, status, *counts, run.target]
-        table.add_row(*(Text(cell) for cell in cells))
+        status = Text(run.shown_status, _STYLES.get(run.condition, ""))
+        table.add_row(Text(run.run), status, *map(Text, counts), Text(run.target))
     output().print(table)

@@ -137,21 +137,26 @@ def serve(
 @listio.command()
 def stop(directory: DirectoryArgument, json: JsonOption = False) -> None:
     """Stop the servers of a volume when they have finished what they do; what they keep stays."""
+    from strider.listio import processes_of
     from strider.listio import stop as end
+    from strider.processes import is_alive
 
-    _require(directory)
+    _require(directory, "name the directory that strider listio serve was given")
+    dead = [process.name for process in processes_of(directory) if not is_alive(process)]
     count = end(directory)
     if json:
         _print_json({"directory": str(directory), "stopped": count})
     else:
-        print(f"{directory}: {count} servers stopped" if count else f"{directory}: no server ran")
+        stopped = f"{count} server{'s' if count > 1 else ''} stopped" if count else "no server ran"
+        before = f"; {', '.join(dead)} had ended before, see server-*.log there" if dead and count else ""
+        print(f"{directory}: {stopped}{before}")
 
 
 @listio.command()
 def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     """Tell what the servers of a volume have done, and which do not answer; exit code 3 unless all do."""
     from strider import engine as engines
-    from strider.listio import is_down, processes_of
+    from strider.listio import is_down, problems, processes_of, restart_commands
     from strider.listio import status as ask
 
     volume = _require(directory)
@@ -159,8 +164,8 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     servers = [] if down else ask(engines.find(), directory)
     for number, process in enumerate(processes_of(directory)[: len(servers)]):
         servers[number]["pid"] = process.pid
-    problems = [server for server in servers if not server["answers"]]
-    state = "down" if down else "incomplete" if problems else "up"
+    answer = all(server["answers"] for server in servers)
+    state = "down" if down else "up" if answer else "incomplete"
     if json:
         head = {"directory": str(directory), "state": state, "transport": volume.transport}
         _print_json({**head, "strip_bytes": volume.strip_bytes, "servers": servers})
@@ -168,6 +173,8 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
         print(f"{directory} is {state}" + (f": strider listio serve {directory} starts it" if down else ""))
         if servers:
             _print_status(servers)
+        for problem in problems(servers):
+            print(f"{problem}: {restart_commands(directory)}")
     if state != "up":
         raise typer.Exit(int(ExitCode.CANNOT_RUN))
 
@@ -178,22 +185,35 @@ def check(
     remove_orphans: Annotated[
         bool, typer.Option("--remove-orphans", help="Remove data that belong to no file.")
     ] = False,
+    remove_run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Remove first what a run that was killed left: its name as check tells it.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Compare the names of a volume with its data files; exit code 1 if they do not fit.
 
-    The servers have to run, and nobody should change the volume meanwhile.
+    The servers have to run, and nobody should change the volume meanwhile. So files of runs that it tells of
+    are those of runs that were killed: a run that ends, or is interrupted, removes its own.
     """
     from strider import engine as engines
-    from strider.listio import check as ask
+    from strider import listio as volumes
     from strider.units import format_bytes_rounded
 
-    _require(directory)
-    found = ask(engines.find(), directory, remove_orphans)
+    _require_started(directory)
+    engine = engines.find()
+    names_removed = volumes.remove_run(engine, directory, remove_run) if remove_run is not None else 0
+    found = {**volumes.check(engine, directory, remove_orphans), "removed_names": names_removed}
     orphans = len(found["orphans"])
     if json:
         _print_json(found)
     else:
+        if remove_run is not None:
+            print(f"{remove_run}: {names_removed} files and directories removed")
         held = format_bytes_rounded(found["bytes"])
         names = f"{found['files']} files in {found['directories']} directories"
         print(f"{names}, {found['data_files']} data files, {held}")
@@ -202,6 +222,9 @@ def check(
         if orphans:
             remedy = "removed" if found["removed"] else f"strider listio check {directory} --remove-orphans"
             print(f"{orphans} data files belong to no file: {remedy}")
+        for left in found["runs"]:
+            remedy = f"strider listio check {shlex.quote(str(directory))} --remove-run {left['run']}"
+            print(f"a run left {left['names']} files or trees: {remedy}")
     if found["problems"] or (orphans and not found["removed"]):
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
@@ -249,13 +272,22 @@ def _figure_format(file: Path) -> "FigureFormat":
     return found
 
 
-def _require(directory: Path) -> "Volume":
+def _require(directory: Path, remedy: str = "") -> "Volume":
     from strider.listio import read_volume
 
     volume = read_volume(directory)
     if volume is None:
-        raise StriderError(f"{directory} is no volume: strider listio serve {directory} makes one")
+        remedy = remedy or f"strider listio serve {shlex.quote(str(directory))} makes one"
+        raise StriderError(f"{directory} is no volume: {remedy}")
     return volume
+
+
+def _require_started(directory: Path) -> None:
+    from strider.listio import is_down, serve_command
+
+    _require(directory)
+    if is_down(directory):
+        raise StriderError(f"{directory} is stopped: {serve_command(directory)}", ExitCode.CANNOT_RUN)
 
 
 def _hosts(hosts: str | None, program: str | None, listen: str | None) -> list[str]:
@@ -302,9 +334,6 @@ def _print_status(servers: list[dict[str, Any]]) -> None:
             str(server["server"]), server["address"], process, *counts, *moved, str(server["file_calls"])
         )
     output().print(table)
-    for server in servers:
-        if not server["answers"]:
-            print(f"server {server['server']}: {server['error']}")
 
 
 def _print_fits(fits: list[dict[str, Any]]) -> None:

@@ -1,6 +1,5 @@
 """`strider mdtest`: takes mdtest's own options."""
 
-import os
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from strider.cli.options import (
     QuietOption,
     StoreOption,
     TasksOption,
+    TasksPerNodeOption,
     WriteSuiteOption,
 )
 from strider.cli.running import RunOptions
@@ -22,15 +22,7 @@ def mdtest(
         typer.Argument(metavar="-- ARGUMENTS…", help="mdtest's options, after two hyphens."),
     ] = None,
     tasks: TasksOption = 1,
-    tasks_per_node: Annotated[
-        int | None,
-        typer.Option(
-            "--tasks-per-node",
-            metavar="K",
-            min=1,
-            help="Consecutive tasks on each node, for -N: else what Slurm says, else all.",
-        ),
-    ] = None,
+    tasks_per_node: TasksPerNodeOption = None,
     suite: WriteSuiteOption = None,
     launcher: LauncherOption = "mpiexec",
     store: StoreOption = None,
@@ -44,10 +36,8 @@ def mdtest(
     what is measured but is not supported is refused.
     """
     from strider.cli import importing
-    from strider.importers.mdtest import Surroundings, read_command
+    from strider.importers.mdtest import read_command
 
-    per_node = tasks_per_node or importing.tasks_per_node(tasks, os.environ)
-    surroundings = Surroundings(tasks, per_node, os.environ)
-    imported = read_command(arguments or [], surroundings)
+    imported = read_command(arguments or [], importing.surroundings(tasks, tasks_per_node))
     options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json)
     importing.run_or_write(imported, suite, options)

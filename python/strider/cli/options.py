@@ -117,6 +117,15 @@ TasksOption = Annotated[
     int,
     typer.Option("--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as for mpiexec."),
 ]
+TasksPerNodeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--tasks-per-node",
+        metavar="K",
+        min=1,
+        help="Consecutive tasks on each node, for IOR's -C and mdtest's -N: else what Slurm says, else all.",
+    ),
+]
 WriteSuiteOption = Annotated[
     Path | None,
     typer.Option("--suite", metavar="FILE", help="Write the equivalent suite instead of running it."),

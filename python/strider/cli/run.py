@@ -40,7 +40,9 @@ def run(
     """Run a suite: measure every case, print a table, write a report.
 
     Test files are made only in a folder of Strider's own in the target, and removed at the end, whatever
-    happens. Ctrl-C stops measuring within two seconds, removes the files and keeps what was measured.
+    happens. Ctrl-C stops measuring within two seconds, removes the files and keeps what was measured; the
+    exit code is then 1, or 3 if that is nothing. When everything is measured, results are still written;
+    Ctrl-C once more ends that too.
     strider plan SUITE shows beforehand what a run will do.
     """
     from strider.suite import locate

@@ -1,7 +1,9 @@
 """What `run` and `quick` have in common: from a suite file to results on the screen."""
 
+import os
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from strider.importers.imported import Render
     from strider.launch import Outcome
+    from strider.suite import Plan
     from strider.suite.document import Document
 
 MOST_ERRORS_SHOWN = 10
@@ -79,7 +82,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import Observing, choose_display, execute, remount_words, watching
+    from strider.launch import Observing, choose_display, execute, interruptions, remount_words, watching
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -100,29 +103,68 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     remount = remount_words(options.remount_command, checked.suite.plan)
     launcher = choose(options.launcher, engine.version.mpi)
     display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
-    outcome = execute(checked, engine, launcher, store(options.store), display, console, watched, remount)
-    _print_errors(outcome, console)
-    # After an interruption the user waits for the prompt; the report can be drawn at any time.
-    if outcome.status != "interrupted":
-        _print_results(outcome, options, render)
-    _print_directories(outcome, console)
+    folder = store(options.store)
+    with interruptions() as interrupted:
+        outcome = execute(checked, engine, launcher, folder, display, console, interrupted, watched, remount)
+        interrupted.on_next = partial(_heed, outcome)
+        _print_errors(outcome, checked.suite.plan, console)
+        # After an interruption the user waits for the prompt; the report can be drawn at any time.
+        if outcome.status != "interrupted":
+            if interrupted.received:
+                _heed(outcome, len(interrupted.received))
+            _print_results(outcome, options, render)
+        _print_directories(outcome, console)
     raise typer.Exit(int(outcome.exit_code))
 
 
-def _print_errors(outcome: "Outcome", console: "Console") -> None:
-    """Tells why a run did not go as planned."""
-    from strider.launch.messages import message
+def _heed(outcome: "Outcome", signals: int) -> None:
+    """Heeds a signal that comes when measuring is over: the first one is told of, the second one ends all.
 
-    for event in outcome.errors[:MOST_ERRORS_SHOWN]:
-        console.print(f"error: {message(event)}", style="red", highlight=False, markup=False, soft_wrap=True)
-    if len(outcome.errors) > MOST_ERRORS_SHOWN:
-        rest = len(outcome.errors) - MOST_ERRORS_SHOWN
+    Args:
+        outcome: What was measured.
+        signals: How many there have been.
+    """
+    if signals == 1:
+        _say("interrupted; what was measured is kept, its results are being written; once more ends at once")
+        return
+    path = outcome.directory.path
+    # Drafts of tables and of the report; what is whole has its name.
+    for draft in path.glob(".*"):
+        draft.unlink(missing_ok=True)
+    _say(f"error: ended at once; what was measured is kept: strider report {path} draws it")
+    # Neither a query nor a drawing library would let an exception through at once.
+    os._exit(int(outcome.exit_code or ExitCode.CHECK_FAILED))
+
+
+def _say(line: str) -> None:
+    """Prints a line from within a signal handler, where the usual streams may be in the middle of another."""
+    os.write(sys.stderr.fileno(), f"{line}\n".encode())
+
+
+def _print_errors(outcome: "Outcome", plan: "Plan", console: "Console") -> None:
+    """Tells why a run did not go as planned."""
+    from strider import store as runs
+    from strider.launch.messages import messages
+
+    lines = messages(outcome.errors, {case.case: case.clients for case in plan.cases})
+    for line in lines[:MOST_ERRORS_SHOWN]:
+        console.print(f"error: {line}", style="red", highlight=False, markup=False, soft_wrap=True)
+    if len(lines) > MOST_ERRORS_SHOWN:
+        rest = len(lines) - MOST_ERRORS_SHOWN
         console.print(
             f"error: and {rest} more, see strider show {outcome.directory.run}", style="red", highlight=False
         )
+    if outcome.errors and not outcome.samples:
+        # There will be no table to say so.
+        from strider.report.given_up import given_up
+
+        for sentence in given_up(runs.load(outcome.directory.path)):
+            console.print(sentence, style="red", highlight=False, markup=False, soft_wrap=True)
     if outcome.reason:
         text = (
-            f"{outcome.reason}; what was measured until then is kept" if outcome.samples else outcome.reason
+            f"{outcome.reason}; what was measured until then is kept"
+            if outcome.samples
+            else f"{outcome.reason}; nothing was measured"
         )
         console.print(f"error: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
     if outcome.status == "failed":
@@ -135,9 +177,11 @@ def _print_errors(outcome: "Outcome", console: "Console") -> None:
 
 
 def _last_lines(log: Path, count: int = 8) -> list[str]:
-    """The end of what the engine and MPI printed."""
+    """The end of what the engine and MPI printed, without the banner of MPI."""
+    from strider.launch.deaths import is_banner
+
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
-    return [line for line in lines if line.strip(" =\t")][-count:]
+    return [line for line in lines if not is_banner(line)][-count:]
 
 
 def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from strider.engine import Json
 from strider.suite.document import Document
+from strider.suite.mistakes import Place
 from strider.suite.positions import Path, Positions
 from strider.units import format_bytes
 
@@ -70,6 +71,37 @@ class SuiteDraft:
     places: dict[str, int | str] = field(default_factory=dict)
     comments: list[str] = field(default_factory=list)
 
+    @classmethod
+    def of_tests(
+        cls,
+        program: str,
+        source: str,
+        description: str,
+        target: tuple[str, Place],
+        tasks_per_node: int | None,
+        cases: list[CaseDraft],
+    ) -> "SuiteDraft":
+        """A suite of tests that a program makes one after the other.
+
+        Args:
+            program: Its name.
+            source: Its command line, or the file.
+            description: What the suite is, where that is a file.
+            target: The directory of all tests, and where that was given.
+            tasks_per_node: How many tasks are on each node; None where nobody said.
+            cases: A case for each test.
+        """
+        directory, place = target
+        keys: dict[str, Json] = {
+            "name": program,
+            "description": source if source.startswith(f"{program} ") else description,
+            "target": directory,
+            "interleave": "none",
+            **({"ranks_per_node": tasks_per_node} if tasks_per_node else {}),
+        }
+        comments = [f"Made from {source} by Strider."]
+        return cls(source, keys, cases, {"target": origin(place)}, comments)
+
     def document(self) -> Document:
         """The suite as if it had been read from a file, with places in the original."""
         text = self._text()
@@ -98,6 +130,11 @@ class SuiteDraft:
             cases.append(table)
         document.add("case", cases)
         return tomlkit.dumps(document)
+
+
+def origin(place: Place) -> int | str:
+    """A place as drafts have it: the line in the original, or where that is a command line the option."""
+    return place.line or place.text
 
 
 def size(count: int) -> int | str:

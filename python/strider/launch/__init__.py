@@ -7,6 +7,7 @@ them for the progress display, passes interruptions on, and cleans up after an e
 from strider.launch.display import Display, choose_display
 from strider.launch.observers import Observing
 from strider.launch.preflight import Finding, check_target
+from strider.launch.process import interruptions
 from strider.launch.remount import remount_words
 from strider.launch.runner import Outcome, execute
 from strider.launch.watching import Watching, watching
@@ -20,6 +21,7 @@ __all__ = [
     "check_target",
     "choose_display",
     "execute",
+    "interruptions",
     "remount_words",
     "watching",
 ]

@@ -2,14 +2,47 @@
 
 import errno as errors
 import os
+from collections.abc import Iterable, Mapping
 
+from strider.engine import Json
 from strider.launch.tail import Event
 from strider.units import format_bytes
 
 
-def message(event: Event) -> str:
-    """Who, where, what, and what to do about it."""
-    where = ", ".join([*_phase(event), *_rank(event)])
+def messages(events: Iterable[Event], clients: Mapping[int, int]) -> list[str]:
+    """One line for each case, phase and error, however many ranks had it.
+
+    Args:
+        events: Error events.
+        clients: Number of clients of each case.
+    """
+    alike: dict[tuple[Json, ...], list[Event]] = {}
+    for event in events:
+        alike.setdefault(_likeness(event), []).append(event)
+    return [_group_message(group, clients) for group in alike.values()]
+
+
+def _likeness(event: Event) -> tuple[Json, ...]:
+    """What errors of several ranks have in common that are one for a reader."""
+    keys = ("case", "warmup", "repetition", "operation", "kind", "call", "errno", "class")
+    # Texts of an error with a number or a class differ in nothing but its place.
+    text = None if event.get("errno") or event.get("class") else event.get("message")
+    return (*(event.get(key) for key in keys), text)
+
+
+def _group_message(group: list[Event], clients: Mapping[int, int]) -> str:
+    first = group[0]
+    count = len({event.get("rank") for event in group})
+    if count == 1:
+        return message({**first, "count": sum(event.get("count", 1) for event in group)})
+    of_all = f" of {clients[first['case']]}" if first.get("case") in clients else ""
+    return message(first, f"{count}{of_all} ranks, the first: ")
+
+
+def message(event: Event, before_rank: str = "") -> str:
+    """Who, where, what, and what to do about it; a few words may come before the rank."""
+    rank = _rank(event)
+    where = ", ".join([*_phase(event), *([before_rank + rank[0]] if rank else [])])
     what = _mismatch(event) if event["kind"] == "verify" else _failure(event)
     more = f" ({event['count']} times)" if event.get("count", 1) > 1 else ""
     remedy = f": {event['remedy']}" if event.get("remedy") else ""
@@ -56,5 +89,6 @@ def _place(event: Event) -> str:
     if not event.get("file"):
         return ""
     length = f", {format_bytes(event['length'])}" if event.get("length") else ""
-    offset = f" at offset {event['offset']}{length}" if event.get("offset") is not None else ""
+    # What moves no bytes, such as open and connect, is at no offset.
+    offset = f" at offset {event['offset']}{length}" if length or event.get("offset") else ""
     return f" in {event['file']}{offset}"

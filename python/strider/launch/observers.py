@@ -99,8 +99,7 @@ class Observer:
 
     def reason(self) -> str:
         """The last thing that ssh or the engine over there said."""
-        said = self.messages.read_text(encoding="utf-8", errors="replace").splitlines()
-        lines = [line.strip() for line in said if line.strip()]
+        lines = ssh.message_lines(self.messages.read_text(encoding="utf-8", errors="replace"))
         return lines[-1] if lines else f"ssh ended with exit status {self.process.returncode}"
 
 

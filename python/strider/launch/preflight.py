@@ -94,7 +94,8 @@ def _space(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: P
     if case is not None and needs is not None and needs.space_bytes + SPARE_BYTES > space.free_bytes:
         message = (
             f"{target} has {format_bytes_rounded(space.free_bytes)} free, "
-            f"and case {case.case} needs {format_bytes_rounded(needs.space_bytes + SPARE_BYTES)}"
+            f"and case {case.case} needs {format_bytes_rounded(needs.space_bytes)} "
+            f"and {format_bytes_rounded(SPARE_BYTES)} to spare"
         )
         yield Finding("error", message, "make room, choose another directory, or lower the bytes of the case")
 
@@ -106,15 +107,15 @@ def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: P
     wanted = _inodes(needs) + SPARE_FILES
     if wanted <= space.free_files:
         return
-    free = grouped(space.free_files)
+    free, needed = grouped(space.free_files), f"{grouped(_inodes(needs))} and {SPARE_FILES} to spare"
     if case.tree:
         message = (
             f"{target} can take {free} more files and directories (free inodes), "
-            f"and case {case.case} needs {grouped(wanted)}"
+            f"and case {case.case} needs {needed}"
         )
         remedy = "lower items, depth, fanout or clients, remove files there, or choose another directory"
     else:
-        message = f"{target} can take {free} more files, and case {case.case} needs {grouped(wanted)}"
+        message = f"{target} can take {free} more files, and case {case.case} needs {needed}"
         remedy = "remove files there, or choose another directory"
     yield Finding("error", message, remedy)
 

@@ -98,13 +98,21 @@ def _leash() -> Callable[[], None]:
 
 @dataclass
 class Interruptions:
-    """Signals that ask for the end of the run, in the order of their arrival."""
+    """Signals that ask for the end of the run, in the order of their arrival.
+
+    Attributes:
+        received: The signals.
+        on_next: What is done at the arrival of one, with how many there are then; None for nothing.
+    """
 
     received: list[signal.Signals] = field(default_factory=list)
+    on_next: Callable[[int], None] | None = None
 
     def note(self, number: int, _: FrameType | None) -> None:
         """The signal handler."""
         self.received.append(signal.Signals(number))
+        if self.on_next:
+            self.on_next(len(self.received))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,17 +17,18 @@ from strider import __version__
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
+from strider.launch.deaths import cause_of_death
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
 from strider.launch.observers import observers
 from strider.launch.preflight import check_target, preflight, raise_errors
-from strider.launch.process import EngineProcess, Interruptions, interruptions, start
+from strider.launch.process import EngineProcess, Interruptions, start
 from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
 from strider.launch.watching import Watching
-from strider.listio import temporary_volume
+from strider.listio import require_answers, temporary_volume
 from strider.suite import CheckedPlan, Plan
 from strider.suite.estimate import planned_phases
 
@@ -103,6 +104,7 @@ def execute(
     store: Path,
     display: Display,
     console: Console,
+    interrupted: Interruptions,
     watching: Watching | None = None,
     remount: Sequence[str] = (),
 ) -> Outcome:
@@ -115,6 +117,7 @@ def execute(
         store: Where the run directory is made.
         display: Shows the progress.
         console: Takes the notes of the pre-flight checks.
+        interrupted: Signals that ask for the end: the first one ends measuring, a second one the engine.
         watching: What the engine takes down beside the results; None for the usual.
         remount: What unmounts and mounts the target before cold reads, word by word; empty: nothing does.
 
@@ -124,16 +127,12 @@ def execute(
     plan = checked.suite.plan
     watching = watching or Watching()
     note = partial(_note, console)
-    target = check_target(plan.target)
-    findings = preflight(checked, engine.description, target, launcher)
-    raise_errors(findings)
-    for finding in findings:
-        note(f"{finding.message}: {finding.remedy}")
+    target = _examine(checked, engine, launcher, note)
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
     display = Expendable(display)
-    with observers(watching.observing, store, note) as observed, interruptions() as interrupted:
+    with observers(watching.observing, store, note) as observed:
         own = folder.create(target, run)
         if remount:
             own = replace(own, inode=None)
@@ -156,6 +155,17 @@ def execute(
             return _conclude(directory, state, ending, leftover)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+def _examine(checked: CheckedPlan, engine: Engine, launcher: Launcher, note: Callable[[str], None]) -> Path:
+    """Checks everything that can be checked before the run; the target."""
+    target = check_target(checked.suite.plan.target)
+    findings = preflight(checked, engine.description, target, launcher)
+    raise_errors(findings)
+    require_answers(checked.suite.plan, engine, target)
+    for finding in findings:
+        note(f"{finding.message}: {finding.remedy}")
+    return target
 
 
 def _note(console: Console, text: str) -> None:
@@ -217,7 +227,8 @@ def _follow(
             state.add(event)
         display.show(state)
         now = time.monotonic()
-        if interrupted.received and cause == "itself":
+        # What has said its last word is about to end.
+        if interrupted.received and cause == "itself" and state.end is None:
             cause, kill_at = "interruption", now + limits.grace_s
             process.interrupt()
         elif cause == "itself" and now - state.last_event > limits.stall_s:
@@ -247,22 +258,28 @@ def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftove
 
 
 def _status(state: RunState, ending: _Ending) -> tuple[Status, str]:
-    if ending.cause == "interruption":
+    if ending.cause == "interruption" and not _is_complete(state):
         return "interrupted", "interrupted"
     if ending.cause == "failure":
         return "failed", ending.failure
     if ending.cause == "stall":
         return "failed", "no sign of life from the engine: a rank or the file system hangs"
-    if state.end is not None and state.end["status"] == "complete":
+    if _is_complete(state):
         return "complete", ""
     if state.end is not None and state.end["status"] == "interrupted":
         return "interrupted", "interrupted"
-    return "failed", f"the engine ended early (exit status {ending.returncode})"
+    return "failed", cause_of_death(ending.returncode, state)
+
+
+def _is_complete(state: RunState) -> bool:
+    """Whether the engine said that it measured everything."""
+    return state.end is not None and state.end["status"] == "complete"
 
 
 def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:
     if status == "complete":
-        failed = ending.returncode != 0 or state.errors
+        # A signal that came after the last event says nothing about what was measured.
+        failed = state.errors or (ending.returncode != 0 and ending.cause != "interruption")
         return ExitCode.CHECK_FAILED if failed else ExitCode.OK
     if status == "interrupted":
         return ExitCode.CHECK_FAILED if state.samples else ExitCode.CANNOT_RUN

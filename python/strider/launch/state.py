@@ -54,7 +54,7 @@ class RunState:
         started: When the first event was seen; None before.
         current: The phase that runs.
         recent: The phases that were done last, the latest one at the end.
-        reached_cases: Whether the first case has begun.
+        case: The case that was begun last; 0 before the first.
         samples: Number of phases measured, the warm-up included.
         errors: The `error` events.
         end: The `end` event.
@@ -69,7 +69,7 @@ class RunState:
     samples: int = 0
     errors: list[Event] = field(default_factory=list)
     end: Event | None = None
-    reached_cases: bool = False
+    case: int = 0
     _part: float = 0.0
 
     def add(self, event: Event) -> None:
@@ -78,7 +78,7 @@ class RunState:
         self.started = self.started or self.last_event
         match event["event"]:
             case "case":
-                self.reached_cases = True
+                self.case = event["case"]
             case "progress":
                 self._add_progress(event)
             case "sample":
@@ -126,7 +126,7 @@ class RunState:
         """What goes on before the first phase, in words."""
         if self.started is None:
             return "starting the ranks …"
-        if self.ceilings == "all" and not self.reached_cases:
+        if self.ceilings == "all" and not self.case:
             return "measuring what memory, processors and devices of this machine can do, a few seconds …"
         return "preparing …"
 

@@ -19,7 +19,17 @@ LEAST_RATIO = 1.5
 MOST_TOLD = 3
 _BASE = "posix"
 _NOT_COMPARED = "null"
-_NOT_WORK = ("case", "number", "name", "interface", "repetitions", "warmup", "settle", "request_bytes")
+_NOT_WORK = (
+    "case",
+    "number",
+    "name",
+    "interface",
+    "repetitions",
+    "warmup",
+    "settle",
+    "request_bytes",
+    "own_client",
+)
 
 Count = Callable[[Sample, CounterSummary | None], float | None]
 

@@ -4,9 +4,10 @@ Servers and protocol are C++ programs that lie beside the engine (docs/listio.md
 the servers' folders, a file that says where they are, and one that says which processes they are.
 """
 
+from strider.listio.answers import problems, require_answers, restart_commands, serve_command
 from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
 from strider.listio.temporary import temporary_volume
-from strider.listio.tool import check, registration, status
+from strider.listio.tool import check, registration, remove_run, status
 from strider.listio.volume import VOLUME_FILE, Volume, read_volume
 
 __all__ = [
@@ -15,10 +16,15 @@ __all__ = [
     "Volume",
     "check",
     "is_down",
+    "problems",
     "processes_of",
     "read_volume",
     "registration",
+    "remove_run",
+    "require_answers",
+    "restart_commands",
     "serve",
+    "serve_command",
     "status",
     "stop",
     "temporary_volume",

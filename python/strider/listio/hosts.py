@@ -5,7 +5,6 @@ has to stay. Here a file of the volume's directory says which server is on which
 """
 
 import ipaddress
-import json
 import socket
 import subprocess
 import threading
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from strider import ssh
 from strider.errors import ExitCode, StriderError
+from strider.listio.tool import ready_address
 from strider.text_file import write_whole
 
 HOSTS_FILE = "listio-hosts.json"
@@ -63,7 +63,7 @@ class Answer:
         """Why it failed, and what to do."""
         if self.status is None:
             return f"no answer within {ANSWER_LIMIT_S:.0f} s"
-        lines = [line.strip() for line in self.messages.splitlines() if line.strip()]
+        lines = ssh.message_lines(self.messages)
         own = [number for number, line in enumerate(lines) if line.startswith(_PREFIX)]
         if own:
             return ": ".join(line.removeprefix(_PREFIX) for line in lines[own[0] :])
@@ -240,11 +240,7 @@ def _ask(host: str, words: Sequence[str], told: str = "") -> Answer:
 
 def _ready_address(answer: Answer) -> str:
     """The address that a server says when it serves; empty if it does not."""
-    if answer.status == 0:
-        for line in answer.output.splitlines():
-            if line.startswith("ready "):
-                return str(json.loads(line.removeprefix("ready "))["address"])
-    return ""
+    return ready_address(answer.output) if answer.status == 0 else ""
 
 
 def _ended(answer: Answer) -> str | None:

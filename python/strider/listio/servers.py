@@ -1,6 +1,5 @@
 """The servers of a volume as processes: started, found again, stopped."""
 
-import json
 import select
 import subprocess
 import time
@@ -12,10 +11,10 @@ from typing import IO, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from strider import processes as process_table
-from strider.engine import Engine, Json
+from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
 from strider.listio.hosts import HostRecord, read_hosts, spread, start_on_hosts, stop_on_hosts
-from strider.listio.tool import SERVER, program
+from strider.listio.tool import SERVER, program, ready_address
 from strider.listio.volume import VOLUME_FILE, Volume, choose_transport, new_secret, read_volume
 from strider.processes import Process, boot_id
 from strider.text_file import write_whole
@@ -284,9 +283,8 @@ def _ready(child: subprocess.Popen[str], number: int, directory: Path, end: floa
     assert stream is not None  # noqa: S101 - asked for
     readable, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
     line = stream.readline() if readable else ""
-    if line.startswith("ready "):
-        ready: dict[str, Json] = json.loads(line.removeprefix("ready "))
-        return str(ready["address"])
+    if address := ready_address(line):
+        return address
     why = _last_lines(_log(directory, number)) or (
         "it ended" if readable else f"not ready within {READY_S:.0f} s"
     )

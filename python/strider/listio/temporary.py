@@ -46,9 +46,15 @@ def temporary_volume(plan: Plan, engine: Engine, own: Path) -> Iterator[int]:
 def servers_needed(plan: Plan, own: Path) -> int:
     """How many servers a volume for a plan has to have; 0 where it needs none, or there is one."""
     searching = _searching(plan)
-    if not searching or any((place / VOLUME_FILE).exists() for place in (own, *own.parents)):
+    if not searching or volume_above(own):
         return 0
     return max(SERVERS, *(int(case.interface.get("servers", 0)) for case in searching))
+
+
+def volume_above(place: Path) -> Path | None:
+    """The file of the volume that a directory is in, or None: the engine looks for it in the same way."""
+    files = (folder / VOLUME_FILE for folder in (place, *place.parents))
+    return next((file for file in files if file.exists()), None)
 
 
 def rate_wanted(plan: Plan) -> int:

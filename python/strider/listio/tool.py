@@ -12,6 +12,7 @@ SERVER = "strider-listio-server"
 TOOL = "strider-listio"
 DOMAINS = ("uring", "mlock", "model")
 """Where memory can be registered."""
+_READY = "ready "
 _LIMIT_S = 600.0
 """A check reads the name of every file."""
 
@@ -31,9 +32,22 @@ def program(engine: Engine, name: str) -> Path:
     return path
 
 
+def ready_address(output: str) -> str:
+    """The address that a server says when it serves, among what it printed; empty if it does not say so."""
+    for line in output.splitlines():
+        if line.startswith(_READY):
+            return str(json.loads(line.removeprefix(_READY))["address"])
+    return ""
+
+
 def status(engine: Engine, directory: Path) -> list[dict[str, Json]]:
     """What each server of a volume has done; where one does not answer (`answers`), `error` says why."""
-    servers: list[dict[str, Json]] = _ask(engine, "status", str(directory / VOLUME_FILE))["servers"]
+    return ask_volume(engine, directory / VOLUME_FILE)
+
+
+def ask_volume(engine: Engine, file: Path) -> list[dict[str, Json]]:
+    """`status` of the volume that a file describes."""
+    servers: list[dict[str, Json]] = _ask(engine, "status", str(file))["servers"]
     return servers
 
 
@@ -48,6 +62,24 @@ def check(engine: Engine, directory: Path, remove_orphans: bool = False) -> dict
     verb = "repair" if remove_orphans else "check"
     found: dict[str, Json] = _ask(engine, verb, str(directory / VOLUME_FILE))
     return found
+
+
+def remove_run(engine: Engine, directory: Path, run: str) -> int:
+    """Removes what a run that was killed left in a volume.
+
+    Args:
+        engine: The engine.
+        directory: The volume's.
+        run: The run, as `runs` of a check name it.
+
+    Returns:
+        How many files and directories that were.
+
+    Raises:
+        StriderError: The volume has nothing of that run.
+    """
+    removed: int = _ask(engine, "remove", str(directory / VOLUME_FILE), run)["removed_names"]
+    return removed
 
 
 def registration(engine: Engine, domains: list[str]) -> list[dict[str, Json]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from strider.report.caches import cache_notes, is_from_cache, is_from_storage
 from strider.report.clocks import clock_notes
 from strider.report.facets import Facets
+from strider.report.given_up import given_up
 from strider.report.numbers import significant
 from strider.report.reservations import half_width
 from strider.statistics import DigestComparison, OperationSummary
@@ -113,7 +114,9 @@ def problems(
         tail = (
             f": {missing} of {planned_operations(run)} planned operations have no sample" if missing else ""
         )
-        found.append(f"{_STATUS.get(run.status, f'The run is {run.status}')}{tail}.")
+        # Why, where somebody knows: an interruption needs no words.
+        why = f": {run.end.reason}" if run.status == "failed" and run.end and run.end.reason else ""
+        found.append(f"{_STATUS.get(run.status, f'The run is {run.status}')}{why}{tail}.")
     voided = sum(summary.voided for summary in summaries)
     wrong = sum(summary.verify.wrong_bytes for summary in summaries if summary.verify)
     if wrong:
@@ -131,6 +134,7 @@ def problems(
         where = ", ".join(part for part in (case, error_place(first)) if part)
         kinds = "" if len(run.errors) == 1 else "The first: "
         found.append(f"{error_count(run.errors)} reported. {kinds}{error_text(first)} ({where}).")
+        found += given_up(run)
     for comparison in comparisons:
         if comparison.verdict == "different data":
             names = ", ".join(f"{case.interface_name} (case {case.number})" for case in comparison.cases)

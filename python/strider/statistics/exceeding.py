@@ -38,8 +38,10 @@ _NETWORKED = frozenset(
         "fuse.xrootdfs",
     ]
 )
-#: Interfaces that bring a client of their own: what the target's directory is on says nothing of their bytes.
-OWN_CLIENTS = frozenset(["cephfs", "gfapi", "listio", "nfs", "pvfs2", "xrootd"])
+#: Interfaces that bring a client of their own, for runs of engines that did not say so.
+OWN_CLIENTS = frozenset(["cephfs", "gfapi", "nfs", "pvfs2", "xrootd"])
+#: One moves no bytes; the other's servers are Strider's own, wherever these have the bytes.
+_ELSEWHERE = frozenset(["null", "listio"])
 _Amount = Callable[[Sequence[CounterGroup]], float]
 
 
@@ -69,7 +71,9 @@ def is_networked(file_system: str) -> bool:
 
 def is_through_target(case: Case) -> bool:
     """Whether the bytes of a case go through the file system of the target's directory."""
-    return case.interface_name != "null" and case.interface_name not in OWN_CLIENTS
+    if case.interface_name in _ELSEWHERE:
+        return False
+    return case.interface_name not in OWN_CLIENTS if case.own_client is None else not case.own_client
 
 
 def exceeding(

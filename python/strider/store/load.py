@@ -30,6 +30,8 @@ from strider.store.model import (
 PLAN_VERSION = 1
 RUN_VERSION = 1
 
+#: What a case has from the engine's check.
+_CHECKED = ("request_bytes", "own_client")
 _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "run": Start,
     "sample": Sample,
@@ -58,8 +60,11 @@ def load(run_dir: Path) -> Run:
     info = _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
     plan = _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
     events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, End))
-    requests = {case.get("case"): case.get("request_bytes") for case in info.check.get("cases", [])}
-    cases = [case.model_copy(update={"request_bytes": requests.get(case.number)}) for case in plan.cases]
+    checked = {case.get("case"): case for case in info.check.get("cases", [])}
+    cases = [
+        case.model_copy(update={name: checked.get(case.number, {}).get(name) for name in _CHECKED})
+        for case in plan.cases
+    ]
     return Run(
         directory=run_dir,
         info=info,

@@ -43,6 +43,8 @@ class Case(BaseModel):
         pattern: `name` and the pattern's parameters; empty for a case of metadata.
         tree: `name` and the tree's parameters; empty for a case of data.
         sharing: `shared`, `per-rank`, `per-node` or a number of files.
+        request_bytes: Bytes of a request, as the engine's check found.
+        own_client: Whether the interface speaks to the storage itself, by the same check; None in older runs.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
@@ -58,6 +60,7 @@ class Case(BaseModel):
     order: str = "forward"
     sharing: str | int = "shared"
     request_bytes: int | None = None
+    own_client: bool | None = None
 
     @property
     def interface_name(self) -> str:
@@ -515,6 +518,7 @@ class End(Record):
     samples: int = 0
     errors: int = 0
     by: str = "engine"
+    reason: str = ""
 
 
 class Run(Record):

@@ -40,6 +40,26 @@ class RunSummary:
     samples: int | None = None
     errors: int | None = None
 
+    @property
+    def condition(self) -> str:
+        """The status, but `errors` for a run that is complete with errors, and `failed` if it has nothing else.
+
+        It says what a list may look like: no run with errors looks like success.
+        """
+        if self.status != "complete" or not self.errors:
+            return self.status
+        return "errors" if self.samples else "failed"
+
+    @property
+    def shown_status(self) -> str:
+        """The status in words, with the number of errors."""
+        if not self.errors:
+            return self.status
+        errors = f"{self.errors} error{'s' if self.errors > 1 else ''}"
+        if self.status != "complete":
+            return f"{self.status}, {errors}"
+        return f"ended with {errors}" if self.samples else f"nothing measured, {errors}"
+
 
 def list_runs(store: Path) -> list[RunSummary]:
     """All runs of a store, oldest first.

@@ -79,7 +79,8 @@ def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
         own, names = used.workload.key, ", ".join(used.shapes)
         # The word is said again only where it is another one: a pattern's key in a case with a tree.
         of = [f"{word} {', '.join(shapes)}" if word != own else ", ".join(shapes) for word, shapes in owners]
-        return f'"{key}" does not apply to {own} {names}: it belongs to {" and ".join(of)}'
+        wrong = f'"{key}" does not apply to {own} {names}: it belongs to {" and ".join(of)}'
+        return "; ".join([wrong, *_taken(used)])
     if common:
         other = common[0]
         return (
@@ -91,6 +92,13 @@ def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
     if interfaces:
         return f'unknown key "{key}": did you mean {" or ".join(f"{name}.{key}" for name in interfaces)}?'
     return unknown("key", key, vocabulary.case_keys())
+
+
+def _taken(used: Selection) -> Iterator[str]:
+    """What each pattern or tree of a case takes."""
+    for shape in used.shapes:
+        keys = [parameter.name for parameter in used.workload.shapes[shape].parameters]
+        yield f"{shape} takes {', '.join(keys)}" if keys else f"{shape} takes none"
 
 
 def example_of(parameter: Parameter) -> Json:

@@ -68,6 +68,7 @@ def build(
     vocabulary = Vocabulary.of(description)
     _check_tables(document, mistakes)
     mistakes.raise_if_any()
+    _check_names(document, mistakes)
     command_line.apply(document, vocabulary, changes, mistakes)
     settings = _suite_settings(document, vocabulary, mistakes, target)
     reader = AxesReader(document, vocabulary, mistakes)
@@ -110,12 +111,8 @@ def _defaults(
 
 
 def _check_tables(document: Document, mistakes: Mistakes) -> None:
-    """Checks that the file consists of one `[suite]` and at least one `[[case]]`."""
+    """Checks that the file has one `[suite]` and at least one `[[case]]`: without them nothing can be read."""
     data = document.data
-    for name in data:
-        if name not in ("suite", "case"):
-            what = "table" if isinstance(data[name], dict | list) else "key outside of a table"
-            mistakes.add(document.key((name,)), unknown(what, name, ["suite", "case"]))
     if not isinstance(data.get("suite", {}), dict):
         mistakes.add(document.key(("suite",)), "suite must be one table: write [suite]")
     cases = data.get("case")
@@ -128,6 +125,17 @@ def _check_tables(document: Document, mistakes: Mistakes) -> None:
             document.key(("case",)),
             "the suite has no case: add a [[case]] with interface, pattern and operations",
         )
+    # Of a table that is missing because its name is mistyped, nothing else is said.
+    if mistakes.found or "suite" not in data:
+        _check_names(document, mistakes)
+
+
+def _check_names(document: Document, mistakes: Mistakes) -> None:
+    """Checks that the file has nothing else."""
+    for name, value in document.data.items():
+        if name not in ("suite", "case"):
+            what = "table" if isinstance(value, dict | list) else "key outside of a table"
+            mistakes.add(document.key((name,)), unknown(what, name, ["suite", "case"]))
 
 
 def _suite_settings(

@@ -6,7 +6,6 @@ its Ctrl-C. What its process prints is kept until the server ends.
 
 import asyncio
 import contextlib
-import secrets
 import shutil
 import signal
 import sys
@@ -19,44 +18,29 @@ from typing import Literal
 from strider.errors import StriderError
 from strider.web.runs import Runs
 from strider.web.site import Site
+from strider.web.submission import Submission, new_id
 
 MOST_WAITING = 20
 PATIENCE_S = 60.0
 """After an interruption, until the next one, and then until the end of the process."""
 POLL_S = 0.2
-OUTPUT_BYTES = 1 << 14
-"""Of what a process printed, so much of the end is shown."""
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
-@dataclass
-class Job:
-    """A suite that was submitted.
+@dataclass(kw_only=True)
+class Job(Submission):
+    """A suite for a process of this machine; its folder is there while it waits and runs.
 
     Attributes:
-        id: Its name on the page.
-        suite: Name of the suite.
-        folder: Where its suite file is while it waits and runs.
         submitted: When.
         state: Whether it waits, runs, or how it ended; `failed` has no run.
-        run: Id of its run; empty before the run directory is there.
-        output: What its process printed, once that has ended.
+        cancelled: Set once it is to end.
     """
 
-    id: str
-    suite: str
-    folder: Path
     submitted: datetime
     state: State = "waiting"
-    run: str = ""
-    output: str = ""
     cancelled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
-
-    @property
-    def file(self) -> Path:
-        """Its suite file: a path that no other run's command has in it."""
-        return self.folder / f"{self.suite}.toml"
 
     @property
     def over(self) -> bool:
@@ -114,11 +98,10 @@ class Jobs:
         """
         if sum(job.state == "waiting" for job in self._jobs.values()) >= MOST_WAITING:
             raise StriderError(f"{MOST_WAITING} suites are waiting already: wait, or cancel one")
-        name = secrets.token_hex(6)
-        job = Job(name, suite, self.folder / name, datetime.now(UTC))
+        name = new_id()
+        job = Job(id=name, suite=suite, folder=self.folder / name, submitted=datetime.now(UTC))
         try:
-            job.folder.mkdir(parents=True)
-            job.file.write_text(text, encoding="utf-8")
+            job.write(text)
         except OSError as error:
             raise StriderError(f"cannot write to {job.folder}: {error.strerror}") from error
         self._jobs[name] = job
@@ -158,7 +141,7 @@ class Jobs:
     async def _attend(self, job: Job) -> None:
         """Starts the process and stays with it until it has ended, also where this is cancelled."""
         command = [sys.executable, "-I", "-m", "strider", "run", str(job.file), "--quiet", "--store"]
-        with (job.folder / "output").open("wb") as output:
+        with job.output_file.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
                 *command,
                 str(self._site.store),
@@ -172,7 +155,7 @@ class Jobs:
         finally:
             await _interrupt(process)
             job.run = job.run or self._runs.started_with(job.file)
-            job.output = _tail(job.folder / "output")
+            job.look_at_output()
             self._end(job, "done" if job.run else "cancelled" if job.cancelled.is_set() else "failed")
 
     async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> None:
@@ -202,10 +185,3 @@ async def _interrupt(process: asyncio.subprocess.Process) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_S):
                 await process.wait()
-
-
-def _tail(file: Path) -> str:
-    with contextlib.suppress(OSError), file.open("rb") as output:
-        output.seek(max(0, file.stat().st_size - OUTPUT_BYTES))
-        return output.read().decode("utf-8", "replace")
-    return ""

@@ -106,4 +106,4 @@ class Runs:
 
 
 def _searched(run: RunSummary) -> str:
-    return f"{run.run} {run.target} {run.host} {run.status}".casefold()
+    return f"{run.run} {run.target} {run.host} {run.status} {run.shown_status}".casefold()

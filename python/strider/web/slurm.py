@@ -1,13 +1,10 @@
 """Runs on a Slurm cluster: `strider run` handed to sbatch as a list of words, never as a command line."""
 
 import asyncio
-import contextlib
 import re
-import secrets
 import shutil
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import BaseModel, Field
 
@@ -15,9 +12,9 @@ from strider.errors import ExitCode, StriderError
 from strider.web.commands import ask
 from strider.web.runs import Runs
 from strider.web.site import Site
+from strider.web.submission import Submission, new_id
 
 COMMAND_DEADLINE_S = 20.0
-OUTPUT_BYTES = 1 << 14
 SCRIPT = '#!/bin/sh\nexec "$@"\n'
 """What sbatch starts: the words that follow it, as they are."""
 STATES = {"PENDING": "waiting", "CONFIGURING": "waiting", "RUNNING": "running", "COMPLETING": "running"}
@@ -37,32 +34,17 @@ class SlurmOptions(BaseModel):
         return [f"--{name}={value}" for name, value in self.model_dump().items() if value]
 
 
-@dataclass
-class SlurmJob:
-    """A job that was submitted.
+@dataclass(kw_only=True)
+class SlurmJob(Submission):
+    """A suite for a job of Slurm; its folder stays, as nothing tells when a job is forgotten.
 
     Attributes:
-        id: Its name on the page.
-        number: Its number in Slurm.
-        suite: Name of the suite.
-        folder: Where its suite file and its output are; they stay, as nothing tells when a job is forgotten.
+        number: Its number in Slurm; empty until that has taken it.
         state: `waiting`, `running` or `done`; `unknown` where Slurm cannot be asked.
-        run: Id of its run; empty before the run directory is there.
-        output: The end of what it printed.
     """
 
-    id: str
-    number: str
-    suite: str
-    folder: Path
+    number: str = ""
     state: str = "waiting"
-    run: str = ""
-    output: str = ""
-
-    @property
-    def file(self) -> Path:
-        """Its suite file."""
-        return self.folder / f"{self.suite}.toml"
 
 
 class Slurm:
@@ -106,11 +88,10 @@ class Slurm:
         """
         if self.missing:
             raise StriderError(self.missing, ExitCode.CANNOT_RUN)
-        name = secrets.token_hex(6)
-        job = SlurmJob(name, "", suite, self._site.store / "slurm" / name)
+        name = new_id()
+        job = SlurmJob(id=name, suite=suite, folder=self._site.store / "slurm" / name)
         try:
-            job.folder.mkdir(parents=True)
-            job.file.write_text(text, encoding="utf-8")
+            job.write(text)
             (job.folder / "job.sh").write_text(SCRIPT, encoding="utf-8")
             said = await _ask("sbatch", *self._words(job, ranks, options))
         except (StriderError, OSError) as error:
@@ -126,7 +107,7 @@ class Slurm:
             "--parsable",
             f"--job-name=strider-{job.suite}",
             f"--ntasks={ranks}",
-            f"--output={job.folder / 'output'}",
+            f"--output={job.output_file}",
             *options.words(),
             str(job.folder / "job.sh"),
             *run,
@@ -143,9 +124,7 @@ class Slurm:
             # Slurm forgets a job some minutes after its end.
             job.state = "done" if "Invalid job id" in error.message else "unknown"
         job.run = job.run or await asyncio.to_thread(self._runs.started_with, job.file)
-        with contextlib.suppress(OSError):
-            content = await asyncio.to_thread((job.folder / "output").read_bytes)
-            job.output = content[-OUTPUT_BYTES:].decode("utf-8", "replace")
+        await asyncio.to_thread(job.look_at_output)
         return job
 
     async def cancel(self, name: str) -> None:

@@ -169,11 +169,11 @@ class Views:
 
 
 def _row(run: RunSummary) -> dict[str, Json]:
-    status = f"{run.status}, {run.errors} error{'s' if run.errors > 1 else ''}" if run.errors else run.status
     return {
         **vars(run),
         "name": run.directory.name,
-        "shown_status": status,
+        "shown_status": run.shown_status,
+        "condition": run.condition,
         "when": run.started[:16].replace("T", " "),
     }
 

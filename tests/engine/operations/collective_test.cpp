@@ -41,44 +41,83 @@ class Meeting {
 };
 
 /// One rank of a collective transfer.
-struct Member final : Agreement {
-  Member(Operation operation, std::uint64_t own_requests, Meeting& meeting_)
-      : job(operation, std::max<std::uint64_t>(own_requests, 1)), requests(own_requests), meeting(meeting_) {}
+class Member : public Agreement {
+ public:
+  Member(Operation operation, std::uint64_t own_requests, Meeting& meeting)
+      : job(operation, std::max<std::uint64_t>(own_requests, 1)), requests(own_requests), meeting_(meeting) {}
   Wish agree(Wish mine) override {
+    EXPECT_EQ(in_flight(), 0U) << "ranks must be free to leave";
     ++agreements;
-    return meeting.agree(mine);
+    return meeting_.agree(mine);
   }
   void run(std::uint64_t rounds) {
-    Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
     try {
-      stop = transfer.run_collective(requests, rounds, deadline_ticks, *this);
+      stop = transfer(rounds);
     } catch (const IoError&) {
       threw = true;
     }
-    meeting.leave();
+    EXPECT_EQ(in_flight(), 0U);
+    meeting_.leave();
   }
   /// What the calls were, without what they moved.
   Calls kinds() const {
     Calls kinds;
-    for (const std::string& call : file.calls) kinds.push_back(call.substr(0, call.find(' ')));
+    for (const std::string& call : calls()) kinds.push_back(call.substr(0, call.find(' ')));
     return kinds;
   }
   Job job;
-  RecordingFile file;
   std::uint64_t requests;
   std::uint64_t deadline_ticks = 0;
-  Meeting& meeting;
   Stop stop = Stop::ended;
   bool threw = false;
   int agreements = 0;
+
+ private:
+  virtual Stop transfer(std::uint64_t rounds) = 0;
+  virtual const Calls& calls() const = 0;
+  virtual std::size_t in_flight() const = 0;
+  Meeting& meeting_;
+};
+
+/// With one request at a time.
+struct BlockingMember final : Member {
+  using Member::Member;
+  Stop transfer(std::uint64_t rounds) override {
+    Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
+    return transfer.run_collective(requests, rounds, deadline_ticks, *this);
+  }
+  const Calls& calls() const override { return file.calls; }
+  std::size_t in_flight() const override { return 0; }
+  RecordingFile file;
+};
+
+/// With requests in flight.
+struct QueuedMember final : Member {
+  static constexpr std::uint32_t depth = 3;
+  static constexpr std::uint64_t slot_bytes = 4;
+  QueuedMember(Operation operation, std::uint64_t own_requests, Meeting& meeting)
+      : Member(operation, own_requests, meeting) {
+    job.memory.resize(depth * slot_bytes);
+    job.work.memory = job.memory;
+    job.work.depth = depth;
+    job.work.slot_bytes = slot_bytes;
+  }
+  Stop transfer(std::uint64_t rounds) override {
+    QueuedTransfer transfer(job.work, queue, job.timer, job.tally, job.watch);
+    return transfer.run_collective(requests, rounds, deadline_ticks, *this);
+  }
+  const Calls& calls() const override { return queue.file.calls; }
+  std::size_t in_flight() const override { return queue.in_flight(); }
+  RecordingQueue queue;
 };
 
 /// Ranks 0, 1, … with as many requests as `shares` says.
+template <typename OneMember>
 struct Team {
   Team(Operation operation, std::initializer_list<std::uint64_t> shares)
       : meeting(static_cast<std::ptrdiff_t>(shares.size())) {
     for (const std::uint64_t share : shares) {
-      members.push_back(std::make_unique<Member>(operation, share, meeting));
+      members.push_back(std::make_unique<OneMember>(operation, share, meeting));
       rounds = std::max(rounds, share);
     }
   }
@@ -86,7 +125,7 @@ struct Team {
     std::vector<std::jthread> threads;
     for (auto& member : members) threads.emplace_back([&] { member->run(rounds); });
   }
-  Member& rank(std::size_t number) { return *members.at(number); }
+  OneMember& rank(std::size_t number) { return *members.at(number); }
   void expect_equal_calls() {
     for (const auto& member : members) {
       EXPECT_EQ(member->kinds(), rank(0).kinds());
@@ -94,12 +133,14 @@ struct Team {
     }
   }
   Meeting meeting;
-  std::vector<std::unique_ptr<Member>> members;
+  std::vector<std::unique_ptr<OneMember>> members;
   std::uint64_t rounds = 0;
 };
+using BlockingTeam = Team<BlockingMember>;
+using QueuedTeam = Team<QueuedMember>;
 
 TEST(CollectiveTransfer, RanksWithFewerRequestsTakePartWithoutData) {
-  Team team(Operation::write, {3, 1, 0});
+  BlockingTeam team(Operation::write, {3, 1, 0});
   team.run();
   EXPECT_EQ(team.rank(0).file.calls, (Calls{"write 0+4", "write 8+4", "write 16+4"}));
   EXPECT_EQ(team.rank(1).file.calls, (Calls{"write 0+4", "write", "write"}));
@@ -109,7 +150,7 @@ TEST(CollectiveTransfer, RanksWithFewerRequestsTakePartWithoutData) {
 }
 
 TEST(CollectiveTransfer, EmptyCallsAreThoseOfTheOperation) {
-  Team team(Operation::read_modify_write, {2, 1});
+  BlockingTeam team(Operation::read_modify_write, {2, 1});
   for (auto& member : team.members) member->job.work.sync = SyncPolicy::each;
   team.run();
   EXPECT_EQ(team.rank(0).kinds(), (Calls{"read", "write", "sync", "read", "write", "sync"}));
@@ -120,7 +161,7 @@ TEST(CollectiveTransfer, AnErrorOfOneRankEndsAllAfterEqualCalls) {
   for (const Operation operation : {Operation::write, Operation::read, Operation::read_modify_write})
     for (std::size_t fails_at = 0; fails_at < 6; ++fails_at) {
       SCOPED_TRACE(std::string(name_of(operation)) + ", call " + std::to_string(fails_at) + " fails");
-      Team team(operation, {1000, 1000, 500});
+      BlockingTeam team(operation, {1000, 1000, 500});
       for (auto& member : team.members) member->job.work.sync = SyncPolicy::each;
       team.rank(1).file.fails_at = fails_at;
       team.run();
@@ -133,7 +174,7 @@ TEST(CollectiveTransfer, AnErrorOfOneRankEndsAllAfterEqualCalls) {
 }
 
 TEST(CollectiveTransfer, AnErrorInTheLastRoundsIsThrownToo) {
-  Team team(Operation::write, {3, 3});
+  BlockingTeam team(Operation::write, {3, 3});
   team.rank(0).file.fails_at = 2;
   team.run();
   EXPECT_TRUE(team.rank(0).threw);
@@ -141,7 +182,7 @@ TEST(CollectiveTransfer, AnErrorInTheLastRoundsIsThrownToo) {
 }
 
 TEST(CollectiveTransfer, TheWatchOfOneRankEndsAll) {
-  Team team(Operation::write, {1000, 1000});
+  BlockingTeam team(Operation::write, {1000, 1000});
   team.rank(1).job.watch.allowed = 1;
   team.run();
   for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::ended);
@@ -150,79 +191,20 @@ TEST(CollectiveTransfer, TheWatchOfOneRankEndsAll) {
 }
 
 TEST(CollectiveTransfer, StopsAtTheDeadlineOfOneRankAndGoesOnTogether) {
-  Team team(Operation::write, {1000, 1000});
+  BlockingTeam team(Operation::write, {1000, 1000});
   team.rank(0).deadline_ticks = 1;
   team.run();
   for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::deadline);
   team.expect_equal_calls();
 }
 
-/// A rank of a collective transfer with requests in flight.
-struct QueuedMember final : Agreement {
-  static constexpr std::uint32_t depth = 3;
-  QueuedMember(Operation operation, std::uint64_t own_requests, Meeting& meeting_)
-      : job(operation, std::max<std::uint64_t>(own_requests, 1)), requests(own_requests), meeting(meeting_) {
-    job.memory.resize(depth * slot_bytes);
-    job.work.memory = job.memory;
-    job.work.depth = depth;
-    job.work.slot_bytes = slot_bytes;
-  }
-  Wish agree(Wish mine) override {
-    EXPECT_EQ(queue.in_flight(), 0U) << "ranks must be free to leave";
-    ++agreements;
-    return meeting.agree(mine);
-  }
-  void run(std::uint64_t rounds) {
-    QueuedTransfer transfer(job.work, queue, job.timer, job.tally, job.watch);
-    try {
-      stop = transfer.run_collective(requests, rounds, deadline_ticks, *this);
-    } catch (const IoError&) {
-      threw = true;
-    }
-    EXPECT_EQ(queue.in_flight(), 0U);
-    meeting.leave();
-  }
-  static constexpr std::uint64_t slot_bytes = 4;
-  Job job;
-  RecordingQueue queue;
-  std::uint64_t requests;
-  std::uint64_t deadline_ticks = 0;
-  Meeting& meeting;
-  Stop stop = Stop::ended;
-  bool threw = false;
-  int agreements = 0;
-};
-
-struct QueuedTeam {
-  QueuedTeam(Operation operation, std::initializer_list<std::uint64_t> shares)
-      : meeting(static_cast<std::ptrdiff_t>(shares.size())) {
-    for (const std::uint64_t share : shares) {
-      members.push_back(std::make_unique<QueuedMember>(operation, share, meeting));
-      rounds = std::max(rounds, share);
-    }
-  }
-  void run() {
-    std::vector<std::jthread> threads;
-    for (auto& member : members) threads.emplace_back([&] { member->run(rounds); });
-  }
-  void expect_equal_calls() {
-    for (const auto& member : members) {
-      EXPECT_EQ(member->queue.file.calls.size(), members[0]->queue.file.calls.size());
-      EXPECT_EQ(member->agreements, members[0]->agreements);
-    }
-  }
-  Meeting meeting;
-  std::vector<std::unique_ptr<QueuedMember>> members;
-  std::uint64_t rounds = 0;
-};
-
 TEST(QueuedCollectiveTransfer, RanksWithFewerRequestsTakePartWithoutData) {
   QueuedTeam team(Operation::write, {5, 2, 0});
   team.run();
-  EXPECT_EQ(team.members[0]->queue.file.calls.size(), 5U);
-  EXPECT_EQ(team.members[1]->queue.file.calls, (Calls{"write 0+4", "write 8+4", "write", "write", "write"}));
-  EXPECT_EQ(team.members[1]->job.tally.requests, 2U);
-  EXPECT_EQ(team.members[2]->job.tally.requests, 0U);
+  EXPECT_EQ(team.rank(0).queue.file.calls.size(), 5U);
+  EXPECT_EQ(team.rank(1).queue.file.calls, (Calls{"write 0+4", "write 8+4", "write", "write", "write"}));
+  EXPECT_EQ(team.rank(1).job.tally.requests, 2U);
+  EXPECT_EQ(team.rank(2).job.tally.requests, 0U);
   for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::finished);
   team.expect_equal_calls();
 }
@@ -231,27 +213,27 @@ TEST(QueuedCollectiveTransfer, AnErrorOfOneRankEndsAllAfterEqualCalls) {
   for (std::size_t fails_at = 0; fails_at < 8; ++fails_at) {
     SCOPED_TRACE("call " + std::to_string(fails_at) + " fails");
     QueuedTeam team(Operation::write, {1000, 1000, 500});
-    team.members[1]->queue.file.fails_at = fails_at;
+    team.rank(1).queue.file.fails_at = fails_at;
     team.run();
-    EXPECT_TRUE(team.members[1]->threw);
-    EXPECT_EQ(team.members[0]->stop, Stop::ended);
-    EXPECT_LT(team.members[0]->job.tally.requests, 1000U) << "the others do not go on to the end";
+    EXPECT_TRUE(team.rank(1).threw);
+    EXPECT_EQ(team.rank(0).stop, Stop::ended);
+    EXPECT_LT(team.rank(0).job.tally.requests, 1000U) << "the others do not go on to the end";
     team.expect_equal_calls();
   }
 }
 
 TEST(QueuedCollectiveTransfer, WhatFailsInFlightEndsAllAfterEqualCalls) {
   QueuedTeam team(Operation::read, {1000, 1000});
-  team.members[0]->queue.fails_to_complete = true;
+  team.rank(0).queue.fails_to_complete = true;
   team.run();
-  EXPECT_TRUE(team.members[0]->threw);
-  EXPECT_EQ(team.members[1]->stop, Stop::ended);
+  EXPECT_TRUE(team.rank(0).threw);
+  EXPECT_EQ(team.rank(1).stop, Stop::ended);
   team.expect_equal_calls();
 }
 
 TEST(QueuedCollectiveTransfer, StopsAtTheDeadlineOfOneRankTogether) {
   QueuedTeam team(Operation::write, {1000, 1000});
-  team.members[0]->deadline_ticks = 1;
+  team.rank(0).deadline_ticks = 1;
   team.run();
   for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::deadline);
   team.expect_equal_calls();

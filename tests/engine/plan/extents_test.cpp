@@ -56,7 +56,12 @@ TEST(Extents, OfARankWithoutWorkAreNone) {
 TEST(Extents, RefuseWhatThePlanDoesNotHave) {
   EXPECT_THROW(extents(case_text(), {.case_number = 2}), InputError);
   EXPECT_THROW(extents(case_text(), {.rank = 1}), InputError);
-  EXPECT_THROW(extents(case_text(), {.operation = "reread"}), InputError);
+  try {
+    extents(case_text(), {.operation = "reread"});
+    ADD_FAILURE() << "an operation that the case does not have";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.remedy(), "it has write, read");
+  }
 }
 
 }  // namespace

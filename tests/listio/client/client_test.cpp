@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "registration/memory.hpp"
 #include "service.hpp"
 
 namespace strider::listio {
@@ -277,6 +278,45 @@ TEST(ClientTest, OnlyADomainHasCosts) {
   for (int attempt = 0; attempt < 5 && std::abs(slope - 0.77) > 0.3; ++attempt)
     slope = client.calibrate_registration().registering.slope;
   EXPECT_NEAR(slope, 0.77, 0.3);
+}
+
+/// A list of two pieces.
+void write_some(Client& client, const File& file) {
+  const auto bytes = some_bytes(8192, 1);
+  const std::vector<iovec> memory{{const_cast<std::byte*>(&bytes[0]), 1000},
+                                  {const_cast<std::byte*>(&bytes[4096]), 1000}};  // only read
+  const std::vector<ByteRun> runs{{0, 2000}};
+  client.write_list(file, memory, runs);
+}
+
+ClientOptions locking(Method method) { return {.transport = "tcp", .method = method, .registration = "mlock"}; }
+
+TEST(ClientTest, PacksWhereThereIsNoMemoryToMeasureMethodsWith) {
+  const Service service(1);
+  const auto write = [&] {
+    Client client(service.volume(), locking(Method::hybrid));
+    const File file = client.open("data", Creation::if_missing);
+    for (int i = 0; i < 4; ++i) write_some(client, file);
+    return client.counters().packed_lists == 4 ? 0 : 1;
+  };
+  // The two buffers of 1 MiB to pack into have 512 pages; what is measured with would need 256 more.
+  EXPECT_EQ(with_little_memory(600, write), 0);
+}
+
+TEST(ClientTest, SaysWhenThereIsNoMemoryToPackIntoAndGoesOn) {
+  const Service service(1);
+  const auto write = [&] {
+    Client client(service.volume(), locking(Method::pack));
+    const File file = client.open("data", Creation::if_missing);
+    try {
+      write_some(client, file);
+      return 1;
+    } catch (const std::system_error& error) {
+      if (error.code().value() != ENOMEM) return 2;
+    }
+    return client.size(file) == 0 ? 0 : 3;
+  };
+  EXPECT_EQ(with_little_memory(100, write), 0);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from strider.engine import Json
 from strider.launch.display import Lines, LiveTable, Silent, choose_display
-from strider.launch.messages import message
+from strider.launch.messages import message, messages
 from strider.launch.state import RunState
 from strider.launch.tail import Tail, close_events
 from strider.suite import CheckedPlan
@@ -179,3 +179,39 @@ def test_an_error_of_the_whole_run_names_no_case() -> None:
 def test_an_error_between_operations_names_its_case() -> None:
     between = {"operation": None, "kind": "stall", "file": "", "call": "", "errno": 0, "message": "silent"}
     assert message({**IO_ERROR, **between, "remedy": ""}) == "case 3, rank 1 on n1: silent"
+
+
+def test_an_error_of_several_ranks_is_told_once() -> None:
+    other = {"rank": 2, "offset": 8192, "message": "no space left on this device"}
+    (line,) = messages([IO_ERROR, {**IO_ERROR, **other}], {3: 4})
+    assert line == (
+        "case 3, write, repetition 0, 2 of 4 ranks, the first: rank 1 on n1: pwrite: "
+        "No space left on device (ENOSPC) in /t/c0003.0 at offset 4096, 1 MiB: free some"
+    )
+
+
+def test_other_cases_phases_and_errors_are_told_apart() -> None:
+    others: list[dict[str, Json]] = [
+        {"case": 4},
+        {"repetition": 1},
+        {"operation": "read"},
+        {"errno": 5},
+        {"call": "fsync"},
+    ]
+    events = [IO_ERROR, *({**IO_ERROR, **other} for other in others)]
+    assert messages(events, {}) == [message(event) for event in events]
+
+
+def test_errors_of_one_rank_are_counted() -> None:
+    (line,) = messages([IO_ERROR, {**IO_ERROR, "offset": 8192}], {3: 4})
+    assert "rank 1 on n1" in line
+    assert "(2 times)" in line
+
+
+def test_what_moves_no_bytes_is_at_no_offset() -> None:
+    nowhere = {"operation": "connect", "call": "connect", "offset": 0, "length": 0, "errno": 111}
+    assert message({**IO_ERROR, **nowhere}) == (
+        "case 3, connect, repetition 0, rank 1 on n1: connect: Connection refused (ECONNREFUSED): "
+        "No space left on device in /t/c0003.0: free some"
+    )
+    assert "at offset 0, 1 MiB" in message({**IO_ERROR, "offset": 0})

@@ -53,14 +53,14 @@ def test_the_largest_case_must_fit_and_the_sum_need_not(
     assert errors(plan, description) == []
     machine(free=2 * GIB + 16 * MIB - 1)
     (message,) = errors(plan, description)
-    assert "/data has 2.02 GiB free, and case 2 needs 2.02 GiB" in message
+    assert "/data has 2.02 GiB free, and case 2 needs 2 GiB and 16 MiB to spare" in message
     assert "make room" in message
 
 
 def test_the_files_must_fit(checked: Checked, machine: Callable[..., None], description: Description) -> None:
     machine(files=100)
     (message,) = errors(checked({"files": 90}), description)
-    assert message.startswith("/data can take 100 more files, and case 1 needs 106: ")
+    assert message.startswith("/data can take 100 more files, and case 1 needs 90 and 16 to spare: ")
 
 
 def test_a_file_system_without_a_limit_on_files_takes_any(

@@ -179,7 +179,7 @@ def test_progress_is_told_and_interruption_ends_all_threads(
 
     def unlink_later(name: str, dir_fd: int) -> None:
         """Else all may be gone before anybody looks."""
-        interrupted.wait(10)
+        interrupted.wait(60)
         unlink(name, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "unlink", unlink_later)

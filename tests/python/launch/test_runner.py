@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from strider.errors import ExitCode, StriderError
 from strider.launch import Outcome, Watching, execute
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
-from strider.launch.process import _descendants
+from strider.launch.process import _descendants, interruptions
 from strider.launch.state import RunState
 from strider.suite import Changes, check
 from strider.suite.document import parse
@@ -69,15 +70,17 @@ def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
         changes = Changes(list(settings), str(target))
         checked = check(build(parse(SUITE, "s.toml"), engine.description, changes), engine)
         launcher = choose("mpiexec", engine.version.mpi)
-        return execute(
-            checked,
-            engine,
-            launcher,
-            tmp_path / "store",
-            display or Silent(),
-            Console(file=io.StringIO()),
-            Watching(ceilings="none"),
-        )
+        with interruptions() as interrupted:
+            return execute(
+                checked,
+                engine,
+                launcher,
+                tmp_path / "store",
+                display or Silent(),
+                Console(file=io.StringIO()),
+                interrupted,
+                Watching(ceilings="none"),
+            )
 
     return start
 
@@ -146,6 +149,24 @@ def test_an_interrupted_run_keeps_what_was_measured(run: Run, target: Path, numb
     assert contents(target) == ["precious"]
 
 
+def test_a_signal_after_the_last_event_cuts_nothing_short(run: Run) -> None:
+    class AtEnd(Silent):
+        def show(self, state: RunState) -> None:
+            if state.end and not seen:
+                seen.append(state.end["status"])
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        def close(self) -> None:
+            # Where the engine was gone before anybody looked, it comes a little later.
+            if not seen:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    seen: list[Json] = []
+    outcome = run(display=AtEnd())
+    assert (outcome.status, outcome.exit_code, outcome.samples) == ("complete", ExitCode.OK, 8)
+    assert sealed(outcome)["status"] == "complete"
+
+
 def test_the_handlers_of_signals_are_as_before(run: Run) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     run()
@@ -169,7 +190,10 @@ def test_a_killed_rank_ends_the_run_with_its_samples_kept(run: Run, target: Path
     with no_process_left():
         outcome = run(*ENDLESS, display=Watcher(4, lambda: os.kill(ranks()[-1], signal.SIGKILL)))
     assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
-    assert "the engine ended early" in outcome.reason
+    assert re.fullmatch(
+        r"a rank was killed \(signal 9\) in case 1( write| read)?, as when memory runs out: see dmesg",
+        outcome.reason,
+    )
     last = events(outcome)[-1]
     assert (last["event"], last["by"], last["status"]) == ("end", "launcher", "failed")
     assert sum(event["event"] == "sample" for event in events(outcome)) == outcome.samples >= 4

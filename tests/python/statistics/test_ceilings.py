@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from limits_builders import Result, of_clients, of_node, run_of
+from strider.engine import Engine
 from strider.statistics import summarize
 from strider.statistics.ceilings import Ceilings
 from strider.statistics.exceeding import OWN_CLIENTS, Exceeding
@@ -79,12 +79,21 @@ def test_what_was_at_the_device_is_not_accused(result: Result) -> None:
     assert exceeding(result, DEVICE) is None
 
 
-def test_clients_of_their_own_are_those_of_the_engine() -> None:
-    """Besides listio, whose servers are Strider's own; the engine does not describe it as one."""
-    interfaces = Path(__file__).parents[3] / "engine" / "interfaces"
-    sources = {file.stem: file.read_text("utf-8") for file in interfaces.glob("*.cpp")}
-    found = {name for name, text in sources.items() if ".own_client = true" in text}
-    assert found | {"listio"} == OWN_CLIENTS
+@pytest.mark.parametrize(
+    ("name", "own_client", "accused"),
+    [("posix", False, True), ("posix", None, True), ("nfs", None, False), ("novel", True, False)],
+)
+def test_the_engine_says_which_interface_has_a_client_of_its_own(
+    name: str, own_client: bool | None, accused: bool
+) -> None:
+    result = Result("read", interface={"name": name}, keys={"own_client": own_client})
+    assert (exceeding(result, DEVICE) is not None) is accused
+
+
+def test_clients_of_their_own_in_older_runs_are_those_that_the_engine_tells(engine: Engine) -> None:
+    available = [interface for interface in engine.description.interfaces if interface.available]
+    told = {interface.name for interface in available if interface.capabilities["own_client"]}
+    assert told == OWN_CLIENTS & {interface.name for interface in available}
 
 
 OUTSIDE = {"counters": [("network", "eth0", {"received_bytes": 100 * MIB})]}

@@ -21,6 +21,19 @@ def run_dir(tmp_path: Path) -> Path:
     return RunBuilder([CaseSpec(), CaseSpec(clients=3)], repetitions=2, warmup=1).write(tmp_path / RUN)
 
 
+def test_cases_know_what_the_check_found(run_dir: Path) -> None:
+    assert {case.own_client for case in load(run_dir).cases.values()} == {None}, "an older engine"
+    document = json.loads((run_dir / "run.json").read_text())
+    for case in document["check"]["cases"]:
+        case.update(own_client=case["case"] == 2, request_bytes=4096)
+    (run_dir / "run.json").write_text(json.dumps(document))
+    found = load(run_dir).cases
+    assert [(found[number].own_client, found[number].request_bytes) for number in (1, 2)] == [
+        (False, 4096),
+        (True, 4096),
+    ]
+
+
 def test_everything_that_was_written_is_there(run_dir: Path) -> None:
     run = load(run_dir)
     assert (run.id, run.status, run.plan.suite.name) == (RUN, "complete", "synthetic")

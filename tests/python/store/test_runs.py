@@ -8,7 +8,7 @@ import pytest
 
 from builders import CaseSpec, RunBuilder
 from strider.errors import StriderError
-from strider.store import list_runs, resolve
+from strider.store import RunSummary, list_runs, resolve
 
 OLD, NEW, OTHER = (
     "2026-11-20-101112-quick-abcd",
@@ -75,3 +75,20 @@ def test_killed_and_damaged_runs_are_listed_for_what_they_are(store: Path) -> No
 def test_other_folders_in_the_store_are_no_runs(store: Path) -> None:
     (store / "notes").mkdir()
     assert len(list_runs(store)) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "samples", "errors", "condition", "words"),
+    [
+        ("complete", 6, 0, "complete", "complete"),
+        ("complete", 6, 1, "errors", "ended with 1 error"),
+        ("complete", 0, 2, "failed", "nothing measured, 2 errors"),
+        ("interrupted", 0, 2, "interrupted", "interrupted, 2 errors"),
+        ("failed", 3, 0, "failed", "failed"),
+    ],
+)
+def test_no_run_with_errors_looks_like_success(
+    status: str, samples: int, errors: int, condition: str, words: str
+) -> None:
+    run = RunSummary("r", Path("r"), "s", status, samples=samples, errors=errors)
+    assert (run.condition, run.shown_status) == (condition, words)

@@ -95,7 +95,7 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         "block =",
         "size =",
         14,
-        '"size" does not apply to pattern segmented: it belongs to random',
+        '"size" does not apply to pattern segmented: it belongs to random; segmented takes ',
     ),
     "an option without its interface": (
         "block =",
@@ -294,3 +294,13 @@ def test_a_file_that_is_no_text_is_named(description: Description, tmp_path: Pat
 def test_the_target_may_be_left_out_where_it_is_not_needed(description: Description) -> None:
     document = parse(SUITE.replace('target = "/data"\n', ""), "s.toml")
     assert build(document, description, Changes(), target="optional").plan.target == ""
+
+
+def test_an_unknown_table_hides_no_other_mistake(description: Description) -> None:
+    text = SUITE.replace('"segmented"', '"segmentd"').replace("[[case]]", "[options]\na = 1\n[[case]]")
+    with pytest.raises(SuiteError) as caught:
+        build(parse(text, "s.toml"), description, Changes())
+    lines = caught.value.message.splitlines()
+    assert len(lines) == 2
+    assert 'unknown table "options"' in lines[0]
+    assert 'unknown pattern "segmentd"' in lines[1]

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from strider.engine import Json
-from strider.importers.imported import CaseDraft, Imported, SuiteDraft, size
+from strider.importers.imported import CaseDraft, Imported, SuiteDraft, origin, size
 from strider.importers.ior import table
 from strider.importers.ior.checks import INTERFACES, check
 from strider.importers.ior.hints import hints_of
 from strider.importers.ior.table import TestInfo
 from strider.importers.ior.workload import Workload
 from strider.importers.options import Settings, Surroundings
-from strider.suite.mistakes import Mistakes, Place
+from strider.suite.mistakes import Mistakes
 
 _SOURCES = {
     "interface": "api",
@@ -63,19 +63,13 @@ def make(tests: Sequence[Settings], source: str, surroundings: Surroundings) -> 
         drafter.case(f"TestID {number}" if len(drafts) > 1 else "") for number, drafter in enumerate(drafts)
     ]
     per_node = {workload.tasks_per_node for workload in workloads if workload.tasks_per_node}
-    draft = SuiteDraft(
+    draft = SuiteDraft.of_tests(
+        "ior",
         source,
-        {
-            "name": "ior",
-            "description": source if source.startswith("ior ") else f"IOR's {Path(source).name}",
-            "target": target,
-            # One test after the other, as IOR does it.
-            "interleave": "none",
-            **({"ranks_per_node": per_node.pop()} if len(per_node) == 1 else {}),
-        },
+        f"IOR's {Path(source).name}",
+        (target, workloads[0].settings.place("testFile")),
+        per_node.pop() if len(per_node) == 1 else None,
         cases,
-        {"target": _where(workloads[0].settings.place("testFile"))},
-        [f"Made from {source} by Strider."],
     )
     notes = list(
         dict.fromkeys(note for drafter in drafts for note in (*drafter.settings.notes(), *drafter.notes))
@@ -118,7 +112,7 @@ class _Drafter:
             **self._interface_options(),
         }
         given = self.settings.by_name
-        places = {key: _where(given[_SOURCES[key]].place) for key in keys if _SOURCES.get(key) in given}
+        places = {key: origin(given[_SOURCES[key]].place) for key in keys if _SOURCES.get(key) in given}
         return CaseDraft(keys, self.settings.line, places)
 
     def _note(self, option: str, message: str) -> None:
@@ -258,10 +252,6 @@ def _info(work: Workload, number: int) -> TestInfo:
             *(("read",) if asked.reads or asked.checks_read else ()),
         ),
     )
-
-
-def _where(place: Place) -> int | str:
-    return place.line or place.text
 
 
 def _target(workloads: Sequence[Workload], mistakes: Mistakes) -> str:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from strider.engine import Json
-from strider.importers.imported import CaseDraft, Imported, SuiteDraft, size
+from strider.importers.imported import CaseDraft, Imported, SuiteDraft, origin, size
 from strider.importers.mdtest import summary
 from strider.importers.mdtest.checks import INTERFACES, check
 from strider.importers.mdtest.summary import TestInfo
 from strider.importers.mdtest.workload import Workload
-from strider.suite.mistakes import Mistakes, Place
+from strider.suite.mistakes import Mistakes
 
 _SOURCES: dict[str, tuple[str, ...]] = {
     "interface": ("api",),
@@ -54,20 +54,13 @@ def make(workloads: Sequence[Workload], source: str) -> Imported:
     cases = [
         drafter.case(f"test {number}" if len(tests) > 1 else "") for number, drafter in enumerate(drafters, 1)
     ]
-    per_node = workloads[0].surroundings.tasks_per_node
-    draft = SuiteDraft(
+    draft = SuiteDraft.of_tests(
+        "mdtest",
         source,
-        {
-            "name": "mdtest",
-            "description": source if source.startswith("mdtest ") else f"mdtest as in {source}",
-            "target": target,
-            # One iteration after the other, as mdtest does it.
-            "interleave": "none",
-            **({"ranks_per_node": per_node} if per_node else {}),
-        },
+        f"mdtest as in {source}",
+        (target, workloads[0].settings.place("dirpath")),
+        workloads[0].surroundings.tasks_per_node,
         cases,
-        {"target": _where(workloads[0].settings.place("dirpath"))},
-        [f"Made from {source} by Strider."],
     )
     notes = list(
         dict.fromkeys(
@@ -109,7 +102,7 @@ class _Drafter:
         }
         self._note_rest()
         places = {
-            key: _where(settings.place(*options))
+            key: origin(settings.place(*options))
             for key in keys
             for options in [_SOURCES.get(key, ())]
             if any(option in settings.by_name for option in options)
@@ -248,10 +241,6 @@ def _info(work: Workload, tasks: int) -> TestInfo:
         shows_rate=both or not work.flag("print_time"),
         shows_time=both or work.flag("print_time"),
     )
-
-
-def _where(place: Place) -> int | str:
-    return place.line or place.text
 
 
 def _target(workloads: Sequence[Workload], mistakes: Mistakes) -> str:

@@ -1,0 +1,56 @@
+#include "listio/client/runs.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr std::string_view prefix = "strider-", infix = ".case";
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char each) { return each >= '0' && each <= '9'; });
+}
+
+/// How many names that were.
+std::uint64_t remove_with_all_below(Client& client, const std::string& path, EntryKind kind) {
+  if (kind == EntryKind::file) {
+    client.unlink(path);
+    return 1;
+  }
+  std::uint64_t removed = 1;
+  for (const auto& [name, below] : client.read_directory(path))
+    removed += remove_with_all_below(client, path + "/" + name, below);
+  client.remove_directory(path);
+  return removed;
+}
+
+}  // namespace
+
+std::string_view run_of(std::string_view name) {
+  const std::size_t end = name.rfind(infix);
+  if (!name.starts_with(prefix) || end == std::string_view::npos || end <= prefix.size()) return {};
+  const std::string_view numbers = name.substr(end + infix.size());
+  const std::size_t dot = std::min(numbers.find('.'), numbers.size());
+  const bool is_ours = is_number(numbers.substr(0, dot)) && dot < numbers.size() && is_number(numbers.substr(dot + 1));
+  return is_ours ? name.substr(0, end) : std::string_view();
+}
+
+std::map<std::string, std::uint64_t> find_runs(Client& client) {
+  std::map<std::string, std::uint64_t> runs;
+  for (const auto& [name, kind] : client.read_directory(""))
+    if (const std::string_view run = run_of(name); !run.empty()) ++runs[std::string(run)];
+  return runs;
+}
+
+std::uint64_t remove_run(Client& client, const std::string& run) {
+  std::uint64_t removed = 0;
+  for (const auto& [name, kind] : client.read_directory(""))
+    if (!run.empty() && run_of(name) == run) removed += remove_with_all_below(client, name, kind);
+  if (removed == 0)
+    throw InputError("run", "the volume has nothing of '" + run + "'", "name a run as strider listio check does");
+  return removed;
+}
+
+}  // namespace strider::listio

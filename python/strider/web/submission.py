@@ -1,0 +1,60 @@
+"""A suite that was submitted from the page, whatever runs it."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+_OUTPUT_BYTES = 1 << 14
+"""Of what a job printed, so much of the end is shown."""
+
+
+@dataclass(kw_only=True)
+class Submission:
+    """A suite that was submitted.
+
+    Attributes:
+        id: Its name on the page.
+        suite: Name of the suite.
+        folder: Where its suite file and its output are.
+        run: Id of its run; empty before the run directory is there.
+        output: The end of what it printed, as far as that was looked at.
+    """
+
+    id: str
+    suite: str
+    folder: Path
+    run: str = ""
+    output: str = ""
+
+    @property
+    def file(self) -> Path:
+        """Its suite file: a path that no other run's command has in it."""
+        return self.folder / f"{self.suite}.toml"
+
+    @property
+    def output_file(self) -> Path:
+        """Where what it prints goes."""
+        return self.folder / "output"
+
+    def write(self, text: str) -> None:
+        """Makes its folder with its suite file.
+
+        Raises:
+            OSError: That cannot be done.
+        """
+        self.folder.mkdir(parents=True)
+        self.file.write_text(text, encoding="utf-8")
+
+    def look_at_output(self) -> None:
+        """Takes the end of what it has printed; what was taken before stays where there is nothing."""
+        with contextlib.suppress(OSError), self.output_file.open("rb") as output:
+            output.seek(max(0, self.output_file.stat().st_size - _OUTPUT_BYTES))
+            self.output = output.read().decode("utf-8", "replace")
+
+
+def new_id() -> str:
+    """A name that nobody guesses and nobody else has."""
+    return secrets.token_hex(6)

@@ -1,0 +1,65 @@
+#include "runner/phase.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "interfaces/folder.hpp"
+#include "mpi_session.hpp"
+#include "plan/plans.hpp"
+#include "runner/case_runner.hpp"
+
+namespace strider {
+namespace {
+
+constexpr std::chrono::milliseconds time_for_facts{300};
+
+/// Moves nothing, and thinks for long when it is asked for its facts.
+class PonderousFile final : public File {
+ public:
+  void write(const Request&) override {}
+  void read(const Request&) override {}
+  void sync() override {}
+  void close() override {}
+  Facts facts() const override {
+    std::this_thread::sleep_for(time_for_facts);
+    return {{"mood", "ponderous"}};
+  }
+};
+
+class Ponderous final : public Interface {
+ public:
+  explicit Ponderous(const Settings&) {}
+  std::unique_ptr<File> open(const OpenRequest&) override { return std::make_unique<PonderousFile>(); }
+  void remove(const std::string&) override {}
+};
+
+constexpr InterfaceEntry ponderous{
+    "ponderous", "", {.storage = false, .collective = false}, {}, make_interface<Ponderous>};
+
+double seconds(std::chrono::steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+TEST(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
+  need_mpi();
+  const Folder folder;
+  EventStream events(folder.file("events.jsonl"));
+  RunContext context;
+  context.nodes = find_nodes(0, {.stall_timeout_s = 60});
+  context.events = &events;
+  Plan plan = good_plan({case_text(R"("operations": ["write"])")});
+  ASSERT_EQ(plan.cases.size(), 1U);
+  plan.cases[0].interface = &ponderous;
+  const Schedule schedule(plan);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const TurnOutcome outcome = run_turn(context, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+  const double all_s = seconds(std::chrono::steady_clock::now() - begin);
+
+  ASSERT_FALSE(outcome.failed);
+  const double phase_s = 65536.0 / 1048576 / outcome.rates.at("write");
+  EXPECT_LE(phase_s + seconds(time_for_facts), all_s);
+}
+
+}  // namespace
+}  // namespace strider

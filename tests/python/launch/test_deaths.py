@@ -1,0 +1,52 @@
+"""Why an engine ended that did not say so itself."""
+
+import pytest
+
+from strider.launch.deaths import cause_of_death, is_banner
+from strider.launch.state import RunState
+
+
+def state(*, progress: str = "") -> RunState:
+    """A run in its second case."""
+    found = RunState(4)
+    found.add({"event": "case", "case": 2})
+    if progress:
+        counts = {"bytes_done": 0, "bytes_total": 8, "elapsed_s": 0.0, "planned_phases": 4}
+        found.add({"event": "progress", "case": 2, "operation": progress, **counts})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("returncode", "words"),
+    [
+        (9, "a rank was killed (signal 9) in case 2, as when memory runs out: see dmesg"),
+        (137, "a rank was killed (signal 9) in case 2, as when memory runs out: see dmesg"),
+        (139, "a rank crashed (signal 11, SIGSEGV) in case 2: see engine.log of the run"),
+        (15, "a rank was ended by signal 15 (SIGTERM) in case 2: see who sent it"),
+        (-9, "the launcher was killed (signal 9) in case 2: see who ended it, or dmesg"),
+        (3, "the engine ended early (exit status 3) in case 2"),
+        (255, "the engine ended early (exit status 255) in case 2"),
+        (None, "the engine ended early (exit status None) in case 2"),
+    ],
+)
+def test_launchers_say_by_their_exit_status_what_happened(returncode: int | None, words: str) -> None:
+    assert cause_of_death(returncode, state()) == words
+
+
+def test_it_is_said_where_the_run_was() -> None:
+    assert "in case 2 write," in cause_of_death(9, state(progress="write"))
+    assert "before the first case," in cause_of_death(9, RunState(4))
+
+
+def test_the_banner_of_mpich_is_told_from_messages() -> None:
+    log = """\
+strider-engine: out of memory
+===================================================================================
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   EXIT CODE: 9
+===================================================================================
+YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)
+This typically refers to a problem with your application.
+Please see the FAQ page for debugging suggestions
+"""
+    assert [line for line in log.splitlines() if not is_banner(line)] == ["strider-engine: out of memory"]

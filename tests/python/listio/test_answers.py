@@ -1,0 +1,67 @@
+"""Volumes whose servers are asked before a run."""
+
+from pathlib import Path
+
+import pytest
+
+from strider.engine import Json
+from strider.listio import VOLUME_FILE, problems, restart_commands, serve_command
+from strider.listio.answers import volumes
+from strider.listio.hosts import HOSTS_FILE, HostRecord
+from strider.suite.plan import Plan, PlannedCase, Repetitions, SuiteTitle
+
+ELSEWHERE = "/elsewhere/listio-volume.json"
+
+
+def plan(*interfaces: dict[str, Json]) -> Plan:
+    cases = [
+        PlannedCase(
+            case=number,
+            clients=1,
+            interface=interface,
+            pattern={"name": "segmented"},
+            operations=["write"],
+            repetitions=Repetitions(min=1, max=1),
+        )
+        for number, interface in enumerate(interfaces, 1)
+    ]
+    return Plan(suite=SuiteTitle(name="s"), target="/t", ranks=1, cases=cases)
+
+
+@pytest.mark.parametrize(
+    ("interfaces", "named", "above"),
+    [
+        ([{"name": "posix"}], [], "unused"),
+        ([{"name": "listio", "volume": ""}, {"name": "listio"}], [], "used"),
+        ([{"name": "listio", "volume": ELSEWHERE}], [ELSEWHERE], "unused"),
+        ([{"name": "listio"}, {"name": "listio", "volume": ELSEWHERE}], [ELSEWHERE], "used"),
+    ],
+)
+def test_each_volume_that_cases_use_is_asked(
+    tmp_path: Path, interfaces: list[Json], named: list[str], above: str
+) -> None:
+    (tmp_path / VOLUME_FILE).write_text("{}")
+    expected = {*map(Path, named), *([tmp_path / VOLUME_FILE] if above == "used" else [])}
+    assert volumes(plan(*interfaces), tmp_path / "target") == expected
+
+
+def test_what_a_run_brings_for_itself_cannot_be_asked_before(tmp_path: Path) -> None:
+    assert volumes(plan({"name": "listio"}), tmp_path) == set()
+
+
+def test_a_server_that_does_not_answer_is_named_once() -> None:
+    dead = {
+        "server": 0,
+        "address": "h:1",
+        "answers": False,
+        "error": "server 0 (h:1): h:1: Connection refused",
+    }
+    alive = {"server": 1, "address": "h:2", "answers": True}
+    assert list(problems([dead, alive])) == ["server 0 does not answer: Connection refused"]
+
+
+def test_servers_are_started_again_where_they_were(tmp_path: Path) -> None:
+    assert restart_commands(tmp_path) == f"strider listio stop {tmp_path}, then {serve_command(tmp_path)}"
+    record = HostRecord(program="p", hosts=["one", "two", "one"])
+    (tmp_path / HOSTS_FILE).write_text(record.model_dump_json())
+    assert serve_command(tmp_path) == f"strider listio serve {tmp_path} --hosts one,two"
