@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strider.report.figures.points import Point
 from strider.report.figures.style import LINES, SeriesStyle, config, wrapped
+
+if TYPE_CHECKING:
+    import altair as alt
 
 WIDTH, BAR_STEP = 400, 24
 #: Characters of a line of the labels of bars and groups, and the height of a line.
@@ -28,7 +31,6 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
 
     series = [name for name in look if any(point.series == name for point in points)]
     labels = [wrapped(name, _LABEL) for name in series]
-    groups = list(dict.fromkeys(wrapped(point.group, _HEADING) for point in points))
     step = max(BAR_STEP, _LINE * max(label.count("\n") + 1 for label in labels) + 4)
     base = alt.Chart().encode(
         y=alt.Y(
@@ -57,6 +59,18 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
         for end in ("low", "high")
     ]
     layers = alt.layer(bars, whiskers, *caps).properties(width=WIDTH, height=alt.Step(step))
+    chart = layers.facet(
+        row=_blocks(points), data=alt.InlineData(values=_rows(points)), spacing=10
+    ).resolve_scale(y="independent")
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    return {**chart.to_dict(), "config": config(longest)}
+
+
+def _blocks(points: Sequence[Point]) -> alt.Row:
+    """A block for each group, with its name where there are several."""
+    import altair as alt
+
+    groups = list(dict.fromkeys(wrapped(point.group, _HEADING) for point in points))
     header = alt.Header(
         labelOrient="top",
         labelAnchor="start",
@@ -65,12 +79,7 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
         title=None,
         labelExpr=LINES,
     )
-    row = alt.Row("group:N", sort=groups, title=None, header=header if len(groups) > 1 else None)
-    chart = layers.facet(row=row, data=alt.InlineData(values=_rows(points)), spacing=10).resolve_scale(
-        y="independent"
-    )
-    longest = max(len(line) for label in labels for line in label.split("\n"))
-    return {**chart.to_dict(), "config": config(longest)}
+    return alt.Row("group:N", sort=groups, title=None, header=header if len(groups) > 1 else None)
 
 
 def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
