@@ -278,3 +278,22 @@ def test_markup_that_was_typed_is_text(page: Page, server: Server) -> None:
     finished(page)
     expect(page.locator("#results")).to_contain_text(evil)
     open_report(page)
+
+
+def test_labels_of_options_are_not_broken_within_a_word(page: Page, server: Server) -> None:
+    configure(page, server)
+    settled(page)
+    broken = page.evaluate(
+        """() => {
+          document.querySelectorAll("details").forEach((one) => { one.open = true; });
+          const lines = (label) => {
+            const range = document.createRange();
+            range.selectNodeContents(label);
+            return range.getClientRects().length;
+          };
+          const labels = [...document.querySelectorAll(".field > label, .field > .label")];
+          return [labels.length, labels.filter((one) => lines(one) > 1).map((one) => one.textContent)];
+        }"""
+    )
+    assert broken[0] > 20
+    assert broken[1] == []

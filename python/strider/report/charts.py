@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from strider.report.facets import Facets
 from strider.report.figures import rate_by_interface, rate_by_transfer, svg
-from strider.report.figures.points import Point, Whiskers, point_of
+from strider.report.figures.points import FEW, Point, Whiskers, point_of
 from strider.report.figures.style import styles
 from strider.report.wording import NO_STORAGE, plural
 from strider.statistics import OperationSummary
@@ -132,7 +132,7 @@ def whiskers_caption(whiskers: Sequence[Whiskers]) -> str:
     kinds = dict.fromkeys(whiskers)
     names = {
         "95 % interval": "95 % confidence interval of the mean",
-        "minimum and maximum": "minimum and maximum (fewer than 3 repetitions)",
+        "minimum and maximum": f"minimum and maximum ({FEW} or fewer repetitions)",
         "none": "none (1 repetition)",
     }
     return "Mean rate; whiskers: " + ", or ".join(names[kind] for kind in kinds) + "."

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from strider.report.caches import format_served
 from strider.report.numbers import NOTHING, percent, significant
 from strider.statistics import CounterSummary, OperationSummary
+from strider.statistics.counters import FEWEST_TICKS
 from strider.units import MIB
 
 CAPTION = (
     "What the nodes counted, all programs on them, mean of a repetition; CPU and I/O wait in percent of the "
-    "time of all processors, – where that was less than 20 ticks of their clocks (10 ms each)"
+    f"time of all processors, – where that was less than {FEWEST_TICKS} ticks of their clocks (10 ms each)"
 )
-#: Processor time comes in ticks of 1/100 s: shares of fewer than this many would say nothing.
-_FEWEST_TICKS, _TICK_S = 20, 0.01
 
 Cell = Callable[[OperationSummary], str]
 
@@ -58,11 +57,7 @@ def _counted(format_one: Callable[[CounterSummary], str]) -> Cell:
 
 
 def _processor(*names: str) -> Cell:
-    def text(counters: CounterSummary) -> str:
-        measured = counters.processor_time_s >= _FEWEST_TICKS * _TICK_S
-        return percent(counters.processor_share(*names)) if measured else NOTHING
-
-    return _counted(text)
+    return _counted(lambda counters: percent(counters.processor_share(*names)))
 
 
 def _total(source: str, name: str, unit: float = 1.0) -> Cell:

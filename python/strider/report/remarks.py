@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from strider.limits import Analysis
 from strider.report.caches import cache_remarks, is_from_cache, is_from_storage
-from strider.report.reservations import reservations
+from strider.report.reservations import dear_opens, reservations
 from strider.report.steadiness import steadiness
 from strider.report.wording import (
     NO_STORAGE,
@@ -58,6 +59,23 @@ def remarks(
         *steadiness(run, summaries),
     ]
     return [remark for remark in found if remark]
+
+
+def result_remarks(
+    run: Run, summaries: Sequence[OperationSummary], analysis: Analysis | None
+) -> list[tuple[str, str]]:
+    """Each remark once, with its style: what makes rates less than they seem, what limits them, the rest."""
+    said = {
+        *(["cache"] if any(is_from_cache(summary) for summary in summaries) else []),
+        *(["opening"] if dear_opens(summaries) else []),
+    }
+    limits = analysis.sentences_without(said) if analysis else []
+    doubts = [*cache_remarks(summaries), *reservations(summaries)]
+    return [
+        *((sentence, "yellow") for sentence in doubts),
+        *((sentence, "") for sentence in limits),
+        *((sentence, "yellow") for sentence in steadiness(run, summaries)),
+    ]
 
 
 def _host(run: Run) -> str:

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from strider.limits import Analysis
 from strider.report import calls, metadata_table, pivot
-from strider.report.caches import cache_remarks, is_from_cache
 from strider.report.facets import Facets
 from strider.report.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.references import Reference, reference_of
-from strider.report.reservations import dear_opens, reservations
-from strider.report.steadiness import steadiness
+from strider.report.remarks import result_remarks
 from strider.report.thinking import overlap_cell
 from strider.report.wording import (
     constants_line,
@@ -95,7 +93,7 @@ def render(run: Run, console: Console, analysis: Analysis | None = None, most: i
     ):
         if sentence:
             console.print(sentence, highlight=False, markup=False)
-    found = _remarks(run, summaries, analysis)
+    found = result_remarks(run, summaries, analysis)
     for sentence, style in found[:most]:
         console.print(sentence, style=style, highlight=False, markup=False)
     if most is not None and len(found) > most:
@@ -103,23 +101,6 @@ def render(run: Run, console: Console, analysis: Analysis | None = None, most: i
         console.print(text, highlight=False)
     for problem in problems(run, summaries, comparisons):
         console.print(problem, style="bold red", highlight=False, markup=False)
-
-
-def _remarks(
-    run: Run, summaries: Sequence[OperationSummary], analysis: Analysis | None
-) -> list[tuple[str, str]]:
-    """Each remark once, with its style: what makes rates less than they seem, what limits them, the rest."""
-    said = {
-        *(["cache"] if any(is_from_cache(summary) for summary in summaries) else []),
-        *(["opening"] if dear_opens(summaries) else []),
-    }
-    limits = analysis.sentences_without(said) if analysis else []
-    doubts = [*cache_remarks(summaries), *reservations(summaries)]
-    return [
-        *((sentence, "yellow") for sentence in doubts),
-        *((sentence, "") for sentence in limits),
-        *((sentence, "yellow") for sentence in steadiness(run, summaries)),
-    ]
 
 
 def _render_data(

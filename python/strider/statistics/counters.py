@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from strider.store.model import CounterGroup, NodeCounters, Sample
 
+#: Processor time comes in ticks of 1/100 s; shares of fewer than this many say nothing.
+FEWEST_TICKS, _TICK_S = 20, 0.01
 _PROCESSOR = ("user_s", "nice_s", "system_s", "idle_s", "iowait_s", "irq_s", "softirq_s", "steal_s")
 
 
@@ -38,15 +40,15 @@ class CounterSummary:
         total = self.total(source, name)
         return total / self.elapsed_s if total is not None and self.elapsed_s > 0 else None
 
-    @property
-    def processor_time_s(self) -> float:
-        """Time that all processors counted, idle or not; 0 where none did."""
-        return sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
-
     def processor_share(self, *names: str) -> float | None:
-        """Share of the processors' time, 0 to 1, as vmstat gives it in percent: of the times named."""
-        whole = self.processor_time_s
-        return sum(self.total("cpu", name) or 0.0 for name in names) / whole if whole else None
+        """Share of the processors' time, 0 to 1, as vmstat gives it in percent: of the times named.
+
+        None where the clocks ticked less than `FEWEST_TICKS` times: a tick is the least that is counted.
+        """
+        whole = sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
+        if whole < FEWEST_TICKS * _TICK_S:
+            return None
+        return sum(self.total("cpu", name) or 0.0 for name in names) / whole
 
 
 def summarize_counters(samples: Sequence[Sample], counters: Sequence[NodeCounters]) -> CounterSummary | None:

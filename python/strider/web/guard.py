@@ -44,6 +44,7 @@ HEADERS = {
 
 ENTERED = (
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Strider</title>'
+    '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
     '<meta http-equiv="refresh" content="0; url=/"></head><body><p><a href="/">Go on to Strider</a></p>'
     "</body></html>"
 )

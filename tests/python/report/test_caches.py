@@ -21,6 +21,9 @@ from strider.store import NodeCounters, Run, load, load_events
 
 COLD = {"policy": "cold", "action": "fsync, posix_fadvise", "cached_share": 0.0, "examined_by": "cachestat"}
 
+#: What remarks call the one case.
+PLACE = "posix, segmented, 1 MiB, 2 clients"
+
 
 def run_of(tmp_path: Path, **keys: object) -> Run:
     case = CaseSpec(**keys)  # type: ignore[arg-type]
@@ -76,7 +79,9 @@ def test_the_share_is_that_of_all_repetitions(tmp_path: Path) -> None:
 
 def test_a_sentence_says_which_reads_were_none_of_storage(tmp_path: Path) -> None:
     (sentence,) = cache_remarks([read_of(tmp_path, served=0.02)])
-    assert sentence.startswith("1 read (case 1) was served by a cache: at most 2.0 % of the bytes came from")
+    assert sentence.startswith(
+        f"1 read ({PLACE}) was served by a cache: at most 2.0 % of the bytes came from"
+    )
     assert 'cache = "cold"' in sentence
     assert cache_remarks([read_of(tmp_path, served=1.0)]) == []
 
@@ -85,7 +90,7 @@ def test_files_that_stayed_in_memory_are_told(tmp_path: Path) -> None:
     read = read_of(tmp_path, served=0.95, prepared=COLD | {"cached_share": 0.3})
     assert cache_notes(read) == ["not cold"]
     assert cache_remarks([read]) == [
-        "1 read (case 1) was to find caches cold, but up to 30 % of the files stayed in memory."
+        f"1 read ({PLACE}) was to find caches cold, but up to 30 % of the files stayed in memory."
     ]
 
 
@@ -131,7 +136,7 @@ def test_table_rows_and_page_say_it(tmp_path: Path) -> None:
     assert isinstance(console.file, io.StringIO)
     shown = console.file.getvalue()
     assert "from cache" in shown
-    assert "1 read (case 1) was served by a cache: none of the bytes came from storage" in shown
+    assert f"1 read ({PLACE}) was served by a cache: none of the bytes came from storage" in shown
     assert "cache cold" in shown
     write, read = as_rows(run)
     assert (write["served_by_storage"], write["cached_before"]) == (None, None)

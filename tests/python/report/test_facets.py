@@ -8,6 +8,8 @@ from builders import KIB, MIB, CaseSpec, sweep
 from strider.report.facets import Facets
 from strider.store import Case
 
+Options = dict[str, object]
+
 
 def facets_of(specs: Sequence[CaseSpec]) -> Facets:
     return Facets.of(cases_of(specs))
@@ -141,8 +143,16 @@ def listio(**parameters: object) -> dict[str, object]:
 
 
 def test_what_varies_between_names_alone_belongs_to_them_so_that_a_series_is_the_same_in_all() -> None:
-    methods = [{}, {"registration": "model", "strategy": "individual"}, {"registration": "model"}]
-    memory = {"case 1": {}, "case 2": {"holes": 10}, "case 3": {"holes": 10, "hole": "inaccessible"}}
+    methods: list[Options] = [
+        {},
+        {"registration": "model", "strategy": "individual"},
+        {"registration": "model"},
+    ]
+    memory: dict[str, Options] = {
+        "case 1": {},
+        "case 2": {"holes": 10},
+        "case 3": {"holes": 10, "hole": "inaccessible"},
+    }
     facets = facets_of(
         [
             CaseSpec(name=name, interface=listio(**holes, **method))

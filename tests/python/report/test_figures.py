@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from strider.report.figures import rate_by_interface, rate_by_transfer, svg
-from strider.report.figures.points import Point
-from strider.report.figures.style import styles
+from strider.report.figures.points import Point, whiskers_of
+from strider.report.figures.style import legend_columns, styles
+from strider.statistics.distribution import describe
 
 SERIES = ["posix", "posix direct", "mpiio"]
 LOOK = styles(SERIES)
@@ -43,7 +44,7 @@ def test_lines_have_a_logarithmic_size_axis_and_a_rate_axis_from_zero() -> None:
     assert x["scale"]["base"] == 2
     assert x["axis"]["values"] == [4096, 65536, 1 << 20]
     rates = [y for y in encodings(figure, "y") if "scale" in y]
-    assert {(y["title"], tuple(y["scale"]["domain"])) for y in rates} == {("rate [MiB/s]", (0, 250))}
+    assert {(y["title"], tuple(y["scale"]["domain"])) for y in rates} == {("mean rate [MiB/s]", (0, 250))}
 
 
 def test_each_series_has_its_own_colour_mark_and_dash() -> None:
@@ -97,3 +98,39 @@ def test_bars_stand_in_a_block_for_each_group() -> None:
         [point("posix", 4096), point("posix", 4096, group="strided")], LOOK, 250
     )
     assert figure["facet"]["row"]["sort"] == ["segmented", "strided"]
+
+
+def test_long_labels_are_wrapped_and_never_cut() -> None:
+    words = "listio gather registration none holes 10 unmapped calibrate runs 64 threshold 4 KiB"
+    figure = rate_by_interface.figure([point(words, 4096)], styles([words]), 250)
+    drawn = "".join(ElementTree.fromstring(svg.draw(figure, "one bar")).itertext())
+    assert "…" not in drawn
+    texts = [element.text for element in ElementTree.fromstring(svg.draw(figure, "one bar")).iter()]
+    assert all(word in " ".join(filter(None, texts)) for word in words.split())
+    assert words not in texts
+    assert figure["config"]["padding"]["left"] > styles_padding()
+
+
+def styles_padding() -> float:
+    """Room to the left of a figure whose labels are short."""
+    figure = rate_by_interface.figure([point("posix", 4096)], LOOK, 250)
+    return float(figure["config"]["padding"]["left"])
+
+
+def test_a_legend_of_long_names_has_fewer_columns() -> None:
+    assert [legend_columns(["x" * length]) for length in (5, 30, 60, 200)] == [3, 2, 1, 1]
+
+
+@pytest.mark.parametrize(("count", "whiskers"), [(2, "minimum and maximum"), (3, "minimum and maximum")])
+def test_few_repetitions_have_their_extremes_for_whiskers(count: int, whiskers: str) -> None:
+    values = [100.0, 300.0, 110.0][:count]
+    rate = describe(values)
+    assert rate is not None
+    assert whiskers_of(rate) == (whiskers, 100, 300)
+
+
+def test_whiskers_of_four_repetitions_are_the_interval_of_the_mean() -> None:
+    rate = describe([100.0, 110.0, 105.0, 102.0])
+    assert rate is not None
+    assert rate.interval is not None
+    assert whiskers_of(rate) == ("95 % interval", rate.interval.low, rate.interval.high)

@@ -83,6 +83,14 @@ def test_the_terminal_shows_another_token_when_one_is_used(engine: Engine, tmp_p
     assert (first, second) == (200, 401)
 
 
+def test_the_page_on_entering_names_the_icon_so_that_no_browser_asks_for_another(
+    engine: Engine, tmp_path: Path
+) -> None:
+    with Server(engine, tmp_path / "a", tmp_path / "s") as started:
+        assert 'href="/static/icon.svg"' in started.enter().text
+        assert started.ask("GET", "/static/icon.svg").status == 200
+
+
 def test_the_cookie_is_kept_from_scripts_and_other_sites(engine: Engine, tmp_path: Path) -> None:
     with Server(engine, tmp_path / "a", tmp_path / "s") as started:
         cookie = started.enter().headers["set-cookie"].casefold()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from strider.report.figures.style import TIME_LABEL, SeriesStyle, config
+from strider.report.figures.style import TIME_LABEL, SeriesStyle, config, legend_columns
 from strider.statistics.histogram import LatencyDistribution
 
 if TYPE_CHECKING:
@@ -49,7 +49,12 @@ def figure(lines: Sequence[Line]) -> dict[str, Any]:
 
     names = [line.name for line in lines]
     legend = alt.Legend(
-        title=None, orient="top", columns=3, symbolStrokeWidth=2, symbolType="stroke", symbolSize=600
+        title=None,
+        orient="top",
+        columns=legend_columns(names),
+        symbolStrokeWidth=2,
+        symbolType="stroke",
+        symbolSize=600,
     )
     points = [point for line in lines for point in _points(line)]
     base = alt.Chart(alt.InlineData(values=points)).encode(

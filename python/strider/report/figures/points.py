@@ -11,6 +11,9 @@ from strider.report.numbers import significant
 from strider.statistics import Distribution, OperationSummary
 from strider.units import format_bytes
 
+#: Up to so many repetitions whiskers are their minimum and maximum.
+FEW = 3
+
 Whiskers = Literal["95 % interval", "minimum and maximum", "none"]
 
 
@@ -57,8 +60,11 @@ def point_of(summary: OperationSummary, facets: Facets) -> Point | None:
 
 
 def whiskers_of(rate: Distribution) -> tuple[Whiskers, float, float]:
-    """What whiskers around a mean rate are, and their ends."""
-    if rate.interval is not None:
+    """What whiskers around a mean rate are, and their ends.
+
+    The interval of a few repetitions reaches several times as far as they do, and would squeeze all else.
+    """
+    if rate.interval is not None and rate.n > FEW:
         return "95 % interval", rate.interval.low, rate.interval.high
     if rate.n > 1:
         return "minimum and maximum", rate.minimum, rate.maximum

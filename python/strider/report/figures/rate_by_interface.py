@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strider.report.figures.points import Point
-from strider.report.figures.style import SeriesStyle, config
+from strider.report.figures.style import LINES, SeriesStyle, config, wrapped
+
+if TYPE_CHECKING:
+    import altair as alt
 
 WIDTH, BAR_STEP = 400, 24
+#: Characters of a line of the labels of bars and groups, and the height of a line.
+_LABEL, _HEADING, _LINE = 44, 80, 13
 
 
 def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib_s: float) -> dict[str, Any]:
@@ -25,13 +30,16 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
     import altair as alt
 
     series = [name for name in look if any(point.series == name for point in points)]
-    groups = list(dict.fromkeys(point.group for point in points))
+    labels = [wrapped(name, _LABEL) for name in series]
+    step = max(BAR_STEP, _LINE * max(label.count("\n") + 1 for label in labels) + 4)
     base = alt.Chart().encode(
-        y=alt.Y("series:N", title=None, sort=series, axis=alt.Axis(ticks=False, labelLimit=260))
+        y=alt.Y(
+            "series:N", title=None, sort=labels, axis=alt.Axis(ticks=False, labelLimit=0, labelExpr=LINES)
+        )
     )
     rate = alt.X(
         "mean:Q",
-        title="rate [MiB/s]",
+        title="mean rate [MiB/s]",
         scale=alt.Scale(domain=[0, highest_mib_s], nice=True, zero=True),
         axis=alt.Axis(format="~r", tickCount=6, labelFlush=False),
     )
@@ -41,7 +49,7 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
         color=alt.Color(
             "series:N",
             legend=None,
-            scale=alt.Scale(domain=series, range=[look[name].colour for name in series]),
+            scale=alt.Scale(domain=labels, range=[look[name].colour for name in series]),
         ),
         description="label:N",
     )
@@ -50,22 +58,35 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
         base.mark_tick(thickness=1.4, height=9, color="black", aria=False).encode(x=f"{end}:Q")
         for end in ("low", "high")
     ]
-    layers = alt.layer(bars, whiskers, *caps).properties(width=WIDTH, height=alt.Step(BAR_STEP))
+    layers = alt.layer(bars, whiskers, *caps).properties(width=WIDTH, height=alt.Step(step))
+    chart = layers.facet(
+        row=_blocks(points), data=alt.InlineData(values=_rows(points)), spacing=10
+    ).resolve_scale(y="independent")
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    return {**chart.to_dict(), "config": config(longest)}
+
+
+def _blocks(points: Sequence[Point]) -> alt.Row:
+    """A block for each group, with its name where there are several."""
+    import altair as alt
+
+    groups = list(dict.fromkeys(wrapped(point.group, _HEADING) for point in points))
     header = alt.Header(
-        labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, title=None
+        labelOrient="top",
+        labelAnchor="start",
+        labelFontWeight="bold",
+        labelPadding=2,
+        title=None,
+        labelExpr=LINES,
     )
-    row = alt.Row("group:N", sort=groups, title=None, header=header if len(groups) > 1 else None)
-    chart = layers.facet(row=row, data=alt.InlineData(values=_rows(points)), spacing=10).resolve_scale(
-        y="independent"
-    )
-    return {**chart.to_dict(), "config": config()}
+    return alt.Row("group:N", sort=groups, title=None, header=header if len(groups) > 1 else None)
 
 
 def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
     return [
         {
-            "series": point.series,
-            "group": point.group,
+            "series": wrapped(point.series, _LABEL),
+            "group": wrapped(point.group, _HEADING),
             "mean": point.mean_mib_s,
             "low": point.low_mib_s,
             "high": point.high_mib_s,

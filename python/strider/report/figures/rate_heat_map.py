@@ -13,7 +13,8 @@ from typing import Any
 
 from strider.report.figures.style import config
 
-_CELL_WIDTH, _CELL_HEIGHT = 46, 20
+#: Fields are as wide as fills a chart, within bounds.
+_WIDTH, _NARROWEST, _WIDEST, _CELL_HEIGHT = 400, 46, 133, 20
 _SHADES = ("#f4f7fb", "#c3d6ea", "#7fa9d1", "#3b74ad", "#0b3a66")
 #: From this ratio of the highest to the lowest rate on, shades are logarithmic: small rates would be alike.
 _WIDE = 30.0
@@ -87,7 +88,7 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
         "facet": {"row": {"field": "series", "sort": series, "title": None, "header": header}},
         "spec": {
             "layer": [rect, text],
-            "width": {"step": _CELL_WIDTH},
+            "width": {"step": max(_NARROWEST, min(_WIDEST, _WIDTH // len(transfers)))},
             "height": {"step": _CELL_HEIGHT},
         },
         "spacing": 10,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strider.report.figures.points import Point
-from strider.report.figures.style import SeriesStyle, config
+from strider.report.figures.style import SeriesStyle, config, legend_columns
 
 WIDTH, HEIGHT = 400, 250
 _MAXIMUM_TICKS = 8
@@ -45,7 +45,13 @@ def figure(
     """
     drawn = {name: style for name, style in look.items() if any(p.series == name for _, p in points)}
     places = sorted({place for place, _ in points})
-    legend = {"title": None, "orient": "top", "columns": 3, "symbolStrokeWidth": 0, "symbolOpacity": 1}
+    legend = {
+        "title": None,
+        "orient": "top",
+        "columns": legend_columns(list(drawn)),
+        "symbolStrokeWidth": 0,
+        "symbolOpacity": 1,
+    }
     shared = {
         "x": _place_axis(places, axis),
         "color": {
@@ -58,7 +64,7 @@ def figure(
     rate = {
         "field": "mean",
         "type": "quantitative",
-        "title": "rate [MiB/s]",
+        "title": "mean rate [MiB/s]",
         "scale": {"domain": [0, highest_mib_s], "nice": True, "zero": True},
         "axis": {"format": "~r", "tickCount": 6, "titlePadding": 18},
     }

@@ -6,6 +6,7 @@ white.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,11 @@ TIME_LABEL = (
     ": datum.value < 1 ? format(datum.value * 1e3, '~r') + ' ms' "
     ": format(datum.value, '~r') + ' s'"
 )
+
+#: A Vega expression for labels of several lines.
+LINES = "split(datum.label, '\\n')"
+#: What a legend has room for, and what its symbols take of it; by how much letters may be wider, pixels each.
+_LEGEND_CHARACTERS, _SYMBOL_CHARACTERS, _WIDER = 78, 5, 1.3
 
 FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
 
@@ -52,12 +58,27 @@ def styles(series: Sequence[str]) -> dict[str, SeriesStyle]:
     }
 
 
-def config() -> dict[str, object]:
-    """Vega-Lite configuration of all figures."""
+def wrapped(label: str, characters: int) -> str:
+    """A label in lines of at most so many characters, where it has spaces; `LINES` draws them."""
+    return "\n".join(textwrap.wrap(label, characters, break_long_words=False, break_on_hyphens=False))
+
+
+def legend_columns(names: Sequence[str]) -> int:
+    """Columns of a legend that is hardly wider than a chart."""
+    return max(1, min(3, _LEGEND_CHARACTERS // (max(map(len, names), default=0) + _SYMBOL_CHARACTERS)))
+
+
+def config(longest_label: int = 0) -> dict[str, object]:
+    """Vega-Lite configuration of all figures.
+
+    Args:
+        longest_label: Characters of the longest label to the left of the figure, which letters of a browser
+            may make wider than they were when the figure was drawn.
+    """
     return {
         "font": FONT,
         "background": "white",
-        "padding": {"left": 12, "top": 5, "right": 12, "bottom": 5},
+        "padding": {"left": 12 + _WIDER * longest_label, "top": 5, "right": 12, "bottom": 5},
         "view": {"stroke": None},
         "axis": {
             "labelFontSize": 11,
@@ -74,9 +95,9 @@ def config() -> dict[str, object]:
             "labelFontSize": 11,
             "titleFontSize": 11,
             "titleFontWeight": "normal",
-            "labelLimit": 320,
+            "labelLimit": 0,
             "symbolSize": 70,
             "columnPadding": 16,
         },
-        "header": {"labelFontSize": 11, "labelLimit": 600},
+        "header": {"labelFontSize": 11, "labelLimit": 0},
     }
