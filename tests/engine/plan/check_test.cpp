@@ -160,7 +160,7 @@ TEST(PrintedCheck, SaysWhatACaseNeedsAndDoes) {
       printed_check({case_text(R"("clients": 3, "sharing": "per-rank")",
                                R"("name": "segmented", "transfer": 4096, "block": 10000, "segments": 2)")});
   EXPECT_EQ(text, R"({"format":"strider-check","version":1,"cases":[{"case":1,"files":3,"space_bytes":60000,)"
-                  R"("largest_file_bytes":20000,"request_bytes":4096,"memory_bytes":4096,"phases":[)"
+                  R"("largest_file_bytes":20000,"request_bytes":4096,"memory_bytes":4096,"own_client":false,"phases":[)"
                   R"({"operation":"write","bytes":60000,"requests":18,"ranks":3},)"
                   R"({"operation":"read","bytes":60000,"requests":18,"ranks":3}]}],"errors":[]})");
 }

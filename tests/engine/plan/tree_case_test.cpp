@@ -182,16 +182,17 @@ std::string printed_check(const std::string& text) {
 }
 
 TEST(PrintedTreeCheck, SaysWhatACaseNeedsAndDoes) {
-  EXPECT_EQ(printed_check(tree_text(R"("clients": 3, "operations": ["create", "readdir", "open", "symlink", "mkdir"],
+  EXPECT_EQ(
+      printed_check(tree_text(R"("clients": 3, "operations": ["create", "readdir", "open", "symlink", "mkdir"],
                                        "open_files": 5)",
-                                    R"("items": 10, "depth": 1, "fanout": 3, "file_size": 100)")),
-            R"({"format":"strider-check","version":1,"cases":[{"case":1,"files":240,"directories":4,"inodes":364,)"
-            R"("space_bytes":12000,"largest_file_bytes":100,"request_bytes":100,"memory_bytes":100,"phases":[)"
-            R"({"operation":"create","bytes":12000,"requests":120,"ranks":3},)"
-            R"({"operation":"readdir","bytes":0,"requests":4,"ranks":3},)"
-            R"({"operation":"open","bytes":0,"requests":15,"ranks":3},)"
-            R"({"operation":"symlink","bytes":0,"requests":120,"ranks":3},)"
-            R"({"operation":"mkdir","bytes":0,"requests":120,"ranks":3}]}],"errors":[]})");
+                              R"("items": 10, "depth": 1, "fanout": 3, "file_size": 100)")),
+      R"({"format":"strider-check","version":1,"cases":[{"case":1,"files":240,"directories":4,"inodes":364,)"
+      R"("space_bytes":12000,"largest_file_bytes":100,"request_bytes":100,"memory_bytes":100,"own_client":false,"phases":[)"
+      R"({"operation":"create","bytes":12000,"requests":120,"ranks":3},)"
+      R"({"operation":"readdir","bytes":0,"requests":4,"ranks":3},)"
+      R"({"operation":"open","bytes":0,"requests":15,"ranks":3},)"
+      R"({"operation":"symlink","bytes":0,"requests":120,"ranks":3},)"
+      R"({"operation":"mkdir","bytes":0,"requests":120,"ranks":3}]}],"errors":[]})");
 }
 
 TEST(PrintedTreeCheck, CountsATreeForEachRankThatHasOne) {
