@@ -35,9 +35,24 @@ _TREE_DEFAULTS: dict[str, tuple[object, ...]] = {
 #: Options of metadata that matter only to an operation.
 OF_OPERATION = {"mix": "mix", "mix_operations": "mix", "open_files": "open"}
 #: By interface: how a request of several pieces is carried out.
-_METHODS = {"posix": "multiple", "mpiio": "list", "listio": "hybrid"}
+_METHODS = {
+    "posix": "multiple",
+    "mpiio": "list",
+    "gfapi": "multiple",
+    "cephfs": "multiple",
+    "xrootd": "list",
+    "listio": "hybrid",
+}
 #: By interface: defaults of its own that are neither empty, zero nor off.
 _OF_INTERFACE: dict[str, dict[str, object]] = {
+    "mmap": {"advice": "normal", "msync": "sync"},
+    "mpiio": {"pointer": "explicit"},
+    "uring": {"wait": 1},
+    "gfapi": {"port": 24007},
+    "cephfs": {"cache": True, "timeout": 60},
+    "xrootd": {"timeout": 60},
+    "nfs": {"timeout": 60},
+    "hdf5": {"libver": "earliest"},
     "listio": {
         "calls": "list",
         "registration": "none",
@@ -46,8 +61,10 @@ _OF_INTERFACE: dict[str, dict[str, object]] = {
         "runs": 128,
         "hole": "unmapped",
         "timeout": 30.0,
-    }
+    },
 }
+#: Where a file system is, which tells no interface apart.
+PLACES = frozenset({"conf", "mount", "port", "root", "server", "url", "user"})
 #: What says nothing of a case whose memory is not registered.
 _OF_REGISTRATION = frozenset({"strategy", "calibrate", "cache_bytes"})
 #: Options of holes in memory that has none.

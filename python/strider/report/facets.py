@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from strider.report.defaults import OF_OPERATION, is_default, is_needless
+from strider.report.defaults import OF_OPERATION, PLACES, is_default, is_needless
 from strider.store.model import Case, Parameters
 from strider.units import format_bytes, format_seconds
 
@@ -155,7 +155,7 @@ def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[
     by_interface = _by(cases, lambda case: case.interface_name)
     series = {case.number: "" for case in cases}
     for same in by_interface.values():
-        chosen = _chosen(same, _interface) if len(by_interface) > 1 else frozenset()
+        chosen = _chosen(same, _interface) - PLACES if len(by_interface) > 1 else frozenset()
         parts = _varying_parts(same, _interface_without(of_names), chosen)
         series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
     if len(set(series.values())) > 1 or len(by_interface) > 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from builders import KIB, MIB, CaseSpec, sweep
+from strider.engine import Engine
+from strider.report.defaults import PLACES
 from strider.report.facets import Facets
 from strider.store import Case
 
@@ -189,3 +191,13 @@ def test_an_option_without_effect_tells_nothing_apart() -> None:
         [CaseSpec(interface=listio(**own)) for own in ({}, {"strategy": "individual"}, {"holes": 10})]
     )
     assert facets.series_order == ["listio holes 0", "listio holes 10"]
+
+
+def test_no_series_says_what_the_engine_does_by_itself_or_where_it_is(engine: Engine) -> None:
+    for interface in engine.description.interfaces:
+        defaults = {one.name: one.default for one in interface.parameters}
+        places = dict.fromkeys(PLACES & defaults.keys(), "elsewhere")
+        other = "posix" if interface.name == "null" else "null"
+        own = {"name": interface.name, **defaults, **places}
+        facets = facets_of([CaseSpec(interface=own), CaseSpec(interface={"name": other})])
+        assert facets.series_order == [interface.name, other]
