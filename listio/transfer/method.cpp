@@ -10,6 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/median.hpp"
 
 namespace strider::listio {
 namespace {
@@ -18,13 +19,6 @@ constexpr std::array<std::string_view, 4> method_names{"multiple", "pack", "gath
 
 /// Gathering has to be this much better: less cannot be told from none, and packing needs no registered memory.
 constexpr double indifference = 1.01;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 /// One kind of list, and what it has taken so far.
 struct Trial {
