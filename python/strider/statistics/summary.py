@@ -256,24 +256,22 @@ class OperationSummary:
     @property
     def amounts(self) -> list[float]:
         """Work of each repetition that counts, in the order of execution, in `work_unit`."""
-        quantities = _OPERATIONS if self.case.is_metadata else _BYTES
-        return [quantities.amount(sample) for sample in self.samples]
+        return list(map(_quantities(self.case).amount, self.samples))
 
     @property
     def work_unit(self) -> WorkUnit:
         """What its work is counted in."""
-        return "operation" if self.case.is_metadata else "MiB"
+        return _quantities(self.case).work_unit
 
     @property
     def rates(self) -> list[float]:
         """Rate of each repetition that counts, in the order of execution; NaN where it is not known."""
-        quantities = _OPERATIONS if self.case.is_metadata else _BYTES
-        return [quantities.rate(sample) for sample in self.samples]
+        return list(map(_quantities(self.case).rate, self.samples))
 
     @property
     def rate_unit(self) -> RateUnit:
         """Unit of its rates."""
-        return "op/s" if self.case.is_metadata else "MiB/s"
+        return _quantities(self.case).rate_unit
 
 
 def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[OperationSummary]:
@@ -341,7 +339,7 @@ def _summarize_operation(
     counters: Sequence[NodeCounters],
 ) -> OperationSummary:
     counted = [sample for sample in samples if sample.counts]
-    quantities = _OPERATIONS if case.is_metadata else _BYTES
+    quantities = _quantities(case)
     elapsed_s = sum(sample.elapsed_s for sample in counted)
     histogram = _histogram(counted)
     return OperationSummary(
@@ -372,6 +370,8 @@ def _summarize_operation(
 class _Quantities:
     """Where the numbers of a kind of case are in a sample, in its unit of rates."""
 
+    work_unit: WorkUnit
+    rate_unit: RateUnit
     amount: Callable[[Sample], float]
     rate: Callable[[Sample], float]
     first_done: Callable[[Sample], float]
@@ -380,6 +380,8 @@ class _Quantities:
 
 
 _BYTES = _Quantities(
+    work_unit="MiB",
+    rate_unit="MiB/s",
     amount=lambda sample: sample.bytes / MIB,
     rate=lambda sample: sample.rate_mib_s,
     first_done=lambda sample: sample.rate_first_done_mib_s,
@@ -387,6 +389,8 @@ _BYTES = _Quantities(
     at_deadline=lambda deadline: deadline.rate_mib_s,
 )
 _OPERATIONS = _Quantities(
+    work_unit="operation",
+    rate_unit="op/s",
     amount=lambda sample: sample.requests,
     rate=lambda sample: sample.requests_s,
     first_done=lambda sample: sample.rate_first_done_requests_s,
@@ -395,6 +399,10 @@ _OPERATIONS = _Quantities(
         deadline.requests / deadline.elapsed_s if deadline.elapsed_s > 0 else math.nan
     ),
 )
+
+
+def _quantities(case: Case) -> _Quantities:
+    return _OPERATIONS if case.is_metadata else _BYTES
 
 
 def _mean(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> float:
