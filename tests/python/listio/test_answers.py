@@ -4,28 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from listio_plans import plan
 from strider.engine import Json
 from strider.listio import VOLUME_FILE, problems, restart_commands, serve_command
 from strider.listio.answers import volumes
 from strider.listio.hosts import HOSTS_FILE, HostRecord
-from strider.suite.plan import Plan, PlannedCase, Repetitions, SuiteTitle
 
 ELSEWHERE = "/elsewhere/listio-volume.json"
-
-
-def plan(*interfaces: dict[str, Json]) -> Plan:
-    cases = [
-        PlannedCase(
-            case=number,
-            clients=1,
-            interface=interface,
-            pattern={"name": "segmented"},
-            operations=["write"],
-            repetitions=Repetitions(min=1, max=1),
-        )
-        for number, interface in enumerate(interfaces, 1)
-    ]
-    return Plan(suite=SuiteTitle(name="s"), target="/t", ranks=1, cases=cases)
 
 
 @pytest.mark.parametrize(
