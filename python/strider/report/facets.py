@@ -155,7 +155,7 @@ def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[
     by_interface = _by(cases, lambda case: case.interface_name)
     series = {case.number: "" for case in cases}
     for same in by_interface.values():
-        chosen = _chosen(same, _interface) - PLACES if len(by_interface) > 1 else frozenset()
+        chosen = _chosen_of_interface(same) if len(by_interface) > 1 else frozenset()
         parts = _varying_parts(same, _interface_without(of_names), chosen)
         series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
     if len(set(series.values())) > 1 or len(by_interface) > 1:
@@ -165,8 +165,13 @@ def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[
 
 def _common_interface(cases: Sequence[Case]) -> str:
     """A single interface with what all cases have of it that is no default."""
-    chosen = _varying_parts(cases[:1], _interface, _chosen(cases, _interface))[cases[0].number]
+    chosen = _varying_parts(cases[:1], _interface, _chosen_of_interface(cases))[cases[0].number]
     return " ".join([cases[0].interface_name, *chosen])
+
+
+def _chosen_of_interface(cases: Sequence[Case]) -> frozenset[str]:
+    """Options of an interface that all cases have alike, and that say how it works rather than where."""
+    return _chosen(cases, _interface) - PLACES
 
 
 def _interface_without(of_names: dict[str, frozenset[str]]) -> Callable[[Case], Parameters]:

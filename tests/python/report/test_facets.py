@@ -201,3 +201,5 @@ def test_no_series_says_what_the_engine_does_by_itself_or_where_it_is(engine: En
         own = {"name": interface.name, **defaults, **places}
         facets = facets_of([CaseSpec(interface=own), CaseSpec(interface={"name": other})])
         assert facets.series_order == [interface.name, other]
+        alone = facets_of([CaseSpec(interface=own)])
+        assert alone.series_order == [interface.name]
