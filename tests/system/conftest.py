@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from strider.engine import Engine
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+import forgetfs
+from forgetfs import ForgetFs
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +35,10 @@ def memory_folder(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module", params=list(forgetfs.MODES))
+def forgetful(request: pytest.FixtureRequest, engine: Engine) -> Iterator[ForgetFs]:
+    """The file system of the tests, with each way of caching."""
+    with forgetfs.mounted(engine, request.param) as mounted:
+        yield mounted

@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <thread>
+
+#include "store.hpp"
+
+namespace forgetfs {
+
+/// Takes commands at a unix socket, one a connection, whatever happens to the mount:
+///
+///   fault OP KIND [call=K] [range=BEGIN-END] [amount=N] [name=SUFFIX]     clear        faults
+///   cut     tear UNIT SEED     persist     dump now|disk FOLDER
+///   mark TEXT     events     erase
+///
+/// Answers with lines of JSON, if any, and "ok"; or with "error: " and what is wrong.
+class Control {
+ public:
+  explicit Control(Store& store);
+  ~Control();
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+ private:
+  void serve();
+  Store& store_;
+  int listener_ = -1;
+  std::thread thread_;
+};
+
+}  // namespace forgetfs

@@ -1,0 +1,59 @@
+#pragma once
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faults.hpp"
+#include "parking.hpp"
+#include "tree.hpp"
+
+namespace forgetfs {
+
+/// Who keeps files in memory above this file system.
+enum class Caching {
+  write_through,  ///< the kernel, which hands each write on at once
+  write_back,     ///< the kernel, which hands writes on when it likes
+  none            ///< nobody (FOPEN_DIRECT_IO): each call of a program is one here, and O_SYNC is ours to keep
+};
+
+struct Options {
+  std::string mount, socket;
+  Caching caching = Caching::write_through;
+  NameSync name_sync = NameSync::with_file;
+};
+
+/// A line of the log: a call of the kernel, or a mark of the test.
+struct Event {
+  std::string op, path;
+  std::uint64_t offset = 0, length = 0;
+  int flags = 0;
+  pid_t process = 0;
+  std::string fault;
+  bool stable = false;  ///< the data was on the disk when the call ended, by its own flags
+};
+
+/// All there is. Everything but `parking` is used with `mutex` held.
+struct Store {
+  explicit Store(const Options& wanted) : options(wanted), tree(wanted.name_sync) {}
+
+  std::mutex mutex;
+  const Options options;
+  Tree tree;
+  Faults faults;
+  std::vector<Event> events;
+  bool power_is_off = false;  ///< what the kernel still hands on is lost
+  fuse_session* session = nullptr;
+  Parking parking;
+};
+
+/// The file system's calls; their user data is the store.
+const fuse_lowlevel_ops& operations();
+
+/// Power cut: what waits fails, what is not stable is lost, and the kernel forgets what it has in memory.
+void cut_power(Store& store, std::uint64_t unit, std::uint64_t seed);
+/// Writes an image of the whole tree to a folder of this machine; false where that cannot be done.
+bool dump(Store& store, bool disk, const std::string& folder);
+
+}  // namespace forgetfs

@@ -1,0 +1,171 @@
+#include "tree.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <set>
+
+namespace forgetfs {
+namespace {
+
+void replay(Bytes& image, const Piece& piece) {
+  if (piece.truncates) return image.resize(piece.offset);
+  if (image.size() < piece.offset + piece.data.size()) image.resize(piece.offset + piece.data.size());
+  std::ranges::copy(piece.data, image.begin() + static_cast<std::ptrdiff_t>(piece.offset));
+}
+
+/// Those units of a write that land.
+void replay_some(Bytes& image, const Piece& piece, std::uint64_t unit, std::mt19937_64& random) {
+  if (piece.truncates) {
+    if ((random() & 1) != 0) replay(image, piece);
+    return;
+  }
+  for (std::uint64_t done = 0; done < piece.data.size();) {
+    const std::uint64_t at = piece.offset + done;
+    const std::uint64_t length = std::min<std::uint64_t>(piece.data.size() - done, unit - at % unit);
+    const auto begin = piece.data.begin() + static_cast<std::ptrdiff_t>(done);
+    if ((random() & 1) != 0) replay(image, {at, Bytes(begin, begin + static_cast<std::ptrdiff_t>(length))});
+    done += length;
+  }
+}
+
+}  // namespace
+
+std::string Node::path() const {
+  const Ref above = parent.lock();
+  return above == nullptr ? name : above->path() + "/" + name;
+}
+
+void Node::put(Piece piece) {
+  if (!piece.truncates) {
+    const std::uint64_t end = std::min<std::uint64_t>(now.size(), piece.offset + piece.data.size());
+    if (old.size() < end) old.resize(end);
+    if (piece.offset < end)
+      std::copy(now.begin() + static_cast<std::ptrdiff_t>(piece.offset), now.begin() + static_cast<std::ptrdiff_t>(end),
+                old.begin() + static_cast<std::ptrdiff_t>(piece.offset));
+  }
+  replay(now, piece);
+  clock_gettime(CLOCK_REALTIME, &modified);
+  log.push_back(std::move(piece));
+}
+
+void Node::make_stable() {
+  for (const Piece& piece : log) replay(disk, piece);
+  log.clear();
+}
+
+Tree::Tree(NameSync name_sync) : name_sync_(name_sync), root_(make(S_IFDIR | 0755, 0, 0)) { remember(root_); }
+
+Ref Tree::find(std::uint64_t number) const {
+  const auto found = known_.find(number);
+  return found == known_.end() ? nullptr : found->second;
+}
+
+Ref Tree::make(mode_t mode, uid_t owner, gid_t group) {
+  auto node = std::make_shared<Node>();
+  node->number = next_++;
+  node->mode = mode;
+  node->owner = owner;
+  node->group = group;
+  node->links = 0;
+  clock_gettime(CLOCK_REALTIME, &node->modified);
+  node->accessed = node->modified;
+  return node;
+}
+
+void Tree::give_name(const Ref& folder, const std::string& name, const Ref& node) {
+  folder->names[name] = node;
+  node->parent = folder;
+  node->name = name;
+  ++node->links;
+}
+
+void Tree::take_name(const Ref& folder, const std::string& name) {
+  const auto found = folder->names.find(name);
+  --found->second->links;
+  folder->names.erase(found);
+}
+
+void Tree::remember(const Ref& node) {
+  ++node->lookups;
+  known_[node->number] = node;
+}
+
+void Tree::forget(std::uint64_t number, std::uint64_t lookups) {
+  const Ref node = find(number);
+  if (node == nullptr || node == root_) return;
+  node->lookups -= std::min(node->lookups, lookups);
+  if (node->lookups == 0) known_.erase(number);
+}
+
+void Tree::sync(const Ref& node) {
+  node->make_stable();
+  if (node->is_folder()) {
+    node->stable_names = node->names;
+    return;
+  }
+  if (name_sync_ == NameSync::folder_only) return;
+  for_each([&](const Ref& folder) {
+    if (!folder->is_folder()) return;
+    std::erase_if(folder->stable_names, [&](const auto& entry) { return entry.second == node; });
+    for (const auto& [name, entry] : folder->names)
+      if (entry == node) folder->stable_names[name] = node;
+  });
+  Ref below = node;
+  for (Ref above = node->parent.lock(); above != nullptr; below = above, above = above->parent.lock())
+    if (above->names.contains(below->name)) above->stable_names[below->name] = below;
+}
+
+void Tree::sync_all() {
+  for_each([](const Ref& node) {
+    node->make_stable();
+    node->stable_names = node->names;
+  });
+}
+
+void Tree::lose(std::uint64_t unit, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for_each([](const Ref& folder) { folder->names = folder->stable_names; });
+  const auto lose_content = [&](const Ref& node) {
+    for (const Piece& piece : node->log)
+      if (unit != 0) replay_some(node->disk, piece, unit, random);
+    node->log.clear();
+    node->now = node->disk;
+    node->old.clear();
+  };
+  for_each(lose_content);
+  for (const auto& [number, node] : known_) lose_content(node);  // files that lost their name and are still open
+  count_links();
+}
+
+void Tree::count_links() {
+  for_each([](const Ref& node) { node->links = 0; });
+  for_each([](const Ref& folder) {
+    for (const auto& [name, node] : folder->names) {
+      ++node->links;
+      node->parent = folder;
+      node->name = name;
+    }
+  });
+}
+
+void Tree::for_each(const std::function<void(const Ref&)>& visit) const {
+  std::vector<Ref> pending{root_};
+  std::set<const Node*> seen;
+  while (!pending.empty()) {
+    const Ref node = pending.back();
+    pending.pop_back();
+    if (!seen.insert(node.get()).second) continue;
+    visit(node);
+    for (const auto& [name, below] : node->names) pending.push_back(below);
+  }
+}
+
+std::vector<std::uint64_t> Tree::known() const {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, node] : known_) numbers.push_back(number);
+  return numbers;
+}
+
+}  // namespace forgetfs
