@@ -1,15 +1,19 @@
 #include "interfaces/mpi/queued_file.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
 
+#include "interfaces/descriptor.hpp"
 #include "interfaces/mpi/error.hpp"
 
 namespace strider {
 
 MpiQueuedFile::MpiQueuedFile(const OpenRequest& request, std::string name, MpiOptions options, MPI_Info hints)
     : name_(std::move(name)),
+      path_(request.path),
       write_(nonblocking_call(Direction::write, options.pointer, options.participation)),
       read_(nonblocking_call(Direction::read, options.pointer, options.participation)),
       slots_(request.depth) {
@@ -18,6 +22,7 @@ MpiQueuedFile::MpiQueuedFile(const OpenRequest& request, std::string name, MpiOp
     handles_.push_back(std::make_unique<MpiHandle>(request, name_, options, hints));
     options.preallocation = Preallocation::no;  // once is enough
   }
+  sync_is_forgotten_ = options.participation == Participation::independent && options.atomicity == Atomicity::no;
   size_tells_ = options.participation == Participation::collective || options.atomicity == Atomicity::yes;
   finished_.reserve(request.depth);
   requests_.reserve(request.depth);
@@ -138,6 +143,14 @@ void MpiQueuedFile::wait_for_all() {
 
 void MpiQueuedFile::sync() {
   for (const auto& handle : handles_) handle->sync();
+  if (sync_is_forgotten_) sync_by_the_kernel();
+}
+
+void MpiQueuedFile::sync_by_the_kernel() const {
+  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  // A driver that the prefix names may keep its files elsewhere, and has a sync of its own.
+  if (descriptor < 0 && errno == ENOENT && path_ != name_) return;
+  sync_or_throw(Descriptor(descriptor, path_));
 }
 
 void MpiQueuedFile::close() {

@@ -46,9 +46,13 @@ class MpiQueuedFile final : public QueuedFile {
   void forget(std::size_t done);
   void wait_for_all();
 
+  void sync_by_the_kernel() const;
+
   MpiHandle& handle_of(std::uint32_t slot) { return *handles_[slot % handles_.size()]; }
 
-  std::string name_;
+  std::string name_, path_;
+  /// ROMIO notes only writes by calls that wait: after independent nonblocking ones MPI_File_sync does nothing.
+  bool sync_is_forgotten_ = false;
   /// Of a file with collective transfers, one for each slot: ROMIO mixes up the messages of several on one handle, and
   /// moves the individual pointer late.
   std::vector<std::unique_ptr<MpiHandle>> handles_;
