@@ -1,21 +1,54 @@
 """`python -m strider`, and the command `strider`."""
 
-import signal
+import os
 import sys
+
+from strider import signals
+from strider.errors import ExitCode
+
+_INTERRUPTED = "strider: interrupted"
 
 
 def start() -> int:
-    """Runs the command line of this process, which signals end in one way from its first import on."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        # What nohup has it ignore stays ignored.
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
+    """Runs the command line of this process.
+
+    Returns:
+        The exit code, which a signal does not change any more.
+    """
+    signals.exit_at_once(ExitCode.CANNOT_RUN, _INTERRUPTED)
+    signals.unblock()
+    # numpy's threads would reserve gigabytes of address space for sums over some thousand numbers.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from strider.cli import main
+
+    raising = signals.Raising()
     try:
-        from strider.cli import main
+        signals.install(raising)
+        code = main()
+        _flush()
     except KeyboardInterrupt:
-        print("strider: interrupted", file=sys.stderr)
-        return 3
-    return main()
+        code = _interrupted()
+    except Exception:
+        if not raising.received:
+            raise
+        # An import that was interrupted, for example: what it raised says nothing of use.
+        code = _interrupted()
+    signals.exit_at_once(code)
+    return code
+
+
+def _interrupted() -> int:
+    signals.exit_at_once(ExitCode.CANNOT_RUN)
+    print(_INTERRUPTED, file=sys.stderr)
+    return int(ExitCode.CANNOT_RUN)
+
+
+def _flush() -> None:
+    """Writes what is buffered; drops it where the reader has gone."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 They are raised anywhere in the package and caught once, in `strider.cli.main`.
 """
 
+import resource
 from enum import IntEnum
 
 
@@ -32,3 +33,26 @@ class StriderError(Exception):
         super().__init__(message)
         self.message = message
         self.exit_code = exit_code
+
+
+def in_words(error: BaseException) -> str:
+    """An error of Python or a library in one line; with the limit of address space where there is one."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # numpy says what has happened below a page of advice.
+    told = [line for line in lines if line.startswith("Original error")] or lines
+    text = told[0] if told else type(error).__name__
+    if isinstance(error, MemoryError):
+        return f"out of memory{_address_limit()}"
+    if isinstance(error, ImportError):
+        return f"a library cannot be loaded: {text}{_address_limit()}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return f"{type(error).__name__}: {text}{_address_limit()}"
+
+
+def _address_limit() -> str:
+    """What `ulimit -v` allows, as the end of a message; empty where it sets no limit."""
+    limit_bytes, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit_bytes == resource.RLIM_INFINITY:
+        return ""
+    return f" (ulimit -v allows {limit_bytes >> 20} MiB of address space)"

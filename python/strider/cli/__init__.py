@@ -30,7 +30,7 @@ from strider.cli.report import report
 from strider.cli.run import run
 from strider.cli.serve import serve
 from strider.cli.show import show
-from strider.errors import ExitCode, StriderError
+from strider.errors import ExitCode, StriderError, in_words
 
 __all__ = ["app", "main"]
 
@@ -99,6 +99,9 @@ def main(arguments: list[str] | None = None) -> int:
         for line in error.message.splitlines():
             print(f"strider: {line}", file=sys.stderr)
         return int(error.exit_code)
+    except (MemoryError, ImportError) as error:
+        print(f"strider: error: {in_words(error)}", file=sys.stderr)
+        return int(ExitCode.CANNOT_RUN)
     except BrokenPipeError:
         # The reader (head, less) has had enough. What Python would still write at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

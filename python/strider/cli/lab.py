@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from strider import signals
 from strider.cli.options import JsonOption, QuietOption
 from strider.errors import ExitCode
 
@@ -119,8 +120,7 @@ def status(name: NameArgument, at: AtOption = None, json: JsonOption = False) ->
 @contextmanager
 def _signals_interrupt() -> Iterator[None]:
     """Makes other signals that end programs like Ctrl-C: what was started is taken down again."""
-    signals = (signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
+    before = {number: signal.signal(number, signal.default_int_handler) for number in signals.heeded()}
     try:
         yield
     finally:

@@ -1,21 +1,25 @@
 """What `run` and `quick` have in common: from a suite file to results on the screen."""
 
 import os
+import signal
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from strider.errors import ExitCode
+from strider import signals
+from strider.errors import ExitCode, StriderError, in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from strider.importers.imported import Render
-    from strider.launch import Outcome
+    from strider.launch import Interruptions, Outcome
     from strider.suite import Plan
     from strider.suite.document import Document
 
@@ -106,28 +110,33 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     folder = store(options.store)
     with interruptions() as interrupted:
         outcome = execute(checked, engine, launcher, folder, display, console, interrupted, watched, remount)
-        interrupted.on_next = partial(_heed, outcome)
         _print_errors(outcome, checked.suite.plan, console)
+        complete = True
         # After an interruption the user waits for the prompt; the report can be drawn at any time.
         if outcome.status != "interrupted":
-            if interrupted.received:
-                _heed(outcome, len(interrupted.received))
-            _print_results(outcome, options, render)
+            complete = _in_child(outcome, partial(_present, outcome, options, render), interrupted)
         _print_directories(outcome, console)
-    raise typer.Exit(int(outcome.exit_code))
+        exit_code = outcome.exit_code if complete else outcome.exit_code or ExitCode.CHECK_FAILED
+        sys.stdout.flush()
+        # What is done is done: a signal from here on does not make it look interrupted.
+        interrupted.settle(int(exit_code))
+    raise typer.Exit(int(exit_code))
 
 
-def _heed(outcome: "Outcome", signals: int) -> None:
-    """Heeds a signal that comes when measuring is over: the first one is told of, the second one ends all.
+def _heed(outcome: "Outcome", child: int, count: int) -> None:
+    """Heeds a signal that comes when measuring is over: the first one is reported, the second one ends all.
 
     Args:
         outcome: What was measured.
-        signals: How many there have been.
+        child: The process that writes the results.
+        count: How many there have been.
     """
-    if signals == 1:
+    if count == 1:
         _say("interrupted; what was measured is kept, its results are being written; once more ends at once")
         return
     path = outcome.directory.path
+    with suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
     # Drafts of tables and of the report; what is whole has its name.
     for draft in path.glob(".*"):
         draft.unlink(missing_ok=True)
@@ -184,14 +193,98 @@ def _last_lines(log: Path, count: int = 8) -> list[str]:
     return [line for line in lines if not is_banner(line)][-count:]
 
 
-def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:
-    """Derives the tables, prints the results, writes the report."""
+def _present(outcome: "Outcome", options: RunOptions, render: "Render | None") -> bool:
+    """Derives the tables, prints the results, writes the report.
+
+    The events are sealed by then: whatever fails here costs its own product and nothing of the measurement.
+
+    Returns:
+        Whether all of it was done.
+    """
     from strider import store
+    from strider.report import write_html
+    from strider.report.figures.drawing import drawer
 
     if outcome.exit_code != ExitCode.OK and outcome.samples == 0:
-        return
+        return True
+    path = outcome.directory.path
+    steps: list[tuple[str, Callable[[], object]]] = [
+        ("the tables of the run", lambda: store.derive(path)),
+        ("the results", lambda: _print_results(outcome, options, render)),
+        ("the report", lambda: write_html([store.load(path)], outcome.directory.report)),
+    ]
+    complete = True
+    for product, produce in steps:
+        try:
+            produce()
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            complete = False
+            said = error.message if isinstance(error, StriderError) else in_words(error)
+            _warn(f"error: {product} could not be written: {said}; the measurement is complete in {path}")
+            if isinstance(error, ImportError | MemoryError):
+                # The next step would need the same library, and half of it is loaded now.
+                break
+    if drawer().missing:
+        _warn(f"note: {drawer().missing} figures of the report could not be drawn; it says why")
+    return complete
+
+
+def _in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Interruptions") -> bool:
+    """Presents the results in a process of its own, whose death costs no exit code of the measurement.
+
+    Databases and numerical libraries end the process where they get no memory.
+
+    Args:
+        outcome: What was measured.
+        present: What the process does.
+        interrupted: Signals, which the process leaves to this one: a second one ends it.
+
+    Returns:
+        What `present` returns; False where the process dies.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        _child(present)
+    interrupted.on_next = partial(_heed, outcome, child)
+    if interrupted.received:
+        _heed(outcome, child, len(interrupted.received))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    interrupted.on_next = None
+    if code < 0:
+        name = signal.Signals(-code).name
+        path = outcome.directory.path
+        _warn(f"error: {name} ended the writing of results; the measurement is complete in {path}")
+    return code == 0
+
+
+def _child(present: Callable[[], bool]) -> NoReturn:
+    """The process that presents the results; it never returns into the program it was copied from."""
+    for number in signals.ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    code = 1
+    try:
+        code = 0 if present() else 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _warn(line: str) -> None:
+    print(f"strider: {line}", file=sys.stderr)
+
+
+def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:
+    """Prints the results on the output: as JSON, as `render` has it, or as Strider's own table."""
+    from strider import store
+
     directory = outcome.directory
-    store.derive(directory.path)
     run = store.load(directory.path)
     if options.json:
         from strider.engine import to_json
@@ -212,9 +305,6 @@ def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | No
 
         analysis = Analysis.of(run) if run.ceilings else None
         table.render(run, output(), analysis, MOST_REMARKS)
-    from strider.report import write_html
-
-    write_html([run], directory.report)
 
 
 def _print_directories(outcome: "Outcome", console: "Console") -> None:

@@ -7,7 +7,7 @@ them for the progress display, passes interruptions on, and cleans up after an e
 from strider.launch.display import Display, choose_display
 from strider.launch.observers import Observing
 from strider.launch.preflight import Finding, check_target
-from strider.launch.process import interruptions
+from strider.launch.process import Interruptions, interruptions
 from strider.launch.remount import remount_words
 from strider.launch.runner import Outcome, execute
 from strider.launch.watching import Watching, watching
@@ -15,6 +15,7 @@ from strider.launch.watching import Watching, watching
 __all__ = [
     "Display",
     "Finding",
+    "Interruptions",
     "Observing",
     "Outcome",
     "Watching",

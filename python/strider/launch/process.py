@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from strider import signals
 from strider.errors import ExitCode, StriderError
 from strider.launch.launchers import Launcher
 
@@ -103,10 +104,17 @@ class Interruptions:
     Attributes:
         received: The signals.
         on_next: What is done at the arrival of one, with how many there are then; None for nothing.
+        settled: Whether the exit code is decided.
     """
 
     received: list[signal.Signals] = field(default_factory=list)
     on_next: Callable[[int], None] | None = None
+    settled: bool = False
+
+    def settle(self, code: int) -> None:
+        """Decides the exit code: a further signal ends the process with it, at once."""
+        self.on_next = lambda _: os._exit(code)
+        self.settled = True
 
     def note(self, number: int, _: FrameType | None) -> None:
         """The signal handler."""
@@ -117,15 +125,23 @@ class Interruptions:
 
 @contextmanager
 def interruptions() -> Iterator[Interruptions]:
-    """Collects Ctrl-C, SIGTERM and SIGHUP instead of dying from them."""
+    """Collects Ctrl-C, SIGTERM and SIGHUP instead of dying from them, unless they are ignored.
+
+    At the end the handlers are as before; those of a command whose exit code is settled stay.
+
+    Raises:
+        KeyboardInterrupt: A signal came earlier, and something has dropped the exception.
+    """
+    if signals.received_so_far():
+        raise KeyboardInterrupt
     noted = Interruptions()
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, noted.note) for number in signals}
+    before = {number: signal.signal(number, noted.note) for number in signals.heeded()}
     try:
         yield noted
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if not (noted.settled and isinstance(handler, signals.Raising)):
+                signal.signal(number, handler)
 
 
 def _descendants(pid: int) -> list[int]:

@@ -12,6 +12,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -95,10 +96,16 @@ class _Remover:
         self._result = Removal()
 
     def run(self, threads: int, progress: Progress | None) -> Removal:
-        workers = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
-        for worker in workers:
-            worker.start()
+        workers: list[threading.Thread] = []
         try:
+            # Where the process may have no further thread, those there are do the work.
+            with suppress(RuntimeError):
+                for _ in range(threads):
+                    worker = threading.Thread(target=self._work, daemon=True)
+                    worker.start()
+                    workers.append(worker)
+            if not workers:
+                self._work()
             for worker in workers:
                 while worker.is_alive():
                     worker.join(POLL_S)

@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 
 from strider.errors import ExitCode, StriderError
 from strider.report.charts import Chart
+from strider.report.figures.drawing import DrawingError, drawer
 from strider.report.numbers import NOTHING, TIME_UNITS_S
 from strider.report.page import RunView
 from strider.report.table import as_rows
@@ -22,8 +23,6 @@ from strider.store.model import Run
 
 FigureFormat = Literal["svg", "png", "pdf"]
 FORMATS: tuple[FigureFormat, ...] = ("svg", "png", "pdf")
-#: Pixels for each unit of a figure: legible on paper and on dense screens.
-_PNG_SCALE = 2.0
 _MAXIMUM_NAME = 120
 #: Title of the column that tells rows of several groups apart.
 _GROUP = "group"
@@ -140,12 +139,11 @@ def _folder(folder: Path, run: str, runs: int) -> Path:
 
 
 def _converted(svg: str, to: FigureFormat) -> bytes:
-    import vl_convert
-
-    if to == "png":
-        return bytes(vl_convert.svg_to_png(svg, scale=_PNG_SCALE))
-    if to == "pdf":
-        return bytes(vl_convert.svg_to_pdf(svg))
+    if to != "svg":
+        try:
+            return drawer().convert(svg, to)
+        except DrawingError as error:
+            raise StriderError(f"cannot make a {to.upper()} figure: {error}", ExitCode.CANNOT_RUN) from error
     return ('<?xml version="1.0" encoding="UTF-8"?>\n' + svg + "\n").encode()
 
 

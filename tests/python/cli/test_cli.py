@@ -52,9 +52,9 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class TestTheProgram:
-    def test_help_names_every_verb(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_help_names_every_verb(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["--help"]) == 0
-        shown = capsys.readouterr().out
+        shown = capfd.readouterr().out
         for verb in (
             "quick",
             "run",
@@ -72,22 +72,22 @@ class TestTheProgram:
             assert f"\n  {verb} " in shown
 
     @pytest.mark.parametrize("verb", sorted(str(command.name) for command in app.registered_commands))
-    def test_every_verb_has_help(self, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_every_verb_has_help(self, verb: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main([verb, "--help"]) == 0
-        assert "Usage:" in capsys.readouterr().out
+        assert "Usage:" in capfd.readouterr().out
 
-    def test_the_version_is_that_of_the_package(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_version_is_that_of_the_package(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["--version"]) == 0
-        assert capsys.readouterr().out == f"strider {strider.__version__}\n"
+        assert capfd.readouterr().out == f"strider {strider.__version__}\n"
 
     @pytest.mark.parametrize(
         "words", [["quik"], ["plan"], ["plan", "s.toml", "--rank", "x"], ["run", "--fast"]]
     )
     def test_a_wrong_command_line_is_bad_input(
-        self, words: list[str], capsys: pytest.CaptureFixture[str]
+        self, words: list[str], capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(words) == 2
-        assert capsys.readouterr().err
+        assert capfd.readouterr().err
 
     def test_help_loads_nothing_that_takes_long(self) -> None:
         code = (
@@ -118,72 +118,72 @@ def environment() -> dict[str, str]:
 @pytest.mark.usefixtures("engine")
 class TestPlan:
     def test_the_table_has_a_row_for_each_case_and_the_totals(
-        self, suite: str, capsys: pytest.CaptureFixture[str]
+        self, suite: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["plan", suite, "--assume-rate", "1MiB"]) == 0
-        shown = capsys.readouterr().out
+        shown = capfd.readouterr().out
         assert "transfer 64 KiB" in shown
         assert "2 cases, 8 phases on 2 ranks, 3 MiB moved in all" in shown
         assert "needs 512 KiB and 1 file at a time" in shown
         assert "takes about 3 s, if the target moves 1 MiB/s" in shown
 
-    def test_one_case_shows_all_its_columns(self, suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_one_case_shows_all_its_columns(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["plan", suite, "-n", "1"]) == 0
-        header = capsys.readouterr().out.splitlines()[1].split()
+        header = capfd.readouterr().out.splitlines()[1].split()
         assert header[:5] == ["case", "interface", "pattern", "transfer", "clients"]
 
     def test_a_thousand_cases_have_a_thousand_rows(
-        self, suite: str, capsys: pytest.CaptureFixture[str]
+        self, suite: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         sizes = ",".join(str(size) for size in range(1, 501))
         assert main(["plan", suite, "--set", f"case.transfer={sizes}"]) == 0
-        lines = capsys.readouterr().out.splitlines()
+        lines = capfd.readouterr().out.splitlines()
         assert any(line.startswith("1000 ") for line in lines)
         assert "1000 cases" in lines[-3]
 
     def test_options_that_are_not_the_default_are_shown(
-        self, suite: str, capsys: pytest.CaptureFixture[str]
+        self, suite: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["plan", suite, "--set", "case.posix.direct=true", "--set", "case.verify=full"]) == 0
-        shown = capsys.readouterr().out
+        shown = capfd.readouterr().out
         assert "posix direct" in shown
         assert "verify=full" in shown
 
     def test_times_have_units_and_bytes_say_of_what(
-        self, suite: str, capsys: pytest.CaptureFixture[str]
+        self, suite: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["plan", suite, "--set", "case.deadline=500ms"]) == 0
-        shown = " ".join(capsys.readouterr().out.split())
+        shown = " ".join(capfd.readouterr().out.split())
         assert "deadline=0.5 s" in shown
         assert "moved per repetition" in shown
 
     def test_the_plan_of_quick_says_what_quick_leaves_out_here(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
         assert main(["plan", "quick"]) == 0
-        assert "strider plan quick --set suite.clients=1,2 shows" in capsys.readouterr().out
+        assert "strider plan quick --set suite.clients=1,2 shows" in capfd.readouterr().out
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
         assert main(["plan", "quick"]) == 0
-        assert "strider quick leaves out" not in capsys.readouterr().out
+        assert "strider quick leaves out" not in capfd.readouterr().out
 
     def test_json_is_the_engines_input(
-        self, suite: str, engine: Engine, capsys: pytest.CaptureFixture[str]
+        self, suite: str, engine: Engine, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["plan", suite, "--json"]) == 0
-        text = capsys.readouterr().out
+        text = capfd.readouterr().out
         assert json.loads(text)["format"] == "strider-plan"
         assert len(engine.check(text).cases) == 2
 
     @pytest.mark.parametrize("rank", range(4))
     def test_extents_of_a_strided_case_equal_the_formula(
-        self, suite: str, rank: int, capsys: pytest.CaptureFixture[str]
+        self, suite: str, rank: int, capfd: pytest.CaptureFixture[str]
     ) -> None:
         transfer, count, ranks = 65536, 5, 4
         settings = ["case.pattern=strided", f"case.count={count}"]
         words = [word for setting in settings for word in ("--set", setting)]
         assert main(["plan", suite, "-n", str(ranks), *words, "--extents", "1", "--rank", str(rank)]) == 0
-        lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+        lines = [line for line in capfd.readouterr().out.splitlines() if not line.startswith("#")]
         offsets = [int(row["file_offset"]) for row in csv.DictReader(io.StringIO("\n".join(lines)))]
         assert offsets == [k * ranks * transfer + rank * transfer for k in range(count)]
 
@@ -199,10 +199,10 @@ class TestPlan:
         ],
     )
     def test_bad_input_gets_a_message_and_exit_code_2(
-        self, suite: str, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+        self, suite: str, words: list[str], says: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["plan", suite, *words]) == 2
-        captured = capsys.readouterr()
+        captured = capfd.readouterr()
         assert captured.err.startswith("strider: ")
         assert says in captured.err
         assert captured.out == ""
@@ -216,19 +216,19 @@ class TestPlan:
         ],
     )
     def test_a_suite_that_is_not_there_is_told_what_there_is(
-        self, name: str, says: str, capsys: pytest.CaptureFixture[str]
+        self, name: str, says: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["plan", name]) == 2
-        assert says in capsys.readouterr().err
+        assert says in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("engine")
 class TestRun:
     def test_a_run_ends_with_a_table_and_says_where_everything_is(
-        self, suite: str, target: str, store: Path, capsys: pytest.CaptureFixture[str]
+        self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["run", suite, "--target", target, "--quiet"]) == 0
-        captured = capsys.readouterr()
+        captured = capfd.readouterr()
         assert "posix" in captured.out
         (directory,) = store.iterdir()
         assert f"run: {directory}" in captured.err
@@ -237,17 +237,17 @@ class TestRun:
         assert list(Path(target).iterdir()) == []
 
     def test_json_is_all_that_is_printed(
-        self, suite: str, target: str, store: Path, capsys: pytest.CaptureFixture[str]
+        self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["run", suite, "--target", target, "--quiet", "--json"]) == 0
-        document = json.loads(capsys.readouterr().out)
+        document = json.loads(capfd.readouterr().out)
         assert (document["status"], document["exit_code"]) == ("complete", 0)
         assert {(row["clients"], row["operation"]) for row in document["results"]} == {
             (clients, operation) for clients in (1, 2) for operation in ("write", "read")
         }
 
     def test_quick_measures_a_directory_and_leaves_it_empty(
-        self, target: str, store: Path, capsys: pytest.CaptureFixture[str]
+        self, target: str, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         few = [
             "case.transfer=64KiB",
@@ -260,78 +260,78 @@ class TestRun:
         assert main(["quick", target, "--quiet", *words]) == 0
         assert list(Path(target).iterdir()) == []
 
-    def test_a_suite_without_a_target_needs_one(self, suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_suite_without_a_target_needs_one(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["run", suite]) == 2
-        assert "there is no target directory" in capsys.readouterr().err
+        assert "there is no target directory" in capfd.readouterr().err
 
     def test_a_directory_that_is_not_there_is_bad_input(
-        self, tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
+        self, tmp_path: Path, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["quick", str(tmp_path / "missing")]) == 2
-        assert "make it with mkdir -p" in capsys.readouterr().err
+        assert "make it with mkdir -p" in capfd.readouterr().err
         assert not store.exists()
 
     def test_an_unknown_launcher_is_bad_input(
-        self, suite: str, target: str, store: Path, capsys: pytest.CaptureFixture[str]
+        self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["run", suite, "--target", target, "--launcher", "mpixec"]) == 2
-        assert 'unknown launcher "mpixec"' in capsys.readouterr().err
+        assert 'unknown launcher "mpixec"' in capfd.readouterr().err
 
 
 def test_without_an_engine_nothing_can_run(
-    suite: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    suite: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("STRIDER_ENGINE", "/nowhere/strider-engine")
     assert main(["plan", suite]) == 3
-    assert "is not an executable file" in capsys.readouterr().err
+    assert "is not an executable file" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("engine")
 class TestRuns:
     @pytest.fixture
-    def measured(self, suite: str, target: str, store: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    def measured(self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]) -> Path:
         """The directory of a run in the store."""
         assert main(["run", suite, "--target", target, "--quiet"]) == 0
-        capsys.readouterr()
+        capfd.readouterr()
         return next(store.iterdir())
 
-    def test_list_names_the_runs(self, measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_list_names_the_runs(self, measured: Path, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["list"]) == 0
-        assert measured.name in capsys.readouterr().out
+        assert measured.name in capfd.readouterr().out
 
-    def test_list_as_json(self, measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_list_as_json(self, measured: Path, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["list", "--json"]) == 0
-        (row,) = json.loads(capsys.readouterr().out)
+        (row,) = json.loads(capfd.readouterr().out)
         assert (row["run"], row["status"], row["directory"]) == (measured.name, "complete", str(measured))
 
     @pytest.mark.parametrize("name", ["latest", "path", "id", "beginning"])
     def test_show_takes_any_name_of_a_run(
-        self, measured: Path, name: str, capsys: pytest.CaptureFixture[str]
+        self, measured: Path, name: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         names = {"path": str(measured), "id": measured.name, "beginning": measured.name[:12]}
         assert main(["show", names.get(name, name)]) == 0
-        shown = capsys.readouterr().out
+        shown = capfd.readouterr().out
         assert shown.startswith(f"{measured.name}: complete, ")
         assert "write" in shown
 
-    def test_show_as_json(self, measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_show_as_json(self, measured: Path, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["show", "latest", "--json"]) == 0
-        assert len(json.loads(capsys.readouterr().out)["results"]) == 4
+        assert len(json.loads(capfd.readouterr().out)["results"]) == 4
 
     def test_a_report_can_be_drawn_again_elsewhere(
-        self, measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, measured: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["report", "latest", "-o", str(tmp_path / "again.html")]) == 0
-        assert capsys.readouterr().out == f"{tmp_path / 'again.html'}\n"
+        assert capfd.readouterr().out == f"{tmp_path / 'again.html'}\n"
         assert "<html" in (tmp_path / "again.html").read_text(encoding="utf-8")
 
     def test_figures_and_tables_become_files(
-        self, measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, measured: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         figures, tables = tmp_path / "figures", tmp_path / "tables"
         where = ["-o", str(tmp_path / "again.html"), "--figures", str(figures), "--tables", str(tables)]
         assert main(["report", "latest", *where, "--format", "svg,pdf"]) == 0
-        said = capsys.readouterr().out.splitlines()
+        said = capfd.readouterr().out.splitlines()
         drawn = list(figures.iterdir())
         assert {file.suffix for file in drawn} == {".svg", ".pdf"}
         assert said[1:] == [
@@ -341,17 +341,17 @@ class TestRuns:
         assert "rates.csv" in {file.name for file in tables.iterdir()}
 
     def test_a_format_of_figures_that_is_none_is_bad_input(
-        self, measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, measured: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["report", "latest", "--figures", str(tmp_path / "f"), "--format", "svg,gif"]) == 2
-        assert '--format: "gif" is none of svg, png, pdf' in capsys.readouterr().err
+        assert '--format: "gif" is none of svg, png, pdf' in capfd.readouterr().err
         assert not (tmp_path / "f").exists()
 
     def test_export_prints_a_row_for_each_sample(
-        self, measured: Path, capsys: pytest.CaptureFixture[str]
+        self, measured: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["export", "latest", "--format", "csv"]) == 0
-        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        rows = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
         assert len(rows) == 8
         assert "rate_mib_s" in rows[0]
 
@@ -363,24 +363,24 @@ class TestRuns:
         assert (tmp_path / "x.parquet").read_bytes().startswith(b"PAR1")
 
     def test_a_run_that_is_not_there_is_bad_input(
-        self, measured: Path, capsys: pytest.CaptureFixture[str]
+        self, measured: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["show", "yesterday"]) == 2
-        assert 'no run "yesterday"' in capsys.readouterr().err
+        assert 'no run "yesterday"' in capfd.readouterr().err
 
 
-def test_an_empty_store_is_no_error(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_store_is_no_error(store: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
-    captured = capsys.readouterr()
+    captured = capfd.readouterr()
     assert captured.out == ""
     assert "no runs in" in captured.err
 
 
 @pytest.mark.usefixtures("engine")
 class TestDescribe:
-    def test_the_overview_names_everything(self, engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_overview_names_everything(self, engine: Engine, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe"]) == 0
-        shown = capsys.readouterr().out
+        shown = capfd.readouterr().out
         described = engine.description
         names = [entry.name for entry in described.interfaces]
         names += [entry.name for entry in described.patterns]
@@ -390,26 +390,26 @@ class TestDescribe:
             assert f"  {name} " in shown
 
     def test_a_pattern_is_described_with_its_formula_and_parameters(
-        self, capsys: pytest.CaptureFixture[str]
+        self, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["describe", "patterns", "strided"]) == 0
-        shown = capsys.readouterr().out
+        shown = capfd.readouterr().out
         assert "offset(k)" in shown
         assert "transfer" in shown
         assert "segmented" not in shown
 
     @pytest.mark.parametrize("topic", ["interfaces", "patterns", "operations", "case"])
-    def test_each_topic_can_be_had_whole(self, topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_each_topic_can_be_had_whole(self, topic: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", topic]) == 0
-        text = capsys.readouterr().out
+        text = capfd.readouterr().out
         assert main(["describe", topic, "--json"]) == 0
-        for entry in json.loads(capsys.readouterr().out):
+        for entry in json.loads(capfd.readouterr().out):
             assert entry["name"] in text
 
-    def test_one_entry_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_one_entry_as_json(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", "interfaces", "posix", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["name"] == "posix"
+        assert json.loads(capfd.readouterr().out)["name"] == "posix"
 
-    def test_an_unknown_name_is_told_what_there_is(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_unknown_name_is_told_what_there_is(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", "patterns", "stided"]) == 2
-        assert 'unknown pattern "stided": did you mean "strided"?' in capsys.readouterr().err
+        assert 'unknown pattern "stided": did you mean "strided"?' in capfd.readouterr().err

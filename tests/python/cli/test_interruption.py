@@ -22,16 +22,19 @@ block = "256KiB"
 operations = ["write"]
 """
 SIGNALLED = """\
-import os, signal, sys
+import os, signal, sys, time
 from functools import wraps
 from importlib import import_module
+
+command = os.getpid()
 
 def signalled(number, times, module, name):
     what = getattr(import_module(module), name)
     @wraps(what)
     def wrapped(*arguments, **named):
         for _ in range(times):
-            os.kill(os.getpid(), getattr(signal, number))
+            os.kill(command, getattr(signal, number))
+            time.sleep(0.2)
         return what(*arguments, **named)
     setattr(import_module(module), name, wrapped)
 
@@ -104,3 +107,77 @@ def test_a_second_signal_ends_at_once(start: Start, tmp_path: Path) -> None:
     assert f"strider report {run}" in done.stderr.splitlines()[-1]
     assert not (run / "samples.parquet").exists()
     assert not list(run.glob(".*"))
+
+
+FAILING = """\
+import os, signal, sys
+from importlib import import_module
+
+def fail(*_arguments, **_named):
+    {failure}
+
+setattr(import_module({module!r}), {name!r}, fail)
+from strider.__main__ import start
+sys.exit(start())
+"""
+"""The command line, in which a function fails."""
+
+Fail = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def fail(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fail:
+    """Runs the suite above while a function of the presentation fails."""
+    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
+    suite, target = tmp_path / "trial.toml", tmp_path / "target"
+    suite.write_text(SUITE, encoding="utf-8")
+    target.mkdir()
+
+    def run(module: str, name: str, failure: str) -> subprocess.CompletedProcess[str]:
+        program = FAILING.format(module=module, name=name, failure=failure)
+        words = ["run", suite, "--target", target, "--store", tmp_path / "store", "--ceilings", "none", "-q"]
+        return subprocess.run(
+            [sys.executable, "-c", program, *map(str, words)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    return run
+
+
+def test_a_report_that_cannot_be_written_costs_the_report_alone(fail: Fail, tmp_path: Path) -> None:
+    done = fail("strider.report.page", "write_whole", "raise OSError(28, 'No space left on device')")
+    assert done.returncode == 1
+    assert "null" in done.stdout
+    assert "error: the report could not be written" in done.stderr
+    assert "No space left on device; the measurement is complete in" in done.stderr
+    (run,) = (tmp_path / "store").iterdir()
+    assert '"status": "complete"' in (run / "run.json").read_text(encoding="utf-8")
+
+
+def test_tables_that_cannot_be_derived_cost_neither_results_nor_report(fail: Fail, tmp_path: Path) -> None:
+    done = fail("strider.store", "derive", "raise RuntimeError('first\\nsecond')")
+    assert done.returncode == 1
+    assert "null" in done.stdout
+    assert "error: the tables of the run could not be written: RuntimeError: first;" in done.stderr
+    (run,) = (tmp_path / "store").iterdir()
+    assert (run / "report.html").exists()
+
+
+def test_a_library_that_ends_the_process_costs_the_results_alone(fail: Fail, tmp_path: Path) -> None:
+    done = fail("strider.store", "derive", "os.kill(os.getpid(), signal.SIGSEGV)")
+    assert done.returncode == 1
+    assert "error: SIGSEGV ended the writing of results; the measurement is complete in" in done.stderr
+    (run,) = (tmp_path / "store").iterdir()
+    assert f"report: strider report {run}" in done.stderr
+
+
+def test_without_memory_a_line_says_which_limit(engine: Engine, tmp_path: Path) -> None:
+    program = "import resource, sys\nfrom strider import cli\ndef none(*_, **__): raise MemoryError\n"
+    program += "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))\n"
+    program += "cli.app = none\nfrom strider.__main__ import start\nsys.exit(start())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    expected = "strider: error: out of memory (ulimit -v allows 8192 MiB of address space)\n"
+    assert (done.returncode, done.stderr) == (3, expected)

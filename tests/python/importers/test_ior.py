@@ -265,11 +265,11 @@ class TestTheCommand:
         monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
 
     def test_it_prints_the_table_that_users_of_ior_know(
-        self, engine: object, target: Path, capsys: pytest.CaptureFixture[str]
+        self, engine: object, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         words = shlex.split(f"-w -r -b 256k -t 64k -s 2 -i 2 -F -k -o {target}/file")
         assert main(["ior", "-n", "2", "-q", "--", *words]) == 0
-        output = capsys.readouterr()
+        output = capfd.readouterr()
         assert "note: -k: Strider removes its test files at the end of a run" in output.err
         names = (
             "access bw(MiB/s) IOPS Latency(s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) total(s) iter"
@@ -285,19 +285,19 @@ class TestTheCommand:
         assert list(target.iterdir()) == []
 
     def test_a_checked_run_through_a_deadline_is_valid(
-        self, engine: object, target: Path, capsys: pytest.CaptureFixture[str]
+        self, engine: object, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         words = shlex.split(f"-w -W -r -R -b 256k -t 64k -C -i 2 -D 20 -e -o {target}/file")
         assert main(["ior", "-n", "3", "--tasks-per-node", "1", "-q", "--", *words]) == 0
-        assert "WARNING" not in capsys.readouterr().out
+        assert "WARNING" not in capfd.readouterr().out
 
     def test_the_suite_can_be_written_instead(
-        self, engine: object, tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
+        self, engine: object, tmp_path: Path, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         suite = tmp_path / "ior.toml"
         assert main(["ior", "-n", "2", "--suite", str(suite), "--", "-F", "-o", f"{target}/file"]) == 0
         assert main(["plan", str(suite)]) == 0
-        assert "2 ranks" in capsys.readouterr().out
+        assert "2 ranks" in capfd.readouterr().out
 
 
 def test_the_names_of_options_are_unambiguous() -> None:

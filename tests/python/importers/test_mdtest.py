@@ -334,11 +334,11 @@ class TestTheCommand:
             pytest.skip("this engine has no trees")
 
     def test_it_prints_the_summary_that_users_of_mdtest_know(
-        self, target: Path, capsys: pytest.CaptureFixture[str]
+        self, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         words = shlex.split(f"-n 20 -z 1 -b 4 -i 2 -w 100 -e 100 -N 1 -P -d {target}")
         assert main(["mdtest", "-n", "2", "-q", "--", *words]) == 0
-        output = capsys.readouterr()
+        output = capfd.readouterr()
         assert "note: -N 1: a task works on what the one 1 further has made" in output.err
         assert "2 tasks, 40 files/directories" in output.out
         assert "SUMMARY rate: (of 2 iterations)" in output.out
@@ -356,23 +356,23 @@ class TestTheCommand:
         assert list(target.iterdir()) == []
 
     def test_phases_that_were_not_asked_for_are_zeros(
-        self, target: Path, capsys: pytest.CaptureFixture[str]
+        self, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["mdtest", "-n", "2", "-q", "--", "-F", "-T", "-n", "10", "-d", str(target)]) == 0
-        rows = dict(re.findall(r"^   (\w+ \w+) +([\d.]+)", capsys.readouterr().out, re.M))
+        rows = dict(re.findall(r"^   (\w+ \w+) +([\d.]+)", capfd.readouterr().out, re.M))
         assert {name for name, rate in rows.items() if float(rate) > 0} == {"File stat"}
 
     def test_the_suite_can_be_written_instead(
-        self, tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
+        self, tmp_path: Path, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         suite = tmp_path / "mdtest.toml"
         words = shlex.split(f"-n 20 -F -R -N 1 -W 3 -d {target}")
         assert main(["mdtest", "-n", "2", "--suite", str(suite), "--", *words]) == 0
         assert main(["plan", str(suite)]) == 0
-        assert "2 ranks" in capsys.readouterr().out
+        assert "2 ranks" in capfd.readouterr().out
 
     def test_what_convert_writes_is_the_same_suite(
-        self, tmp_path: Path, suite_of: Callable[[Imported], Suite], capsys: pytest.CaptureFixture[str]
+        self, tmp_path: Path, suite_of: Callable[[Imported], Suite], capfd: pytest.CaptureFixture[str]
     ) -> None:
         job, suite = tmp_path / "job", tmp_path / "suite.toml"
         job.write_text(SCRIPT, encoding="utf-8")

@@ -276,21 +276,21 @@ class TestTheCommand:
         monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
 
     @staticmethod
-    def run(file: Path, capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
+    def run(file: Path, capfd: pytest.CaptureFixture[str]) -> list[list[str]]:
         """Lines, as words separated by two blanks, of a run with 2 repetitions and no idle times."""
         quick = ["--set", "case.settle=0", "--set", "case.repetitions=2"]
         assert main(["piobench", str(file), "-n", "2", "-q", *quick]) == 0
-        lines = capsys.readouterr().out.splitlines()
+        lines = capfd.readouterr().out.splitlines()
         return [re.split(r" {2,}", line.strip()) for line in lines]
 
     def test_the_listing_runs_as_it_stands(
-        self, engine: Engine, tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
+        self, engine: Engine, tmp_path: Path, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         if not has(engine, "nested-strided"):
             pytest.skip("this engine has no pattern nested-strided")
         file = tmp_path / "pio-bench.conf"
         file.write_text(LISTING_ONE.replace("/mnt/pvfs", str(target)))
-        _, head, *rows = self.run(file, capsys)
+        _, head, *rows = self.run(file, capfd)
         assert head == ["# pattern", "operation", "clients", "request (B)", "repetition", "time (s)", "MB/s"]
         assert [row[:5] for row in rows] == [
             ["Simple Strided", "write", "2", "65536", "1"],
@@ -302,17 +302,17 @@ class TestTheCommand:
         assert list(target.iterdir()) == []
 
     def test_the_global_directives_decide_on_columns_and_averages(
-        self, engine: Engine, tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
+        self, engine: Engine, tmp_path: Path, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         file = tmp_path / "pio-bench.conf"
         switches = "ReportOpenTime on\nReportCloseTime on\nReportHeaderOffset on\n"
         file.write_text(switches + TAGGED.replace("/data", str(target)))
-        _, head, *rows = self.run(file, capsys)
+        _, head, *rows = self.run(file, capfd)
         assert head[-3:] == ["open (s)", "close (s)", "header (B)"]
         assert [row[4] for row in rows] == ["1", "2", "average"] * 2
         times = [float(row[5]) for row in rows[:3]]
         assert times[2] == pytest.approx((times[0] + times[1]) / 2, abs=2e-6)
 
-    def test_a_missing_file_is_bad_input(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_missing_file_is_bad_input(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["piobench", str(tmp_path / "none.conf")]) == 2
-        assert "none.conf: No such file or directory" in capsys.readouterr().err
+        assert "none.conf: No such file or directory" in capfd.readouterr().err

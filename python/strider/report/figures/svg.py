@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
+from strider.report.figures.drawing import DrawingError, drawer
 from strider.report.figures.style import FONT
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -28,11 +30,14 @@ def draw(specification: dict[str, Any], description: str) -> str:
         description: What the figure shows, for readers who do not see it.
 
     Returns:
-        An `<svg>` element that scales with the page. Marks with a description show it when pointed at.
+        An `<svg>` element that scales with the page. Marks with a description show it when pointed at. Where
+        the figure could not be drawn, the element says so and why.
     """
-    import vl_convert
-
-    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(specification))  # noqa: S314 - made here
+    try:
+        drawn = drawer().svg(specification)
+    except DrawingError as error:
+        return _missing(description, str(error))
+    root = ElementTree.fromstring(drawn)  # noqa: S314 - made here
     for element in list(root.iter()):
         label = element.get("aria-label")
         for name in _DROPPED:
@@ -55,6 +60,16 @@ def draw(specification: dict[str, Any], description: str) -> str:
     root.set("aria-label", description)
     text = ElementTree.tostring(root, encoding="unicode", default_namespace=None)
     return text.replace("ns0:", "").replace("xmlns:ns0", "xmlns")
+
+
+def _missing(description: str, reason: str) -> str:
+    """A figure that says why another one is not there."""
+    said = html.escape(f"This figure could not be drawn: {reason}.")
+    return (
+        f'<svg xmlns="{_SVG}" viewBox="0 0 640 40" width="640" role="img" font-family="{html.escape(FONT)}" '
+        f'aria-label="{html.escape(description)}">'
+        f'<text x="4" y="24" font-size="13" fill="#666">{said}</text></svg>'
+    )
 
 
 def _thin_out(element: ElementTree.Element) -> None:
