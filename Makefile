@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build pages manual screenshots clang-tidy constraints softroce clean
+.PHONY: help test lint format build pages manual screenshots clang-tidy mutants constraints softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -38,6 +38,11 @@ screenshots:
 clang-tidy:
 	@tools/setup.sh test >/dev/null
 	@.strider/venv/bin/run-clang-tidy.py -clang-tidy-binary $(CURDIR)/.strider/venv/bin/clang-tidy -quiet -p build/release '/(engine|listio)/.*\.cpp$$'
+
+## make mutants      plant small faults, one at a time, and name those that no test notices (slow)
+mutants:
+	@tools/setup.sh test >/dev/null
+	@.strider/venv/bin/python tools/mutants.py
 
 ## make constraints  choose the newest versions of the Python packages
 constraints:

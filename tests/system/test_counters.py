@@ -228,6 +228,20 @@ def test_a_read_of_what_was_just_written_is_known_to_be_served_by_the_cache(
         assert write["cache"] is None
 
 
+def test_counters_that_missed_a_third_of_the_write_do_not_tell_what_a_read_came_from(
+    engine: Engine, disk_folder: Path
+) -> None:
+    """Of random writes that hit some places twice, the processes' counters see each place once."""
+    keys: Json = {"cache": "cold", "operations": ["write", "read"]}
+    places: Json = {"pattern_size": 32 * MIB, "pattern_count": 512, "pattern_align": 64 << 10}
+    one = case("random", pattern_transfer=64 << 10, pattern_replacement=True, **places, **keys)
+    done = run_engine(engine, plan([one]), disk_folder)
+    assert done.returncode == 0, done.stderr
+    write, read = done.sample(operation="write"), done.sample(operation="read")
+    assert 0.5 < write["storage_write_bytes"] / write["bytes"] < 0.8
+    assert read["served_by_storage"] is None
+
+
 def test_the_device_confirms_what_the_processes_read(engine: Engine, disk_folder: Path) -> None:
     """The disk's own counters, which know nothing of processes."""
     done = run_engine(engine, plan([reading("cold")]), disk_folder)

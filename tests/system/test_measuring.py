@@ -191,13 +191,65 @@ def test_a_deadline_that_is_not_reached_changes_no_ranks_end(engine: Engine, tmp
         think=0.004,
         operations=["write"],
     )
-    rows = run_engine(engine, plan([{**one, "deadline": 60}]), tmp_path).of("rank")
+    done = run_engine(engine, plan([{**one, "deadline": 60}]), tmp_path)
+    rows = done.of("rank")
     first, second, last = sorted(rows, key=lambda row: int(row["requests"]))
     assert [row["requests"] for row in (first, second, last)] == [512, 512, 1024]
     assert last["transfer_s"] >= 1024 * 0.004 - 1e-6
     for row in (first, second):
         assert row["end_s"] < last["end_s"]
         assert row["transfer_s"] < 0.9 * last["transfer_s"]
+    # What all had done by then: a rank needs its time for each request, so the last one was under way.
+    sample = done.sample(operation="write")
+    by_then = sample["rate_first_done_mib_s"] * sample["first_done_s"] * 2**20 / 4096
+    one_rank_at_most = sample["first_done_s"] / 0.004 + 1
+    assert 512 <= by_then <= 2 * 512 + min(1024, one_rank_at_most)
+
+
+def test_a_phase_that_was_not_cut_short_limits_no_later_one(engine: Engine, tmp_path: Path) -> None:
+    """Ranks with unequal work: the least of them has all of its requests done, and so have the others."""
+    one = case(
+        "random",
+        pattern_transfer=4096,
+        pattern_size=4 << 20,
+        clients=3,
+        sharing=2,
+        deadline=600,
+        operations=["write", "read", "reread"],
+    )
+    done = run_engine(engine, plan([one]), tmp_path)
+    assert done.returncode == 0, done.stderr
+    for operation in ("write", "read", "reread"):
+        rows = done.of("rank", operation=operation)
+        assert sorted(row["requests"] for row in rows) == [512, 512, 1024]
+
+
+def test_ranks_without_work_do_not_count_as_stragglers(engine: Engine, tmp_path: Path) -> None:
+    """Some of them are done later than the only one that works, in one of so many repetitions."""
+    one = case("sequential", pattern_transfer=4096, pattern_size=4096, clients=4, operations=["write"])
+    samples = run_engine(engine, plan([one | {"repetitions": 20}]), tmp_path).of("sample")
+    assert [sample["end_skew_s"] for sample in samples] == [0] * 20
+
+
+def test_user_time_is_that_of_computing_and_system_time_that_of_the_kernel(
+    engine: Engine, tmp_path: Path
+) -> None:
+    computing = case(
+        "strided", interface="null", pattern_transfer=4096, pattern_count=100, think=0.01, operations=["write"]
+    )
+    calling = case(
+        "strided", pattern_transfer=1 << 20, pattern_count=512, clients=2, operations=["write", "rewrite"]
+    )
+    done = run_engine(engine, plan([computing, calling]), tmp_path)
+    assert done.returncode == 0, done.stderr
+    (computed,) = done.of("sample", case=1)
+    assert computed["user_s"] > 2 * computed["system_s"]
+    for sample in done.of("sample", case=2):
+        assert sample["system_s"] > sample["user_s"]
+    for sample in done.of("sample"):
+        rows = done.of("rank", case=sample["case"], operation=sample["operation"])
+        for key in ("user_s", "system_s"):
+            assert sum(row[key] for row in rows) == pytest.approx(sample[key], abs=1e-6)
 
 
 def test_a_case_counts_the_nodes_of_its_own_ranks(engine: Engine, tmp_path: Path) -> None:

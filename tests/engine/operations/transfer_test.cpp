@@ -148,6 +148,45 @@ TEST_F(TransferTest, LatencyIsThatOfTheCallsAndNotOfTheData) {
   EXPECT_GE(job.tally.latency_ns.minimum(), 8'900'000U);
 }
 
+/// A file whose calls take no time.
+struct NoFile final : File {
+  void write(const Request&) override {}
+  void read(const Request&) override {}
+  void sync() override {}
+  void close() override {}
+};
+
+/// Bounded from above by what the test itself measures: half of what it all takes. Minima of many, since the machine
+/// may do something else meanwhile.
+TEST_F(TransferTest, LatencyIsNotThatOfGeneratingAndExaminingData) {
+  constexpr std::uint64_t bytes = 256 << 10;
+  const FileData data({1, 2, 3, 4});
+  Settings settings;
+  settings.set("transfer", bytes);
+  settings.set("count", std::uint64_t{1});
+  settings.set("seed", std::uint64_t{1});
+  std::vector<std::byte> memory(bytes);
+  NoFile nothing;
+  for (const Operation operation : {Operation::write, Operation::read, Operation::read_modify_write}) {
+    std::uint64_t least_latency = ~std::uint64_t{0}, least_elapsed = ~std::uint64_t{0};
+    for (int i = 0; i < 20; ++i) {
+      Job job(operation, 1);
+      job.pattern = find_pattern("strided")->make(settings);
+      job.work.pattern = job.pattern.get();
+      job.work.memory = memory;
+      Examiner examiner({1, 2, 3, 4}, 1, bytes);
+      if (reads(operation)) job.work.examiner = &examiner;
+      if (writes(operation)) job.work.written = &data;
+      Transfer transfer(job.work, nothing, job.timer, job.tally, job.watch);
+      const std::uint64_t begin = job.timer.now();
+      transfer.run(1, 0);
+      least_elapsed = std::min(least_elapsed, job.timer.to_ns(job.timer.now() - begin));
+      least_latency = std::min(least_latency, job.tally.latency_ns.minimum());
+    }
+    EXPECT_LT(least_latency, least_elapsed / 2) << name_of(operation);
+  }
+}
+
 TEST_F(TransferTest, StopsAtItsDeadlineAndGoesOnWhereItWas) {
   Job job(Operation::write, 4);
   Transfer transfer(job.work, file, job.timer, job.tally, job.watch);

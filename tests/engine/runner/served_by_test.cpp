@@ -25,6 +25,16 @@ TEST(ServedBy, OnALocalFileSystemTheProcessesSayIt) {
   EXPECT_EQ(answer->source, "process");
 }
 
+TEST(ServedBy, ACounterIsBelievedThatHasSeenNineTenthsOfTheWrite) {
+  const auto believed = [](std::uint64_t seen) {
+    ServedBy served;
+    served.note_write(Client::kernel, StorageSource::process, bytes, {.process = {0, seen}});
+    return served.of_read(Client::kernel, StorageSource::process, {.process = {42, 0}}).has_value();
+  };
+  EXPECT_TRUE(believed(bytes * 9 / 10));
+  EXPECT_FALSE(believed(bytes * 9 / 10 - 1));
+}
+
 TEST(ServedBy, AnOverlayOnMemoryIsNoCache) {
   ServedBy served;
   served.note_write(Client::kernel, StorageSource::process, bytes, {.traffic = {.block = {0, bytes}}});

@@ -43,6 +43,14 @@ class TestTwoRuns:
         assert row.change.low < factor < row.change.high
         assert (row.change.method, row.change.n) == ("unpaired", 12)
 
+    def test_the_typical_rate_of_a_side_is_the_geometric_mean(self, tmp_path: Path) -> None:
+        base = run_of(
+            tmp_path / "a", [WRITE], noise=0, factor=lambda _, repetition: 4.0 if repetition % 2 else 1.0
+        )
+        row = only(compare([base], [run_of(tmp_path / "b", [WRITE], seed=2)]))
+        assert row.base is not None
+        assert row.base.typical == pytest.approx(2000), "the arithmetic mean is 2500"
+
     def test_less_time_is_faster(self, tmp_path: Path) -> None:
         cases = sweep(interfaces=["posix"], transfers=[64 * KIB], operations=["write"])
         base = run_of(tmp_path / "a", cases)

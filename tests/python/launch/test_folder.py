@@ -76,6 +76,18 @@ def test_a_folder_without_our_marker_is_left_alone(tmp_path: Path, text: str | N
     assert own.path.exists()
 
 
+def test_a_folder_whose_marker_differs_in_the_run_alone_is_left_alone(tmp_path: Path) -> None:
+    """The last look before files are removed: the same folder, and a marker that is good but another run's."""
+    own = folder.create(tmp_path, "r1")
+    marker = json.loads((own.path / MARKER).read_text(encoding="utf-8"))
+    (own.path / MARKER).write_text(json.dumps(marker | {"run": "r2"}), encoding="utf-8")
+    (own.path / "precious").touch()
+    assert "has lost its marker" in str(folder.remove(own))
+    assert (own.path / "precious").exists()
+    (own.path / MARKER).write_text(json.dumps(marker), encoding="utf-8")
+    assert folder.remove(own) is None, "nothing else kept it from being removed"
+
+
 def test_a_folder_that_is_gone_is_no_problem(tmp_path: Path) -> None:
     own = folder.create(tmp_path, "r1")
     assert folder.remove(own) is None

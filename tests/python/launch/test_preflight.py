@@ -80,6 +80,17 @@ def test_the_buffers_of_all_clients_must_fit_into_memory(
     assert message.endswith("lower transfer or clients")
 
 
+def test_each_rank_needs_64_mib_beside_its_buffers(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    plan = checked({"memory_bytes": GIB}, keys="clients = 4")
+    machine(available=4 * GIB + 4 * 64 * MIB)
+    assert errors(plan, description) == []
+    machine(available=4 * GIB + 4 * 64 * MIB - 1)
+    (message,) = errors(plan, description)
+    assert "4 ranks need 4.25 GiB" in message
+
+
 def test_where_ranks_may_be_on_other_hosts_the_memory_of_this_one_is_only_noted(
     checked: Checked, machine: Callable[..., None], description: Description
 ) -> None:

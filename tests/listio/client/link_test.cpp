@@ -1,0 +1,76 @@
+#include "listio/client/link.hpp"
+
+#include <gtest/gtest.h>
+
+#include "listio/protocol/secret.hpp"
+
+namespace strider::listio {
+namespace {
+
+/// A transport that connects to nothing and keeps what is sent.
+class KeepingTransport final : public Transport {
+ public:
+  std::string_view name() const override { return "keeping"; }
+  TransportProperties properties() const override { return {}; }
+  std::string address() const override { return ""; }
+  Peer connect(const std::string&, const Deadline&) override { return 1; }
+  void close(Peer) override { ++closed; }
+  void progress(TransportEvents&, std::chrono::milliseconds) override {}
+  void wake() override {}
+
+  std::vector<ClientMessage> sent;
+  int closed = 0;
+
+ private:
+  RemoteMemory do_expose(Peer, std::span<std::byte>, const Region*) override { return {}; }
+  void do_send(Peer, std::span<const std::byte> message) override {
+    sent.push_back(std::get<ClientMessage>(parse_client_message(message, {})));
+  }
+  Posted do_put(Peer, const LocalMemory&, const RemotePlace&, std::uint64_t) override { return Posted::done; }
+  Posted do_get(Peer, const LocalMemory&, const RemotePlace&, std::uint64_t) override { return Posted::done; }
+};
+
+/// A link that has said hello, and the server's side of the handshake.
+class Handshake : public testing::Test {
+ protected:
+  Handshake() { link.connect(in(std::chrono::seconds(60))); }
+  void challenge(const Secret& secret, Role role, std::uint32_t server) {
+    const Nonce of_client = std::get<Hello>(transport.sent.front()).nonce, of_server = make_nonce();
+    link.received(
+        write_message(Challenge{protocol_version, of_server, prove(secret, role, server, of_client, of_server)}));
+  }
+  void expect_distrust() {
+    EXPECT_EQ(transport.sent.size(), 1U) << "the client proves nothing to such a server";
+    EXPECT_EQ(transport.closed, 1);
+    EXPECT_NE(link.refusal().find("the server does not know the volume's secret"), std::string::npos) << link.refusal();
+  }
+
+  const Volume volume{.servers = {"127.0.0.1:1"}, .secret = make_secret()};
+  KeepingTransport transport;
+  Link link{transport, nullptr, volume, 0};
+};
+
+TEST_F(Handshake, AServerThatKnowsTheSecretGetsTheClientsProof) {
+  challenge(volume.secret, Role::server, 0);
+  ASSERT_EQ(transport.sent.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<Proof>(transport.sent.back()));
+  EXPECT_EQ(link.refusal(), "");
+}
+
+TEST_F(Handshake, AServerWithAnotherSecretGetsNothing) {
+  challenge(make_secret(), Role::server, 0);
+  expect_distrust();
+}
+
+TEST_F(Handshake, AServerThatProvesToBeAClientGetsNothing) {
+  challenge(volume.secret, Role::client, 0);
+  expect_distrust();
+}
+
+TEST_F(Handshake, AnotherServerOfTheVolumeGetsNothing) {
+  challenge(volume.secret, Role::server, 1);
+  expect_distrust();
+}
+
+}  // namespace
+}  // namespace strider::listio

@@ -1,0 +1,156 @@
+"""The mutants fit the sources as they are, and are planted as described."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import mutant_proposals
+import mutant_tests
+import mutants
+from mutant_sources import (
+    CHOOSER,
+    HEADER,
+    MisfitError,
+    Mutant,
+    plant_cpp,
+    plant_python,
+    read_mutants,
+    span_of,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CPP = """
+static_assert(1 + 2 == 3);
+constexpr int doubled(int x) { return x * 2; }
+int most(int a, int b) {
+  int found = a;
+  if (a < b) found = b;
+  return found;
+}
+void fill(int* at, int count) {
+  for (int i = 0; i < count; ++i)
+    at[i] = most(i,
+                 7);
+  for (int i = 0; i < count; ++i) doubled(at[i]);
+}
+"""
+
+
+def mutant(before: str, after: str, number: int = 1, anchor: str = "", file: str = "x.cpp") -> Mutant:
+    return Mutant(number, file, before, after, anchor, (), "", "", "list, entry 1")
+
+
+def test_every_description_fits_its_source() -> None:
+    """What to do if this fails: put the present text into tests/mutants, or remove the entry."""
+    found = read_mutants(ROOT)
+    assert len(mutants.plant_all(ROOT, found)) >= 50
+    assert len([each for each in found if not each.equivalent]) >= 150
+
+
+def test_every_folder_has_mutants_and_every_mutant_tests() -> None:
+    found = read_mutants(ROOT)
+    sources = [
+        *(ROOT / "engine").iterdir(),
+        *(ROOT / "listio").iterdir(),
+        *(ROOT / "python/strider").iterdir(),
+    ]
+    folders = {
+        str(each.relative_to(ROOT)) for each in sources if list(each.glob("*.py")) or list(each.glob("*.cpp"))
+    }
+    assert [each for each in folders if not any(one.file.startswith(f"{each}/") for one in found)] == []
+    stages = mutant_tests.Tests(ROOT, ROOT / "build/release")
+    assert [each.file for each in found if not list(stages.stages(each))] == []
+
+
+def value_of(planted: str, chosen: int, tmp_path: Path, call: str) -> int:
+    (tmp_path / HEADER).write_text(CHOOSER)
+    (tmp_path / "x.cpp").write_text(f"{planted}\nint main() {{ {call} }}\n")
+    subprocess.run(["c++", "-std=c++20", "-w", "-o", tmp_path / "x", tmp_path / "x.cpp"], check=True)
+    return subprocess.run([tmp_path / "x"], env={"STRIDER_MUTANT": str(chosen)}, check=False).returncode
+
+
+def test_each_mutant_of_a_build_is_chosen_by_its_number(tmp_path: Path) -> None:
+    planted = plant_cpp(
+        [
+            mutant("a < b", "a > b", 1),
+            mutant("found = b;", "", 2),
+            mutant("if (a < b) found = b;", "found = 9;", 3),
+            mutant("x * 2", "x * 3", 4),
+            mutant("most(i, 7)", "most(i, 8)", 5),
+            mutant("doubled(at[i]);", "", 6),
+        ],
+        CPP,
+    )
+    call = "int three[3]; fill(three, 3); return 10 * three[2] + doubled(1);"
+    assert [value_of(planted, number, tmp_path, call) for number in range(6)] == [72, 22, 22, 92, 73, 82]
+
+
+def test_lines_keep_their_numbers() -> None:
+    planted = plant_cpp([mutant("most(i, 7)", "most(i, 8)")], CPP)
+    assert len(planted.split("#line 1\n")[1].splitlines()) == len(CPP.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("before", "anchor", "message"),
+    [
+        ("a <= b", "", "list, entry 1: x.cpp: the text is not there any more: a <= b"),
+        ("int", "", "stands there 10 times; add `after`"),
+        ("a < b", "int least", "`after` stands there 0 times"),
+        ("1 + 2", "", "no expression or statement of run time"),
+    ],
+)
+def test_a_description_that_does_not_fit_is_refused_by_name(before: str, anchor: str, message: str) -> None:
+    with pytest.raises(MisfitError, match=r"x\.cpp") as caught:
+        plant_cpp([mutant(before, "x", anchor=anchor)], CPP)
+    assert message in str(caught.value)
+
+
+def test_line_breaks_do_not_matter_and_words_do() -> None:
+    source = "def f(a, b):\n    return g(\n        a,\n        b)\n"
+    found = mutant("return g(a, b)", "return g(b, a)", file="x.py")
+    assert plant_python(found, source) == "def f(a, b):\n    return g(b, a)\n"
+    with pytest.raises(MisfitError):
+        span_of(mutant("return g(a, c)", ""), source)
+    with pytest.raises(MisfitError, match="no Python comes out"):
+        plant_python(mutant("return", "retur", file="x.py"), source)
+
+
+def test_a_sample_is_the_same_for_the_same_seed() -> None:
+    found = [mutant("a", "b", number) for number in range(100)]
+    numbers = [each.number for each in mutants.choose(found, "", 10, 7)]
+    assert numbers == sorted(numbers) == [each.number for each in mutants.choose(found, "", 10, 7)]
+    assert numbers != [each.number for each in mutants.choose(found, "", 10, 8)]
+    assert [each.number for each in mutants.choose(found, "17,4", None, 1)] == [4, 17]
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "killer"),
+    [
+        (0, "[  PASSED  ] 3 tests.", ""),
+        (1, "[  FAILED  ] Suite.Test (0 ms)", "Suite.Test"),
+        (1, "FAILED tests/x.py::test_a[1] - assert 1 == 2", "tests/x.py::test_a[1]"),
+        (-11, "", "tests/x: exit code -11"),
+    ],
+)
+def test_a_mutant_is_killed_by_the_test_that_fails(code: int, output: str, killer: str) -> None:
+    assert mutant_tests.verdict("tests/x", code, output) == killer
+
+
+@pytest.mark.parametrize("output", ["no tests ran in 0.01s", "Running 0 tests from 0 test suites."])
+def test_a_stage_without_tests_is_no_proof(output: str) -> None:
+    with pytest.raises(RuntimeError, match="ran no tests"):
+        mutant_tests.verdict("tests/x", 0, output)
+
+
+def test_proposals_can_be_planted() -> None:
+    for folder in ("engine/patterns", "python/strider/statistics"):
+        proposals = mutant_proposals.propose(ROOT, folder, 5, 1)
+        assert len(proposals) == 5
+        for number, (file, before, after) in enumerate(proposals, 1):
+            found = mutant(before, after, number, file=file)
+            source = (ROOT / file).read_text(encoding="utf-8")
+            assert (plant_python if found.python else lambda one, text: plant_cpp([one], text))(
+                found, source
+            ) != source

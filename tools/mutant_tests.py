@@ -1,0 +1,119 @@
+"""Which tests are to notice a mutant, and running them until one does."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from mutant_sources import DESCRIPTIONS, Mutant
+
+UNIT_LIMIT_S, PYTEST_LIMIT_S = 90, 400
+"""How long tests may take before they count as endless: many times what they take."""
+PYTHON_PATH = ("tools", "tests/python", "tests/system", "tests/browser")
+SUITE = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+)", re.MULTILINE)
+SERVICE = ("tests/listio/client", "tests/listio/server", "tests/listio/protocol", "tests/listio/fuzz")
+FAILURE = re.compile(r"^(?:FAILED|ERROR|\[  FAILED  \]) ([\w./\[\]:,-]+)", re.MULTILINE)
+NO_TESTS = re.compile(
+    r"Running 0 tests|^no tests ran|error: unrecognized arguments|ERROR: (?:file or|not found)", re.MULTILINE
+)
+
+
+class Tests:
+    """The tests of every folder: those beside it first, then those that wider.toml names."""
+
+    def __init__(self, root: Path, build: Path) -> None:
+        self._root = root
+        self._build = build
+        text = (root / DESCRIPTIONS / "wider.toml").read_text(encoding="utf-8")
+        self._wider: dict[str, list[str]] = tomllib.loads(text)
+
+    def run(self, mutant: Mutant, slot: Path, environment: dict[str, str]) -> str:
+        """Runs the tests of a mutant until one fails; says which, or nothing if all passed."""
+        for stage in self.stages(mutant):
+            killer = self._run(stage, slot, os.environ | environment)
+            if killer:
+                return killer
+        return ""
+
+    def stages(self, mutant: Mutant) -> Iterator[str]:
+        """What is run one after the other: a folder or file of units, or arguments of pytest."""
+        yield from mutant.tests
+        folder = Path(mutant.file).parent
+        beside = Path("tests/python", *folder.parts[2:]) if mutant.python else Path("tests") / folder
+        while not (self._root / beside).is_dir():
+            beside = beside.parent
+        if len(beside.parts) > 2:
+            yield str(beside)
+        for prefix, stages in self._wider.items():
+            if mutant.file.startswith(prefix):
+                yield from stages
+
+    def _run(self, stage: str, slot: Path, environment: dict[str, str]) -> str:
+        units = stage.startswith(("tests/engine", "tests/listio"))
+        limit_s = UNIT_LIMIT_S if units else PYTEST_LIMIT_S
+        if not units:
+            environment = environment | {
+                "PYTHONPATH": str(slot / "python"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "STRIDER_ENGINE": str(self._build / "engine/strider-engine"),
+            }
+        with subprocess.Popen(
+            self._units(stage) if units else self._pytest(stage, slot),
+            cwd=slot if units else self._root,  # some libraries leave files there when a program crashes
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        ) as process:
+            try:
+                output, _ = process.communicate(timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                return f"{stage}: no end in {limit_s} s"
+            finally:
+                _end_group(process.pid)
+        return verdict(stage, process.returncode, output)
+
+    def _units(self, stage: str) -> list[str]:
+        path = self._root / stage
+        files = [path] if path.is_file() else sorted(path.rglob("*.cpp"))
+        suites = sorted({name for file in files for name in SUITE.findall(file.read_text(encoding="utf-8"))})
+        filters = ":".join(f"{name}.*:*/{name}.*:{name}/*" for name in suites)
+        program = "engine/strider-tests"
+        if stage.startswith("tests/listio"):
+            program = f"listio/strider-listio-{'service-' if stage.startswith(SERVICE) else ''}tests"
+        command = [str(self._build / "tests" / program), "--gtest_brief=1", "--gtest_fail_fast"]
+        return [*command, f"--gtest_filter={filters}"]
+
+    def _pytest(self, stage: str, slot: Path) -> list[str]:
+        paths = " ".join([str(slot / "python"), *(str(self._root / each) for each in PYTHON_PATH)])
+        options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+        return [sys.executable, "-m", "pytest", *options, "-o", f"pythonpath={paths}", *stage.split()]
+
+
+def _end_group(process: int) -> None:
+    """Ends what a test left running."""
+    try:
+        os.killpg(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def verdict(stage: str, code: int, output: str) -> str:
+    """How a stage noticed the mutant; empty if it did not.
+
+    Raises:
+        RuntimeError: There was nothing to run.
+    """
+    if NO_TESTS.search(output):
+        raise RuntimeError(f"{stage}: ran no tests:\n{output[-2000:]}")
+    if code == 0:
+        return ""
+    failed = FAILURE.search(output)
+    return failed.group(1) if failed else f"{stage}: exit code {code}"

@@ -1,0 +1,231 @@
+"""Plants the small faults of tests/mutants one at a time, and names those that no test notices.
+
+    tools/mutants.py                         all of them
+    tools/mutants.py --sample 30 --seed 7    some of them, the same for the same seed
+    tools/mutants.py --only listio/client    those of a folder, of a file, or some numbers
+    tools/mutants.py --propose engine/plan   new ones, to be put into a list
+
+C++ is built once, in build/mutants; STRIDER_MUTANT=17 makes the programs there have fault 17. Python gets
+each fault in a copy of its own. A fault is killed if one of its tests fails, or does not end. The result is
+also in build/mutants/report.json. Exit code 1: a fault survived that is not explained; 2: a description
+does not fit.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+import mutant_proposals
+from mutant_build import MutantBuild
+from mutant_sources import MisfitError, Mutant, line_of, plant_cpp, plant_python, read_mutants
+from mutant_tests import Tests
+
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / "build/mutants"
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a fault fared.
+
+    Attributes:
+        number: The fault's.
+        file: Where it was planted.
+        line: There.
+        change: What was changed.
+        killer: The test that noticed it, or how its tests ended; empty if it survived.
+        explained: Why it may survive.
+        elapsed_s: How long its tests took.
+    """
+
+    number: int
+    file: str
+    line: int
+    change: str
+    killer: str
+    explained: str
+    elapsed_s: float
+
+    def __str__(self) -> str:
+        end = f" [{self.killer}]" if self.killer else f" ({self.explained})" if self.explained else ""
+        return f"{self.number:4} {self.elapsed_s:5.1f} s  {self.file}:{self.line}: {self.change}{end}"
+
+
+def main() -> int:
+    """Does what the command line says."""
+    options = _options()
+    if options.propose:
+        for proposal in mutant_proposals.propose(ROOT, options.propose, options.count, options.seed):
+            print(mutant_proposals.entry(*proposal))
+        return 0
+    try:
+        mutants = read_mutants(ROOT)
+        planted = plant_all(ROOT, mutants)
+    except MisfitError as error:
+        print(f"mutants: {error}\nmutants: put the present text into the description, or remove the entry")
+        return 2
+    chosen = choose(mutants, options.only, options.sample, options.seed)
+    if options.list:
+        for mutant in chosen:
+            print(f"{mutant.number:4} {mutant.file}:{line_of(mutant, _read(mutant))}: {mutant.change()}")
+        return 0
+    began = time.monotonic()
+    build = _build({each.file: planted[each.file] for each in chosen if not each.python}, options)
+    print(f"mutants: {len(chosen)} faults; the build took {time.monotonic() - began:.0f} s", flush=True)
+    results = _try_all(chosen, Tests(ROOT, build), options)
+    options.work.mkdir(parents=True, exist_ok=True)
+    report = json.dumps([asdict(each) for each in results], indent=1, ensure_ascii=False)
+    (options.work / "report.json").write_text(report, encoding="utf-8")
+    return _tell(results, time.monotonic() - began)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sample", type=int, help="try so many, chosen by the seed")
+    parser.add_argument("--seed", type=int, default=1, help="what a sample or proposals are chosen by")
+    parser.add_argument("--only", default="", help="try those of a folder or file, or these numbers")
+    parser.add_argument("--list", action="store_true", help="list them, and try nothing")
+    parser.add_argument("--jobs", type=int, default=2, help="how many are tried at a time")
+    parser.add_argument("--work", type=Path, default=WORK, help="build here; two runs need two folders")
+    parser.add_argument(
+        "--propose", default="", metavar="FOLDER", help="propose new ones for a folder or file"
+    )
+    parser.add_argument("--count", type=int, default=5, help="propose so many")
+    return parser.parse_args()
+
+
+def _read(mutant: Mutant) -> str:
+    return (ROOT / mutant.file).read_text(encoding="utf-8")
+
+
+def plant_all(root: Path, mutants: Sequence[Mutant]) -> dict[str, str]:
+    """Every C++ source with its faults in it; those of Python are tried as well.
+
+    Raises:
+        MisfitError: Names all descriptions that do not fit.
+    """
+    planted: dict[str, str] = {}
+    misfits: list[str] = []
+    for file in dict.fromkeys(each.file for each in mutants):
+        own = [each for each in mutants if each.file == file]
+        try:
+            if not (root / file).is_file():
+                raise MisfitError(f"{own[0].listed}: {file} is not there any more")
+            source = (root / file).read_text(encoding="utf-8")
+            if own[0].python:
+                for each in own:
+                    plant_python(each, source)
+            else:
+                planted[file] = plant_cpp(own, source)
+        except MisfitError as error:
+            misfits.append(str(error))
+    if misfits:
+        raise MisfitError("\nmutants: ".join(misfits))
+    return planted
+
+
+def choose(mutants: Sequence[Mutant], only: str, sample: int | None, seed: int) -> list[Mutant]:
+    """The faults that `--only` and `--sample` name."""
+    numbers = [int(each) for each in only.split(",") if each.isdigit()]
+    chosen = [
+        each
+        for each in mutants
+        if not each.equivalent and (each.number in numbers or each.file.startswith(only))
+    ]
+    if sample is None or sample >= len(chosen):
+        return chosen
+    taken = random.Random(seed).sample(range(len(chosen)), sample)  # noqa: S311
+    return [chosen[position] for position in sorted(taken)]
+
+
+def _build(planted: dict[str, str], options: argparse.Namespace) -> Path:
+    """The programs with these sources in them; those of the ordinary build where there are none."""
+    setup = subprocess.run([ROOT / "tools/setup.sh", "test"], check=True, stdout=subprocess.PIPE, text=True)
+    ordinary = Path(setup.stdout.strip()).parents[1]
+    if not planted:
+        return ordinary
+    mutated = MutantBuild(ROOT, ordinary, options.work.resolve())
+    mutated.make(planted, options.jobs)
+    return mutated.folder
+
+
+def _try_all(chosen: Sequence[Mutant], tests: Tests, options: argparse.Namespace) -> list[Result]:
+    slots: SimpleQueue[Path] = SimpleQueue()
+    for number in range(options.jobs):
+        slots.put(_python_copy(options.work.resolve() / f"python-{number}"))
+
+    def attempt(mutant: Mutant) -> Result:
+        began = time.monotonic()
+        slot = slots.get()
+        try:
+            killer = _try(mutant, tests, slot)
+        finally:
+            slots.put(slot)
+        line, elapsed_s = line_of(mutant, _read(mutant)), time.monotonic() - began
+        result = Result(
+            mutant.number, mutant.file, line, mutant.change(), killer, mutant.explained, elapsed_s
+        )
+        print(f"{'killed  ' if killer else 'SURVIVED'} {result}", flush=True)
+        return result
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        return list(pool.map(attempt, chosen))
+
+
+def _try(mutant: Mutant, tests: Tests, slot: Path) -> str:
+    if not mutant.python:
+        return tests.run(mutant, slot, {"STRIDER_MUTANT": str(mutant.number)})
+    source = _read(mutant)
+    _put(slot / mutant.file, plant_python(mutant, source))
+    try:
+        return tests.run(mutant, slot, {})
+    finally:
+        _put(slot / mutant.file, source)
+
+
+def _put(path: Path, text: str) -> None:
+    """Writes a Python source; what was compiled of it goes by seconds and size, which may stay the same."""
+    for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+        compiled.unlink()
+    path.write_text(text, encoding="utf-8")
+
+
+def _python_copy(slot: Path) -> Path:
+    """A tree of which python/ is a copy and everything else the checkout's."""
+    shutil.rmtree(slot, ignore_errors=True)
+    slot.mkdir(parents=True)
+    for entry in ROOT.iterdir():
+        if entry.name not in {"python", ".git", ".strider"}:
+            (slot / entry.name).symlink_to(entry)
+    shutil.copytree(ROOT / "python", slot / "python")
+    return slot
+
+
+def _tell(results: Sequence[Result], elapsed_s: float) -> int:
+    survivors = [each for each in results if not each.killer]
+    unexplained = [each for each in survivors if not each.explained]
+    print(
+        f"\nmutants: {len(results)} tried in {elapsed_s:.0f} s: {len(results) - len(survivors)} killed, "
+        f"{len(survivors)} survived ({100 * len(survivors) / max(1, len(results)):.1f} %), "
+        f"{len(unexplained)} of them not explained"
+    )
+    for each in survivors:
+        print(f"  {each}")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    os.environ["PATH"] = f"{ROOT / '.strider/venv/bin'}{os.pathsep}{os.environ['PATH']}"
+    sys.exit(main())
