@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import EngineRun, Json, case, plan, run_engine, tree_case
+from harness import Json, case, plan, run_engine, tree_case
 from strider.engine import Engine
-from traces import Call, calls_in, rhythm, sample_times, unstable, watching
+from traces import Call, Phases, calls_in, rhythm, unstable, watching
 
 RANKS = 2
 REQUESTS = 4
@@ -45,31 +45,6 @@ SUPERBLOCK = (0, 96)
 """Where HDF5 writes once more when it closes a file, what was there before."""
 
 
-class Phases:
-    """The calls of each of a run's phases, one for each case."""
-
-    def __init__(self, done: EngineRun, calls: list[Call]) -> None:
-        assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
-        self.ends_s = sample_times(calls)
-        assert len(self.ends_s) == len(done.of("sample"))
-        self.calls = [
-            [call for call in calls if begin <= call.begin_s < end]
-            for begin, end in zip([0.0, *self.ends_s], self.ends_s, strict=False)
-        ]
-
-    def syncs(self, number: int) -> list[Call]:
-        """All that is synced while a case is measured, whatever it is."""
-        return [call for call in self.calls[number - 1] if call.is_sync]
-
-    def files(self, number: int) -> list[list[Call]]:
-        """The writes and syncs of a case, on each of its files."""
-        found: dict[str, list[Call]] = {}
-        for call in self.calls[number - 1]:
-            if Path(call.path).name.startswith(f"case{number}.") and (call.is_write or call.is_sync):
-                found.setdefault(call.path, []).append(call)
-        return list(found.values())
-
-
 @pytest.fixture(scope="module")
 def phases(engine: Engine, tmp_path_factory: pytest.TempPathFactory, strace: str) -> Phases:
     """All cases in one run under strace; each rank writes a file of its own."""
@@ -78,7 +53,16 @@ def phases(engine: Engine, tmp_path_factory: pytest.TempPathFactory, strace: str
     test: Json = {"pattern": "strided", "pattern_transfer": 4096, "pattern_count": REQUESTS, **keys}
     document = plan([case(**test, **way) for way in CASES.values()])
     done = run_engine(engine, document, work, watching(strace, work / "traces"))
-    return Phases(done, calls_in(work / "traces"))
+    return Phases(done, calls_in(work / "traces"), "write")
+
+
+def calls_on_files(calls: list[Call], number: int) -> list[list[Call]]:
+    """The writes and syncs on each of the files of a case."""
+    found: dict[str, list[Call]] = {}
+    for call in calls:
+        if Path(call.path).name.startswith(f"case{number}.") and (call.is_write or call.is_sync):
+            found.setdefault(call.path, []).append(call)
+    return list(found.values())
 
 
 @pytest.mark.parametrize("interface", ["posix", "mpiio"])
@@ -90,12 +74,7 @@ def test_what_is_created_is_synced_where_it_is_asked_for(
 
     done = run_engine(engine, document, tmp_path, watching(strace, tmp_path / "traces"))
 
-    phases = Phases(done, calls_in(tmp_path / "traces")).calls
-    none, each = (
-        calls
-        for sample, calls in zip(done.of("sample"), phases, strict=True)
-        if sample["operation"] == "create"
-    )
+    none, each = Phases(done, calls_in(tmp_path / "traces"), "create").calls
     assert not [call for call in none if call.is_sync]
     written = {call.path for call in each if call.is_write and "/case2." in call.path}
     assert len(written) == FILES
@@ -109,7 +88,8 @@ def test_a_sync_is_the_kernels_between_the_last_write_and_the_sample(
 ) -> None:
     number = list(CASES).index((way, sync)) + 1
     interface = way.split()[0]
-    syncs, end_s = phases.syncs(number), phases.ends_s[number - 1]
+    syncs = [call for call in phases.calls[number - 1] if call.is_sync]
+    end_s = phases.ends_s[number - 1]
     expected = RHYTHMS[sync]
     if sync == "end" and way == "mpiio collective with requests in flight":  # each has a handle of its own
         expected += "s" * (DEPTH - 1)
@@ -119,7 +99,7 @@ def test_a_sync_is_the_kernels_between_the_last_write_and_the_sample(
     assert all(call.result == 0 and call.end_s <= end_s for call in syncs)
     if interface in ("mmap", "uring"):  # their writes are no system calls
         return
-    files = phases.files(number)
+    files = calls_on_files(phases.calls[number - 1], number)
     assert len(files) == RANKS
     for calls in files:
         if interface == "hdf5":

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO
 
-from harness import wait_for
+from harness import EngineRun, wait_for
 
 WRITES = ("pwrite64", "pwritev", "pwritev2", "write", "writev")
 SYNCS = ("fsync", "fdatasync", "msync", "sync_file_range", "syncfs", "sync")
@@ -109,15 +109,43 @@ def _ended(words: list[str], output: IO[str]) -> Iterator[None]:
             process.send_signal(signal.SIGINT)
 
 
-def sample_times(calls: Iterable[Call]) -> list[float]:
-    """When the engine began to report each sample."""
-    return [
-        call.begin_s
-        for call in calls
-        if call.name == "write"
+class Phases:
+    """The phases of an operation in a run under strace.
+
+    Args:
+        done: The run.
+        calls: The engine's calls.
+        operation: The operation.
+        on: The calls that are told apart by phases, if they are those of another process.
+
+    Attributes:
+        calls: Of each phase, those that began after the sample before and before its own was reported.
+        ends_s: When each was reported.
+    """
+
+    def __init__(
+        self, done: EngineRun, calls: list[Call], operation: str, on: list[Call] | None = None
+    ) -> None:
+        assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+        samples = done.of("sample")
+        reports = [call.begin_s for call in calls if _reports_sample(call)]
+        assert len(reports) == len(samples)
+        spans = [
+            (begin, end)
+            for sample, begin, end in zip(samples, [0.0, *reports], reports, strict=False)
+            if sample["operation"] == operation
+        ]
+        self.ends_s = [end for _, end in spans]
+        told = calls if on is None else on
+        self.calls = [[call for call in told if begin <= call.begin_s < end] for begin, end in spans]
+
+
+def _reports_sample(call: Call) -> bool:
+    return (
+        call.name == "write"
         and call.path.endswith("/events.jsonl")
         and r"\"event\":\"sample\"" in call.arguments
-    ]
+    )
 
 
 def covered(writes: Iterable[Call]) -> int:

@@ -19,6 +19,7 @@ from labs import (
     check_refusal,
     running,
 )
+from server_syncs import Server, check_server
 from strider.engine import Engine
 from strider.lab import Record
 
@@ -90,3 +91,10 @@ def test_a_server_that_dies_is_an_error_and_no_hang(engine: Engine, tmp_path: Pa
         assert done.returncode == 1, done.stderr
         assert done.of("error", kind="io")
         assert done.events[-1]["status"] == "complete"
+
+
+def test_a_sync_is_the_servers(engine: Engine, tmp_path: Path, ganesha: Record, strace: str) -> None:
+    """libnfs commits what was written when it closes a file, even with `sync = "none"`."""
+    (pid,) = [process.pid for process in ganesha.processes if process.name == "ganesha"]
+    server = Server([pid], folder(ganesha), syncs_at_close=1)
+    check_server(engine, tmp_path, strace, folder(ganesha), native(ganesha), server, ganesha.enter)

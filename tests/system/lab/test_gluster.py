@@ -6,6 +6,7 @@ import pytest
 
 from harness import Json
 from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
+from server_syncs import Server, check_server, processes_of
 from strider.engine import Engine
 from strider.lab import Record
 
@@ -63,3 +64,12 @@ def test_ctrl_c_ends_a_run_through_the_library(engine: Engine, tmp_path: Path, g
     mount = gluster.endpoints[0].mount
     assert mount is not None
     check_interruption(engine, tmp_path, mount, GFAPI, gluster.enter)
+
+
+def test_a_sync_is_the_bricks(engine: Engine, tmp_path: Path, gluster: Record, strace: str) -> None:
+    mount = gluster.endpoints[0].mount
+    assert mount is not None
+    bricks = mount.parents[1] / "bricks"
+    server = Server(processes_of("glusterfsd", f"{bricks}/distributed"), bricks, "/health_check")
+    assert len(server.pids) == 4
+    check_server(engine, tmp_path, strace, mount, GFAPI, server, gluster.enter)

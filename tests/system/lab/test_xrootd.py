@@ -6,6 +6,7 @@ import pytest
 
 from harness import Json
 from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal, mount
+from server_syncs import Server, check_server
 from strider.engine import Engine
 from strider.lab import Record
 
@@ -47,3 +48,9 @@ def test_a_wrong_address_is_an_error(engine: Engine, tmp_path: Path, xrootd: Rec
 
 def test_ctrl_c_ends_a_run_through_the_library(engine: Engine, tmp_path: Path, xrootd: Record) -> None:
     check_interruption(engine, tmp_path, mount(xrootd), native(xrootd), xrootd.enter)
+
+
+def test_a_sync_is_the_servers(engine: Engine, tmp_path: Path, xrootd: Record, strace: str) -> None:
+    (pid,) = [process.pid for process in xrootd.processes if process.name == "xrootd"]
+    server = Server([pid], mount(xrootd).parent / "data", shares_syncs=True)
+    check_server(engine, tmp_path, strace, mount(xrootd), native(xrootd), server, xrootd.enter)
