@@ -1,10 +1,25 @@
 """CephFS: what is written through the mount is what is read."""
 
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from harness import Json, case, plan, run_engine
+from contents import contents
+from harness import (
+    EngineJob,
+    Json,
+    after_samples,
+    case,
+    kill,
+    plan,
+    read_events,
+    run_engine,
+    wait_for,
+)
 from labs import (
     PATTERNS,
     Native,
@@ -66,3 +81,84 @@ def test_a_wrong_address_is_an_error(engine: Engine, tmp_path: Path, cephfs: Rec
 
 def test_ctrl_c_ends_a_run_through_the_library(engine: Engine, tmp_path: Path, cephfs: Record) -> None:
     check_interruption(engine, tmp_path, mount(cephfs), native(cephfs))
+
+
+STRIPE: Json = {"pattern": "strided", "pattern_transfer": 8192, "pattern_count": 8}
+"""64 KiB, which is in one object of an object store."""
+
+
+@dataclass
+class Stopped:
+    """A run that rewrites a file while no object store works.
+
+    Attributes:
+        reported: Whether the rewriting ended nevertheless.
+        content: What the object stores held of the file when it had ended, while the client stood still.
+    """
+
+    reported: bool
+    content: bytes
+
+
+def rewrite_without_stores(
+    engine: Engine, work: Path, cephfs: Record, keys: Json, settle_s: float
+) -> Stopped | None:
+    """Nothing where a pause before a phase may have been over before all had been stopped."""
+    stores = [process.pid for process in cephfs.processes if process.name.startswith("osd")]
+    assert stores
+    conf = cephfs.endpoints[0].native["configuration"]
+    inode = 0
+
+    def stop_stores(job: EngineJob) -> None:
+        nonlocal inode
+        (inode,) = [entry.inode() for entry in os.scandir(job.directory)]
+        for pid in stores:
+            kill(pid, signal.SIGSTOP)
+
+    def stop_client(job: EngineJob) -> None:
+        for pid in job.ranks():
+            kill(pid, signal.SIGSTOP)
+
+    def reported() -> bool:
+        return len([event for event in read_events(job.events_file) if event["event"] == "sample"]) == 2
+
+    work.mkdir()
+    with (
+        own_directory(mount(cephfs)) as directory,
+        EngineJob(engine, plan([{**keys, "settle": settle_s}]), work, (), directory) as job,
+    ):
+        try:
+            if not after_samples(1, stop_stores).taken(job, settle_s):
+                return None
+            try:
+                found = bool(wait_for(reported, "the sample", settle_s + 2))
+            except AssertionError:
+                found = False
+        finally:
+            for pid in stores:
+                kill(pid, signal.SIGCONT)
+        in_time = after_samples(2, stop_client).taken(job, settle_s)
+        words = ["rados", "-c", conf, "-p", "data", "get", f"{inode:x}.00000000", "-"]
+        content = subprocess.run(words, capture_output=True, check=True, timeout=60).stdout
+        for pid in job.ranks():
+            kill(pid, signal.SIGCONT)
+        assert job.finish().returncode == 0
+    return Stopped(found, content) if in_time else None
+
+
+@pytest.mark.parametrize(("sync", "lazy"), [("none", False), ("end", False), ("each", False), ("end", True)])
+def test_a_sync_waits_until_the_object_stores_have_it(
+    engine: Engine, tmp_path: Path, cephfs: Record, sync: str, lazy: bool
+) -> None:
+    """They are stopped while a file is written once more: only without a sync the phase can end."""
+    library = native(cephfs)
+    library.require(engine)
+    keys: Json = {"operations": ["write", "rewrite", "read"], "verify": "full", "sync": sync}
+    test = case(**STRIPE, **library.keys(), interface_lazy=lazy, **keys)
+
+    runs = (rewrite_without_stores(engine, tmp_path / str(s), cephfs, test, s) for s in (0.5, 5, 25))
+    run = next(filter(None, runs))
+
+    assert run.reported == (sync == "none")
+    if sync != "none":
+        assert run.content == contents({**test, "settle": 1}, 8 * 8192, generation=2)
