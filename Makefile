@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build pages manual screenshots clang-tidy mutants constraints softroce clean
+.PHONY: help test lint format build pages manual screenshots clang-tidy mutants promises constraints softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -43,6 +43,11 @@ clang-tidy:
 mutants:
 	@tools/setup.sh test >/dev/null
 	@.strider/venv/bin/python tools/mutants.py
+
+## make promises     bring tests/promises in step with the manual's pages, and print what is to be classified
+promises:
+	@tools/setup.sh test >/dev/null
+	@.strider/venv/bin/python tools/promises.py
 
 ## make constraints  choose the newest versions of the Python packages
 constraints:
