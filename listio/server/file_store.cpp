@@ -81,7 +81,8 @@ class OpenFiles {
 class FileStore final : public DataStore {
  public:
   explicit FileStore(int folder) {
-    if (::mkdirat(folder, "data", 0700) != 0 && errno != EEXIST)
+    const bool made = ::mkdirat(folder, "data", 0700) == 0;
+    if ((!made && errno != EEXIST) || (made && ::fsync(folder) != 0))
       throw std::system_error(errno, std::generic_category(), "making the folder data");
     data_ = Descriptor(::openat(folder, "data", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!data_) throw std::system_error(errno, std::generic_category(), "opening the folder data");
@@ -137,7 +138,12 @@ class FileStore final : public DataStore {
     if (::fdatasync(handle->get()) != 0) return errno;
     // That the file is there at all stands in its folder. If nothing has changed there this is next to nothing.
     const Descriptor shard(::openat(data_.get(), shard_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return !shard || ::fsync(shard.get()) != 0 ? errno : 0;
+    if (!shard || ::fsync(shard.get()) != 0) return errno;
+    const std::uint64_t made = shards_made_;
+    if (made == shards_synced_) return 0;
+    if (::fsync(data_.get()) != 0) return errno;
+    shards_synced_ = made;
+    return 0;
   }
 
   Errno stat(FileId file, DataStat& stat) override {
@@ -207,7 +213,7 @@ class FileStore final : public DataStore {
     Descriptor descriptor(::openat(data_.get(), path.c_str(), all, 0600));
     if (!descriptor && errno == ENOENT && (flags & O_CREAT) != 0) {
       if (::mkdirat(data_.get(), shard_of(file).c_str(), 0700) != 0 && errno != EEXIST) return errno;
-      if (::fsync(data_.get()) != 0) return errno;
+      ++shards_made_;
       descriptor = Descriptor(::openat(data_.get(), path.c_str(), all, 0600));
     }
     if (!descriptor) return errno;
@@ -232,6 +238,8 @@ class FileStore final : public DataStore {
 
   Descriptor data_;
   OpenFiles files_;
+  /// A server that ended before may have left shards that were not synced.
+  std::atomic<std::uint64_t> shards_made_ = 1, shards_synced_ = 0;
   std::atomic<std::uint64_t> read_bytes_ = 0, written_bytes_ = 0, calls_ = 0;
 };
 

@@ -22,6 +22,16 @@ namespace {
   refuse(path, std::generic_category().message(errno), "name a directory in which you may write");
 }
 
+/// A new folder's name is on stable storage when this returns.
+void make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0) {
+    if (errno != EEXIST) refuse(path);
+    return;
+  }
+  const Descriptor parent(::open((path + "/..").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent || ::fsync(parent.get()) != 0) refuse(path);
+}
+
 }  // namespace
 
 ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, std::uint32_t servers, Folder folder)
@@ -29,8 +39,8 @@ ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, s
   if (folder == Folder::existing && ::access((path_ + "/label").c_str(), F_OK) != 0)
     refuse(path_, "this server of the volume has kept nothing here",
            "start each server where it was before: the same hosts in the same order, or on a file system they share");
-  for (const std::string& each : {directory, path_})
-    if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST) refuse(each);
+  make_folder(directory);
+  make_folder(path_);
   folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) refuse(path_);
   label_ = Descriptor(::openat(folder_.get(), "label", O_RDWR | O_CREAT | O_CLOEXEC, 0600));

@@ -23,7 +23,8 @@ constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr std::size_t most_page_bytes = 60000;  // less than a message
 
 Descriptor make_folder(int folder, const char* name) {
-  if (::mkdirat(folder, name, 0700) != 0 && errno != EEXIST)
+  const bool made = ::mkdirat(folder, name, 0700) == 0;
+  if ((!made && errno != EEXIST) || (made && ::fsync(folder) != 0))
     throw std::system_error(errno, std::generic_category(), name);
   Descriptor descriptor(::openat(folder, name, directory_flags));
   if (!descriptor) throw std::system_error(errno, std::generic_category(), name);

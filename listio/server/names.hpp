@@ -43,7 +43,8 @@ class Names {
   std::uint32_t servers_;
   Descriptor names_, fresh_;  ///< the root, and a folder of files that have no name yet
   std::mutex mutex_;          ///< of those who change names
-  std::atomic<std::uint64_t> changes_ = 0, synced_ = 0;
+  /// A server that ended before may have left changes that were not synced.
+  std::atomic<std::uint64_t> changes_ = 1, synced_ = 0;
 };
 
 }  // namespace strider::listio

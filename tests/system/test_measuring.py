@@ -235,7 +235,12 @@ def test_user_time_is_that_of_computing_and_system_time_that_of_the_kernel(
     engine: Engine, tmp_path: Path
 ) -> None:
     computing = case(
-        "strided", interface="null", pattern_transfer=4096, pattern_count=100, think=0.01, operations=["write"]
+        "strided",
+        interface="null",
+        pattern_transfer=4096,
+        pattern_count=100,
+        think=0.01,
+        operations=["write"],
     )
     calling = case(
         "strided", pattern_transfer=1 << 20, pattern_count=512, clients=2, operations=["write", "rewrite"]

@@ -1,0 +1,174 @@
+"""What a sync of the list-I/O service is: the calls of its servers, and what outlives their power cut."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from contents import contents
+from forgetfs import mounted
+from harness import EngineJob, Json, case, kill, plan, read_events, run_engine, tree_case, wait_for
+from strider.engine import Engine
+from strider.listio import VOLUME_FILE, ServerOptions, processes_of, serve, stop
+from traces import Call, Phases, calls_in, rhythm, unstable, watched, watching
+
+SERVERS = 2
+STRIP_BYTES = 4096
+REQUESTS = 4
+REQUEST_BYTES = 16384
+"""Two strips of each server."""
+SIZE = REQUESTS * REQUEST_BYTES
+FILES = 3
+"""Of a tree."""
+
+
+@contextmanager
+def served(engine: Engine, directory: Path) -> Iterator[list[int]]:
+    """The processes of the servers of a new volume."""
+    serve(engine, directory, ServerOptions(servers=SERVERS, strip_bytes=STRIP_BYTES))
+    try:
+        yield [process.pid for process in processes_of(directory)]
+    finally:
+        stop(directory)
+
+
+def writing(directory: Path, **keys: Json) -> Json:
+    shape: Json = {"pattern": "strided", "pattern_transfer": REQUEST_BYTES, "pattern_count": REQUESTS}
+    keys = {"operations": ["write"], "interface_volume": str(directory / VOLUME_FILE), **keys}
+    return case(**shape, interface="listio", **keys)
+
+
+class Trace:
+    """What the servers did in the phases of a run.
+
+    Attributes:
+        written: Of the writing of each policy: its calls and when its sample was reported.
+        created: The calls of the creation of files with each policy.
+        rest: The calls of all other phases.
+    """
+
+    def __init__(self, engine: Engine, strace: str, work: Path) -> None:
+        directory = work / "volume"
+        options: Json = {"name": "listio", "volume": str(directory / VOLUME_FILE)}
+        tree: Json = {"tree_items": FILES, "tree_file_size": 1000}
+        names = ["create", "rename", "unlink", "mkdir", "rename-directory", "rmdir"]
+        cases = [writing(directory, sync=sync) for sync in ("none", "end", "each")]
+        cases += [
+            {**tree_case(operations, **tree, sync=sync), "interface": options}
+            for operations, sync in ((["create"], "each"), (names, "none"))
+        ]
+        with served(engine, directory) as pids, watched(strace, pids, work / "servers"):
+            done = run_engine(engine, plan(cases), work, watching(strace, work / "engine"))
+        calls = [
+            call
+            for call in calls_in(work / "servers")
+            if call.path.startswith(f"{directory}/server-") and (call.is_write or call.is_sync)
+        ]
+        engine_calls = calls_in(work / "engine")
+        written = Phases(done, engine_calls, "write", calls)
+        self.directory = directory
+        self.written = dict(
+            zip(("none", "end", "each"), zip(written.calls, written.ends_s, strict=True), strict=True)
+        )
+        created = Phases(done, engine_calls, "create", calls).calls
+        self.created = dict(zip(("each", "none"), created, strict=True))
+        told = [call for calls, _ in self.written.values() for call in calls] + self.created["each"]
+        self.rest = [call for call in calls if call not in told]
+
+    def of_server(self, number: int, calls: list[Call]) -> list[Call]:
+        return [call for call in calls if call.path.startswith(f"{self.directory}/server-{number}/")]
+
+
+@pytest.fixture(scope="module")
+def trace(engine: Engine, strace: str, tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    return Trace(engine, strace, tmp_path_factory.mktemp("listio"))
+
+
+def syncs_of(calls: list[Call]) -> list[Call]:
+    return [call for call in calls if call.is_sync]
+
+
+def kind(call: Call) -> str:
+    """A sync and what it is of: a data file, the folder that it is in, the folder of these, the names."""
+    parts = Path(call.path).parts
+    below = parts[next(i for i, part in enumerate(parts) if part.startswith("server-")) + 1 :]
+    what = {("data", 1): "folders", ("data", 2): "folder", ("data", 3): "file"}.get((below[0], len(below)))
+    return f"{call.name} {what or below[0]}"
+
+
+@pytest.mark.parametrize("number", range(SERVERS))
+@pytest.mark.parametrize(("sync", "times"), [("none", 0), ("end", 1), ("each", REQUESTS)])
+def test_a_sync_is_of_data_folder_and_names(trace: Trace, sync: str, times: int, number: int) -> None:
+    """In this order, and behind what was written; that of names, on the manager, where they have changed."""
+    calls, end_s = trace.written[sync]
+    mine = trace.of_server(number, calls)
+    syncs = syncs_of(mine)
+
+    once = ["fdatasync file", "fsync folder"]
+    assert [kind(call) for call in syncs if kind(call) in once] == once * times
+    assert all(call.result == 0 and call.end_s <= end_s for call in syncs)
+    names = [kind(call) for call in syncs if "names" in kind(call)]
+    assert names == (["syncfs names"] if times and number == 0 else [])
+    # That of the first file is new; a later one may have the same, as there are 256 names.
+    folders = [kind(call) for call in syncs].count("fsync folders")
+    assert folders in {"none": [0], "end": [1], "each": [0, 1]}[sync]
+    data = [call for call in mine if "/data/" in call.path and (call.is_write or call.name == "fdatasync")]
+    assert sum(call.result for call in data if call.is_write) == SIZE // SERVERS
+    assert bool(unstable(data, end_s)) == (sync == "none")
+    if sync == "each":
+        assert rhythm(data) == "ws" * REQUESTS
+
+
+def test_what_is_created_is_synced_with_its_name(trace: Trace) -> None:
+    syncs = [kind(call) for call in syncs_of(trace.created["each"])]
+    for wanted in ("fdatasync file", "fsync folder", "syncfs names"):
+        assert syncs.count(wanted) == FILES, wanted
+
+
+def test_nothing_else_is_synced(trace: Trace) -> None:
+    """Not by creating, renaming and removing, nor by closing a file."""
+    assert trace.rest
+    assert not syncs_of(trace.rest)
+
+
+def data_of(folder: Path, first: int) -> bytes:
+    """A volume's only file, of which server `first` has the first strip; empty where data files are lost."""
+    files = [sorted(folder.glob(f"server-{number}/data/*/*")) for number in range(SERVERS)]
+    if not all(files):
+        return b""
+    turns = [files[(first + turn) % SERVERS][0].read_bytes() for turn in range(SERVERS)]
+    strips = range(0, SIZE // SERVERS, STRIP_BYTES)
+    return b"".join(data[at : at + STRIP_BYTES] for at in strips for data in turns)
+
+
+@pytest.mark.parametrize("sync", ["none", "end", "each"])
+def test_data_outlives_a_power_cut_of_the_servers(engine: Engine, tmp_path: Path, sync: str) -> None:
+    """Where a name is stable only when its folder was synced: everything on the way to the data files."""
+    with mounted(engine, "default", "--strict") as forgetful:
+        directory = forgetful.mount / "volume"
+        directory.mkdir()
+        forgetful.persist()
+        test = writing(directory, sync=sync, verify="full")
+        with served(engine, directory) as pids:
+            # The removal of the file would be another reason why it is not there.
+            forgetful.fault("unlink", "hang", name="case1.0")
+            with EngineJob(engine, plan([test]), tmp_path) as job:
+                wait_for(
+                    lambda: [e for e in read_events(job.events_file) if e["event"] == "sample"], "a sample"
+                )
+                # Not through the mount: who removes a name keeps others from its folder.
+                now = forgetful.dump(tmp_path / "now", "now")
+                for pid in pids:
+                    kill(pid, signal.SIGKILL)
+            forgetful.cut()
+            forgetful.clear()
+        disk = forgetful.dump(tmp_path / "disk")
+    (name,) = now.glob("volume/server-0/names/**/*case1.0")
+    layout = name.read_text().split()
+    left = data_of(disk / "volume", int(layout[layout.index("first") + 1]))
+    if sync == "none":
+        assert not any(left)
+    else:
+        assert left == contents(test, SIZE)
