@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "tests" / "promises"
-PAGES = ("comparing", "limits")
+PAGES = ("comparing", "limits", "listio")
 KINDS = ("advice", "definition", "example", "heading", "measurement", "pointer", "reason")
 """Why a sentence promises nothing that Strider could break: what to do, what a word means, an example, the
 head of a table, a figure of one machine that a benchmark gives, a link, why something is as it is."""

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -101,6 +102,13 @@ TEST(OfiFabric, SaysWhatItDoesNotHave) {
     EXPECT_NE(std::string(error.what()).find("nonsense"), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("127.0.0.1"), std::string::npos);
   }
+}
+
+TEST(OfiFabric, KeepsNoRegionsByItselfUnlessItIsAskedTo) {
+  const auto domain = make_domain("ofi");
+  const char* monitor = std::getenv("FI_MR_CACHE_MONITOR");
+  ASSERT_NE(monitor, nullptr);
+  EXPECT_STREQ(monitor, "disabled");
 }
 
 TEST(OfiFabric, NeverChoosesSocketsByItself) {
