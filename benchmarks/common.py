@@ -21,9 +21,11 @@ def run_engine(cases: Iterable[Json], target: Path) -> list[Json]:
     return [line for line in run_events(cases, target) if line["event"] == "sample" and line["measured"]]
 
 
-def run_events(cases: Iterable[Json], target: Path, further: Iterable[str] = ()) -> list[Json]:
-    """The same with all events, and with further options of the engine."""
-    engine = engines.find()
+def run_events(
+    cases: Iterable[Json], target: Path, further: Iterable[str] = (), path: Path | None = None
+) -> list[Json]:
+    """The same with all events, with further options of the engine, and with the engine at a path."""
+    engine = engines.Engine(path) if path else engines.find()
     numbered = [{"case": number, "repetitions": 1, **case} for number, case in enumerate(cases, 1)]
     ranks = max(case.get("clients", 1) for case in numbered)
     header = {"format": "strider-plan", "version": 1, "ranks": ranks, "interleave": "none"}
@@ -56,18 +58,20 @@ def run_fio(target: Path, **options: str | int) -> Json:
 
 
 def print_medians(title: str, unit: str, rows: Mapping[str, Mapping[str, list[float]]], note: str) -> None:
-    """Prints a row for each piece of work: each tool's median and range, and the ratio of the two."""
+    """Prints a row for each piece of work: each tool's median and range, and the ratio of two."""
     tools = list(next(iter(rows.values())))
     table = Table(title=title, caption=note, title_justify="left", caption_justify="left")
     table.add_column("work")
     for tool in tools:
         table.add_column(f"{tool} ({unit})", justify="right")
-    table.add_column(f"{tools[0]} ÷ {tools[1]}", justify="right")
+    if len(tools) > 1:
+        table.add_column(f"{tools[0]} ÷ {tools[1]}", justify="right")
     for work, values in rows.items():
         medians = [statistics.median(values[tool]) for tool in tools]
         cells = [
             f"{median:.4g} ({min(values[tool]):.4g} – {max(values[tool]):.4g})"
             for tool, median in zip(tools, medians, strict=True)
         ]
-        table.add_row(work, *cells, f"{medians[0] / medians[1]:.3f}")
+        ratio = [f"{medians[0] / medians[1]:.3f}"] if len(tools) > 1 else []
+        table.add_row(work, *cells, *ratio)
     Console(width=120).print(table)

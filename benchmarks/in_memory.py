@@ -26,7 +26,7 @@ CLIENTS = 4
 REQUESTS = 1 << 20
 TRANSFER = 4096
 DATA_BYTES = (4 << 10, 1 << 20, 64 << 20)  # those of benchmarks/engine/main.cpp
-LEAST_GB_S = 5.0
+LEAST_GB_S = 12.0
 MOST_NS_PER_REQUEST = 30.0
 MOST_NS_PER_EXTENT = 5.0
 

@@ -33,13 +33,33 @@ void generate_data(benchmark::State& state) {
   count_bytes(state);
 }
 
-/// All that is done with what a request has read.
+/// What is done with memory before the first read.
+void spoil_memory(benchmark::State& state) {
+  std::vector<std::byte> memory(static_cast<std::size_t>(state.range(0)));
+  for ([[maybe_unused]] auto step : state) {
+    spoil(memory);
+    benchmark::ClobberMemory();
+  }
+  count_bytes(state);
+}
+
+/// What is wrong with the data of a request in which nothing is right.
+void classify_data(benchmark::State& state) {
+  std::vector<std::byte> memory(static_cast<std::size_t>(state.range(0)), std::byte{0x5a});
+  for ([[maybe_unused]] auto step : state) {
+    Classifier classifier({identity, 1, memory.size()});
+    benchmark::DoNotOptimize(classifier.classify(memory, 0));
+  }
+  count_bytes(state);
+}
+
+/// All that is done with what a request has read, but for spoiling it.
 void verify_data(benchmark::State& state) {
   std::vector<std::byte> memory(static_cast<std::size_t>(state.range(0)));
   FileData(identity).fill(memory, 0);
   Examiner examiner(identity, 1, memory.size());
   for ([[maybe_unused]] auto step : state) {
-    examiner.examine(memory, {0, 0, memory.size()});
+    examiner.examine(memory, {0, 0, memory.size()}, FileData::Then::keep);
     benchmark::ClobberMemory();
   }
   if (examiner.mismatches() > 0) state.SkipWithError("right data was found to be wrong");
@@ -87,6 +107,8 @@ void register_all(const Plan& plan) {
   for (const std::int64_t bytes : {std::int64_t{4} << 10, std::int64_t{1} << 20, std::int64_t{64} << 20}) {
     benchmark::RegisterBenchmark("generate", generate_data)->Arg(bytes);
     benchmark::RegisterBenchmark("verify", verify_data)->Arg(bytes);
+    benchmark::RegisterBenchmark("spoil", spoil_memory)->Arg(bytes);
+    benchmark::RegisterBenchmark("classify", classify_data)->Arg(bytes);
   }
   for (const Case& test : plan.cases)
     benchmark::RegisterBenchmark(test.name.c_str(),

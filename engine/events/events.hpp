@@ -13,6 +13,7 @@
 #include "measure/counters.hpp"
 #include "measure/histogram.hpp"
 #include "measure/timeline.hpp"
+#include "verify/cause.hpp"
 
 namespace strider {
 
@@ -195,6 +196,7 @@ struct ErrorInfo {
   int error_number = 0;
   std::string message;
   std::string expected_hex, found_hex, blame;
+  std::vector<Damage> causes;  ///< of wrong data
   std::uint64_t count = 1;
   std::string remedy;
 };

@@ -158,6 +158,18 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr)
 
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
+Json causes_of(const std::vector<Damage>& causes) {
+  if (causes.empty()) return nullptr;
+  Json list = Json::array();
+  for (const Damage& damage : causes)
+    list.push_back({{"class", name_of(damage.cause)},
+                    {"offset", damage.file_offset},
+                    {"bytes", damage.bytes},
+                    {"value", has_value(damage.cause) ? Json(damage.value) : Json(nullptr)},
+                    {"text", text_of(damage)}});
+  return list;
+}
+
 }  // namespace
 
 ObservationStream::ObservationStream(const std::string& path, const std::string& host, double interval_s)
@@ -389,6 +401,7 @@ void EventStream::error(const PhaseName& name, const ErrorInfo& error) {
                {"expected", text_or_null(error.expected_hex)},
                {"found", text_or_null(error.found_hex)},
                {"class", text_or_null(error.blame)},
+               {"causes", causes_of(error.causes)},
                {"count", error.count},
                {"remedy", error.remedy}});
   write_line(line_of(json));

@@ -9,15 +9,18 @@ void Contents::generate(std::span<const Extent> extents, std::span<std::byte> me
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-void Contents::spoil(std::span<const Extent> extents, std::span<std::byte> memory) const {
+void Contents::prepare(std::span<const Extent> extents, std::span<std::byte> memory, Memory state) const {
   const std::uint64_t begin = timer_.now();
-  for (const Extent& extent : extents) strider::spoil(memory.subspan(extent.memory_offset, extent.length));
+  for (const Extent& extent : extents) {
+    if (state == Memory::used) spoil(memory.subspan(extent.memory_offset, extent.length));
+    work_.examiner->prepare(memory, extent);
+  }
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-void Contents::examine(std::span<const Extent> extents, std::span<std::byte> memory) const {
+void Contents::examine(std::span<const Extent> extents, std::span<std::byte> memory, FileData::Then then) const {
   const std::uint64_t begin = timer_.now();
-  for (const Extent& extent : extents) work_.examiner->examine(memory, extent);
+  for (const Extent& extent : extents) work_.examiner->examine(memory, extent, then);
   tally_.prepare_ticks += timer_.now() - begin;
 }
 

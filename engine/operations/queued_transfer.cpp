@@ -39,7 +39,7 @@ void QueuedTransfer::issue() {
   fetch(slot);
   const auto extents = extents_of(slot);
   if (direction_ == Direction::write && work_.written != nullptr) contents_.generate(extents, memory_of(number));
-  if (direction_ == Direction::read && work_.examiner != nullptr) contents_.spoil(extents, memory_of(number));
+  if (direction_ == Direction::read && work_.examiner != nullptr) contents_.prepare(extents, memory_of(number));
   slot.begin = work_.pace != nullptr && work_.pace->open() ? work_.pace->due() : timer_.now();
   if (work_.pace != nullptr) work_.pace->issue(bytes_of(extents));
   file_.submit(direction_, {extents, memory_of(number).data(), slot.number}, number);

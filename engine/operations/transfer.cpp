@@ -49,7 +49,7 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 }
 
 inline std::uint64_t Transfer::read_one(const Item& item) {
-  if (work_.examiner != nullptr) contents_.spoil(item.extents, work_.memory);
+  if (work_.examiner != nullptr) contents_.prepare(item.extents, work_.memory);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
@@ -60,11 +60,11 @@ inline std::uint64_t Transfer::read_one(const Item& item) {
 
 /// Read, change, write back: the latency is that of the read plus that of the write.
 std::uint64_t Transfer::change_one(const Item& item) {
-  if (work_.examiner != nullptr) contents_.spoil(item.extents, work_.memory);
+  if (work_.examiner != nullptr) contents_.prepare(item.extents, work_.memory, Contents::Memory::used);
   const std::uint64_t read_begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;
-  if (work_.examiner != nullptr) contents_.examine(item.extents, work_.memory);
+  if (work_.examiner != nullptr) contents_.examine(item.extents, work_.memory, FileData::Then::keep);
   if (work_.written != nullptr) contents_.generate(item.extents, work_.memory);
   else if (!item.extents.empty()) work_.memory[item.extents.front().memory_offset] ^= std::byte{0xff};
   const std::uint64_t begin = timer_.now();

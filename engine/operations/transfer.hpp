@@ -26,7 +26,7 @@ struct Work {
   SyncPolicy sync = SyncPolicy::end;
   std::span<std::byte> memory;        ///< at least the pattern's request_bytes()
   const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
-  Examiner* examiner = nullptr;       ///< check each read; null: do not look at what was read
+  Examiner* examiner = nullptr;       ///< check each read, into spoilt memory; null: do not look at what was read
   std::uint32_t depth = 1;            ///< requests in flight; each has a part of the memory, `slot_bytes` long
   std::uint64_t slot_bytes = 0;
   std::uint64_t think_ns = 0;  ///< computing after each request is issued
@@ -58,9 +58,11 @@ class Contents {
  public:
   Contents(const Work& work, const Timer& timer, Tally& tally) : work_(work), timer_(timer), tally_(tally) {}
   void generate(std::span<const Extent> extents, std::span<std::byte> memory) const;
-  /// Spoils what is in memory, so that a read that brings nothing cannot pass for one that brought the right data.
-  void spoil(std::span<const Extent> extents, std::span<std::byte> memory) const;
-  void examine(std::span<const Extent> extents, std::span<std::byte> memory) const;
+  /// Makes what is in memory wrong, so that a read that transfers no data cannot pass for one that did.
+  enum class Memory : std::uint8_t { spoilt, used };
+  void prepare(std::span<const Extent> extents, std::span<std::byte> memory, Memory state = Memory::spoilt) const;
+  void examine(std::span<const Extent> extents, std::span<std::byte> memory,
+               FileData::Then then = FileData::Then::spoil) const;
   /// Computes for `work.think_ns`.
   void think() const;
 

@@ -60,6 +60,7 @@ class Visitor {
   void read_back();
   FileData contents_of_item() const;
   void generate();
+  void prepare_to_read();
   void check_contents();
   void check_state(ItemType type);
   void check_link();
@@ -77,6 +78,7 @@ class Visitor {
   Directory& directory_;
   const Population& population_;
   Paths paths_, others_;
+  bool memory_is_spoilt_ = false;
   Item item_;
   const char* path_ = "";
   const char* other_ = "";

@@ -42,15 +42,19 @@ ErrorRecord record_of(const char* kind, int rank, const std::string& host, const
 }
 
 std::string message_of(const Mismatch& mismatch) {
-  const std::string message = "read " + std::to_string(mismatch.wrong_bytes) + " wrong bytes: ";
-  switch (mismatch.blame) {
-    case Blame::zero: return message + "zeros where data was written";
-    case Blame::stale: return message + "older data of the same place";
-    case Blame::torn: return message + "partly older data of the same place";
-    case Blame::misplaced: return message + "data that belongs to offset " + std::to_string(mismatch.origin_offset);
-    case Blame::foreign: break;
+  constexpr std::size_t most_named = 4;
+  std::string message = "read " + std::to_string(mismatch.wrong_bytes) + " wrong bytes: ";
+  if (mismatch.sampled) message += "in samples, ";
+  for (std::size_t i = 0; i < std::min(most_named, mismatch.causes.size()); ++i) {
+    const Damage& damage = mismatch.causes[i];
+    message += (i > 0 ? ", " : "") + text_of(damage);
+    if (mismatch.causes.size() == 1) continue;
+    message +=
+        " (" + std::to_string(damage.bytes) + " bytes from offset " + std::to_string(damage.file_offset) + " on)";
   }
-  return message + "data that was not written there by this run";
+  if (mismatch.causes.size() > most_named)
+    message += " and " + std::to_string(mismatch.causes.size() - most_named) + " other causes";
+  return message;
 }
 
 }  // namespace
@@ -70,10 +74,17 @@ ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::str
                                  "do not trust this storage or its caches before the cause is found");
   copy_text(record.expected_hex, hex(mismatch, mismatch.expected));
   copy_text(record.found_hex, hex(mismatch, mismatch.found));
-  copy_text(record.blame, std::string(name_of(mismatch.blame)));
+  set_causes(record, mismatch.causes);
   record.offset = mismatch.file_offset;
   record.length = mismatch.wrong_bytes;
   return record;
+}
+
+void set_causes(ErrorRecord& record, std::span<const Damage> causes) {
+  record.causes_count = static_cast<std::uint32_t>(std::min(causes.size(), record.causes.size()));
+  std::copy_n(causes.begin(), record.causes_count, record.causes.begin());
+  if (!causes.empty())
+    copy_text(record.blame, std::string(name_of(std::ranges::max_element(causes, {}, &Damage::bytes)->cause)));
 }
 
 ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const std::string& host,
@@ -96,6 +107,7 @@ ErrorInfo info_of(const ErrorRecord& record) {
   info.expected_hex = record.expected_hex;
   info.found_hex = record.found_hex;
   info.blame = record.blame;
+  info.causes.assign(record.causes.begin(), record.causes.begin() + record.causes_count);
   info.count = record.count;
   info.remedy = record.remedy;
   return info;

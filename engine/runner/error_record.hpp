@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,14 +14,18 @@ namespace strider {
 
 /// An error on its way to rank 0; fixed size, so that it travels as bytes.
 struct ErrorRecord {
-  char kind[8], call[32], host[64], file[512], message[256], remedy[256];
+  char kind[8], call[32], host[64], file[512], message[512], remedy[256];
   char expected_hex[40], found_hex[40], blame[16];
+  std::array<Damage, Classifier::most_causes> causes;
+  std::uint32_t causes_count;
   std::uint64_t offset, length, count;
   std::int32_t rank, error_number;
 };
 
 ErrorRecord describe_error(const IoError& error, int rank, const std::string& host);
 ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::string& host, const std::string& file);
+/// What is known of wrong data; the class of the record is the cause of most bytes.
+void set_causes(ErrorRecord& record, std::span<const Damage> causes);
 /// `directory`: what the finding's path is relative to.
 ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const std::string& host,
                              const std::string& directory);

@@ -103,8 +103,9 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
     rounds_ = std::max(rounds_, task.pattern->requests({r, seat_.place.ranks}, role_of(task.operation)));
   rounds_ = std::min(rounds_, task.request_limit);
   part_.had_requests = requests_;
-  if (test_.verify == Verify::full && reads(task.operation))
-    examiner_.emplace(expected_, task.seating->files(), task.pattern->file_size(seat_.place.ranks));
+  if (test_.verify != Verify::full || !reads(task.operation)) return;
+  examiner_.emplace(expected_, task.seating->files(), task.pattern->file_size(seat_.place.ranks));
+  spoil(task.memory);
 }
 
 void TransferWorker::open_file() {

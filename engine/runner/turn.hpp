@@ -7,9 +7,6 @@
 
 namespace strider {
 
-/// Generations of contents that a repetition may write: one for each of its phases, and what was prepared.
-constexpr std::uint64_t generations_per_repetition = 512;
-
 /// Page-aligned memory, as direct I/O wants it, present before the clock starts.
 class Buffer {
  public:

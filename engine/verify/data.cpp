@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "file data is defined as little-endian words");
 
-constexpr std::uint64_t step = 0x9e3779b97f4a7c15ULL;
+constexpr std::uint64_t step = seed_step;
 constexpr std::uint64_t factor = 0xd6e8feb86659fd93ULL;
 
 /// x with factor * x = 1 modulo 2^64 (Newton's iteration doubles the number of right bits).
@@ -62,6 +62,14 @@ static_assert(unscramble(scramble(0x0123456789abcdefULL)) == 0x0123456789abcdefU
   for (i += 8 * words; i < memory.size(); ++i) memory[i] = byte_of(key, file_offset + i);
 }
 
+/// Whether words are what the data has there, from the word with this counter on.
+[[gnu::always_inline]] inline std::uint64_t difference_of(std::uint64_t counter, const std::byte* from,
+                                                          std::size_t words) {
+  std::uint64_t difference = 0;
+  for (std::size_t w = 0; w < words; ++w) difference |= load(from + 8 * w) ^ scramble(counter + w * step);
+  return difference;
+}
+
 /// Position of the first byte that is not what the data has there; the size of `memory` if there is none.
 [[gnu::always_inline]] inline std::size_t compare_memory(std::uint64_t key, std::span<const std::byte> memory,
                                                          std::uint64_t file_offset) {
@@ -71,10 +79,7 @@ static_assert(unscramble(scramble(0x0123456789abcdefULL)) == 0x0123456789abcdefU
   std::uint64_t counter = key + (file_offset + i) / 8 * step;
   constexpr std::size_t words_at_once = 64;  // one branch for many words keeps the comparison in vector registers
   for (; i + 8 * words_at_once <= memory.size(); i += 8 * words_at_once) {
-    std::uint64_t difference = 0;
-    for (std::size_t w = 0; w < words_at_once; ++w)
-      difference |= load(memory.data() + i + 8 * w) ^ scramble(counter + w * step);
-    if (difference != 0) break;
+    if (difference_of(counter, memory.data() + i, words_at_once) != 0) break;
     counter += words_at_once * step;
   }
   for (; i + 8 <= memory.size(); i += 8, counter += step)
@@ -83,9 +88,9 @@ static_assert(unscramble(scramble(0x0123456789abcdefULL)) == 0x0123456789abcdefU
   return i;
 }
 
-/// The sum in the definition of the digest.
-[[gnu::always_inline]] inline std::uint64_t sum_of_words(std::span<const std::byte> memory) {
-  std::uint64_t sum = 0, counter = 0;
+/// The sum in the definition of the digest, over a part of the bytes; `counter`: that of the word before.
+[[gnu::always_inline]] inline std::uint64_t sum_of_words(std::span<const std::byte> memory, std::uint64_t counter) {
+  std::uint64_t sum = 0;
   std::size_t i = 0;
   for (; i + 8 <= memory.size(); i += 8) sum += scramble(load(memory.data() + i) + (counter += step));
   if (i < memory.size()) {
@@ -96,6 +101,60 @@ static_assert(unscramble(scramble(0x0123456789abcdefULL)) == 0x0123456789abcdefU
   return sum;
 }
 
+struct Progress {
+  std::size_t right = 0;
+  std::uint64_t sum = 0;
+};
+
+/// Compares, sums up and spoils block by block, each while it is in the first-level cache.
+template <FileData::Sum summing, FileData::Then then>
+[[gnu::always_inline]] inline Progress examine_memory(std::uint64_t key, std::span<std::byte> memory,
+                                                      std::uint64_t file_offset) {
+  constexpr std::size_t block_words = 512;
+  Progress done;
+  while (done.right < memory.size()) {
+    const std::span<std::byte> block =
+        memory.subspan(done.right).first(std::min(memory.size() - done.right, 8 * block_words));
+    const std::uint64_t offset = file_offset + done.right, digested = done.right / 8 * step;
+    std::uint64_t sum = 0;
+    if (offset % 8 == 0 && block.size() == 8 * block_words) {
+      // With a constant number of words, the compiler makes one loop of vectors of this.
+      const std::uint64_t counter = key + offset / 8 * step;
+      std::uint64_t difference = 0;
+      for (std::size_t w = 0; w < block_words; ++w) {
+        const std::uint64_t word = load(block.data() + 8 * w);
+        difference |= word ^ scramble(counter + w * step);
+        if constexpr (summing == FileData::Sum::digested) sum += scramble(word + digested + (w + 1) * step);
+      }
+      if (difference != 0) {
+        done.right += compare_memory(key, block, offset);
+        return done;
+      }
+    } else {
+      if (const std::size_t right = compare_memory(key, block, offset); right < block.size()) {
+        done.right += right;
+        return done;
+      }
+      if constexpr (summing == FileData::Sum::digested) sum = sum_of_words(block, digested);
+    }
+    if constexpr (then == FileData::Then::spoil) std::memset(block.data(), static_cast<int>(spoilt_byte), block.size());
+    done.sum += sum;
+    done.right += block.size();
+  }
+  return done;
+}
+
+[[gnu::always_inline]] inline std::uint64_t count_in_memory(const std::byte* a, const std::byte* b, std::size_t bytes) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < bytes;) {  // sums of few bytes fit narrow integers, many of which fit a register
+    std::uint8_t some = 0;
+    for (const std::size_t end = std::min(bytes, i + 255); i < end; ++i)
+      some = static_cast<std::uint8_t>(some + (a[i] != b[i]));
+    count += some;
+  }
+  return count;
+}
+
 }  // namespace
 
 FileData::FileData(const Identity& identity)
@@ -103,7 +162,7 @@ FileData::FileData(const Identity& identity)
 
 std::byte FileData::at(std::uint64_t file_offset) const { return byte_of(key_, file_offset); }
 
-std::uint64_t FileData::offset_of(std::uint64_t word) const { return (unscramble(word) - key_) * inverse(step) * 8; }
+std::uint64_t FileData::offset_of_seed(std::uint64_t seed) const { return (seed - key_) * inverse(step) * 8; }
 
 void FileData::fill(std::span<std::byte> memory, std::uint64_t file_offset) const {
   with_widest_vectors<fill_memory>(key_, memory, file_offset);
@@ -115,13 +174,26 @@ std::optional<std::uint64_t> FileData::first_mismatch(std::span<const std::byte>
   return position < memory.size() ? std::optional<std::uint64_t>(position) : std::nullopt;
 }
 
-void spoil(std::span<std::byte> memory) {
-  constexpr std::size_t distance = 512;
-  for (std::size_t i = 0; i < memory.size(); i += distance) memory[i] ^= std::byte{0xff};
+FileData::Examined FileData::examine(std::span<std::byte> memory, std::uint64_t file_offset, Sum sum, Then then) const {
+  const auto done = [&]<Sum summing>() {
+    return then == Then::spoil ? with_widest_vectors<examine_memory<summing, Then::spoil>>(key_, memory, file_offset)
+                               : with_widest_vectors<examine_memory<summing, Then::keep>>(key_, memory, file_offset);
+  };
+  if (sum == Sum::none) return {done.template operator()<Sum::none>().right, 0};
+  const Progress progress = done.template operator()<Sum::digested>();
+  return {progress.right, hash_numbers(progress.sum, file_offset, memory.size())};
+}
+
+std::uint64_t seed_of(std::uint64_t word) { return unscramble(word); }
+
+void spoil(std::span<std::byte> memory) { std::ranges::fill(memory, spoilt_byte); }
+
+std::uint64_t count_different(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return with_widest_vectors<count_in_memory>(a.data(), b.data(), a.size());
 }
 
 std::uint64_t digest(std::span<const std::byte> memory, std::uint64_t file_offset) {
-  return hash_numbers(with_widest_vectors<sum_of_words>(memory), file_offset, memory.size());
+  return hash_numbers(with_widest_vectors<sum_of_words>(memory, std::uint64_t{0}), file_offset, memory.size());
 }
 
 }  // namespace strider

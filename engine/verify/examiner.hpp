@@ -3,43 +3,42 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "core/extent.hpp"
+#include "verify/cause.hpp"
+#include "verify/classify.hpp"
 #include "verify/data.hpp"
 
 namespace strider {
 
-/// What wrong data looks like.
-enum class Blame {
-  zero,       ///< zeros: never written, or lost
-  stale,      ///< an older generation of the same place
-  torn,       ///< a request of which a part is right and a part is an older generation
-  misplaced,  ///< right data of another place or file
-  foreign,    ///< nothing that Strider wrote
-};
-std::string_view name_of(Blame blame);
-
+/// Wrong data in a contiguous piece of a request.
 struct Mismatch {
   static constexpr std::size_t shown_bytes = 16;
   std::uint64_t file_offset = 0;  ///< of the first wrong byte
-  std::uint64_t wrong_bytes = 0;  ///< in the request
+  std::uint64_t wrong_bytes = 0;
   std::array<std::byte, shown_bytes> expected{};
   std::array<std::byte, shown_bytes> found{};
-  std::uint32_t shown = 0;  ///< bytes of the two that are meant
-  Blame blame = Blame::foreign;
-  std::uint64_t origin_offset = 0;  ///< Blame::misplaced: where the data belongs
+  std::uint32_t shown = 0;     ///< bytes of the two that are meant
+  std::vector<Damage> causes;  ///< by offset, one at least
+  bool sampled = false;        ///< the bytes of each cause are estimates from samples
+  Cause main_cause() const;    ///< that of most bytes
 };
 
 /// Compares what was read with what must be there, and digests it.
+///
+/// Memory is spoilt before anything is read into it, by `spoil` at first and then by `examine`. `prepare` makes the
+/// ends of an extent certainly wrong, as a read that transfers less than it says leaves one of them as it was: so such
+/// a read is always found, and one that leaves out n bytes within is missed with a probability of 256^-n.
 class Examiner {
  public:
   static constexpr std::size_t kept = 4;  ///< mismatches described in full; the rest are counted
 
-  Examiner(const FileData::Identity& identity, std::uint64_t files, std::uint64_t file_size)
-      : identity_(identity), expected_(identity), files_(files), file_size_(file_size) {}
-  void examine(std::span<const std::byte> memory, const Extent& extent);
+  Examiner(const FileData::Identity& identity, std::uint64_t files, std::uint64_t file_size,
+           FileData::Sum sum = FileData::Sum::digested)
+      : known_{identity, files, file_size}, expected_(identity), sum_(sum) {}
+  void prepare(std::span<std::byte> memory, const Extent& extent) const;
+  void examine(std::span<std::byte> memory, const Extent& extent, FileData::Then then = FileData::Then::spoil);
 
   std::uint64_t checked_bytes() const { return checked_bytes_; }
   std::uint64_t wrong_bytes() const { return wrong_bytes_; }
@@ -49,16 +48,11 @@ class Examiner {
 
  private:
   void report(std::span<const std::byte> memory, std::uint64_t file_offset, std::uint64_t position);
-  void assign_blame(std::span<const std::byte> memory, std::uint64_t file_offset, std::uint64_t position,
-                    Mismatch& mismatch) const;
-  std::optional<std::uint64_t> telling_word(std::span<const std::byte> memory, std::uint64_t file_offset,
-                                            std::uint64_t position) const;
-  bool has_right_word(std::span<const std::byte> memory, std::uint64_t file_offset) const;
 
-  FileData::Identity identity_;
+  Classifier::Known known_;
   FileData expected_;
-  std::uint64_t files_;
-  std::uint64_t file_size_;
+  FileData::Sum sum_;
+  std::optional<Classifier> classifier_;  ///< from the first mismatch on
   std::uint64_t checked_bytes_ = 0;
   std::uint64_t wrong_bytes_ = 0;
   std::uint64_t mismatches_ = 0;

@@ -251,7 +251,11 @@ def test_wrong_data_is_classified(engine: Engine, tmp_path: Path, harm: str, bla
     assert done.returncode == 1
     (error,) = done.of("error")
     assert (error["class"], error["offset"], error["count"]) == (blame, 5120, 1)
+    (cause,) = error["causes"]
+    assert (cause["class"], cause["offset"]) == (blame, 5120)
+    assert cause["bytes"] == error["length"]
     if blame == "misplaced":
+        assert cause["value"] == 2048
         assert "offset 2048" in error["message"]
 
 

@@ -78,11 +78,22 @@ def _mismatch(event: Event) -> str:
     if not event.get("class") and event.get("message"):
         # Of metadata: a size, a kind, a number of entries.
         return f"{' '.join(event['message'].split())}{_place(event)}"
-    kind = f"{event['class']} data" if event.get("class") else "wrong data"
     contents = ""
     if event.get("expected") is not None and event.get("found") is not None:
         contents = f": expected {event['expected']}, found {event['found']}"
-    return f"{kind}{_place(event)}{contents}"
+    return f"{_causes(event)}{_place(event)}{contents}"
+
+
+def _causes(event: Event) -> str:
+    """What the wrong data looks like; several causes with the part that each has."""
+    causes = event.get("causes") or []
+    if not causes:
+        return f"{event['class']} data" if event.get("class") else "wrong data"
+    if len(causes) == 1:
+        return str(causes[0]["text"])
+    return ", ".join(
+        f"{cause['text']} ({format_bytes(cause['bytes'])} from offset {cause['offset']} on)" for cause in causes
+    )
 
 
 def _place(event: Event) -> str:

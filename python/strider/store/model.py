@@ -487,6 +487,24 @@ class Timeline(Record):
     latency_max_s: list[Real]
 
 
+class Damage(Record):
+    """Wrong bytes that have one cause.
+
+    Attributes:
+        cause: The class, as in the column `class`.
+        offset: In the file, of the first one.
+        bytes: How many.
+        value: What the class has a number for (docs/formats.md).
+        text: In words.
+    """
+
+    cause: str = Field(alias="class")
+    offset: int
+    bytes: int
+    value: int | None = None
+    text: str
+
+
 class ErrorRow(Record):
     """Something that went wrong: who, where and what."""
 
@@ -506,6 +524,7 @@ class ErrorRow(Record):
     expected: str | None = None
     found: str | None = None
     mismatch_class: str | None = Field(default=None, alias="class")
+    causes: list[Damage] | None = None
     count: int = 1
     remedy: str | None = None
 

@@ -21,6 +21,8 @@ class RecordingFile final : public File {
   std::size_t fails_at = ~std::size_t{0};
   /// Claims to have read, and has moved nothing.
   bool reads_nothing = false;
+  /// The same, and has moved the first and the last byte of each extent alone.
+  bool reads_edges = false;
   /// Done in each call.
   std::function<void()> meanwhile = [] {};
 
@@ -32,8 +34,12 @@ class RecordingFile final : public File {
   void read(const Request& request) override {
     note("read", request);
     if (reads_nothing) return;
-    for (const Extent& extent : request.extents)
-      std::memcpy(request.memory + extent.memory_offset, content.data() + extent.file_offset, extent.length);
+    for (const Extent& extent : request.extents) {
+      std::byte* to = request.memory + extent.memory_offset;
+      const std::byte* from = content.data() + extent.file_offset;
+      if (!reads_edges) std::memcpy(to, from, extent.length);
+      else to[0] = from[0], to[extent.length - 1] = from[extent.length - 1];
+    }
   }
   void sync() override { note("sync", {}); }
   void close() override { note("close", {}); }

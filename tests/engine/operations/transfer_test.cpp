@@ -119,6 +119,28 @@ TEST_F(TransferTest, AReadThatBringsNothingIsFoundThoughTheMemoryHeldTheRightDat
   EXPECT_EQ(examiner.mismatches(), 1U);
 }
 
+/// Whatever was in memory before: what was read, or what was written.
+TEST_F(TransferTest, WhatAReadLeavesOutIsFoundThoughTheMemoryHeldTheRightData) {
+  for (const Operation operation : {Operation::read, Operation::read_modify_write}) {
+    const FileData data({1, 2, 3, 4}), newer({1, 2, 3, 5});
+    data.fill(std::span(file.content).first(24), 0);
+    Job job(operation, 1);
+    Examiner examiner({1, 2, 3, 4}, 1, 24);
+    job.work.examiner = &examiner;
+    job.work.written = &newer;
+    file.reads_edges = false;
+    spoil(job.work.memory);
+    run(job, 1);
+    EXPECT_EQ(examiner.mismatches(), 0U);
+
+    Examiner again = operation == Operation::read ? examiner : Examiner({1, 2, 3, 5}, 1, 24);
+    job.work.examiner = &again;
+    file.reads_edges = true;
+    run(job, 1);
+    EXPECT_EQ(again.wrong_bytes(), 2U);
+  }
+}
+
 TEST_F(TransferTest, ReadModifyWriteChecksTheOldGenerationAndWritesTheNew) {
   const FileData older({1, 2, 3, 4}), newer({1, 2, 3, 5});
   older.fill(std::span(file.content).first(24), 0);

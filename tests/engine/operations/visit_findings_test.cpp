@@ -71,6 +71,41 @@ TEST_F(Visiting, SmallReadFindsAShorterFile) {
   EXPECT_EQ(tour.run(Operation::small_read), (Words{"top/f0.1: what can be read is 3 instead of 6"}));
 }
 
+/// One file, of which reads may transfer the first and the last byte alone and claim to have read all.
+class EdgesDirectory final : public Directory {
+ public:
+  Handle open(const char*, OpenMode) override { return 1; }
+  void close(Handle, const char*) override {}
+  void write(Handle, std::span<const std::byte> data, const char*) override { bytes.assign(data.begin(), data.end()); }
+  std::uint64_t read(Handle, std::span<std::byte> to, const char*) override {
+    if (!edges_alone) std::ranges::copy(bytes, to.begin());
+    to.front() = bytes.front(), to.back() = bytes.back();
+    return to.size();
+  }
+  std::vector<std::byte> bytes;
+  bool edges_alone = false;
+};
+
+TEST(VisitingOneFile, WhatASmallReadLeavesOutIsFoundThoughTheMemoryHeldTheRightData) {
+  Tour tour({.items = 1, .depth = 0, .fanout = 1, .file_size = 64});
+  EdgesDirectory directory;
+  tour.work.directory = &directory;
+  tour.work.contents = FileData::Identity{1, 2, 0, 3};
+  const Words wrong{"top/f0.0: the contents are wrong from byte 1 on"};
+  tour.run(Operation::create);
+  EXPECT_EQ(tour.run(Operation::small_read), nothing);
+  directory.edges_alone = true;
+  EXPECT_EQ(tour.run(Operation::small_read), wrong) << "after a write";
+
+  directory.edges_alone = false;
+  tour.work.operation = Operation::small_read;
+  Visitor visitor(tour.work, tour.timer, tour.tally, tour.watch, tour.findings = {});
+  visitor.visit(Operation::small_read, {0, 0});
+  directory.edges_alone = true;
+  visitor.visit(Operation::small_read, {0, 0});
+  EXPECT_EQ(tour.wrong(), wrong) << "after a read";
+}
+
 TEST_F(Visiting, AnInterfaceThatStoresNothingHasNothingToFind) {
   tour.run(Operation::create);
   tour.write("/f0.0", "stride!");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "interfaces/folder.hpp"
@@ -35,6 +36,35 @@ class Ponderous final : public Interface {
   void remove(const std::string&) override {}
 };
 
+/// Keeps what is written, and reads the ends of it alone.
+class EdgesFile final : public File {
+ public:
+  void write(const Request& request) override {
+    kept().assign(request.memory, request.memory + request.extents[0].length);
+  }
+  void read(const Request& request) override {
+    request.memory[0] = kept().front();
+    request.memory[kept().size() - 1] = kept().back();
+  }
+  void sync() override {}
+  void close() override {}
+
+ private:
+  static std::vector<std::byte>& kept() {
+    static std::vector<std::byte> bytes;
+    return bytes;
+  }
+};
+
+class Edges final : public Interface {
+ public:
+  explicit Edges(const Settings&) {}
+  std::unique_ptr<File> open(const OpenRequest&) override { return std::make_unique<EdgesFile>(); }
+  void remove(const std::string&) override {}
+};
+
+constexpr InterfaceEntry edges{"edges", "", {.storage = true, .collective = false}, {}, make_interface<Edges>};
+
 constexpr InterfaceEntry ponderous{
     "ponderous", "", {.storage = false, .collective = false}, {}, make_interface<Ponderous>};
 
@@ -59,6 +89,26 @@ TEST(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
   ASSERT_FALSE(outcome.failed);
   const double phase_s = 65536.0 / 1048576 / outcome.rates.at("write");
   EXPECT_LE(phase_s + seconds(time_for_facts), all_s);
+}
+
+/// The memory of a rank holds what it has written, which is what it has to read.
+TEST(Phase, FindsThatAReadLeftMemoryAsItWas) {
+  need_mpi();
+  const Folder folder;
+  EventStream events(folder.file("events.jsonl"));
+  RunContext context;
+  context.nodes = find_nodes(0, {.stall_timeout_s = 60});
+  context.events = &events;
+  Plan plan = good_plan({case_text(R"("operations": ["write", "read"], "verify": "full")",
+                                   R"("name": "segmented", "transfer": 65536, "block": 65536)")});
+  ASSERT_EQ(plan.cases.size(), 1U);
+  plan.cases[0].interface = &edges;
+  const Schedule schedule(plan);
+  run_turn(context, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+
+  std::ifstream written(folder.file("events.jsonl"));
+  const std::string lines{std::istreambuf_iterator<char>(written), {}};
+  EXPECT_NE(lines.find(R"("class": "unread")"), std::string::npos) << lines;
 }
 
 }  // namespace

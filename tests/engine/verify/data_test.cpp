@@ -115,6 +115,43 @@ TEST(Digest, IsWhatItsDefinitionSays) {
   }
 }
 
+/// The loop that compares, digests and spoils at once, beside each of these alone.
+TEST(FileData, AnExaminationIsWhatItsPartsAre) {
+  const FileData data(identity);
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    const std::uint64_t offset = random() % 2 == 0 ? 8 * (random() % 1000) : random() % 100'000;
+    std::vector<std::byte> memory = filled(data, offset, random() % 4 == 0 ? random() % 40 : random() % 20'000);
+    const bool damaged = round % 3 == 0 && !memory.empty();
+    const std::size_t wrong = damaged ? random() % memory.size() : memory.size();
+    if (damaged) memory[wrong] ^= std::byte{1} << (random() % 8);
+    const std::vector<std::byte> before = memory;
+    const auto sum = round % 2 == 0 ? FileData::Sum::digested : FileData::Sum::none;
+    const auto then = round % 5 == 0 ? FileData::Then::keep : FileData::Then::spoil;
+    const auto found = data.examine(memory, offset, sum, then);
+    ASSERT_EQ(found.right_bytes, wrong) << "offset " << offset << ", " << memory.size() << " bytes";
+    if (!damaged && sum == FileData::Sum::digested) {
+      ASSERT_EQ(found.digest, plain_digest(before, offset));
+    }
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      const bool right = memory[i] == before[i], spoilt = memory[i] == spoilt_byte;
+      const bool kept = then == FileData::Then::keep || (damaged && i >= wrong / 4096 * 4096);
+      ASSERT_TRUE(kept ? right : spoilt) << i;
+    }
+  }
+}
+
+TEST(FileData, DifferentBytesAreCounted) {
+  std::mt19937_64 random(9);
+  for (std::size_t length = 0; length < 3000; length += 1 + length / 3) {
+    std::vector<std::byte> a = filled(FileData(identity), 0, length), b = a;
+    std::size_t different = 0;
+    for (std::byte& byte : b)
+      if (random() % 3 != 0) byte ^= std::byte{4}, ++different;
+    ASSERT_EQ(count_different(a, b), different) << length;
+  }
+}
+
 TEST(Digest, DependsOnContentOffsetAndLength) {
   std::vector<std::byte> bytes = filled(FileData(identity), 0, 100);
   const std::uint64_t before = digest(bytes, 0);
