@@ -1,10 +1,10 @@
-"""1 MiB reads that are verified: beside fio's `verify=crc32c`, beside reads that are not, and what verifying costs alone.
+"""1 MiB reads that are verified, beside fio's `verify=crc32c` and beside reads that are not.
 
     .strider/venv/bin/python benchmarks/verified_read.py [DIR] [ROUNDS] [OLDER_ENGINE]
 
-One process on a file system in memory; each tool reads the file that it has written itself, and checks every byte.
-All tools alternate. With an older `strider-engine` it is measured as well, and the new one's ratio to it shown.
-Rates by processor time hardly change with other load; a core's rates in memory are the engine's own ceilings.
+One process on a file system in memory; each tool reads the file that it has written itself, and checks
+every byte. All tools alternate; with an older `strider-engine` it is measured as well. Rates by processor
+time hardly change with other load. A core's rates in memory are those that the engine measures.
 """
 
 import re
@@ -59,7 +59,7 @@ def measure_engine(name: str, folder: Path, engine: Path | None, reads: Rows, me
 
 
 def fio_mib_s(folder: Path) -> tuple[float, float]:
-    """MiB/s of the same: headers in the blocks tell the second job what to expect. By wall and processor time."""
+    """MiB/s of the same, by wall and processor time; headers tell the second job what to expect."""
     options = {"ioengine": "psync", "bs": TRANSFER, "size": BYTES, "verify": "crc32c", "verify_state_save": 0}
     run_fio(folder, rw="write", do_verify=0, **options)
     job = run_fio(folder, rw="read", **options)
@@ -98,7 +98,7 @@ def main(parent: Path, rounds: int, older: Path | None) -> None:
     crc = memory.pop("verify, beside crc32c of fio")["fio"]
     note = f"medians (range) of {rounds} alternating runs in {parent}; wanted: "
     print_medians("Verified reads of 1 MiB", "MiB/s", beside_fio, note + "a ratio of more than 1")
-    print_medians("Reads of 1 MiB", "MiB/s, or ratio", reads, note + "verified ÷ not verified of at least 0.75")
+    print_medians("Reads of 1 MiB", "MiB/s, or ratio", reads, note + "verified ÷ not verified at least 0.75")
     print_medians("In memory", "GB/s", memory, note + "at least 12 to generate and to verify")
     crc_row = {"verify ÷ crc32c": {"strider": memory["verify"]["strider"], "fio's crc32c": crc}}
     print_medians("Beside a checksum", "GB/s", crc_row, note + "a ratio of more than 1")

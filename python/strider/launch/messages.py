@@ -91,9 +91,8 @@ def _causes(event: Event) -> str:
         return f"{event['class']} data" if event.get("class") else "wrong data"
     if len(causes) == 1:
         return str(causes[0]["text"])
-    return ", ".join(
-        f"{cause['text']} ({format_bytes(cause['bytes'])} from offset {cause['offset']} on)" for cause in causes
-    )
+    parts = (f"{format_bytes(cause['bytes'])} from offset {cause['offset']} on" for cause in causes)
+    return ", ".join(f"{cause['text']} ({part})" for cause, part in zip(causes, parts, strict=True))
 
 
 def _place(event: Event) -> str:

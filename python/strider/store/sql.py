@@ -187,7 +187,8 @@ _EVENT_TYPES: dict[str, dict[str, str]] = {
         "expected": "VARCHAR",
         "found": "VARCHAR",
         "class": "VARCHAR",
-        "causes": 'STRUCT("class" VARCHAR, "offset" BIGINT, "bytes" BIGINT, "value" BIGINT, "text" VARCHAR)[]',
+        "causes": 'STRUCT("class" VARCHAR, "offset" BIGINT, "bytes" BIGINT, "value" BIGINT, '
+        '"text" VARCHAR)[]',
         "count": "BIGINT",
         "remedy": "VARCHAR",
     },

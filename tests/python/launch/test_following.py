@@ -160,6 +160,18 @@ def test_wrong_data_is_shown_beside_what_it_should_be() -> None:
     )
 
 
+def test_wrong_data_is_told_by_each_of_its_causes() -> None:
+    shifted = {"class": "shifted", "offset": 4608, "bytes": 8, "value": 8, "text": "data shifted by +8 bytes"}
+    zero = {"class": "zero", "offset": 4096, "bytes": 512, "value": None, "text": "zeros"}
+    wrong: dict[str, Json] = {"kind": "verify", "class": "zero", "length": 520, "remedy": ""}
+    place = "in /t/c0003.0 at offset 4096, 520 B"
+    one, two = (message({**IO_ERROR, **wrong, "causes": causes}) for causes in ([shifted], [zero, shifted]))
+    assert one.endswith(f": data shifted by +8 bytes {place}")
+    assert two.endswith(
+        f": zeros (512 B from offset 4096 on), data shifted by +8 bytes (8 B from offset 4608 on) {place}"
+    )
+
+
 def test_an_error_of_the_whole_run_names_no_case() -> None:
     whole = {
         "case": None,
