@@ -108,7 +108,7 @@ TEST(Phase, FindsThatAReadLeftMemoryAsItWas) {
 
   std::ifstream written(folder.file("events.jsonl"));
   const std::string lines{std::istreambuf_iterator<char>(written), {}};
-  EXPECT_NE(lines.find(R"("class": "unread")"), std::string::npos) << lines;
+  EXPECT_NE(lines.find(R"("class":"unread")"), std::string::npos) << lines;
 }
 
 }  // namespace
