@@ -10,6 +10,9 @@ from strider.suite.mistakes import Mistakes, Place, SuiteError
 from strider.suite.positions import Path, Positions, positions
 from strider.text_file import read_text
 
+MOST_TABLES, MOST_KEYS, MOST_VALUES = 1_000, 10_000, 50_000
+"""In one file. Checked before anything is parsed, as parsing takes a second for some 10 000 of either."""
+_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _AT_LINE = re.compile(r"(?P<message>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", re.DOTALL)
 _BARE_SIZE = re.compile(r"""(?P<before>.*?[=\[,]\s*)(?P<value>[0-9][0-9_.]*\s?[A-Za-z%]+)""")
 
@@ -71,6 +74,7 @@ def parse(text: str, name: str) -> Document:
     Raises:
         SuiteError: It is not TOML.
     """
+    _check_amount(text, name)
     try:
         lines = positions(text)
         return Document(name, text, tomllib.loads(text), lines)
@@ -82,6 +86,25 @@ def parse(text: str, name: str) -> Document:
         raise mistakes.error() from None
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(text, name, lines, str(error)) from error
+
+
+def _check_amount(text: str, name: str) -> None:
+    """Refuses a text with more tables, keys or values than a suite can use.
+
+    Raises:
+        SuiteError: It has more; counted by the signs that separate them, which cost nothing to find.
+    """
+    counts = (
+        (len(_TABLE.findall(text)), MOST_TABLES, "tables"),
+        (text.count("="), MOST_KEYS, "keys"),
+        (text.count(","), MOST_VALUES, "values in lists"),
+    )
+    mistakes = Mistakes()
+    for count, most, what in counts:
+        if count > most:
+            message = f"about {count} {what}, and {most} are the most: split the suite into several"
+            mistakes.add(Place(1, f"{name}:1"), message)
+    mistakes.raise_if_any()
 
 
 def _syntax_error(text: str, name: str, lines: Positions, message: str) -> SuiteError:

@@ -49,13 +49,9 @@ def expand(
         mistakes: Where a table that gives too many cases is noted.
     """
     cases: dict[str, tuple[PlannedCase, Origin]] = {}
-    for table, place in tables:
-        count = math.prod(len(axis.steps) for axis in table.axes)
-        if count > MOST_CASES:
-            mistakes.add(
-                place, f"the lists cross to {count} cases, and {MOST_CASES} are the most: shorten them"
-            )
-            continue
+    if not _bounded(tables, mistakes):
+        return []
+    for table, _ in tables:
         for values in _combinations(table.axes, vocabulary):
             case = _planned(len(cases) + 1, table.name, values, vocabulary, seed)
             identity = json.dumps(case.model_dump(exclude={"case"}), sort_keys=True)
@@ -63,6 +59,20 @@ def expand(
                 identity, (case, Origin(table.path, {key: choice.path for key, choice in values.items()}))
             )
     return list(cases.values())
+
+
+def _bounded(tables: list[tuple[CaseTable, Place]], mistakes: Mistakes) -> bool:
+    """Whether the tables together give at most `MOST_CASES`; counted before any case is formed."""
+    counts = [math.prod(len(axis.steps) for axis in table.axes) for table, _ in tables]
+    for count, (_, place) in zip(counts, tables, strict=True):
+        if count > MOST_CASES:
+            mistakes.add(
+                place, f"the lists cross to {count} cases, and {MOST_CASES} are the most: shorten them"
+            )
+    if max(counts, default=0) <= MOST_CASES < sum(counts):
+        message = f"the suite has {sum(counts)} cases in all, and {MOST_CASES} are the most: split it"
+        mistakes.add(tables[-1][1], message)
+    return sum(counts) <= MOST_CASES
 
 
 def _combinations(axes: list[Axis], vocabulary: Vocabulary) -> Iterator[Step]:
@@ -97,12 +107,12 @@ def _names(chosen: Step, vocabulary: Vocabulary) -> _Names:
 
 def _applicable_steps(axis: Axis, names: _Names, vocabulary: Vocabulary) -> Iterator[tuple[int, Step]]:
     """The steps of an axis, reduced to the keys that apply; of equal ones the first, with its index."""
-    seen: list[list[tuple[str, Json]]] = []
+    seen: set[str] = set()
     for index, step in enumerate(axis.steps):
         kept = _applicable(step, names, vocabulary)
-        values = [(key, choice.value) for key, choice in kept.items()]
+        values = json.dumps({key: choice.value for key, choice in kept.items()})
         if values not in seen:
-            seen.append(values)
+            seen.add(values)
             yield index, kept
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from strider.errors import StriderError
 
+MOST_MISTAKES = 200
+"""Of one suite; the reading ends at the last of them, as finding a remedy for each takes time."""
+
 
 @dataclass(frozen=True, order=True)
 class Place:
@@ -40,8 +43,17 @@ class Mistakes:
     found: dict[tuple[Place, str], None] = field(default_factory=dict)
 
     def add(self, place: Place, message: str) -> None:
-        """Notes a mistake; the same one at the same place counts once."""
+        """Notes a mistake; the same one at the same place counts once.
+
+        Raises:
+            SuiteError: There are as many as are reported.
+        """
         self.found.setdefault((place, message))
+        if len(self.found) >= MOST_MISTAKES:
+            self.found.setdefault(
+                (place, f"{MOST_MISTAKES} mistakes, the rest was not read: mend these first")
+            )
+            raise self.error()
 
     def error(self) -> SuiteError:
         """The error with a line for each mistake, in the order of the file."""

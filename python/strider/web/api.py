@@ -7,39 +7,15 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from strider.engine import Json
 from strider.errors import ExitCode, StriderError
-from strider.suite.estimate import AssumedRates
-from strider.units import parse_bytes
-from strider.web import checking
-from strider.web.editing import Edit, apply
 from strider.web.jobs import Jobs
-from strider.web.picture import picture
+from strider.web.questions import PictureQuestion, SuiteQuestion, SuiteText
 from strider.web.saved import SavedSuites
-from strider.web.site import Site, confined_target
+from strider.web.site import Site
 from strider.web.slurm import Slurm, SlurmOptions
+from strider.web.workers import Workers
 
 Body = TypeVar("Body", bound=BaseModel)
-
-MOST_QUESTIONS = 2
-"""Suites that are worked on at a time; the others wait, and the pages stay quick."""
-
-
-class SuiteQuestion(BaseModel):
-    """A suite's text, changes to it, and the rates to assume."""
-
-    text: str
-    edits: list[Edit] = []
-    bytes_s: str = "200MiB"
-    operations_s: int = 10_000
-
-
-class PictureQuestion(BaseModel):
-    """Which case of a suite is to be drawn."""
-
-    text: str
-    case: int
-    operation: str | None = None
 
 
 class Submission(BaseModel):
@@ -48,12 +24,6 @@ class Submission(BaseModel):
     text: str
     where: Literal["here", "slurm"] = "here"
     slurm: SlurmOptions = SlurmOptions()
-
-
-class SuiteToSave(BaseModel):
-    """A suite that is to be kept under its name."""
-
-    text: str
 
 
 async def read(request: Request, model: type[Body]) -> Body:
@@ -78,12 +48,13 @@ class Api:
         jobs: The queue.
         slurm: The scheduler, whether it is there or not.
         saved: The suites that were kept.
+        workers: Who looks at suites.
     """
 
-    def __init__(self, site: Site, jobs: Jobs, slurm: Slurm, saved: SavedSuites) -> None:
+    def __init__(self, site: Site, jobs: Jobs, slurm: Slurm, saved: SavedSuites, workers: Workers) -> None:
         """Takes what the class describes."""
         self._site, self._jobs, self._slurm, self._saved = site, jobs, slurm, saved
-        self._working = asyncio.Semaphore(MOST_QUESTIONS)
+        self._workers = workers
 
     async def describe(self, _: Request) -> Response:
         """What the form is made of."""
@@ -95,62 +66,31 @@ class Api:
 
     async def suite(self, request: Request) -> Response:
         """A suite after some changes: its text, the form, its mistakes or its plan."""
-        asked = await read(request, SuiteQuestion)
-        async with self._working:
-            return JSONResponse(await asyncio.to_thread(self._answer, asked))
-
-    def _answer(self, asked: SuiteQuestion) -> Json:
-        try:
-            rates = AssumedRates(max(1, parse_bytes(asked.bytes_s)), max(1, asked.operations_s))
-        except ValueError as error:
-            raise StriderError(f"assumed rate: {error}") from error
-        return checking.answer(apply(asked.text, asked.edits, self._site.vocabulary), rates, self._site)
+        return JSONResponse(await self._workers.ask("suite", await read(request, SuiteQuestion)))
 
     async def picture(self, request: Request) -> Response:
         """Which rank owns which bytes in a case."""
-        asked = await read(request, PictureQuestion)
-        async with self._working:
-            return JSONResponse(await asyncio.to_thread(self._picture, asked))
-
-    def _picture(self, asked: PictureQuestion) -> Json:
-        plan = checking.checked_plan(asked.text, self._site).suite.plan
-        return picture(self._site.engine, plan, asked.case, asked.operation)
+        return JSONResponse(await self._workers.ask("picture", await read(request, PictureQuestion)))
 
     async def plan(self, request: Request) -> Response:
         """The plan as `strider plan --json` prints it."""
-        asked = await read(request, SuiteToSave)
-        async with self._working:
-            checked = await asyncio.to_thread(checking.checked_plan, asked.text, self._site)
-        return Response(checked.suite.plan.to_json(), media_type="application/json")
+        answer = await self._workers.ask("plan", await read(request, SuiteText))
+        return Response(answer["plan"], media_type="application/json")
 
     async def submit(self, request: Request) -> Response:
         """Puts a suite into the queue, or hands it to the scheduler."""
         asked = await read(request, Submission)
-        async with self._working:
-            name, ranks = await asyncio.to_thread(self._judge, asked.text)
+        judged = await self._workers.ask("judge", SuiteText(text=asked.text))
+        name, ranks = judged["name"], judged["ranks"]
         if asked.where == "slurm":
             job = await self._slurm.submit(name, asked.text, ranks, asked.slurm)
             return JSONResponse({"job": job.id}, 201)
         return JSONResponse({"job": self._jobs.submit(name, asked.text).id}, 201)
 
-    def _judge(self, text: str) -> tuple[str, int]:
-        """Name and ranks of a suite that may be run.
-
-        Raises:
-            StriderError: It has mistakes, or its target is not to be measured from here.
-        """
-        plan = checking.checked_plan(text, self._site).suite.plan
-        if not plan.target:
-            raise StriderError("the suite has no target directory: say what is to be measured")
-        confined_target(plan.target, self._site.allowed)
-        return plan.suite.name, plan.ranks
-
     async def save(self, request: Request) -> Response:
         """Keeps a suite under its name."""
-        asked = await read(request, SuiteToSave)
-        async with self._working:
-            checked = await asyncio.to_thread(checking.checked_plan, asked.text, self._site)
-        name = checked.suite.plan.suite.name
+        asked = await read(request, SuiteText)
+        name = (await self._workers.ask("plan", asked))["name"]
         await asyncio.to_thread(self._saved.save, name, asked.text)
         return JSONResponse({"name": name}, 201)
 

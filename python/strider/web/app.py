@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -15,39 +15,42 @@ from starlette.types import ASGIApp
 
 from strider.errors import ExitCode, StriderError
 from strider.web.api import Api, failure
-from strider.web.checking import checked_plan
 from strider.web.drawing import Drawing
 from strider.web.guard import Guard, Keys
 from strider.web.jobs import Jobs
 from strider.web.live import Streams
 from strider.web.pages import STATIC, load_templates, page
+from strider.web.questions import SuiteText
 from strider.web.runs import Runs
 from strider.web.saved import SavedSuites
-from strider.web.site import Site, confined_target
+from strider.web.site import Site
 from strider.web.slurm import Slurm
 from strider.web.views import Views
+from strider.web.workers import Workers
 
 
-def application(site: Site, keys: Keys) -> ASGIApp:
+def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
     """The web application of one server.
 
     Args:
         site: The ground.
         keys: Who may come in.
+        by_hand: Whether the server was ended by Ctrl-C, which ends its runs too.
     """
     runs = Runs(site.store)
 
-    def may_start(suite_file: Path) -> None:
-        # Again, as the way to the target may lead elsewhere by now.
-        plan = checked_plan(suite_file.read_text(encoding="utf-8"), site).suite.plan
-        confined_target(plan.target, site.allowed)
+    workers = Workers(site)
 
-    jobs, slurm = Jobs(site, runs, may_start), Slurm(site, runs)
+    async def may_start(suite_file: Path) -> None:
+        # Again, as the way to the target may lead elsewhere by now.
+        await workers.ask("judge", SuiteText(text=suite_file.read_text(encoding="utf-8")))
+
+    jobs, slurm = Jobs(site, runs, may_start, by_hand), Slurm(site, runs)
     saved = SavedSuites(site.store / "suites")
     views = Views(site, runs, jobs, slurm, saved, Drawing(site.store), Streams())
     routes = [
         *_pages(views),
-        *_api(Api(site, jobs, slurm, saved)),
+        *_api(Api(site, jobs, slurm, saved, workers)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
 
@@ -60,8 +63,9 @@ def application(site: Site, keys: Keys) -> ASGIApp:
         queue.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await queue
+        workers.close()
 
-    handlers = {StriderError: _failed, HTTPException: _refused}
+    handlers = {StriderError: _failed, HTTPException: _refused, Exception: _broken}
     return Guard(Starlette(routes=routes, lifespan=working, exception_handlers=handlers), keys)
 
 
@@ -101,6 +105,15 @@ def _failed(request: Request, error: Exception) -> Response:
         return failure(request, error)
     status = 400 if error.exit_code == ExitCode.BAD_INPUT else 503
     return page("problem", status, title="This did not work", message=error.message)
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    """What is said of a bug of ours; the log has where it is."""
+    where = "please report it with what strider serve printed"
+    message = f"This is a bug in Strider ({type(error).__name__}): {where}."
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"message": message}, 500)
+    return page("problem", 500, title="This did not work", message=message)
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 import tomlkit
 from pydantic import BaseModel, Field
-from tomlkit.items import AoT, Item, Key, SingleKey, Table
+from tomlkit.container import OutOfOrderTableProxy
+from tomlkit.items import AoT, InlineTable, Item, Key, SingleKey, Table
 
 from strider.engine import Json, Parameter
 from strider.errors import StriderError
@@ -160,6 +161,8 @@ def _put(table: Any, path: tuple[str, ...], value: Json) -> None:  # noqa: ANN40
     name, *rest = path
     inner = table.get(name)
     if rest and inner is not None:
+        if not isinstance(inner, Table | InlineTable | OutOfOrderTableProxy):
+            raise StriderError(f'"{name}" is no table of options in the text: repair that in the TOML first')
         _put(inner, tuple(rest), value)
         if not inner:
             del table[name]

@@ -5,21 +5,31 @@ where it comes from, holds the session that a one-time token was exchanged for, 
 Everything that is answered forbids the browser to load, run or frame anything that is not ours.
 """
 
+import asyncio
 import hmac
 import secrets
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request, cookie_parser
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from strider.web.connections import CONNECTION
 
 MOST_BODY_BYTES = 1 << 20
 """A suite is text; none needs more."""
-ENTRANCE = "/enter"
+BODY_S = 30.0
+"""For all of a body."""
+IDLE_S, LONGEST_S = 24 * 3600.0, 7 * 24 * 3600.0
+"""A session ends without a request, and at the latest."""
+ENTRANCE, EXIT = "/enter", "/api/leave"
+SESSION = "strider.session"
+"""Where a request finds its session."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names of this machine, also where ssh forwards the page. Any other one was bound to it by guile."""
 
@@ -52,18 +62,28 @@ ENTERED = (
 
 
 @dataclass
+class _Session:
+    """When a session began, and when it was last used, on the clock of `Keys`."""
+
+    begun_s: float
+    used_s: float
+
+
+@dataclass
 class Keys:
     """The one-time tokens that are still good, and the sessions that began with one.
 
     Attributes:
         cookie: Name of this server's cookie; cookies of a host are shared by all its ports.
         used: Is told when a token has been used up, so that there may be another one.
+        clock: Seconds.
     """
 
     used: Callable[[], None]
+    clock: Callable[[], float] = time.monotonic
     cookie: str = field(default_factory=lambda: f"strider-{secrets.token_hex(4)}")
     _tokens: set[str] = field(default_factory=set)
-    _sessions: set[str] = field(default_factory=set)
+    _sessions: dict[str, _Session] = field(default_factory=dict)
 
     def new_token(self) -> str:
         """A token that opens the door once."""
@@ -78,16 +98,35 @@ class Keys:
             return None
         self._tokens.discard(good)
         session = secrets.token_urlsafe(32)
-        self._sessions.add(session)
+        self._sessions[session] = _Session(self.clock(), self.clock())
         self.used()
         return session
 
+    def use(self, session: str) -> bool:
+        """Whether a session is one of this server's; it was used now."""
+        if not self.is_open(session):
+            return False
+        self._sessions[session].used_s = self.clock()
+        return True
+
     def is_open(self, session: str) -> bool:
-        """Whether a session is one of this server's."""
+        """Whether a session is one of this server's and has not ended."""
+        now = self.clock()
+        over = [
+            name
+            for name, one in self._sessions.items()
+            if now - one.used_s > IDLE_S or now - one.begun_s > LONGEST_S
+        ]
+        for name in over:
+            self.end(name)
         return _found(self._sessions, session) is not None
 
+    def end(self, session: str) -> None:
+        """Ends a session."""
+        self._sessions.pop(session, None)
 
-def _found(known: set[str], given: str) -> str | None:
+
+def _found(known: Iterable[str], given: str) -> str | None:
     """The member that is equal, found in a time that does not depend on where they differ."""
     matches = [one for one in known if hmac.compare_digest(one.encode(), given.encode("utf-8", "replace"))]
     return matches[0] if matches else None
@@ -114,7 +153,12 @@ class Guard:
             await refusal(scope, receive, guarded)
         elif scope["path"] == ENTRANCE:
             await self._enter(Request(scope))(scope, receive, guarded)
+        elif not scope[CONNECTION].admitted():
+            await refuse(503, "too many connections are open: close some pages")(scope, receive, guarded)
+        elif scope["path"] == EXIT and scope["method"] == "POST":
+            await self._leave(Headers(scope=scope))(scope, receive, guarded)
         else:
+            scope[SESSION] = self._session(Headers(scope=scope))
             await self.app(scope, _limited(receive), guarded)
 
     def _refusals(self, scope: Scope) -> Iterator[Response]:
@@ -133,7 +177,7 @@ class Guard:
             yield refuse(403, "requests from other pages are refused: type the address of this page yourself")
         if not _is_bearable(headers):
             yield refuse(413, f"at most {MOST_BODY_BYTES} bytes may be sent at a time")
-        if scope["path"] != ENTRANCE and not self.keys.is_open(self._session(headers)):
+        if scope["path"] != ENTRANCE and not self.keys.use(self._session(headers)):
             yield refuse(401, "open the address with the token that strider serve printed")
         elif not reads and headers.get("content-type", "").partition(";")[0] != "application/json":
             yield refuse(415, "what is sent must be JSON (Content-Type: application/json)")
@@ -142,12 +186,32 @@ class Guard:
         return cookie_parser(headers.get("cookie", "")).get(self.keys.cookie, "")
 
     def _enter(self, request: Request) -> Response:
+        if request.method != "GET" or not _is_visit(request.headers):
+            # Browsers and messengers look at an address before a person opens it.
+            return refuse(405, "open this address in a browser yourself")
         session = self.keys.exchange(request.query_params.get("token", ""))
         if session is None:
-            return refuse(401, "this token is not good, or was used before: start strider serve again")
+            return refuse(
+                401,
+                "this token is not good, or was used before: use the address that strider serve printed last",
+            )
         response = HTMLResponse(ENTERED)
         response.set_cookie(self.keys.cookie, session, httponly=True, samesite="strict", path="/")
         return response
+
+    def _leave(self, headers: Headers) -> Response:
+        self.keys.end(self._session(headers))
+        response = JSONResponse({}, headers={"connection": "close"})
+        response.delete_cookie(self.keys.cookie, path="/")
+        return response
+
+
+def _is_visit(headers: Headers) -> bool:
+    """Whether a page is asked for to be seen, as far as the browser says what for."""
+    purposes = (headers.get(name, "") for name in ("sec-purpose", "purpose", "x-purpose", "x-moz"))
+    if any("prefetch" in purpose or "preview" in purpose or "prerender" in purpose for purpose in purposes):
+        return False
+    return headers.get("sec-fetch-dest", "document") == "document"
 
 
 def refuse(status: int, why: str) -> Response:
@@ -182,13 +246,22 @@ def _with_headers(send: Send) -> Send:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Counts a body that did not say how long it is."""
-    received = 0
+    """Counts a body that did not say how long it is, and gives it its time."""
+    received, whole = 0, False
+    end = asyncio.get_running_loop().time() + BODY_S
 
     async def counted() -> Message:
-        nonlocal received
-        message = await receive()
+        nonlocal received, whole
+        if whole:  # what comes now is that the other side has gone
+            return await receive()
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError:
+            detail = f"strider: what is sent must come within {BODY_S:g} s\n"
+            raise HTTPException(408, detail, {"connection": "close"}) from None
         received += len(message.get("body", b""))
+        whole = not message.get("more_body", False)
         if received > MOST_BODY_BYTES:
             detail = f"strider: at most {MOST_BODY_BYTES} bytes may be sent at a time\n"
             raise HTTPException(413, detail, {"connection": "close"})

@@ -1,21 +1,32 @@
 """Runs that the page started: one at a time, each by `strider run` in a process of its own.
 
 So a run from the page is a run from the command line: the same program, the same files, and cancelling it is
-its Ctrl-C. What its process prints is kept until the server ends.
+its Ctrl-C. Each job has a folder with its record, so the next server goes on with the queue of one that has
+ended, and follows and cancels the run that it left.
 """
 
 import asyncio
 import contextlib
+import fcntl
+import logging
+import os
 import shutil
 import signal
+import socket
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from strider.errors import StriderError
+from pydantic import BaseModel, ValidationError
+
+from strider.errors import ExitCode, StriderError
+from strider.processes import Process, boot_id, identify, is_alive
+from strider.text_file import write_whole
 from strider.web.runs import Runs
 from strider.web.site import Site
 from strider.web.submission import Submission, new_id
@@ -25,7 +36,29 @@ PATIENCE_S = 60.0
 """After an interruption, until the next one, and then until the end of the process."""
 POLL_S = 0.2
 
+RECORD = "job.json"
+
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+_log = logging.getLogger("uvicorn.error")
+
+
+class Record(BaseModel):
+    """What a job's folder says of it while it waits and runs.
+
+    Attributes:
+        state: `running` shortly before there is a process.
+        cancelled: Whether it is to end.
+        process: What runs it.
+        boot: In which start of the machine.
+    """
+
+    suite: str
+    submitted: datetime
+    state: Literal["waiting", "running"]
+    cancelled: bool = False
+    process: Process | None = None
+    boot: str = ""
 
 
 @dataclass(kw_only=True)
@@ -36,37 +69,87 @@ class Job(Submission):
         submitted: When.
         state: Whether it waits, runs, or how it ended; `failed` has no run.
         cancelled: Set once it is to end.
+        process: What runs it, also where an earlier server has started that.
     """
 
     submitted: datetime
     state: State = "waiting"
     cancelled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    process: Process | None = None
 
     @property
     def over(self) -> bool:
         """Whether it has ended."""
         return self.state not in ("waiting", "running")
 
+    def keep(self) -> None:
+        """Writes its record.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        record = Record(
+            suite=self.suite,
+            submitted=self.submitted,
+            state="waiting" if self.state == "waiting" else "running",
+            cancelled=self.cancelled.is_set(),
+            process=self.process,
+            boot=boot_id(),
+        )
+        write_whole(self.folder / RECORD, record.model_dump_json(), 0o600)
+
+    @classmethod
+    def kept(cls, folder: Path) -> "Job":
+        """A job as its folder has it.
+
+        Raises:
+            StriderError: Its record is damaged.
+        """
+        try:
+            record = Record.model_validate_json((folder / RECORD).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, ValidationError) as error:
+            raise StriderError(f"{folder / RECORD} cannot be used: the job is not taken up again") from error
+        job = cls(id=folder.name, suite=record.suite, folder=folder, submitted=record.submitted)
+        job.state = record.state
+        # A process of before the machine was started again has ended, whatever has its number now.
+        job.process = record.process if record.boot == boot_id() else None
+        if job.state == "running":
+            job.process = job.process or _process_of(job.file)
+        if record.cancelled:
+            job.cancelled.set()
+        return job
+
 
 class Jobs:
-    """The queue.
+    """The queue of one store on one machine, which one server at a time has.
 
     Args:
         site: The ground.
         runs: The store's runs.
         may_start: Raises StriderError where a job may no longer run, shortly before it does.
+        by_hand: Whether the server was ended by Ctrl-C, which ends the run and drops what waits.
     """
 
-    def __init__(self, site: Site, runs: Runs, may_start: Callable[[Path], None]) -> None:
+    def __init__(
+        self,
+        site: Site,
+        runs: Runs,
+        may_start: Callable[[Path], Awaitable[None]],
+        by_hand: Callable[[], bool],
+    ) -> None:
         """Takes what the class describes."""
-        self._site, self._runs, self._may_start = site, runs, may_start
+        self._site, self._runs, self._may_start, self._by_hand = site, runs, may_start, by_hand
         self._jobs: dict[str, Job] = {}
         self._wake = asyncio.Event()
+        self._lock = -1
 
     @property
     def folder(self) -> Path:
-        """Where the suites of jobs are kept meanwhile; no run directory, so no list of runs has it."""
-        return self._site.store / ".jobs"
+        """Where jobs have their folders; no run directory, so no list of runs has it.
+
+        By machine, as others may use the same store, and processes are those of one machine.
+        """
+        return self._site.store / ".jobs" / socket.gethostname()
 
     def all(self) -> list[Job]:
         """All jobs, newest first."""
@@ -79,7 +162,7 @@ class Jobs:
             StriderError: There is none.
         """
         if job not in self._jobs:
-            raise StriderError(f"there is no job {job!r}: the page knows those since it was started")
+            raise StriderError(f"there is no job {job!r}: it may have ended before the server was started")
         return self._jobs[job]
 
     def of_run(self, run: str) -> Job | None:
@@ -96,12 +179,14 @@ class Jobs:
         Raises:
             StriderError: Too many wait already, or the store cannot be written.
         """
+        self._take_over()
         if sum(job.state == "waiting" for job in self._jobs.values()) >= MOST_WAITING:
             raise StriderError(f"{MOST_WAITING} suites are waiting already: wait, or cancel one")
         name = new_id()
         job = Job(id=name, suite=suite, folder=self.folder / name, submitted=datetime.now(UTC))
         try:
             job.write(text)
+            job.keep()
         except OSError as error:
             raise StriderError(f"cannot write to {job.folder}: {error.strerror}") from error
         self._jobs[name] = job
@@ -110,78 +195,178 @@ class Jobs:
 
     def cancel(self, job: Job) -> None:
         """Takes a job out of the queue, or interrupts its run as Ctrl-C does."""
+        job.cancelled.set()
         if job.state == "waiting":
             self._end(job, "cancelled")
-        job.cancelled.set()
+        elif not job.over:
+            with contextlib.suppress(OSError):
+                job.keep()
 
     async def serve(self) -> None:
-        """Runs one job after the other until it is cancelled, which ends the run that is under way."""
+        """Runs one job after the other until it is cancelled; then see `by_hand`."""
+        try:
+            self._take_over()
+        except StriderError as error:
+            _log.warning("%s", error.message)
         try:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
-                while job := next((job for job in self._jobs.values() if job.state == "waiting"), None):
+                while job := self._next():
                     await self._run(job)
         finally:
             for job in self._jobs.values():
-                if job.state == "waiting":
+                if job.state == "waiting" and self._by_hand():
                     self._end(job, "cancelled")
-            with contextlib.suppress(OSError):
-                self.folder.rmdir()
+            if self._next():
+                _log.warning("what was submitted goes on; the next strider serve of this store follows it")
+            self._let_go()
+
+    def _next(self) -> Job | None:
+        """The run that an earlier server has left, else what waits longest."""
+        unfinished = [job for job in self._jobs.values() if not job.over]
+        return min(unfinished, key=lambda job: job.state != "running", default=None)
+
+    def _take_over(self) -> None:
+        """Takes the queue, with what is in it.
+
+        Raises:
+            StriderError: Another server has it, or it cannot be read.
+        """
+        if self._lock >= 0:
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.folder.stat()  # the one that had it may just have removed it
+            except OSError:
+                os.close(lock)
+                raise
+        except BlockingIOError:
+            raise StriderError(
+                f"another strider serve has the queue of {self._site.store}: submit there, or end it",
+                ExitCode.CANNOT_RUN,
+            ) from None
+        except OSError as error:
+            raise StriderError(f"cannot use {self.folder}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        self._lock = lock
+        found = []
+        for folder in self.folder.iterdir():
+            try:
+                found.append(Job.kept(folder))
+            except StriderError as error:
+                _log.warning("%s", error.message)
+        for job in sorted(found, key=lambda job: job.submitted):
+            if job.process is None and not self._runs.started_with(job.file):
+                job.state = "waiting"  # the server ended before it started the process
+            self._jobs[job.id] = job
+        if found:
+            self._wake.set()
+
+    def _let_go(self) -> None:
+        if self._lock >= 0:
+            for folder in (self.folder, self.folder.parent):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+            os.close(self._lock)
+            self._lock = -1
 
     async def _run(self, job: Job) -> None:
-        job.state = "running"
+        child = None
         try:
-            await asyncio.to_thread(self._may_start, job.file)
-            await self._attend(job)
+            if job.state == "waiting":
+                job.state = "running"
+                job.keep()
+                await self._may_start(job.file)
+                child = self._started(job)
+            await self._follow(job)
         except (StriderError, OSError) as error:
             job.output = str(error)
             self._end(job, "failed")
+        except asyncio.CancelledError:
+            if self._by_hand():
+                await self._interrupt(job)
+                self._close(job)
+            raise
+        else:
+            self._close(job)
+        finally:
+            if child is not None:
+                child.poll()
 
-    async def _attend(self, job: Job) -> None:
-        """Starts the process and stays with it until it has ended, also where this is cancelled."""
+    def _started(self, job: Job) -> "subprocess.Popen[bytes]":
+        """Starts the process of a job, and keeps which one it is."""
         command = [sys.executable, "-I", "-m", "strider", "run", str(job.file), "--quiet", "--store"]
         with job.output_file.open("wb") as output:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                str(self._site.store),
-                stdin=asyncio.subprocess.DEVNULL,
+            child = subprocess.Popen(
+                [*command, str(self._site.store)],
+                stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,  # this process passes its own Ctrl-C on, once
             )
-        try:
-            await self._follow(job, process)
-        finally:
-            await _interrupt(process)
-            job.run = job.run or self._runs.started_with(job.file)
-            job.look_at_output()
-            self._end(job, "done" if job.run else "cancelled" if job.cancelled.is_set() else "failed")
+        job.process = identify(child.pid, "strider run")
+        job.keep()
+        return child
 
-    async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> None:
-        """Until the end of the process or a cancellation; notes the run as soon as there is one."""
-        ends = [asyncio.ensure_future(process.wait()), asyncio.ensure_future(job.cancelled.wait())]
-        try:
-            while not any(end.done() for end in ends):
-                await asyncio.wait(ends, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
-                if not job.run:
-                    job.run = await asyncio.to_thread(self._runs.started_with, job.file)
-        finally:
-            for end in ends:
-                end.cancel()
+    async def _follow(self, job: Job) -> None:
+        """Until the process has ended or was cancelled; notes the run as soon as there is one."""
+        while job.process and is_alive(job.process):
+            if job.cancelled.is_set():
+                await self._interrupt(job)
+                return
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(POLL_S):
+                    await job.cancelled.wait()
+            if not job.run:
+                job.run = await asyncio.to_thread(self._runs.started_with, job.file)
+
+    async def _interrupt(self, job: Job) -> None:
+        """Ends the process of a job as Ctrl-C does; then with more force, and for certain."""
+        for number in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
+            if not job.process or not _send(job.process, number):
+                return
+            end = time.monotonic() + PATIENCE_S
+            while is_alive(job.process) and time.monotonic() < end:
+                await asyncio.sleep(POLL_S)
+
+    def _close(self, job: Job) -> None:
+        """Says how a job whose process has ended did."""
+        job.run = job.run or self._runs.started_with(job.file)
+        job.look_at_output()
+        self._end(job, "done" if job.run else "cancelled" if job.cancelled.is_set() else "failed")
 
     def _end(self, job: Job, state: State) -> None:
         job.state = state
         shutil.rmtree(job.folder, ignore_errors=True)
 
 
-async def _interrupt(process: asyncio.subprocess.Process) -> None:
-    """Ends a process, if it has not ended, as Ctrl-C does; then with more force, and for certain."""
-    for number in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
-        if process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(number)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_S):
-                await process.wait()
+def _send(process: Process, number: signal.Signals) -> bool:
+    """Sends a signal to exactly this process; false where it has ended."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return False
+    try:
+        # The number cannot come to mean another process while this is open.
+        if not is_alive(process):
+            return False
+        signal.pidfd_send_signal(descriptor, number)
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _process_of(suite: Path) -> Process | None:
+    """The `strider run` of a suite file, where a server was killed before it had noted which one that is."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if b"run" in words and os.fsencode(suite) in words:
+                    return identify(int(entry.name), "strider run")
+    return None

@@ -9,17 +9,19 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from strider.errors import ExitCode, StriderError
 from strider.web.app import application
+from strider.web.connections import Connection, Door, log_sparingly
 from strider.web.guard import ENTRANCE, Keys
 from strider.web.site import Site
 
 MOST_FILES = 8192
-"""Open at a time. uvicorn's own limit of connections would let idle ones keep everybody else out."""
+"""Open at a time, where the machine allows it."""
 LEAVE_S = 2
 """For pages that are being read when the server ends."""
 
@@ -35,7 +37,7 @@ def serve(site: Site, place: Path | int, say: Callable[[str], None]) -> None:
     Raises:
         StriderError: It cannot listen there.
     """
-    _raise_file_limit()
+    descriptors = _raise_file_limit()
     with _listening(place) as listener:
         if isinstance(place, Path):
             host = "localhost:8080"
@@ -50,28 +52,68 @@ def serve(site: Site, place: Path | int, say: Callable[[str], None]) -> None:
         keys = Keys(used=lambda: invite("in another browser,"))
         invite("then" if isinstance(place, Path) else "please")
         say("the address is good once; Ctrl-C ends the server, and a run that is under way")
-        _run(application(site, keys), listener)
+        _run(lambda by_hand: application(site, keys, by_hand), listener, descriptors)
 
 
-def _run(app: Any, listener: socket.socket) -> None:  # noqa: ANN401 - Starlette and uvicorn name it apart
+class _Server(uvicorn.Server):
+    """uvicorn with a door of ours: its own accepts whatever comes, and logs each failure.
+
+    Attributes:
+        signal: Which one ends it.
+    """
+
+    def __init__(self, config: uvicorn.Config, door: Door) -> None:
+        super().__init__(config)
+        self._door = door
+        self.signal = 0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=[])
+
+        def connection() -> Connection:
+            state = self.server_state
+            return Connection(
+                self._door, config=self.config, server_state=state, app_state=self.lifespan.state
+            )
+
+        self._door.open(connection)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._door.close()
+        await super().shutdown(sockets=sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.signal = self.signal or sig
+        super().handle_exit(sig, frame)
+
+
+def _run(make: Callable[[Callable[[], bool]], ASGIApp], listener: socket.socket, descriptors: int) -> None:
+    """Serves until a signal.
+
+    Args:
+        make: Gives the application; it is told how to find out whether the server was ended by Ctrl-C.
+        listener: Where it listens.
+        descriptors: How many the process may have.
+    """
+    log_sparingly()
     config = uvicorn.Config(
-        app,
-        log_level="warning",
+        make(lambda: server.signal == signal.SIGINT),
+        log_config=None,
         access_log=False,
         server_header=False,
         lifespan="on",
         loop="asyncio",
-        http="h11",
         ws="none",
         proxy_headers=False,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=LEAVE_S,
     )
+    server = _Server(config, Door(listener, descriptors))
     # uvicorn ends at SIGINT and SIGTERM, and then raises the signal again.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 @contextmanager
@@ -132,8 +174,12 @@ def _remove_dead(path: Path) -> None:
             path.unlink()
 
 
-def _raise_file_limit() -> None:
+def _raise_file_limit() -> int:
+    """How many descriptors this process may have, more than before where that is possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return MOST_FILES
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(soft, wanted)

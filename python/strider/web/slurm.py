@@ -1,20 +1,26 @@
 """Runs on a Slurm cluster: `strider run` handed to sbatch as a list of words, never as a command line."""
 
 import asyncio
+import contextlib
 import re
 import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import BaseModel, Field
 
 from strider.errors import ExitCode, StriderError
+from strider.text_file import write_whole
 from strider.web.commands import ask
 from strider.web.runs import Runs
 from strider.web.site import Site
 from strider.web.submission import Submission, new_id
 
 COMMAND_DEADLINE_S = 20.0
+RECORD = "job.json"
+MOST_KEPT = 100
+"""Jobs of earlier servers that are still shown."""
 SCRIPT = '#!/bin/sh\nexec "$@"\n'
 """What sbatch starts: the words that follow it, as they are."""
 STATES = {"PENDING": "waiting", "CONFIGURING": "waiting", "RUNNING": "running", "COMPLETING": "running"}
@@ -34,6 +40,15 @@ class SlurmOptions(BaseModel):
         return [f"--{name}={value}" for name, value in self.model_dump().items() if value]
 
 
+class Record(BaseModel):
+    """What a job's folder says of it."""
+
+    suite: str
+    number: str = Field(pattern=r"^[0-9]+$")
+    state: str
+    run: str = ""
+
+
 @dataclass(kw_only=True)
 class SlurmJob(Submission):
     """A suite for a job of Slurm; its folder stays, as nothing tells when a job is forgotten.
@@ -45,6 +60,26 @@ class SlurmJob(Submission):
 
     number: str = ""
     state: str = "waiting"
+
+    def keep(self) -> None:
+        """Writes its record, for the next server.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        record = Record(suite=self.suite, number=self.number, state=self.state, run=self.run)
+        write_whole(self.folder / RECORD, record.model_dump_json(), 0o600)
+
+    @classmethod
+    def kept(cls, folder: Path) -> "SlurmJob":
+        """A job as its folder has it.
+
+        Raises:
+            OSError: It has no record.
+            ValueError: The record is damaged.
+        """
+        record = Record.model_validate_json((folder / RECORD).read_text(encoding="utf-8"))
+        return cls(id=folder.name, folder=folder, **record.model_dump())
 
 
 class Slurm:
@@ -58,7 +93,21 @@ class Slurm:
     def __init__(self, site: Site, runs: Runs) -> None:
         """Takes what the class describes."""
         self._site, self._runs = site, runs
-        self._jobs: dict[str, SlurmJob] = {}
+        self._jobs = {job.id: job for job in self._kept()}
+
+    @property
+    def folder(self) -> Path:
+        """Where jobs have their folders."""
+        return self._site.store / "slurm"
+
+    def _kept(self) -> list[SlurmJob]:
+        """The newest of those that were submitted before, oldest first; a damaged record is passed over."""
+        found = []
+        for file in self.folder.glob(f"*/{RECORD}"):
+            with contextlib.suppress(OSError, ValueError):
+                found.append((file.stat().st_mtime, SlurmJob.kept(file.parent)))
+        found.sort(key=lambda pair: pair[0])
+        return [job for _, job in found[-MOST_KEPT:]]
 
     @property
     def missing(self) -> str:
@@ -89,7 +138,7 @@ class Slurm:
         if self.missing:
             raise StriderError(self.missing, ExitCode.CANNOT_RUN)
         name = new_id()
-        job = SlurmJob(id=name, suite=suite, folder=self._site.store / "slurm" / name)
+        job = SlurmJob(id=name, suite=suite, folder=self.folder / name)
         try:
             job.write(text)
             (job.folder / "job.sh").write_text(SCRIPT, encoding="utf-8")
@@ -99,6 +148,8 @@ class Slurm:
             raise StriderError(f"the job was not submitted: {error}", ExitCode.CANNOT_RUN) from error
         job.number = said.strip().partition(";")[0]
         self._jobs[name] = job
+        with contextlib.suppress(OSError):  # it was submitted, and this server knows it
+            job.keep()
         return job
 
     def _words(self, job: SlurmJob, ranks: int, options: SlurmOptions) -> list[str]:
@@ -117,6 +168,7 @@ class Slurm:
     async def look(self, name: str) -> SlurmJob:
         """A job as it is now."""
         job = self._jobs[name]
+        before = job.state, job.run
         try:
             said = await _ask("squeue", "--noheader", "--format=%T", f"--jobs={job.number}")
             job.state = STATES.get(said.strip(), "done" if not said.strip() else "running")
@@ -125,6 +177,9 @@ class Slurm:
             job.state = "done" if "Invalid job id" in error.message else "unknown"
         job.run = job.run or await asyncio.to_thread(self._runs.started_with, job.file)
         await asyncio.to_thread(job.look_at_output)
+        if (job.state, job.run) != before:
+            with contextlib.suppress(OSError):
+                job.keep()
         return job
 
     async def cancel(self, name: str) -> None:

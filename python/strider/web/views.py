@@ -89,7 +89,7 @@ class Views:
             current=current,
             last=last,
             jobs=[job for job in self.jobs.all() if not job.over or not job.run],
-            slurm_jobs=self.slurm.all(),
+            slurm_jobs=[job for job in self.slurm.all() if job.state != "done" or not job.run],
         )
 
     async def run(self, request: Request) -> Response:

@@ -137,7 +137,7 @@ def test_a_flood_of_submissions_ends_at_a_limit(engine: Engine, tmp_path: Path) 
         text = long_suite(started.allowed)
         answers = [started.ask("POST", "/api/jobs", {"text": text}) for _ in range(30)]
         refused = [answer for answer in answers if answer.status != 201]
-        started.stop(signal.SIGTERM)
+        started.stop(signal.SIGINT)
     assert refused
     assert all("waiting already" in answer.json()["message"] for answer in refused)
     assert not list(started.allowed.iterdir())

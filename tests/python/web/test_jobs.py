@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from serving import Server, long_suite, suite
+from serving import DEADLINE_S, Server, long_suite, suite
 from strider.engine import Engine
+from strider.processes import Process, stop
 
 
 def test_the_page_runs_the_very_plan_of_the_command_line(server: Server, tmp_path: Path) -> None:
@@ -45,17 +46,80 @@ def test_what_waits_can_be_cancelled(server: Server) -> None:
     assert json.loads((run / "run.json").read_text())["status"] == "interrupted"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_server_that_ends_takes_its_run_along(
-    number: signal.Signals, engine: Engine, tmp_path: Path
-) -> None:
+def test_ctrl_c_ends_the_run_and_drops_what_waits(engine: Engine, tmp_path: Path) -> None:
     with Server(engine, tmp_path / "allowed", tmp_path / "store") as started:
         started.enter()
         job = started.submit(long_suite(started.allowed))
         run = started.store / started.started(job)
         waiting = started.submit(suite(started.allowed))
-        assert started.stop(number) == 0
+        assert started.stop(signal.SIGINT) == 0
     assert json.loads((run / "run.json").read_text())["status"] == "interrupted"
     assert waiting
     assert not list(started.allowed.iterdir())
     assert sorted(path.name for path in started.store.iterdir()) == [run.name]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_server_goes_on_with_the_jobs_of_the_one_before(
+    number: signal.Signals, engine: Engine, tmp_path: Path
+) -> None:
+    with Server(engine, tmp_path / "allowed", tmp_path / "store") as first:
+        first.enter()
+        job = first.submit(long_suite(first.allowed))
+        run = first.started(job)
+        waiting = first.submit(suite(first.allowed))
+        first.stop(number)
+    with Server(engine, tmp_path / "allowed", tmp_path / "store") as second:
+        second.enter()
+        assert {one["job"]: one["state"] for one in second.ask("GET", "/api/jobs").json()} == {
+            job: "running",
+            waiting: "waiting",
+        }
+        assert second.started(job) == run
+        assert job in second.ask("GET", f"/runs/{run}").text
+        second.ask("POST", f"/api/jobs/{job}/cancel", {})
+        second.job(job, "done")
+        after = second.job(waiting, "done")["run"]
+    assert json.loads((second.store / run / "run.json").read_text())["status"] == "interrupted"
+    assert json.loads((second.store / after / "run.json").read_text())["status"] == "complete"
+    assert not list(second.allowed.iterdir())
+
+
+def test_a_process_that_has_the_number_of_a_run_that_is_over_is_left_alone(
+    engine: Engine, tmp_path: Path
+) -> None:
+    with Server(engine, tmp_path / "allowed", tmp_path / "store") as first:
+        first.enter()
+        job = first.submit(long_suite(first.allowed))
+        first.started(job)
+        first.stop(signal.SIGKILL)
+    (record,) = (first.store / ".jobs").glob(f"*/{job}/job.json")
+    kept = json.loads(record.read_text())
+    run = Process.model_validate(kept["process"])
+    with subprocess.Popen(["sleep", "600"]) as other:
+        try:
+            kept["process"]["pid"] = other.pid
+            kept["cancelled"] = True
+            record.write_text(json.dumps(kept))
+            with Server(engine, tmp_path / "allowed", tmp_path / "store") as second:
+                second.enter()
+                second.job(job, "done")
+            assert other.poll() is None
+        finally:
+            other.kill()
+            stop([run], DEADLINE_S)
+
+
+def test_one_server_at_a_time_has_the_queue_of_a_store(engine: Engine, tmp_path: Path) -> None:
+    with (
+        Server(engine, tmp_path / "allowed", tmp_path / "store") as first,
+        Server(engine, tmp_path / "allowed", tmp_path / "store") as second,
+    ):
+        first.enter()
+        second.enter()
+        text = suite(first.allowed)
+        refused = second.ask("POST", "/api/jobs", {"text": text})
+        assert refused.status == 503
+        assert "another strider serve has the queue" in refused.json()["message"]
+        first.stop(signal.SIGTERM)
+        second.job(second.submit(text), "done")

@@ -98,6 +98,18 @@ def test_a_job_that_is_cancelled_leaves_nothing_behind(cluster: Server) -> None:
     assert not list(cluster.allowed.iterdir())
 
 
+def test_a_job_is_followed_and_cancelled_by_the_next_server(cluster: Server) -> None:
+    job = submit(cluster, long_suite(cluster.allowed))
+    run = cluster.started(job)
+    with Server(cluster.engine, cluster.allowed, cluster.store, cluster.environment) as later:
+        later.enter()
+        assert later.job(job, "running")["run"] == run
+        assert job in later.ask("GET", "/runs").text
+        later.ask("POST", f"/api/jobs/{job}/cancel", {})
+        assert later.job(job, "done")["run"] == run
+    assert json.loads((cluster.store / run / "run.json").read_text())["status"] == "interrupted"
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -1,0 +1,88 @@
+"""Questions about a suite: what is asked, and how a worker answers.
+
+A suite is input of a user, and what it means can take any time and memory. So all of this happens in a
+process of its own (`worker.py`), which `workers.py` ends where it takes too much.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from strider.engine import Json
+from strider.errors import StriderError
+from strider.suite.estimate import AssumedRates
+from strider.units import parse_bytes
+from strider.web import checking
+from strider.web.editing import Edit, apply
+from strider.web.picture import picture
+from strider.web.site import Site, confined_target
+
+MOST_EDITS = 200
+"""In one question; a person makes one at a time."""
+
+
+class SuiteQuestion(BaseModel):
+    """A suite's text, changes to it, and the rates to assume."""
+
+    text: str
+    edits: Annotated[list[Edit], Field(max_length=MOST_EDITS)] = []
+    bytes_s: str = "200MiB"
+    operations_s: int = 10_000
+
+
+class PictureQuestion(BaseModel):
+    """Which case of a suite is to be drawn."""
+
+    text: str
+    case: int
+    operation: str | None = None
+
+
+class SuiteText(BaseModel):
+    """The text of a suite."""
+
+    text: str
+
+
+def _answer(asked: SuiteQuestion, site: Site) -> Json:
+    """A suite after some changes: its text, the form, its mistakes or its plan."""
+    try:
+        rates = AssumedRates(max(1, parse_bytes(asked.bytes_s)), max(1, asked.operations_s))
+    except ValueError as error:
+        raise StriderError(f"assumed rate: {error}") from error
+    return checking.answer(apply(asked.text, asked.edits, site.vocabulary), rates, site)
+
+
+def _picture(asked: PictureQuestion, site: Site) -> Json:
+    """Which rank owns which bytes in a case."""
+    plan = checking.checked_plan(asked.text, site).suite.plan
+    return picture(site.engine, plan, asked.case, asked.operation)
+
+
+def _plan(asked: SuiteText, site: Site) -> Json:
+    """The plan as `strider plan --json` prints it, and its name."""
+    plan = checking.checked_plan(asked.text, site).suite.plan
+    return {"plan": plan.to_json(), "name": plan.suite.name}
+
+
+def _judge(asked: SuiteText, site: Site) -> Json:
+    """Name and ranks of a suite that may be run.
+
+    Raises:
+        StriderError: It has mistakes, or its target is not to be measured from here.
+    """
+    plan = checking.checked_plan(asked.text, site).suite.plan
+    if not plan.target:
+        raise StriderError("the suite has no target directory: say what is to be measured")
+    confined_target(plan.target, site.allowed)
+    return {"name": plan.suite.name, "ranks": plan.ranks}
+
+
+QUESTIONS: dict[str, tuple[type[BaseModel], Callable[[Any, Site], Json]]] = {
+    "suite": (SuiteQuestion, _answer),
+    "picture": (PictureQuestion, _picture),
+    "plan": (SuiteText, _plan),
+    "judge": (SuiteText, _judge),
+}
+"""What can be asked: the form of the question, and who answers it."""
