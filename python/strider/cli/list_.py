@@ -54,3 +54,6 @@ def _print_table(runs: "list[RunSummary]") -> None:
         status = Text(run.shown_status, _STYLES.get(run.condition, ""))
         table.add_row(Text(run.run), status, *map(Text, counts), Text(run.target))
     output().print(table)
+    for run in runs:
+        if run.damage:
+            print(f"strider: {run.directory.name}: {run.damage}", file=sys.stderr)

@@ -19,6 +19,7 @@ from strider.report.page import RunView
 from strider.report.table import as_rows
 from strider.report.tables import HtmlTable
 from strider.store import export_rows
+from strider.store.cells import defused
 from strider.store.model import Run
 
 FigureFormat = Literal["svg", "png", "pdf"]
@@ -165,10 +166,10 @@ def _csv(tables: Sequence[tuple[str, HtmlTable]]) -> str:
     for group, table in tables:
         for row in table.rows:
             cells = {
-                _head(name, unit): _plain(cell, unit)
+                _head(name, unit): defused(_plain(cell, unit))
                 for (name, unit), cell in zip(table.columns, row, strict=True)
             }
-            writer.writerow({_GROUP: group, **cells} if groups else cells)
+            writer.writerow({_GROUP: defused(group), **cells} if groups else cells)
     return text.getvalue()
 
 

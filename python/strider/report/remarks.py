@@ -120,7 +120,7 @@ def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, i
     """
     if _file_system(run) in _IN_MEMORY:
         return {}
-    space = {case.get("case"): case.get("space_bytes", 0) for case in run.info.check.get("cases", [])}
+    space = {case.case: case.space_bytes for case in run.info.check.cases or []}
     read = {
         summary.case.number: space.get(summary.case.number, 0)
         for summary in summaries

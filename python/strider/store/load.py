@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from strider.errors import StriderError
-from strider.store.events import read_events, require_version
+from strider.store.events import read_events, read_last_event, require_version
 from strider.store.model import (
     CeilingReport,
     ClockRow,
@@ -57,12 +57,11 @@ def load(run_dir: Path) -> Run:
     Raises:
         StriderError: It is no run directory, is damaged, or has a version that this Strider does not know.
     """
-    info = _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
-    plan = _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
+    info, plan = load_info(run_dir), load_plan(run_dir)
     events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, End))
-    checked = {case.get("case"): case for case in info.check.get("cases", [])}
+    checked = {case.case: case for case in info.check.cases or []}
     cases = [
-        case.model_copy(update={name: checked.get(case.number, {}).get(name) for name in _CHECKED})
+        case.model_copy(update={name: getattr(checked.get(case.number), name, None) for name in _CHECKED})
         for case in plan.cases
     ]
     return Run(
@@ -76,6 +75,31 @@ def load(run_dir: Path) -> Run:
         ceilings=[event for event in events if isinstance(event, CeilingReport)],
         end=next((event for event in reversed(events) if isinstance(event, End)), None),
     )
+
+
+def load_info(run_dir: Path) -> RunInfo:
+    """The `run.json` of a run directory, every value of the type that it should have.
+
+    Raises:
+        StriderError: It is missing, damaged or of an unknown version.
+    """
+    return _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
+
+
+def load_plan(run_dir: Path) -> Plan:
+    """The `plan.json` of a run directory; see `load_info`."""
+    return _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
+
+
+def load_end(run_dir: Path) -> End | None:
+    """The last event of a run; None where that is another one, as while it goes on.
+
+    Raises:
+        StriderError: It is damaged.
+    """
+    events = run_dir / "events.jsonl"
+    last = read_last_event(events)
+    return _validate(events, End, last) if last is not None and last["event"] == "end" else None
 
 
 def load_events(run_dir: Path, model: type[_Model]) -> list[_Model]:
@@ -112,8 +136,8 @@ def check_versions(run_dir: Path) -> None:
     Raises:
         StriderError: As by `load`.
     """
-    _read_document(run_dir / "run.json", "strider-run", RUN_VERSION, RunInfo)
-    _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
+    load_info(run_dir)
+    load_plan(run_dir)
     events = run_dir / "events.jsonl"
     if events.exists():
         next(read_events(events), None)
@@ -135,7 +159,10 @@ def _read_typed_events(path: Path, wanted: Sequence[type[BaseModel]]) -> list[Ba
 def _read_document(path: Path, format_name: str, version: int, model: type[_Model]) -> _Model:
     document = read_json(path)
     if document.get("format") != format_name:
-        raise StriderError(f'{path}: not a Strider document: "format" should be "{format_name}"')
+        raise StriderError(
+            f'{path}: not a Strider document ("format" should be "{format_name}"): '
+            "the run directory is damaged"
+        )
     require_version(path, format_name, document.get("version"), version)
     return _validate(path, model, document)
 
@@ -153,7 +180,7 @@ def read_json(path: Path) -> dict[str, Any]:
         raise StriderError(f"{path.parent} is not a run directory: it has no {path.name}: {remedy}") from None
     except OSError as error:
         raise StriderError(f"cannot read {path}: {error.strerror}") from error
-    except (JSONDecodeError, UnicodeDecodeError) as error:
+    except (JSONDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise StriderError(f"{path} is not valid JSON ({error}): the run directory is damaged") from error
     if not isinstance(document, dict):
         raise StriderError(f"{path} does not hold a JSON object: the run directory is damaged")

@@ -128,6 +128,21 @@ class Plan(Record):
     cases: list[Case]
 
 
+class CaseCheck(Record):
+    """What the engine's check found of a case."""
+
+    case: int
+    space_bytes: int = 0
+    request_bytes: int | None = None
+    own_client: bool | None = None
+
+
+class CheckInfo(Record):
+    """What the engine's check found of the plan; None where it is missing."""
+
+    cases: list[CaseCheck] | None = None
+
+
 class RunInfo(Record):
     """`run.json`: who ran what, when and where; `ended` and after are None until the run is sealed."""
 
@@ -137,7 +152,7 @@ class RunInfo(Record):
     command: list[str] = []
     directory: str = ""
     set: list[str] = []
-    check: dict[str, Any] = {}
+    check: CheckInfo = CheckInfo()
     environment: dict[str, Any] = {}
     ended: str | None = None
     status: str | None = None

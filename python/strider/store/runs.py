@@ -7,11 +7,10 @@ import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from strider.errors import StriderError
-from strider.store.events import read_last_event
-from strider.store.load import read_json
+from strider.store.load import load_end, load_info
+from strider.store.model import RunInfo
 
 _RUN_ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}-(?P<suite>.*)-[^-]{4}")
 
@@ -25,6 +24,7 @@ class RunSummary:
         cases: Number of cases in the plan; None where the run's check is missing.
         samples: Number of phases executed, as the last event says; None for a run without one.
         errors: Number of errors reported, likewise.
+        damage: Of an unreadable run, what is wrong with it.
     """
 
     run: str
@@ -39,6 +39,7 @@ class RunSummary:
     cases: int | None = None
     samples: int | None = None
     errors: int | None = None
+    damage: str = ""
 
     @property
     def condition(self) -> str:
@@ -127,33 +128,36 @@ def summarize(directory: Path) -> RunSummary:
     match = _RUN_ID.fullmatch(directory.name)
     suite = match["suite"] if match else ""
     try:
-        info = read_json(directory / "run.json")
-    except StriderError:
-        return RunSummary(run=directory.name, directory=directory, suite=suite, status="unreadable")
-    last = read_last_event(directory / "events.jsonl")
-    end = last if last is not None and last["event"] == "end" else {}
-    check, environment = info.get("check") or {}, info.get("environment") or {}
+        info, end = load_info(directory), load_end(directory)
+    except StriderError as error:
+        return RunSummary(
+            run=directory.name,
+            directory=directory,
+            suite=suite,
+            status="unreadable",
+            damage=error.message.replace(f"{directory}/", ""),
+        )
     return RunSummary(
-        run=str(info.get("run", directory.name)),
+        run=info.run or directory.name,
         directory=directory,
         suite=suite,
-        status=info.get("status") or end.get("status") or "unfinished",
-        started=info.get("started", ""),
-        ended=info.get("ended"),
-        exit_code=info.get("exit_code"),
-        host=str(environment.get("host", "")),
+        status=info.status or (end.status if end else "unfinished"),
+        started=info.started,
+        ended=info.ended,
+        exit_code=info.exit_code,
+        host=str(info.environment.get("host", "")),
         target=_target(info),
-        cases=len(check["cases"]) if "cases" in check else None,
-        samples=end.get("samples"),
-        errors=end.get("errors"),
+        cases=None if info.check.cases is None else len(info.check.cases),
+        samples=end.samples if end else None,
+        errors=end.errors if end else None,
     )
 
 
-def _target(info: dict[str, Any]) -> str:
+def _target(info: RunInfo) -> str:
     """What the user named, else Strider's own folder in it."""
-    target = (info.get("environment") or {}).get("target")
+    target = info.environment.get("target")
     path = target.get("path") if isinstance(target, dict) else None
-    return str(path or info.get("directory", ""))
+    return str(path or info.directory)
 
 
 def _unknown(store: Path, name: str, directories: list[Path]) -> StriderError:

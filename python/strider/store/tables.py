@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from strider.errors import ExitCode, StriderError
 from strider.store import sql
+from strider.store.cells import defused_sql
 from strider.store.load import check_versions, check_whole
 
 if TYPE_CHECKING:
@@ -210,4 +211,18 @@ def _has_events(run_dir: Path) -> bool:
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, statement: str, out: Path, fmt: ExportFormat) -> None:
+    if fmt == "csv":
+        found = connection.sql(statement)
+        columns = [
+            f"{defused_sql(name)} AS {name}" if kind == "VARCHAR" else name
+            for name, kind in (
+                (_quoted(name), str(kind)) for name, kind in zip(found.columns, found.types, strict=True)
+            )
+        ]
+        statement = f"SELECT {', '.join(columns)} FROM ({statement})"  # noqa: S608 - names are quoted
     connection.execute(f"COPY ({statement}) TO {sql.quote(str(out))} ({_COPY_OPTIONS[fmt]})")
+
+
+def _quoted(name: str) -> str:
+    """The name of a column as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'

@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from strider.engine import Json
+from strider.errors import StriderError
 from strider.launch.messages import message
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail
@@ -79,12 +80,12 @@ class LiveStream(Response):
 
 def planned_phases(directory: Path) -> int:
     """Phases of a run with the fewest repetitions; the engine says more while it runs."""
-    info, plan = read_json(directory / "run.json"), read_json(directory / "plan.json")
     try:
+        info, plan = read_json(directory / "run.json"), read_json(directory / "plan.json")
         phases = {case["case"]: len(case["phases"]) for case in info["check"]["cases"]}
         times = {case["case"]: case["repetitions"]["min"] + case.get("warmup", 0) for case in plan["cases"]}
-        return sum(phases[case] * times[case] for case in phases)
-    except (LookupError, TypeError, AttributeError):
+        return int(sum(phases[case] * times[case] for case in phases))
+    except (LookupError, TypeError, ValueError, AttributeError, StriderError):
         return 0
 
 

@@ -1,13 +1,16 @@
 """The runs of the store as the pages need them: found by their id alone, listed, and their files."""
 
+import os
 import re
+import stat
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from strider.errors import StriderError
 from strider.store import RunSummary
-from strider.store.load import read_json
+from strider.store.load import load_info
 from strider.store.runs import summarize
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -53,16 +56,16 @@ class Runs:
             raise StriderError(f"there is no run {run!r} in the store")
         return path
 
-    def file(self, run: str, name: str) -> Path:
-        """A file of a run.
+    def opened(self, run: str, name: str) -> BinaryIO:
+        """A file of a run, opened below the store: no symbolic link on the way is followed.
 
         Raises:
             StriderError: There is no such run, or it has no such file.
         """
-        path = self.directory(run) / name
-        if name not in FILES or path.is_symlink() or not path.is_file():
-            raise StriderError(f"run {run} has no file {name!r}")
-        return path
+        if name in FILES and RUN_NAME.fullmatch(run):
+            with suppress(OSError):
+                return _opened_below(self.store, run, name)
+        raise StriderError(f"run {run} has no file {name!r}")
 
     def found(self, words: str = "") -> list[str]:
         """Names of runs, newest first, in whose id, target, host or status all the words are found.
@@ -83,7 +86,7 @@ class Runs:
         """The run whose command names a file, if it is one of the newest; empty where there is none."""
         for name in sorted(self._names(), reverse=True)[:_NEWEST]:
             with suppress(StriderError):
-                if str(file) in read_json(self.store / name / "run.json").get("command", []):
+                if str(file) in load_info(self.store / name).command:
                     return name
         return ""
 
@@ -95,7 +98,10 @@ class Runs:
 
     def summary(self, name: str) -> RunSummary:
         """What is known of a run without reading all of it."""
-        stamp = (self.store / name / "run.json").stat().st_mtime_ns
+        try:
+            stamp = (self.store / name / "run.json").stat().st_mtime_ns
+        except OSError:
+            stamp = 0  # it was just removed
         known = self._known.get(name)
         if known and known[0] == stamp:
             return known[1]
@@ -107,3 +113,24 @@ class Runs:
 
 def _searched(run: RunSummary) -> str:
     return f"{run.run} {run.target} {run.host} {run.status} {run.shown_status}".casefold()
+
+
+def _opened_below(store: Path, *names: str) -> BinaryIO:
+    """A regular file below a folder, by a descriptor of each folder on the way.
+
+    Raises:
+        OSError: It is not there, a link is on the way, or it is no regular file.
+    """
+    *folders, last = names
+    with ExitStack() as descriptors:
+        at = os.open(store, os.O_RDONLY | os.O_DIRECTORY)
+        descriptors.callback(os.close, at)
+        for folder in folders:
+            at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+            descriptors.callback(os.close, at)
+        # Opening a FIFO would wait for its other end.
+        found = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+    if not stat.S_ISREG(os.fstat(found).st_mode):
+        os.close(found)
+        raise FileNotFoundError(last)
+    return os.fdopen(found, "rb")

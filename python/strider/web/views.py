@@ -3,23 +3,26 @@
 import asyncio
 import json
 import re
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.store import RunSummary
-from strider.store.load import read_json
+from strider.store.load import load_plan
+from strider.store.model import Case
 from strider.suite import ready_made
 from strider.units import format_bytes
 from strider.web.drawing import Drawing
 from strider.web.editing import Add, apply
 from strider.web.fields import written
-from strider.web.guard import DOCUMENT_POLICY
+from strider.web.guard import DOCUMENT_POLICY, MOST_BODY_BYTES
 from strider.web.jobs import Jobs
 from strider.web.live import LiveStream, Streams
 from strider.web.pages import page
@@ -29,6 +32,7 @@ from strider.web.site import Site
 from strider.web.slurm import Slurm
 
 PER_PAGE = 100
+PIECE_BYTES = 1 << 18
 _KEY = r"[A-Za-z0-9_.-]{0,64}"
 
 
@@ -68,8 +72,9 @@ class Views:
         """The suite of a run that is to be run again; empty where none is asked for."""
         if not run:
             return ""
-        file = self._known(self.runs.file, run, "suite.toml")
-        return str(await asyncio.to_thread(file.read_text, encoding="utf-8"))
+        with self._known(self.runs.opened, run, "suite.toml") as file:
+            content = await asyncio.to_thread(file.read, MOST_BODY_BYTES)
+        return str(content.decode("utf-8", "replace"))
 
     async def list_runs(self, request: Request) -> Response:
         """The runs of the store, and what waits."""
@@ -96,8 +101,10 @@ class Views:
         """One run, while it goes on and when it is over."""
         name = request.path_params["run"]
         directory = self._known(self.runs.directory, name)
-        plan = await asyncio.to_thread(_plan_of, directory)
         summary = await asyncio.to_thread(self.runs.summary, name)
+        if summary.damage:
+            raise StriderError(f"run {name} is damaged: {summary.damage}")
+        plan = await asyncio.to_thread(_plan_of, directory)
         job = self.jobs.of_run(name)
         return page(
             "run",
@@ -118,11 +125,10 @@ class Views:
 
     async def report(self, request: Request) -> Response:
         """The report of a run, in a sandbox of its own."""
-        directory = self._known(self.runs.directory, request.path_params["run"])
-        file = await self.drawing.report(directory)
-        return FileResponse(
-            file, media_type=FILES["report.html"], headers={"content-security-policy": DOCUMENT_POLICY}
-        )
+        name = request.path_params["run"]
+        await self.drawing.report(self._known(self.runs.directory, name))
+        file = self._known(self.runs.opened, name, "report.html")
+        return _download(file, FILES["report.html"], {"content-security-policy": DOCUMENT_POLICY})
 
     async def exports(self, request: Request) -> Response:
         """The figures and tables of a run's report, to be kept."""
@@ -146,8 +152,8 @@ class Views:
     async def file(self, request: Request) -> Response:
         """A file of a run, to be kept."""
         run, name = request.path_params["run"], request.path_params["name"]
-        path = self._known(self.runs.file, run, name)
-        return FileResponse(path, media_type=FILES[name], filename=f"{run}-{name}")
+        file = self._known(self.runs.opened, run, name)
+        return _download(file, FILES[name], {"content-disposition": f'attachment; filename="{run}-{name}"'})
 
     async def job(self, request: Request) -> Response:
         """A job: its run once there is one, else how it is."""
@@ -184,28 +190,33 @@ def _plan_of(directory: Path) -> dict[str, Json]:
     Raises:
         StriderError: It is not there, or damaged.
     """
-    plan = read_json(directory / "plan.json")
-    try:
-        return {
-            "suite": {"name": plan["suite"]["name"], "description": plan["suite"].get("description", "")},
-            "titles": {case["case"]: _case_title(case) for case in plan["cases"]},
-            "axes": _axes(plan["cases"]),
-        }
-    except (LookupError, TypeError, AttributeError) as error:
-        raise StriderError(f"the plan of run {directory.name} is damaged ({error!r})") from error
-
-
-def _case_title(case: dict[str, Json]) -> dict[str, Json]:
-    """A case of a plan in a few words."""
-    shape = case.get("tree") or case.get("pattern") or {}
-    transfer = shape.get("transfer")
-    size = format_bytes(transfer) if isinstance(transfer, int) else ""
-    words = [case.get("name", ""), case["interface"]["name"], shape.get("name", ""), size]
-    title = " ".join(str(word) for word in words if word)
-    clients = case["clients"]
+    plan = load_plan(directory)
     return {
-        "title": f"{title}, {clients} client{'s' if clients > 1 else ''}",
-        "metadata": bool(case.get("tree")),
+        "suite": {"name": plan.suite.name, "description": plan.suite.description},
+        "titles": {case.number: _case_title(case) for case in plan.cases},
+        "axes": _axes([case.model_dump(by_alias=True) for case in plan.cases]),
+    }
+
+
+def _download(file: BinaryIO, kind: str, headers: dict[str, str]) -> Response:
+    """The content of a file, closed when it has been sent or its reader has gone."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        with file:
+            while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+                yield piece
+
+    return StreamingResponse(pieces(), media_type=kind, headers=headers)
+
+
+def _case_title(case: Case) -> dict[str, Json]:
+    """A case of a plan in a few words."""
+    transfer = case.shape.get("transfer")
+    size = format_bytes(transfer) if isinstance(transfer, int) else ""
+    title = " ".join(word for word in (case.name, case.interface_name, case.shape_name, size) if word)
+    return {
+        "title": f"{title}, {case.clients} client{'s' if case.clients > 1 else ''}",
+        "metadata": case.is_metadata,
     }
 
 

@@ -112,3 +112,16 @@ def test_a_folder_that_cannot_be_made_is_said(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StriderError, match="cannot make the folder"):
         write_figures(views_of([run]), tmp_path / "file" / "in", ["svg"])
+
+
+def test_no_cell_of_a_table_begins_as_a_formula(tmp_path: Path) -> None:
+    bad = "=HYPERLINK(1)"
+    run = run_of(tmp_path / "run", [CaseSpec(name=bad), CaseSpec(name="other", clients=2)])
+    cells = {
+        cell
+        for file in write_tables([run], views_of([run]), tmp_path / "tables")
+        for row in csv.reader(file.open(newline=""))
+        for cell in row
+    }
+    assert any(bad in cell for cell in cells)
+    assert not [cell for cell in cells if cell.startswith("=")]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from builders import CaseSpec, RunBuilder
 from strider.errors import StriderError
-from strider.store import RunSummary, list_runs, resolve
+from strider.store import RunSummary, list_runs, load, resolve
 
 OLD, NEW, OTHER = (
     "2026-11-20-101112-quick-abcd",
@@ -69,7 +71,41 @@ def test_killed_and_damaged_runs_are_listed_for_what_they_are(store: Path) -> No
     RunBuilder([CaseSpec()]).write(store / "2026-11-22-000000-quick-kill", status=None)
     (store / "2026-11-23-000000-quick-ruin").mkdir()
     (store / "2026-11-23-000000-quick-ruin" / "run.json").write_text("{ torn")
-    assert [run.status for run in list_runs(store)][-2:] == ["unfinished", "unreadable"]
+    killed, ruined = list_runs(store)[-2:]
+    assert (killed.status, killed.damage) == ("unfinished", "")
+    assert ruined.status == "unreadable"
+    assert "run.json is not valid JSON" in ruined.damage
+
+
+DAMAGE = [
+    {"started": 5},
+    {"environment": 3},
+    {"check": {"cases": "x"}},
+    {"check": {"cases": [{"case": "x"}]}},
+    {"status": []},
+    {"command": 1},
+    {"ended": {}},
+    {"exit_code": "x"},
+    {"format": "other"},
+    {"version": []},
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_each_value_that_is_none_of_its_kind_makes_a_damaged_row(store: Path, damage: dict[str, Any]) -> None:
+    document = json.loads((store / NEW / "run.json").read_text())
+    (store / NEW / "run.json").write_text(json.dumps(document | damage))
+    found = {run.run: run for run in list_runs(store)}[NEW]
+    assert found.status == "unreadable"
+    assert "run.json" in found.damage
+    with pytest.raises(StriderError):
+        load(store / NEW)
+
+
+def test_an_end_that_is_none_makes_a_damaged_row(store: Path) -> None:
+    events = store / NEW / "events.jsonl"
+    events.write_text(events.read_text() + '{"event": "end", "samples": "x"}\n')
+    assert {run.run: run for run in list_runs(store)}[NEW].status == "unreadable"
 
 
 def test_other_folders_in_the_store_are_no_runs(store: Path) -> None:

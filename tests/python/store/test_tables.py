@@ -6,12 +6,16 @@ import csv
 import json
 import os
 from pathlib import Path
+from typing import get_args
 
+import duckdb
 import pytest
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import ExitCode, StriderError
 from strider.store import ClockRow, Timeline, derive, export, load, load_events, query, tables
+from strider.store.cells import defused, defused_sql
+from strider.store.tables import Table
 
 RUN = "2026-11-21-101112-synthetic-abcd"
 QUESTION = """
@@ -276,3 +280,35 @@ def test_any_table_can_be_exported(run_dir: Path, tmp_path: Path) -> None:
 def test_an_export_that_cannot_be_written_says_so(run_dir: Path, tmp_path: Path) -> None:
     with pytest.raises(StriderError, match="cannot write"):
         export(run_dir, "csv", tmp_path / "missing" / "out.csv")
+
+
+@pytest.mark.parametrize("table", get_args(Table))
+def test_no_cell_of_a_csv_file_begins_as_a_formula(table: Table, tmp_path: Path) -> None:
+    signs = "=+-@\t\r"
+    RunBuilder([CaseSpec(name=f"{sign}1+cmd") for sign in signs]).write(tmp_path / RUN)
+    out = export(tmp_path / RUN, "csv", tmp_path / "out.csv", table)
+    cells = [cell for row in csv.reader(out.open(newline="")) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(tuple(signs)) and not is_number(cell)]
+    assert table != "cases" or "'=1+cmd" in cells
+
+
+def is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "-1", "+1.5e-3", "-3 %", "+7%", "-1 – +2", "-1 % – +2 %", "a=b", "–", ".5", "-.5"]
+)
+def test_numbers_and_plain_texts_are_as_they_were(text: str) -> None:
+    assert defused(text) == text
+
+
+@pytest.mark.parametrize("text", ["=1", "-1+2", "+cmd", "@x", "\t=1", "\r", "-", "- 1", "+7 %%"])
+def test_what_a_spreadsheet_takes_for_a_formula_is_quoted(text: str) -> None:
+    assert defused(text) == f"'{text}"
+    found = duckdb.execute(f"SELECT {defused_sql('x')} FROM (SELECT ? AS x)", [text]).fetchall()
+    assert found == [(f"'{text}",)]

@@ -250,6 +250,17 @@ def test_links_in_a_run_directory_are_not_followed(server: Server) -> None:
     (run / "ranks.parquet").unlink(missing_ok=True)
     (run / "ranks.parquet").symlink_to(secret)
     assert server.ask("GET", f"/runs/{run.name}/files/ranks.parquet").status == 404
+    (run / "ranks.parquet").unlink()
+    # Not even where the report is made anew each time.
+    (run / "report.html").unlink(missing_ok=True)
+    (run / "report.html").symlink_to(secret)
+    os.utime(secret)
+    assert "secret" not in server.ask("GET", f"/runs/{run.name}/report").text
+    assert secret.read_text() == "secret"
+    (run / "report.html").unlink(missing_ok=True)
+    os.mkfifo(run / "report.html")
+    assert server.ask("GET", f"/runs/{run.name}/files/report.html").status == 404
+    (run / "report.html").unlink()
     (server.store / "linked").symlink_to(run)
     assert server.ask("GET", "/runs/linked").status == 404
 

@@ -122,3 +122,19 @@ def test_a_damaged_run_is_said_to_be_that(plan: str, server: Server) -> None:
     assert answer.status == 400
     assert "damaged" in answer.text
     assert server.ask("GET", "/runs").status == 200
+
+
+def test_a_run_whose_document_is_damaged_is_a_row_that_says_so(server: Server) -> None:
+    directory = server.store / "2026-11-01-101112-ruined-abcd"
+    RunBuilder([CaseSpec()]).write(directory)
+    document = json.loads((directory / "run.json").read_text())
+    damage = {"started": 5, "environment": 3, "cases": "x", "status": []}
+    (directory / "run.json").write_text(json.dumps(document | damage))
+    listed = server.ask("GET", "/runs")
+    assert listed.status == 200
+    assert "run.json: document with a bad started" in listed.text
+    assert directory.name in server.ask("GET", "/runs?q=ruined").text
+    answers = [server.ask("GET", f"/runs/{directory.name}{rest}") for rest in ("", "/report", "/exports")]
+    assert {answer.status for answer in answers} <= {400, 503}
+    assert all("damaged" in answer.text for answer in answers)
+    (directory / "run.json").unlink()
