@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <tuple>
 #include <vector>
 
@@ -32,7 +34,12 @@ std::string_view trimmed(std::string_view text) {
 /// Reads the rows of a list; all mistakes name the file and the line.
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), in_(path) {
+  explicit Reader(const std::string& path) : path_(path) {
+    // Opening a FIFO waits for its other end, and a device may have no end.
+    std::error_code error;
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+      throw InputError("file", path + " is not a regular file", "name a CSV file that every rank can read");
+    in_.open(path);
     if (!in_) throw InputError("file", path + " cannot be read", "name a CSV file that every rank can read");
   }
 
@@ -76,6 +83,11 @@ class Reader {
   }
 
   void take_header() {
+    // What is no list at all may be a file of secrets, so it is not quoted.
+    const auto known_column = [](std::string_view field) {
+      return std::find(std::begin(columns), std::end(columns), field) != std::end(columns);
+    };
+    if (std::none_of(fields_.begin(), fields_.end(), known_column)) wrong("is not a header", "begin with " + header());
     for (std::size_t i = 0; i < fields_.size(); ++i) {
       const auto* known = std::find(std::begin(columns), std::end(columns), fields_[i]);
       if (known == std::end(columns))

@@ -43,12 +43,14 @@ class Server:
         allowed: The directory that may be measured.
         store: Where its runs are.
         environment: Variables besides those of the tests.
+        files: How many it may have open, if not as many as the tests.
     """
 
     engine: Engine
     allowed: Path
     store: Path
     environment: dict[str, str] = field(default_factory=dict)
+    files: int | None = None
     port: int = 0
     entrance: str = ""
     cookie: str = ""
@@ -56,8 +58,9 @@ class Server:
     def __enter__(self) -> Self:
         self.allowed.mkdir(parents=True, exist_ok=True)
         command = ["-m", "strider", "serve", "--allow", str(self.allowed), "--store", str(self.store)]
+        limited = ["prlimit", f"--nofile={self.files}:{self.files}"] if self.files else []
         self.process = subprocess.Popen(
-            [sys.executable, "-I", *command],
+            [*limited, sys.executable, "-I", *command],
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "STRIDER_ENGINE": str(self.engine.path), **self.environment},

@@ -74,7 +74,7 @@ def parse(text: str, name: str) -> Document:
     Raises:
         SuiteError: It is not TOML.
     """
-    _check_amount(text, name)
+    check_amount(text, name)
     try:
         lines = positions(text)
         return Document(name, text, tomllib.loads(text), lines)
@@ -88,7 +88,7 @@ def parse(text: str, name: str) -> Document:
         raise _syntax_error(text, name, lines, str(error)) from error
 
 
-def _check_amount(text: str, name: str) -> None:
+def check_amount(text: str, name: str) -> None:
     """Refuses a text with more tables, keys or values than a suite can use.
 
     Raises:

@@ -47,7 +47,7 @@ def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
 
     jobs, slurm = Jobs(site, runs, may_start, by_hand), Slurm(site, runs)
     saved = SavedSuites(site.store / "suites")
-    views = Views(site, runs, jobs, slurm, saved, Drawing(site.store), Streams())
+    views = Views(site, runs, jobs, slurm, saved, Drawing(site.store), Streams(runs.directory), keys)
     routes = [
         *_pages(views),
         *_api(Api(site, jobs, slurm, saved, workers)),
@@ -75,11 +75,12 @@ def _pages(views: Views) -> list[Route]:
         Route("/configure", views.configure),
         Route("/runs", views.list_runs),
         Route("/runs/{run}", views.run),
-        Route("/runs/{run}/stream", views.stream),
         Route("/runs/{run}/report", views.report),
         Route("/runs/{run}/exports", views.exports),
         Route("/runs/{run}/files/{name}", views.file),
         Route("/compare", views.compare),
+        Route("/stream", views.stream),
+        Route("/api/streams/{stream}", views.follow, methods=["POST"]),
         Route("/jobs/{job}", views.job),
     ]
 

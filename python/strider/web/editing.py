@@ -13,6 +13,7 @@ from tomlkit.items import AoT, InlineTable, Item, Key, SingleKey, Table
 from strider.engine import Json, Parameter
 from strider.errors import StriderError
 from strider.suite.changes import selection
+from strider.suite.document import check_amount
 from strider.suite.keys import example_of, resolve
 from strider.suite.vocabulary import SHAPE_KEYS, SUITE_PARAMETERS, ShapeKey, Vocabulary
 from strider.web.fields import to_value, written
@@ -67,6 +68,7 @@ def apply(text: str, edits: list[Edit], vocabulary: Vocabulary) -> str:
         StriderError: A change names a case that is not there, or the text is no TOML.
     """
     for edit in edits:
+        check_amount(text, "suite.toml")  # the parser that keeps comments is a slow one
         text = _applied(text, edit, vocabulary)
     return text
 
@@ -120,7 +122,10 @@ def _case(document: tomlkit.TOMLDocument, index: int) -> Table:
 
 def _set(document: tomlkit.TOMLDocument, edit: Set, vocabulary: Vocabulary) -> None:
     if edit.case is None:
-        _put(document["suite"], (edit.key,), _suite_value(edit, vocabulary))
+        suite = document["suite"]
+        if not isinstance(suite, Table | InlineTable | OutOfOrderTableProxy):
+            raise StriderError("suite is no [suite] table in the text: repair that in the TOML first")
+        _put(suite, (edit.key,), _suite_value(edit, vocabulary))
         return
     table = _case(document, edit.case)
     if edit.key in SEVERAL:

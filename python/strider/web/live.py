@@ -1,17 +1,20 @@
-"""A run while it goes on, as server-sent events: made from `events.jsonl`, whoever started the run."""
+"""Runs while they go on, as server-sent events: made from `events.jsonl`, whoever started them.
+
+A browser has one stream for all its pages, as it opens six connections to a server and no more.
+"""
 
 import asyncio
 import json
+import secrets
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from strider.engine import Json
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
 from strider.launch.messages import message
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail
@@ -19,7 +22,11 @@ from strider.store.load import read_json
 from strider.web.guard import refuse
 
 MOST_STREAMS = 16
-"""At a time; a page has one."""
+"""At a time; a browser has one."""
+MOST_RUNS = 32
+"""That one stream follows."""
+MOST_MESSAGES = 4
+"""That wait for a slow reader; the runs that it follows wait then too."""
 POLL_S = 0.5
 LONGEST_S = 3600.0
 """Then the browser asks again, so that no stream outlives its reader for long."""
@@ -31,51 +38,123 @@ MOST_SAMPLES = 2000
 """Of one message; a chart of more shows no more."""
 
 
-class Streams:
-    """Counts the streams that are open."""
-
-    def __init__(self) -> None:
-        """No stream is open."""
-        self._open = 0
-
-    @property
-    def full(self) -> bool:
-        """Whether there may be no more."""
-        return self._open >= MOST_STREAMS
-
-    @contextmanager
-    def entered(self) -> Iterator[None]:
-        """Counts a stream for as long as it is open."""
-        self._open += 1
-        try:
-            yield
-        finally:
-            self._open -= 1
-
-
-class LiveStream(Response):
-    """Answers with the events of a run, if there is room for one more stream.
+class Stream:
+    """What one browser follows: any number of runs through one connection.
 
     Args:
-        directory: The run's directory.
-        streams: Those that are open.
+        find: Gives the directory of a run.
+        is_open: Whether the session that asked for it has not ended.
     """
 
-    def __init__(self, directory: Path, streams: Streams) -> None:
+    def __init__(self, find: Callable[[str], Path], is_open: Callable[[], bool]) -> None:
         """Takes what the class describes."""
+        self.name = secrets.token_hex(8)
+        self.is_open = is_open
+        self._find = find
+        self._messages: asyncio.Queue[str] = asyncio.Queue(MOST_MESSAGES)
+        self._followed: dict[str, asyncio.Task[None]] = {}
+
+    def follow(self, run: str) -> None:
+        """Sends all of a run from its beginning, then what happens; also where it was followed before.
+
+        Raises:
+            StriderError: There is no such run, or too many are followed.
+        """
+        directory = self._find(run)
+        self.leave(run)
+        if len(self._followed) >= MOST_RUNS:
+            raise StriderError(f"{MOST_RUNS} runs are followed already: close a page", ExitCode.CANNOT_RUN)
+        self._followed[run] = asyncio.create_task(self._pass_on(run, directory))
+
+    def leave(self, run: str) -> None:
+        """Sends nothing more of a run."""
+        if task := self._followed.pop(run, None):
+            task.cancel()
+
+    def close(self) -> None:
+        """Leaves all runs."""
+        for run in list(self._followed):
+            self.leave(run)
+
+    async def _pass_on(self, run: str, directory: Path) -> None:
+        await self._put({"run": run, "begin": True})
+        try:
+            phases = await asyncio.to_thread(planned_phases, directory)
+            async for news in follow(directory, phases):
+                await self._put({"run": run, **news})
+        except (LookupError, TypeError, ValueError, AttributeError, StriderError) as error:
+            await self._put({"run": run, "damaged": f"the events of this run are damaged ({error!r:.200})"})
+        self._followed.pop(run, None)
+
+    async def _put(self, message: Json) -> None:
+        await self._messages.put(f"data: {json.dumps(message)}\n\n")
+
+    async def messages(self) -> AsyncIterator[str]:
+        """The text of the answer."""
+        yield f"retry: 2000\nevent: stream\ndata: {json.dumps(self.name)}\n\n"
+        end = time.monotonic() + LONGEST_S
+        while self.is_open() and time.monotonic() < end:
+            try:
+                async with asyncio.timeout(HEARTBEAT_S):
+                    message = await self._messages.get()
+            except TimeoutError:
+                message = ": still here\n\n"
+            yield message
+
+
+class Streams:
+    """The streams that are open.
+
+    Args:
+        find: Gives the directory of a run.
+    """
+
+    def __init__(self, find: Callable[[str], Path]) -> None:
+        """Takes what the class describes."""
+        self._find = find
+        self._open: dict[str, Stream] = {}
+
+    def answer(self, runs: list[str], is_open: Callable[[], bool]) -> Response:
+        """The answer to a browser that wants to follow some runs, and perhaps more of them later.
+
+        Raises:
+            StriderError: There are too many streams, or there is no such run.
+        """
+        return _Answer(Stream(self._find, is_open), runs, self._open)
+
+    def get(self, name: str) -> Stream:
+        """A stream by its name.
+
+        Raises:
+            StriderError: It is not open.
+        """
+        if name not in self._open:
+            raise StriderError("this stream has ended")
+        return self._open[name]
+
+
+class _Answer(Response):
+    """Sends a stream, if there is room for one more."""
+
+    def __init__(self, stream: Stream, runs: list[str], others: dict[str, Stream]) -> None:
         super().__init__()
-        self._directory, self._streams = directory, streams
+        self._stream, self._runs, self._others = stream, runs, others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers; nothing comes between the question for room and the taking of it."""
-        if self._streams.full:
-            why = f"{MOST_STREAMS} pages follow runs already: close one"
+        if len(self._others) >= MOST_STREAMS:
+            why = f"{MOST_STREAMS} browsers follow runs already: close one"
             await refuse(503, why)(scope, receive, send)
             return
-        with self._streams.entered():
-            phases = await asyncio.to_thread(planned_phases, self._directory)
-            news = StreamingResponse(follow(self._directory, phases), media_type="text/event-stream")
+        self._others[self._stream.name] = self._stream
+        try:
+            for run in self._runs:
+                self._stream.follow(run)
+            news = StreamingResponse(self._stream.messages(), media_type="text/event-stream")
             await news(scope, receive, send)
+        finally:
+            self._stream.close()
+            del self._others[self._stream.name]
 
 
 def planned_phases(directory: Path) -> int:
@@ -96,32 +175,27 @@ def _is_sealed(directory: Path) -> bool:
         return True
 
 
-async def follow(directory: Path, phases: int) -> AsyncIterator[str]:
-    """The messages of one stream: the state from time to time, with what was measured since the last one.
+async def follow(directory: Path, phases: int) -> AsyncIterator[dict[str, Json]]:
+    """The state of a run from time to time, with what was measured since the last one; at its end `over`.
 
     Args:
         directory: The run's directory.
         phases: Number of phases that it has, as far as the plan tells.
     """
     tail, state = Tail(directory / "events.jsonl"), RunState(phases)
-    begun = said = time.monotonic()
-    yield "retry: 2000\n\n"
     first, elapsed_s = True, 0.0
-    while time.monotonic() - begun < LONGEST_S:
+    while True:
         # What is there now is all there will be, if the run is over by now.
         sealed = await asyncio.to_thread(_is_sealed, directory)
         events = await asyncio.to_thread(tail.new_events)
         for event in events:
             state.add(event)
         if events or first:
-            first, said = False, time.monotonic()
+            first = False
             elapsed_s = max(elapsed_s, *(float(event.get("time_s") or 0) for event in events), 0.0)
-            yield f"data: {json.dumps(_news(state, events, elapsed_s))}\n\n"
-        elif time.monotonic() - said > HEARTBEAT_S:
-            said = time.monotonic()
-            yield ": still here\n\n"
+            yield _news(state, events, elapsed_s)
         if sealed:
-            yield "event: over\ndata: {}\n\n"
+            yield {"over": True}
             return
         await asyncio.sleep(POLL_S)
 

@@ -40,6 +40,8 @@ def serve(site: Site, place: Path | int, say: Callable[[str], None]) -> None:
     descriptors = _raise_file_limit()
     with _listening(place) as listener:
         if isinstance(place, Path):
+            for warning in _risks(place):
+                say(f"warning: {warning}")
             host = "localhost:8080"
             say(f"listening on the socket {place}; on your own machine:")
             say(f"  ssh -L 8080:{place.absolute()} {socket.gethostname()}")
@@ -137,12 +139,35 @@ def _listening(place: Path | int) -> Iterator[socket.socket]:
         yield listener
 
 
+def _risks(path: Path) -> Iterator[str]:
+    """What others may do to a socket, by the folders that it is in.
+
+    Raises:
+        StriderError: They may put another one in its place.
+    """
+    folder = path.absolute().parent.resolve()
+    mine = (0, os.geteuid())
+    for above in (folder, *folder.parents):
+        found = above.stat()
+        sticky, mode = found.st_mode & stat.S_ISVTX, found.st_mode
+        if found.st_uid not in mine or (mode & stat.S_IWOTH and not sticky):
+            raise StriderError(
+                f"others may put another socket in the place of {path}, because they may change {above}: "
+                "choose a folder of your own, such as $XDG_RUNTIME_DIR"
+            )
+        if mode & stat.S_IWGRP and not sticky:
+            yield f"members of the group of {above} may put another socket in the place of {path}"
+    if folder.stat().st_mode & stat.S_IWOTH:
+        yield f"all users may write to {folder}: when the server has ended, they may listen at {path}"
+
+
 @contextmanager
 def _unix_socket(path: Path) -> Iterator[socket.socket]:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with listener:
         before = os.umask(0o177)
         try:
+            list(_risks(path))
             _remove_dead(path)
             listener.bind(str(path))
         except OSError as error:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from strider.engine import Json
 from strider.errors import StriderError
@@ -19,12 +20,13 @@ from strider.store.load import load_plan
 from strider.store.model import Case
 from strider.suite import ready_made
 from strider.units import format_bytes
+from strider.web.api import read
 from strider.web.drawing import Drawing
 from strider.web.editing import Add, apply
 from strider.web.fields import written
-from strider.web.guard import DOCUMENT_POLICY, MOST_BODY_BYTES
+from strider.web.guard import DOCUMENT_POLICY, MOST_BODY_BYTES, SESSION, Keys
 from strider.web.jobs import Jobs
-from strider.web.live import LiveStream, Streams
+from strider.web.live import Streams
 from strider.web.pages import page
 from strider.web.runs import FILES, Runs
 from strider.web.saved import SavedSuites
@@ -34,6 +36,13 @@ from strider.web.slurm import Slurm
 PER_PAGE = 100
 PIECE_BYTES = 1 << 18
 _KEY = r"[A-Za-z0-9_.-]{0,64}"
+
+
+class Following(BaseModel):
+    """A run that a page begins or ceases to show."""
+
+    run: str
+    leave: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,7 @@ class Views:
     saved: SavedSuites
     drawing: Drawing
     streams: Streams
+    keys: Keys
 
     async def configure(self, request: Request) -> Response:
         """The form."""
@@ -120,8 +130,22 @@ class Views:
         )
 
     async def stream(self, request: Request) -> Response:
-        """What happens in a run, as server-sent events."""
-        return LiveStream(self._known(self.runs.directory, request.path_params["run"]), self.streams)
+        """What happens in some runs, as server-sent events."""
+        runs = request.query_params.getlist("run")
+        for run in runs:
+            self._known(self.runs.directory, run)
+        session = request.scope[SESSION]
+        return self.streams.answer(runs, lambda: self.keys.is_open(session))
+
+    async def follow(self, request: Request) -> Response:
+        """Follows one more run in a stream that is open, or leaves one."""
+        asked = await read(request, Following)
+        stream = self.streams.get(request.path_params["stream"])
+        if asked.leave:
+            stream.leave(asked.run)
+        else:
+            stream.follow(asked.run)
+        return JSONResponse({})
 
     async def report(self, request: Request) -> Response:
         """The report of a run, in a sandbox of its own."""

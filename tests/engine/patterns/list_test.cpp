@@ -1,5 +1,6 @@
 // The pattern that reads a file: what it makes of it, and what it says of mistakes.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -67,6 +68,20 @@ TEST_F(ListOf, NeedsAsManyRanksAsItNames) {
   EXPECT_NO_THROW(pattern->check(4));
   EXPECT_NO_THROW(pattern->check(5));
   EXPECT_THROW(pattern->check(3), InputError);
+}
+
+TEST_F(ListOf, DoesNotQuoteAFileThatIsNoList) {
+  EXPECT_EQ(mistake("root:$6$secret:19000:0:99999:7:::\n"), ":1: is not a header");
+  EXPECT_EQ(mistake("secret\n"), ":1: is not a header");
+}
+
+TEST_F(ListOf, OpensRegularFilesAlone) {
+  ASSERT_EQ(mkfifo(folder_.file("fifo").c_str(), 0600), 0);
+  for (const std::string& path : {std::string("/dev/zero"), folder_.file("fifo")}) {
+    Settings settings;
+    settings.set("file", path);
+    EXPECT_THROW(find_pattern("list")->make(settings), InputError) << path;
+  }
 }
 
 TEST_F(ListOf, NamesTheLineOfAMistake) {

@@ -16,7 +16,7 @@ import pytest
 
 from serving import DEADLINE_S, Server, long_suite, suite
 from strider.engine import Engine
-from strider.web.guard import HEADERS
+from strider.web.guard import HEADERS, IDLE_S, LONGEST_S, Keys
 from strider.web.runs import FILES
 
 ADDRESSES = [
@@ -24,7 +24,9 @@ ADDRESSES = [
     ("GET", "/configure"),
     ("GET", "/runs"),
     ("GET", "/runs/x"),
-    ("GET", "/runs/x/stream"),
+    ("GET", "/stream"),
+    ("GET", "/stream?run=x"),
+    ("POST", "/api/streams/x"),
     ("GET", "/runs/x/report"),
     ("GET", "/runs/x/exports"),
     ("GET", "/runs/x/files/run.json"),
@@ -67,6 +69,69 @@ def test_a_guessed_token_opens_nothing(server: Server, token: str) -> None:
 
 def test_a_token_is_good_once(server: Server) -> None:
     assert server.ask("GET", server.entrance, cookie="").status == 401
+
+
+@pytest.mark.parametrize(
+    ("method", "header"),
+    [
+        ("HEAD", {}),
+        ("POST", {}),
+        ("GET", {"sec_purpose": "prefetch;prerender"}),
+        ("GET", {"purpose": "prefetch"}),
+        ("GET", {"x_moz": "prefetch"}),
+        ("GET", {"sec_fetch_dest": "image"}),
+    ],
+)
+def test_only_a_visit_uses_a_token_up(
+    method: str, header: dict[str, str | None], engine: Engine, tmp_path: Path
+) -> None:
+    with Server(engine, tmp_path / "a", tmp_path / "s") as started:
+        looked = started.ask(method, started.entrance, {} if method == "POST" else None, cookie="", **header)
+        assert (looked.status, looked.headers.get("set-cookie")) == (405, None)
+        assert started.enter().status == 200
+
+
+def test_a_session_can_be_ended_and_its_stream_with_it(engine: Engine, tmp_path: Path) -> None:
+    with Server(engine, tmp_path / "a", tmp_path / "s") as started:
+        started.enter()
+        with started.connect() as stream:
+            head = (
+                f"GET /stream HTTP/1.1\r\nhost: 127.0.0.1:{started.port}\r\ncookie: {started.cookie}\r\n\r\n"
+            )
+            stream.sendall(head.encode())
+            assert stream.recv(12) == b"HTTP/1.1 200"
+            assert started.ask("POST", "/api/leave", {}, origin=None).status == 403
+            assert started.ask("GET", "/runs").status == 200
+            assert started.ask("POST", "/api/leave", {}).status == 200
+            assert started.ask("GET", "/runs").status == 401
+            stream.settimeout(DEADLINE_S)
+            received = b" "
+            while received:
+                received = stream.recv(1 << 16)
+
+
+def test_a_session_ends_by_itself() -> None:
+    now = 0.0
+    keys = Keys(used=lambda: None, clock=lambda: now)
+    idle, busy = (keys.exchange(keys.new_token()) or "" for _ in range(2))
+    for _ in range(6):
+        now += IDLE_S * 0.9
+        assert keys.use(busy)
+    assert not keys.is_open(idle)
+    while now < LONGEST_S:
+        keys.use(busy)
+        now += IDLE_S * 0.9
+    assert not keys.use(busy)
+
+
+def test_looking_whether_a_session_is_open_does_not_keep_it_open() -> None:
+    now = 0.0
+    keys = Keys(used=lambda: None, clock=lambda: now)
+    session = keys.exchange(keys.new_token()) or ""
+    now = IDLE_S * 0.9
+    assert keys.is_open(session)
+    now = IDLE_S * 1.1
+    assert not keys.is_open(session)
 
 
 def test_the_terminal_shows_another_token_when_one_is_used(engine: Engine, tmp_path: Path) -> None:
@@ -212,7 +277,7 @@ OUTSIDE = ["..", "%2e%2e", "..%2f..", "../../etc", ".jobs", ".", "%2fetc", "x%00
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_run_id_leads_nowhere_else(server: Server, name: str) -> None:
     (server.store.parent / "run.json").write_text("{}")
-    for rest in ("", "/stream", "/report", "/exports", "/files/run.json"):
+    for rest in ("", "/report", "/exports", "/files/run.json"):
         answer = server.ask("GET", f"/runs/{name}{rest}")
         assert answer.status in (303, 307, 404), (name, rest)
         if answer.status != 404:
@@ -391,3 +456,51 @@ def test_a_unix_socket_is_its_owners_alone(engine: Engine, tmp_path: Path) -> No
         finally:
             process.terminate()
     assert not path.exists()
+
+
+def serve_on(path: Path, engine: Engine, allowed: Path) -> "subprocess.Popen[str]":
+    command = ["-m", "strider", "serve", "--allow", str(allowed), "--socket", str(path)]
+    environment = {**os.environ, "STRIDER_ENGINE": str(engine.path), "STRIDER_STORE": str(allowed / "store")}
+    return subprocess.Popen(
+        [sys.executable, "-I", *command], stderr=subprocess.PIPE, text=True, env=environment
+    )
+
+
+@pytest.mark.parametrize("depth", ["", "below"])
+def test_a_socket_that_others_may_replace_is_refused(depth: str, engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "everybodys"
+    (folder / depth).mkdir(parents=True)
+    folder.chmod(0o777)
+    with serve_on(folder / depth / "web.sock", engine, tmp_path) as process:
+        _, said = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 2
+    assert "others may put another socket" in said
+    assert not (folder / depth / "web.sock").exists()
+
+
+def test_a_socket_in_a_folder_for_temporary_files_gets_a_warning(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    said = []
+    with serve_on(folder / "web.sock", engine, tmp_path) as process:
+        for line in process.stderr or ():
+            said.append(line)
+            if "good once" in line:
+                break
+        process.terminate()
+    assert any("warning" in line and "all users may write" in line for line in said)
+
+
+def test_a_file_that_is_no_list_is_not_quoted(server: Server) -> None:
+    secret = server.store.parent / "shadow"
+    secret.write_text("root:$6$abcdefgh:19000:0:99999:7:::\n")
+    text = (
+        suite(server.allowed)
+        .replace('"strided"', '"list"')
+        .replace('transfer = "4KiB"\ncount = 8', f'file = "{secret}"')
+    )
+    for path, body in (("/api/suite", {"text": text}), ("/api/jobs", {"text": text})):
+        said = server.ask("POST", path, body).text
+        assert "is not a header" in said
+        assert "abcdefgh" not in said

@@ -145,3 +145,18 @@ def test_a_form_that_is_typed_into_itself_is_the_same_plan(
     ]
     assert plans[0] == plans[1]
     assert once.count("#") == text.count("#")
+
+
+@pytest.mark.parametrize(
+    ("text", "edit"),
+    [
+        (SUITE.replace("mpiio.access", "posix = 3\nmpiio.access"), change(0, "posix.direct", "true")),
+        ("suite = 3\n", change(None, "name", "x")),
+        ("[[suite]]\n", change(None, "name", "x")),
+        ("case = 3\n", change(0, "transfer", "1MiB")),
+        ("[[case]]\n" * 100_000, change(0, "transfer", "1MiB")),
+    ],
+)
+def test_an_edit_of_what_is_no_table_is_a_message(text: str, edit: Edit, vocabulary: Vocabulary) -> None:
+    with pytest.raises(StriderError):
+        apply(text, [edit], vocabulary)

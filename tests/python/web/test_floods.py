@@ -71,7 +71,7 @@ def test_a_thousand_streams_do_not_keep_anybody_from_the_pages(engine: Engine, t
         job = started.submit(text)
         run = started.started(job)
         request = (
-            f"GET /runs/{run}/stream HTTP/1.1\r\nhost: 127.0.0.1:{started.port}\r\n"
+            f"GET /stream?run={run} HTTP/1.1\r\nhost: 127.0.0.1:{started.port}\r\n"
             f"cookie: {started.cookie}\r\n\r\n"
         ).encode()
         streams = [open_ones.enter_context(started.connect()) for _ in range(1000)]

@@ -92,8 +92,8 @@ def test_what_is_no_run_has_no_directory(store: Path, name: str) -> None:
 def messages(directory: Path) -> list[Any]:
     """What a stream says of a run that is over."""
 
-    async def collected() -> list[str]:
-        return [text async for text in follow(directory, planned_phases(directory))]
+    async def collected() -> list[Any]:
+        return [news async for news in follow(directory, planned_phases(directory))]
 
     # In a thread of its own: where browsers were tested before, this one has a loop that is running.
     with ThreadPoolExecutor(1) as thread:
@@ -104,11 +104,10 @@ def test_a_stream_tells_all_of_a_run_and_ends_with_it(store: Path) -> None:
     directory = store / "2026-11-01-101112-alpha-abcd"
     events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
     samples = [event for event in events if event["event"] == "sample"]
-    _, news, end = messages(directory)
-    told = json.loads(news.removeprefix("data: "))
+    told, end = messages(directory)
     assert [one["rate_mib_s"] for one in told["new"]] == [one["rate_mib_s"] for one in samples]
     assert (told["fraction"], told["ended"]) == (1.0, True)
-    assert end.startswith("event: over")
+    assert end == {"over": True}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import { ask } from "./ask.js";
 import { chart } from "./chart.js";
 import { byId, data, el } from "./dom.js";
+import { follow } from "./follow.js";
 import { bytes, grouped, seconds, significant } from "./units.js";
 
 const MOST_POINTS = 1500;
@@ -19,19 +20,20 @@ class Live {
   }
 
   follow() {
-    this.stream = new EventSource(`/runs/${encodeURIComponent(this.run)}/stream`);
-    this.stream.onopen = () => { this.samples = []; this.line = []; this.errors = []; };
-    this.stream.onmessage = (event) => this.take(JSON.parse(event.data));
-    this.stream.addEventListener("over", () => {
-      this.stream.close();
+    follow(this.run, (news) => {
+      if (news.begin) [this.samples, this.line, this.errors] = [[], [], []];
+      else if (news.lost) this.lost(news.lost);
+      else if (news.damaged) byId("now").textContent = news.damaged;
       // What a run leaves when it ends (its report) is on the page as the server makes it.
-      if (!this.over) location.reload();
+      else if (news.over) { if (!this.over) location.reload(); }
+      else this.take(news);
     });
-    this.stream.onerror = () => {
-      byId("now").textContent = this.stream.readyState === EventSource.CLOSED
-        ? "The server follows no more runs for now: close another page and load this one again."
-        : "The connection was lost; trying again …";
-    };
+  }
+
+  lost(how) {
+    byId("now").textContent = how === "closed"
+      ? "The server follows no more runs for now: close another browser and load this page again."
+      : "The connection was lost; trying again …";
   }
 
   take(news) {

@@ -1,0 +1,126 @@
+"""Questions are answered by processes that are ended where they take too much."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from serving import DEADLINE_S, suite
+from strider.engine import Engine
+from strider.errors import StriderError
+from strider.web import worker, workers
+from strider.web.questions import SuiteText
+from strider.web.site import Site
+from strider.web.workers import Workers
+
+Value = TypeVar("Value")
+
+ENGINE = """\
+#!/bin/sh
+if [ "$1" = check ]; then
+    ulimit -v >"$(dirname "$0")/memory"
+    echo $$ >"$(dirname "$0")/pid"
+    [ -e "$(dirname "$0")/hang" ] && exec sleep 1000
+fi
+exec {engine} "$@"
+"""
+
+
+@pytest.fixture
+def site(engine: Engine, tmp_path: Path) -> Site:
+    """A ground whose engine hangs while there is a file `hang` beside it."""
+    script = tmp_path / "engine"
+    script.write_text(ENGINE.format(engine=engine.path))
+    script.chmod(0o755)
+    return Site(Engine(script), tmp_path / "store", (tmp_path,))
+
+
+def in_loop(work: Callable[[], Awaitable[Value]]) -> Value:
+    """In a thread of its own: where browsers were tested before, this one has a loop that is running."""
+
+    async def all_of_it() -> Value:
+        return await work()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(all_of_it())).result(2 * DEADLINE_S)
+
+
+def question(site: Site) -> SuiteText:
+    return SuiteText(text=suite(site.allowed[0]))
+
+
+def test_a_question_without_an_answer_is_given_up_with_all_that_it_started(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def asked() -> None:
+        pool = Workers(site)
+        assert (await pool.ask("plan", question(site)))["name"] == "small"
+        (tmp_path / "hang").touch()
+        monkeypatch.setattr(workers, "DEADLINE_S", 3.0)
+        questions = [pool.ask("plan", question(site)) for _ in range(2 * workers.MOST_WORKERS)]
+        for answer in await asyncio.gather(*questions, return_exceptions=True):
+            assert isinstance(answer, StriderError)
+            assert "no answer within 3 s" in answer.message
+        (tmp_path / "hang").unlink()
+        monkeypatch.setattr(workers, "DEADLINE_S", float(DEADLINE_S))
+        assert (await pool.ask("plan", question(site)))["name"] == "small"
+        pool.close()
+
+    in_loop(asked)
+    engine = int((tmp_path / "pid").read_text())
+    end = time.monotonic() + DEADLINE_S
+    while Path(f"/proc/{engine}").exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{engine}").exists()
+    assert int((tmp_path / "memory").read_text()) * 1024 == worker.MOST_MEMORY_BYTES
+
+
+def test_an_answer_that_is_too_long_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "MOST_ANSWER_BYTES", 400)
+
+    async def asked() -> None:
+        pool = Workers(site)
+        with pytest.raises(StriderError, match="the answer has more than"):
+            await pool.ask("plan", question(site))
+        assert (await pool.ask("judge", question(site)))["ranks"] == 2
+        pool.close()
+
+    in_loop(asked)
+
+
+def test_a_process_that_dies_costs_one_answer(site: Site, tmp_path: Path) -> None:
+    async def asked() -> None:
+        pool = Workers(site)
+        (tmp_path / "hang").touch()
+        answer = asyncio.create_task(pool.ask("plan", question(site)))
+        while not (tmp_path / "pid").exists():
+            await asyncio.sleep(0.05)
+        os.killpg(os.getpgid(int((tmp_path / "pid").read_text())), signal.SIGKILL)
+        with pytest.raises(StriderError, match="was ended"):
+            await answer
+        (tmp_path / "hang").unlink()
+        assert (await pool.ask("plan", question(site)))["name"] == "small"
+        pool.close()
+
+    in_loop(asked)
+
+
+def test_more_questions_than_can_wait_are_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "MOST_WAITING", 1)
+
+    async def asked() -> None:
+        pool = Workers(site)
+        many = [pool.ask("judge", question(site)) for _ in range(10)]
+        answers = await asyncio.gather(*many, return_exceptions=True)
+        refused = [answer for answer in answers if isinstance(answer, StriderError)]
+        assert 0 < len(refused) < len(many)
+        assert all("questions wait already" in answer.message for answer in refused)
+        pool.close()
+
+    in_loop(asked)
