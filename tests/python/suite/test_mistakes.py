@@ -7,10 +7,10 @@ import pytest
 
 from strider.engine import Description
 from strider.errors import ExitCode, StriderError
-from strider.suite import Changes, load
+from strider.suite import Changes, document, expand, load
 from strider.suite.document import parse
 from strider.suite.load import build
-from strider.suite.mistakes import SuiteError
+from strider.suite.mistakes import MOST_MISTAKES, SuiteError
 
 SUITE = """\
 [suite]
@@ -304,3 +304,37 @@ def test_an_unknown_table_hides_no_other_mistake(description: Description) -> No
     assert len(lines) == 2
     assert 'unknown table "options"' in lines[0]
     assert 'unknown pattern "segmentd"' in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[[case]]\n" * 1001, "about 1001 tables, and 1000 are the most"),
+        ("[[case]]\n" + "\n".join(f"k{n} = 1" for n in range(10_001)), "about 10001 keys"),
+        (SUITE + f"count = [{'1,' * 50_000}]", "values in lists, and 50000 are the most"),
+    ],
+)
+def test_a_suite_that_is_too_large_is_refused_before_it_is_parsed(
+    text: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document, "positions", None)
+    with pytest.raises(SuiteError, match=says):
+        parse(text, "s.toml")
+
+
+def test_the_cases_of_all_tables_are_counted_before_one_is_formed(
+    description: Description, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expand, "_combinations", None)
+    case = SUITE[SUITE.index("[[case]]") :] + "warmup = [" + ",".join(map(str, range(2000))) + "]\n"
+    text = SUITE[: SUITE.index("[[case]]")] + case * 3
+    with pytest.raises(SuiteError, match="24000 cases in all, and 10000 are the most"):
+        build(parse(text, "s.toml"), description, Changes(), "needed")
+
+
+def test_reading_ends_at_so_many_mistakes(description: Description) -> None:
+    text = SUITE + "\n".join(f"odd{n} = 1" for n in range(5000))
+    with pytest.raises(SuiteError) as error:
+        build(parse(text, "s.toml"), description, Changes(), "needed")
+    assert len(error.value.found) == MOST_MISTAKES + 1
+    assert "the rest was not read" in error.value.message
