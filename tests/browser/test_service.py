@@ -13,7 +13,7 @@ from builders import CaseSpec, RunBuilder
 from serving import DEADLINE_S, Server, long_suite, suite
 from strider.engine import Engine
 
-TABS = 9
+TABS = 7
 """More than the six connections that a browser opens to one server."""
 
 
