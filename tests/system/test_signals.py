@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import DEADLINE_S, wait_for
+from harness import DEADLINE_S, strider_command, wait_for
 from strider.engine import Engine
 
 ROOT = Path(__file__).parents[2]
@@ -178,3 +178,27 @@ def test_a_signal_between_shell_and_python_waits_for_its_handler(engine: Engine,
     command.process.send_signal(signal.SIGTERM)
     assert command.process.wait(DEADLINE_S) == 3
     assert command.said() == "strider: interrupted\n"
+
+
+def test_a_server_started_by_nohup_stays(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "allowed").mkdir()
+    words = ["serve", "--allow", tmp_path / "allowed", "--store", tmp_path / "store"]
+    process = subprocess.Popen(
+        strider_command(*words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "STRIDER_ENGINE": str(engine.path)},
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    try:
+        assert process.stdout is not None
+        assert any("open http" in line for line in process.stdout)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.terminate()
+        process.wait(DEADLINE_S)
+    finally:
+        process.kill()
+        process.wait()

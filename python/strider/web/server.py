@@ -14,6 +14,7 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
+from strider import signals
 from strider.errors import ExitCode, StriderError
 from strider.web.app import application
 from strider.web.connections import Connection, Door, log_sparingly
@@ -113,7 +114,8 @@ def _run(make: Callable[[Callable[[], bool]], ASGIApp], listener: socket.socket,
     server = _Server(config, Door(listener, descriptors))
     # uvicorn ends at SIGINT and SIGTERM, and then raises the signal again.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    if signal.SIGHUP in signals.heeded():
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
 
