@@ -165,7 +165,7 @@ def _of_python(source: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _changes_of_python(node: ast.AST, text: str) -> Iterator[str]:
-    if isinstance(node, ast.Compare | ast.BoolOp | ast.BinOp):
+    if isinstance(node, ast.Compare | ast.BoolOp | ast.BinOp) and not re.search(r"[\"']", text):
         for sign, other in SWAPPED.items():
             if text.count(f" {sign} ") == 1 and f" not {sign}" not in text and f"{sign} not " not in text:
                 yield text.replace(f" {sign} ", f" {other} ")

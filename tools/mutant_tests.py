@@ -4,14 +4,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from mutant_sources import DESCRIPTIONS, Mutant
 
-UNIT_LIMIT_S, PYTEST_LIMIT_S = 90, 400
+UNIT_LIMIT_S, PYTEST_LIMIT_S = 300, 900
 """How long tests may take before they count as endless: many times what they take."""
 PYTHON_PATH = ("tools", "tests/python", "tests/system", "tests/browser")
 SUITE = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+)", re.MULTILINE)
@@ -57,12 +56,11 @@ class Tests:
         limit_s = UNIT_LIMIT_S if units else PYTEST_LIMIT_S
         if not units:
             environment = environment | {
-                "PYTHONPATH": str(slot / "python"),
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "STRIDER_ENGINE": str(self._build / "engine/strider-engine"),
             }
         with subprocess.Popen(
-            self._units(stage) if units else self._pytest(stage, slot),
+            unit_tests(self._root, self._build, stage) if units else self._pytest(stage, slot),
             cwd=slot if units else self._root,  # some libraries leave files there when a program crashes
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -80,21 +78,31 @@ class Tests:
                 _end_group(process.pid)
         return verdict(stage, process.returncode, output)
 
-    def _units(self, stage: str) -> list[str]:
-        path = self._root / stage
-        files = [path] if path.is_file() else sorted(path.rglob("*.cpp"))
-        suites = sorted({name for file in files for name in SUITE.findall(file.read_text(encoding="utf-8"))})
-        filters = ":".join(f"{name}.*:*/{name}.*:{name}/*" for name in suites)
-        program = "engine/strider-tests"
-        if stage.startswith("tests/listio"):
-            program = f"listio/strider-listio-{'service-' if stage.startswith(SERVICE) else ''}tests"
-        command = [str(self._build / "tests" / program), "--gtest_brief=1", "--gtest_fail_fast"]
-        return [*command, f"--gtest_filter={filters}"]
-
     def _pytest(self, stage: str, slot: Path) -> list[str]:
         paths = " ".join([str(slot / "python"), *(str(self._root / each) for each in PYTHON_PATH)])
         options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
-        return [sys.executable, "-m", "pytest", *options, "-o", f"pythonpath={paths}", *stage.split()]
+        return [
+            str(slot / "venv/bin/python"),
+            "-m",
+            "pytest",
+            *options,
+            "-o",
+            f"pythonpath={paths}",
+            *stage.split(),
+        ]
+
+
+def unit_tests(root: Path, build: Path, stage: str) -> list[str]:
+    """The command that runs the tests of C++ that a folder or file has."""
+    path = root / stage
+    files = [path] if path.is_file() else sorted(path.rglob("*.cpp"))
+    suites = sorted({name for file in files for name in SUITE.findall(file.read_text(encoding="utf-8"))})
+    filters = ":".join(f"{name}.*:*/{name}.*:{name}/*" for name in suites)
+    program = "engine/strider-tests"
+    if stage.startswith("tests/listio"):
+        program = f"listio/strider-listio-{'service-' if stage.startswith(SERVICE) else ''}tests"
+    command = [str(build / "tests" / program), "--gtest_brief=1", "--gtest_fail_fast"]
+    return [*command, f"--gtest_filter={filters}"]
 
 
 def _end_group(process: int) -> None:

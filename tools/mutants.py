@@ -18,7 +18,9 @@ import random
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
+import venv
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -26,9 +28,18 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import mutant_proposals
-from mutant_build import MutantBuild
-from mutant_sources import MisfitError, Mutant, line_of, plant_cpp, plant_python, read_mutants
+from mutant_sources import (
+    CHOOSER,
+    HEADER,
+    MisfitError,
+    Mutant,
+    line_of,
+    plant_cpp,
+    plant_python,
+    read_mutants,
+)
 from mutant_tests import Tests
+from shadow_build import ShadowBuild
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build/mutants"
@@ -156,9 +167,18 @@ def _build(planted: dict[str, str], options: argparse.Namespace) -> Path:
     ordinary = Path(setup.stdout.strip()).parents[1]
     if not planted:
         return ordinary
-    mutated = MutantBuild(ROOT, ordinary, options.work.resolve())
-    mutated.make(planted, options.jobs)
+    sources = options.work.resolve() / "sources"
+    for file, text in {HEADER: CHOOSER, **planted}.items():
+        _put_if_new(sources / file, text)
+    mutated = ShadowBuild(ROOT, ordinary, options.work.resolve(), ["-O1", f"-I{sources}"])
+    mutated.make({file: sources / file for file in planted}, options.jobs)
     return mutated.folder
+
+
+def _put_if_new(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def _try_all(chosen: Sequence[Mutant], tests: Tests, options: argparse.Namespace) -> list[Result]:
@@ -203,13 +223,20 @@ def _put(path: Path, text: str) -> None:
 
 
 def _python_copy(slot: Path) -> Path:
-    """A tree of which python/ is a copy and everything else the checkout's."""
+    """A tree with a copy of python/, links to everything else, and an interpreter that takes the copy.
+
+    A virtual environment of its own, since programs that tests start ignore PYTHONPATH.
+    """
     shutil.rmtree(slot, ignore_errors=True)
     slot.mkdir(parents=True)
     for entry in ROOT.iterdir():
         if entry.name not in {"python", ".git", ".strider"}:
             (slot / entry.name).symlink_to(entry)
     shutil.copytree(ROOT / "python", slot / "python")
+    venv.create(slot / "venv")
+    (packages,) = (slot / "venv/lib").glob("python3*/site-packages")
+    paths = f"{slot / 'python'}\n{sysconfig.get_path('purelib')}\n"
+    (packages / "strider.pth").write_text(paths, encoding="utf-8")
     return slot
 
 

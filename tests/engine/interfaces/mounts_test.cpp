@@ -14,6 +14,7 @@ constexpr const char* table =
     "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
     "22 21 0:40 / /mnt/gluster rw,relatime shared:7 master:2 - fuse.glusterfs server:/volume rw\n"
     "23 21 0:41 /part /mnt/with\\040blank rw - nfs4 host:/export rw\n"
+    "25 21 0:43 / /mnt/blank\\0401 rw - xfs /dev/sdb rw\n"
     "24 21 0:42 / /mnt/gluster rw - fuse.ceph-fuse ceph-fuse rw\n";
 
 TEST(Mounts, ThePathBelongsToTheDeepestMountAndOfTwoThereToTheLater) {
@@ -27,6 +28,7 @@ TEST(Mounts, NamesAreReadWithTheirBlanks) {
   EXPECT_EQ(mount.point, "/mnt/with blank");
   EXPECT_EQ(mount.root, "/part");
   EXPECT_EQ(mount.source, "host:/export");
+  EXPECT_EQ(mount_in(table, "/mnt/blank 1/folder").type, "xfs") << "a digit after the three of a blank";
 }
 
 class InsideTest : public ::testing::Test {

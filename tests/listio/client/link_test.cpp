@@ -72,5 +72,50 @@ TEST_F(Handshake, AnotherServerOfTheVolumeGetsNothing) {
   expect_distrust();
 }
 
+/// A link that is up, where servers take `requests` at a time in buffers of so many bytes.
+class LinkThatIsUp : public Handshake {
+ protected:
+  void be_welcome(std::uint64_t buffer_bytes) {
+    challenge(volume.secret, Role::server, 0);
+    Welcome welcome;
+    welcome.servers = 1;
+    welcome.most_requests = 8;
+    welcome.buffers = 2;
+    welcome.buffer_bytes = buffer_bytes;
+    welcome.most_runs = 128;
+    link.received(write_message(welcome));
+    ASSERT_TRUE(link.is_up()) << link.refusal();
+  }
+};
+
+TEST_F(LinkThatIsUp, MemoryToPackIntoFitsTheBuffersOfTheServerThatIsThereNow) {
+  be_welcome(4096);
+  EXPECT_EQ(link.pack_memory().bytes().size(), 2 * 4096U);
+  link.closed("the server was started again with larger buffers");
+  transport.sent.clear();
+  link.connect(in(std::chrono::seconds(60)));
+  be_welcome(1 << 20);
+  EXPECT_EQ(link.pack_memory().bytes().size(), 2U << 20);
+}
+
+TEST_F(LinkThatIsUp, AnOperationThatFailsTakesNoOthersCallsAlong) {
+  be_welcome(4096);
+  Operation failed, other;
+  Call first, second;
+  for (auto [call, operation] : {std::pair(&first, &failed), std::pair(&second, &other)}) {
+    call->operation = operation;
+    call->request = StatusRequest{};
+    operation->unfinished = 1;
+    link.add(*call);
+  }
+  link.drop_waiting(failed);
+  EXPECT_EQ(failed.unfinished, 0U);
+  EXPECT_EQ(other.unfinished, 1U);
+  const std::size_t before = transport.sent.size();
+  link.drive();
+  EXPECT_EQ(transport.sent.size() - before, 1U) << "the other's call";
+  link.closed("end");
+}
+
 }  // namespace
 }  // namespace strider::listio

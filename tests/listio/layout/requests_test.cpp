@@ -29,6 +29,14 @@ void expect_apart(std::span<const ByteRun> runs) {
   for (std::size_t i = 1; i < runs.size(); ++i) ASSERT_NE(runs[i - 1].end(), runs[i].offset) << "are one run";
 }
 
+TEST(CheckedBytes, TakesAsManyAsAreAllowedAndNotOneMore) {
+  const std::vector<ByteRun> all{{0, 60}, {0, 40}};
+  EXPECT_EQ(checked_bytes(all, 100, "list"), 100);
+  EXPECT_THROW(checked_bytes(all, 99, "list"), InputError);
+  EXPECT_EQ(checked_bytes(std::vector<ByteRun>{{60, 40}}, 100, "list"), 40);
+  EXPECT_THROW(checked_bytes(std::vector<ByteRun>{{61, 40}}, 100, "list"), InputError);
+}
+
 TEST(Split, PutsAtMost128RunsInARequest) {
   std::vector<Extent> pieces;
   for (std::uint64_t i = 0; i < 300; ++i) pieces.push_back({i * 20, i * 30, 10});

@@ -43,6 +43,13 @@ TEST(CutHoles, LeavesTheSpanOfThePiecesInEachPart) {
   EXPECT_EQ(cut.groups, (std::vector<Group>{{pages(1, 3), 0, 2}, {pages(6, 1), 2, 3}}));
 }
 
+TEST(CutHoles, APartWithoutPiecesIsNoGroup) {
+  const std::vector<Range> sorted{pages(1, 1), pages(8, 1)};
+  const auto cut = cut_holes(sorted, {pages(1, 8), 0, 2}, std::vector<Range>{pages(0, 2), pages(4, 1), pages(7, 3)});
+  EXPECT_TRUE(cut.complete);
+  EXPECT_EQ(cut.groups, (std::vector<Group>{{pages(1, 1), 0, 1}, {pages(8, 1), 1, 2}}));
+}
+
 TEST(CutHoles, NamesThePieceThatIsNotThere) {
   const std::vector<Range> sorted{pages(1, 1), pages(3, 2), pages(6, 1)};
   const Group whole{pages(1, 6), 0, 3};

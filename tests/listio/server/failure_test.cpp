@@ -1,5 +1,6 @@
 // Servers and clients that die, stop, or do not keep to the protocol.
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -114,6 +115,29 @@ TEST_P(FailureTest, AServerThatDoesNotAnswerIsNamedAtTheDeadline) {
   }
   servers.kill(1, SIGCONT);
   client.sync(file);
+}
+
+TEST(ServerTest, EndsWithItsInputAndNotWithWhatIsSaidThere) {
+  ServerProcesses servers(1, "tcp");
+  servers.kill(0, SIGTERM);
+  int input[2];
+  ASSERT_EQ(::pipe2(input, O_CLOEXEC), 0);
+  servers.start(0, input[0]);
+  const auto is_read = [&] {
+    int left = 0;
+    const Deadline deadline = in(seconds(60));
+    do ::ioctl(input[0], FIONREAD, &left);
+    while (left > 0 && !has_passed(deadline));
+    return left == 0;
+  };
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(::write(input[1], "x", 1), 1);
+    ASSERT_TRUE(is_read()) << "after " << i << " bytes nobody reads any more";
+  }
+  Client(servers.volume()).connect();
+  ::close(input[1]);
+  servers.wait(0);
+  ::close(input[0]);
 }
 
 TEST_P(FailureTest, WhatAKilledClientHeldIsFreed) {

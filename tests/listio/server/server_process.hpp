@@ -33,28 +33,31 @@ class ServerProcesses {
   ServerProcesses(const ServerProcesses&) = delete;
   ServerProcesses& operator=(const ServerProcesses&) = delete;
 
-  void start(std::uint32_t number) {
+  /// With a descriptor as standard input, the server ends when that does.
+  void start(std::uint32_t number, int input = -1) {
     int output[2];
     if (::pipe2(output, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
-    const std::vector<std::string> words{STRIDER_LISTIO_SERVER,
-                                         "--directory",
-                                         folder_.path(),
-                                         "--number",
-                                         std::to_string(number),
-                                         "--servers",
-                                         std::to_string(processes_.size()),
-                                         "--secret-file",
-                                         secret_path(),
-                                         "--listen",
-                                         volume_.servers[number],
-                                         "--transport",
-                                         volume_.transport};
+    std::vector<std::string> words{STRIDER_LISTIO_SERVER,
+                                   "--directory",
+                                   folder_.path(),
+                                   "--number",
+                                   std::to_string(number),
+                                   "--servers",
+                                   std::to_string(processes_.size()),
+                                   "--secret-file",
+                                   secret_path(),
+                                   "--listen",
+                                   volume_.servers[number],
+                                   "--transport",
+                                   volume_.transport};
+    if (input >= 0) words.insert(words.end(), {"--until", "input-ends"});
     std::vector<char*> pointers;
     for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
     pointers.push_back(nullptr);
     processes_[number] = ::fork();
     if (processes_[number] == 0) {
       ::dup2(output[1], 1);
+      if (input >= 0) ::dup2(input, 0);
       ::execv(pointers[0], pointers.data());
       ::_exit(127);
     }
@@ -69,6 +72,11 @@ class ServerProcesses {
     if (processes_[number] == 0) return;
     ::kill(processes_[number], signal);
     if (signal == SIGSTOP || signal == SIGCONT) return;
+    ::waitpid(processes_[number], nullptr, 0);
+    processes_[number] = 0;
+  }
+  /// Waits until a server has ended by itself.
+  void wait(std::uint32_t number) {
     ::waitpid(processes_[number], nullptr, 0);
     processes_[number] = 0;
   }

@@ -77,7 +77,7 @@ def test_a_folder_without_our_marker_is_left_alone(tmp_path: Path, text: str | N
 
 
 def test_a_folder_whose_marker_differs_in_the_run_alone_is_left_alone(tmp_path: Path) -> None:
-    """The last look before files are removed: the same folder, and a marker that is good but another run's."""
+    """The last look before files are removed: the same folder, and a good marker of another run."""
     own = folder.create(tmp_path, "r1")
     marker = json.loads((own.path / MARKER).read_text(encoding="utf-8"))
     (own.path / MARKER).write_text(json.dumps(marker | {"run": "r2"}), encoding="utf-8")

@@ -156,6 +156,12 @@ def test_registration_stands_beside_the_ideal_and_what_was_published(tmp_path: P
     assert "model: T = 0.77 p + 7.42 µs" in chart.svg
 
 
+def test_registration_without_the_ideal_has_no_share_of_it(tmp_path: Path) -> None:
+    found = view_of(run_of(tmp_path, [vector("gather", 4096, registration="model", strategy="ogr")], {}))
+    (table,) = (table for table in found.tables if table.caption.startswith("Registration"))
+    assert not any(name == "of the ideal" for name, _ in table.columns)
+
+
 def test_calls_of_lists_are_compared_with_published_requests(tmp_path: Path) -> None:
     btio = {"name": "btio", "class": "A", "dumps": 40, "transfer": 1 << 20}
     cases = [

@@ -13,6 +13,9 @@ import pytest
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import StriderError
 from strider.report import write_html
+from strider.report.facets import Facets
+from strider.report.tables import result_tables
+from strider.statistics import summarize
 from strider.store import Run, load
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -69,6 +72,14 @@ def test_a_sweep_has_one_chart_per_operation_and_clients(tmp_path: Path) -> None
     for title in ("write, 1 client", "write, 4 clients", "read, 1 client", "read, 4 clients"):
         assert title in text
     assert "95 % confidence interval of the mean" in page.text("figcaption")
+
+
+def test_rows_of_tables_are_in_the_order_of_their_transfers(tmp_path: Path) -> None:
+    cases = sweep(interfaces=["posix"], transfers=(MIB, 4 * KIB, 64 * KIB), operations=["write"])
+    run = run_of(tmp_path, cases)
+    (table, *_) = result_tables(summarize(run), Facets.of(list(run.cases.values())))
+    place = [name for name, _ in table.columns].index("transfer")
+    assert [row[place] for row in table.rows] == ["4 KiB", "64 KiB", "1 MiB"]
 
 
 def test_one_transfer_size_is_drawn_as_bars(tmp_path: Path) -> None:

@@ -81,6 +81,14 @@ def test_a_large_run_is_condensed(tmp_path: Path, width: int) -> None:
     assert "@ 4 MiB" in text
 
 
+def test_a_condensed_table_names_each_pattern_once(tmp_path: Path) -> None:
+    transfers = [1 << power for power in range(12, 23)]
+    cases = sweep(transfers=transfers, clients=(1, 2, 4), patterns=("segmented", "strided"))
+    lines = rendered(run_of(tmp_path, cases, repetitions=1), 100).splitlines()
+    for pattern in ("segmented", "strided"):
+        assert sum(line.strip().startswith(pattern) for line in lines) == 1
+
+
 def test_a_verified_run_says_so(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(), CaseSpec(interface={"name": "mpiio"})])
     text = rendered(run, 200)

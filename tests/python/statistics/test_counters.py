@@ -43,6 +43,17 @@ def test_a_device_on_top_of_another_does_not_count_twice(tmp_path: Path) -> None
     assert counters_of(tmp_path, nodes=1).total("block", "read_bytes") == 64 * MIB
 
 
+def test_of_two_devices_the_busier_one_counts(tmp_path: Path) -> None:
+    quiet = CounterGroup(source="block", instance="a", values={"read_bytes": 5.0, "written_bytes": 5.0})
+    busy = CounterGroup(source="block", instance="b", values={"read_bytes": 1.0, "written_bytes": 70.0})
+    samples = summarize(load(RunBuilder([CaseSpec()], repetitions=1).write(tmp_path / "run")))[0].samples
+    for groups in ([quiet, busy], [busy, quiet]):
+        node = NodeCounters(case=1, repetition=0, operation="write", elapsed_s=1, counters=groups)
+        found = summarize_counters(samples, [node])
+        assert found is not None
+        assert found.total("block", "written_bytes") == 70
+
+
 def test_warm_ups_do_not_count(tmp_path: Path) -> None:
     found = counters_of(tmp_path, nodes=1, repetitions=1, warmup=1)
     assert found.elapsed_s == 3.0

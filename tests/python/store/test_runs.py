@@ -108,6 +108,14 @@ def test_an_end_that_is_none_makes_a_damaged_row(store: Path) -> None:
     assert {run.run: run for run in list_runs(store)}[NEW].status == "unreadable"
 
 
+def test_a_run_that_has_begun_and_told_nothing_is_unfinished(store: Path) -> None:
+    silent = RunBuilder([CaseSpec()]).write(store / "2026-11-22-000000-quick-none", status=None)
+    (silent / "events.jsonl").unlink()
+    begun = RunBuilder([CaseSpec()]).write(store / "2026-11-22-000001-quick-some", status=None)
+    (begun / "events.jsonl").write_text('{"event": "progress", "status": "complete"}\n', encoding="utf-8")
+    assert [run.status for run in list_runs(store)][-2:] == ["unfinished", "unfinished"]
+
+
 def test_other_folders_in_the_store_are_no_runs(store: Path) -> None:
     (store / "notes").mkdir()
     assert len(list_runs(store)) == 3

@@ -13,7 +13,7 @@ import pytest
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import ExitCode, StriderError
-from strider.store import ClockRow, Timeline, derive, export, load, load_events, query, tables
+from strider.store import ClockRow, Timeline, derive, export, load, load_events, query, sql, tables
 from strider.store.cells import defused, defused_sql
 from strider.store.tables import Table
 
@@ -29,6 +29,14 @@ QUESTION = """
 def run_dir(tmp_path: Path) -> Path:
     cases = sweep(transfers=(64 * KIB, 256 * KIB))
     return RunBuilder(cases, repetitions=2, warmup=1).write(tmp_path / RUN)
+
+
+def test_documents_larger_than_the_buffers_of_the_database_are_read(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql, "MINIMUM_OBJECT_BYTES", 1)
+    (row,) = query([run_dir], "SELECT count(*) AS n FROM runs")
+    assert row["n"] == 1
 
 
 def test_samples_are_joined_with_their_cases(run_dir: Path) -> None:

@@ -1,18 +1,17 @@
-"""Builds the programs with all C++ mutants in them, beside those of the ordinary build.
+"""Builds the programs anew with some sources changed or compiled by other options, beside the ordinary build.
 
-Only sources with mutants are compiled again. Everything else is taken from the ordinary build's folder: a
-copy of symbolic links to it, in which what needs the new objects is archived and linked anew.
+Only those sources are compiled. Everything else is taken from the ordinary build's folder: a copy of symbolic
+links to it, in which what needs the new objects is archived and linked anew.
 """
 
 import json
 import re
 import shlex
 import subprocess
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-
-from mutant_sources import CHOOSER, HEADER
 
 SERVER = "STRIDER_LISTIO_SERVER"
 """What tests of the list-I/O service have in them: the server's path."""
@@ -33,26 +32,29 @@ class _Compilation:
     command: list[str]
 
 
-class MutantBuild:
+class ShadowBuild:
     """A build folder beside the ordinary one.
 
     Attributes:
         folder: Where it is.
     """
 
-    def __init__(self, root: Path, ordinary: Path, work: Path) -> None:
+    def __init__(
+        self, root: Path, ordinary: Path, work: Path, options: Sequence[str], linking: Sequence[str] = ()
+    ) -> None:
+        """Further options of the compiler, and of the linker."""
         self._root = root
         self._ordinary = ordinary
-        self._sources = work / "sources"
         self._objects = work / "objects"
+        self._options = options
+        self._linking = linking
         self.folder = work / "build"
 
-    def make(self, planted: dict[str, str], jobs: int) -> None:
-        """Builds everything with these sources in place of their originals."""
+    def make(self, sources: Mapping[str, Path], jobs: int) -> None:
+        """Builds everything with these files compiled again, each from the path given."""
         ordinary = ["cmake", "--build", str(self._ordinary), "--", "--quiet", f"-j{jobs}"]
         subprocess.run(ordinary, check=True)
-        _write(self._sources / HEADER, CHOOSER)
-        wanted = self._compilations(planted)
+        wanted = self._compilations(sources)
         with ThreadPoolExecutor(jobs) as pool:
             list(pool.map(self._compile, wanted))
         subprocess.run(["rm", "-rf", self.folder], check=True)
@@ -66,45 +68,47 @@ class MutantBuild:
             path.symlink_to(self._objects / each.target)
         self._link({each.target for each in wanted})
 
-    def _compilations(self, planted: dict[str, str]) -> list[_Compilation]:
+    def _compilations(self, sources: Mapping[str, Path]) -> list[_Compilation]:
         commands = json.loads((self._ordinary / "compile_commands.json").read_text(encoding="utf-8"))
         found = []
         for entry in commands:
-            file = str(Path(entry["file"]).relative_to(self._root)) if self._is_ours(entry["file"]) else ""
+            path = Path(entry["file"])
+            file = str(path.relative_to(self._root)) if path.is_relative_to(self._root) else ""
             command = shlex.split(entry["command"])
-            target = command[command.index("-o") + 1]
-            if file in planted:
-                source = self._sources / file
-                _write(source, planted[file])
-                command[command.index("-c") + 1] = str(source)
-                command += ["-O1", "-w", f"-I{self._sources}", f"-iquote{Path(entry['file']).parent}"]
-            elif (
-                any(SERVER in word for word in command)
-                and "server_process.hpp" in Path(entry["file"]).read_text()
-            ):
-                source = Path(entry["file"])
-                server = f'-D{SERVER}="{self.folder}/engine/strider-listio-server"'
-                command = [server if word.startswith(f"-D{SERVER}=") else word for word in command] + ["-w"]
-            else:
+            starts_server = any(word.startswith(f"-D{SERVER}=") for word in command) and (
+                "server_process.hpp" in path.read_text(encoding="utf-8")
+            )
+            if file not in sources and not starts_server:
                 continue
+            if starts_server:
+                server = f'-D{SERVER}="{self.folder}/engine/strider-listio-server"'
+                command = [server if word.startswith(f"-D{SERVER}=") else word for word in command]
+            source = sources.get(file, path)
+            target = command[command.index("-o") + 1]
+            command[command.index("-c") + 1] = str(source)
+            command += ["-w", *(self._options if file in sources else []), f"-iquote{path.parent}"]
             found.append(_Compilation(source, target, command))
         return found
-
-    def _is_ours(self, file: str) -> bool:
-        return Path(file).is_relative_to(self._root) and not Path(file).is_relative_to(self._root / "build")
 
     def _compile(self, each: _Compilation) -> None:
         """Compiles a source unless that was done, with the same text and command."""
         target = self._objects / each.target
         done = target.with_suffix(".done")
-        key = shlex.join(each.command) + "\n" + each.source.read_text(encoding="utf-8")
-        if target.exists() and done.exists() and done.read_text(encoding="utf-8") == key:
+        depends = ["-MMD", "-MF", str(target.with_suffix(".d"))]
+        if done.exists() and done.read_text(encoding="utf-8") == self._state(each):
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        command = list(each.command)
+        command = [*each.command, *depends]
         command[command.index("-o") + 1] = str(target)
         subprocess.run(command, cwd=self._ordinary, check=True)
-        done.write_text(key, encoding="utf-8")
+        done.write_text(self._state(each), encoding="utf-8")
+
+    def _state(self, each: _Compilation) -> str:
+        """The command, and the sizes and times of all that was compiled with it."""
+        depends = (self._objects / each.target).with_suffix(".d")
+        words = depends.read_text(encoding="utf-8").replace("\\\n", " ").split() if depends.exists() else []
+        files = [self._ordinary / word for word in words if not word.endswith(":")]
+        return "\n".join([shlex.join(each.command), *(f"{file} {_age(file)}" for file in files)])
 
     def _link(self, changed: set[str]) -> None:
         """Does again, in order, what archives and links something that has changed."""
@@ -116,14 +120,13 @@ class MutantBuild:
             words = shlex.split(command)
             if "-c" in words or not changed & set(words):
                 continue
-            target = words[words.index("qc") + 1] if "qc" in words else words[words.index("-o") + 1]
+            archives = "qc" in words
+            target = words[words.index("qc" if archives else "-o") + 1]
             (self.folder / target).unlink(missing_ok=True)
-            subprocess.run(["sh", "-c", command], cwd=self.folder, check=True)
+            linking = "" if archives else " " + shlex.join(self._linking)
+            subprocess.run(["sh", "-c", command + linking], cwd=self.folder, check=True)
             changed.add(target)
 
 
-def _write(path: Path, text: str) -> None:
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+def _age(file: Path) -> str:
+    return f"{file.stat().st_mtime_ns} {file.stat().st_size}" if file.exists() else "gone"
