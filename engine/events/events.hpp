@@ -134,6 +134,8 @@ struct Sample {
   std::optional<OpenLoop> arrivals;
   struct Verification {
     std::uint64_t checked_bytes = 0, wrong_bytes = 0, mismatches = 0;
+    std::uint64_t outside_bytes = 0;  ///< checked too, where no request writes
+    std::uint64_t files = 0;          ///< whose size was compared
   };
   std::optional<Verification> verification;
   std::optional<std::uint64_t> digest;
@@ -199,6 +201,7 @@ struct ErrorInfo {
   std::vector<Damage> causes;  ///< of wrong data
   std::uint64_t count = 1;
   std::string remedy;
+  std::string server;  ///< that holds the place, where it is known
 };
 
 /// What `observe` writes: a line for each time that counters were read, each written at once.

@@ -118,7 +118,9 @@ Json verification_of(const std::optional<Sample::Verification>& verification) {
   if (!verification) return nullptr;
   return {{"checked_bytes", verification->checked_bytes},
           {"wrong_bytes", verification->wrong_bytes},
-          {"mismatches", verification->mismatches}};
+          {"mismatches", verification->mismatches},
+          {"outside_bytes", verification->outside_bytes},
+          {"files", verification->files}};
 }
 
 Json counters_of(const CounterGroups& groups) {
@@ -402,6 +404,7 @@ void EventStream::error(const PhaseName& name, const ErrorInfo& error) {
                {"found", text_or_null(error.found_hex)},
                {"class", text_or_null(error.blame)},
                {"causes", causes_of(error.causes)},
+               {"server", text_or_null(error.server)},
                {"count", error.count},
                {"remedy", error.remedy}});
   write_line(line_of(json));

@@ -1,4 +1,5 @@
 #pragma once
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,6 +46,13 @@ constexpr std::uint64_t direct_alignment = 512;
 /// Data is on stable storage when this returns.
 inline void sync_or_throw(const Descriptor& file) {
   if (::fsync(file.get()) != 0) throw_errno("fsync", file.path());
+}
+
+/// Bytes of the file.
+inline std::uint64_t size_of(const Descriptor& file) {
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) throw_errno("fstat", file.path());
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 /// Removes a file; one that is not there is gone already.

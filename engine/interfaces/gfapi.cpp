@@ -178,6 +178,7 @@ class GfapiQueue final : public QueuedFile {
     completions_.wait_for_all();
     file_.close();
   }
+  std::uint64_t size() override { return file_.size(); }
   Facts facts() const override { return file_.facts(); }
 
  private:

@@ -107,13 +107,15 @@ class Hdf5File final : public File {
     if (request.creation == Creation::create) {
       file_ = {H5Fcreate(name_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "H5Fcreate", name_};
       create_dataset(options);
+      if (request.verified) sync();  // gives the file its size: ROMIO writes anything into holes beyond the end
     } else {
       const unsigned mode = request.access == Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR;
       file_ = {H5Fopen(name_.c_str(), mode, access.get()), "H5Fopen", name_};
       dataset_ = {H5Dopen2(file_.get(), dataset_name, H5P_DEFAULT), "H5Dopen2", name_};
     }
     transfer_ = {H5Pcreate(H5P_DATASET_XFER), "H5Pcreate", name_};
-    check(H5Pset_dxpl_mpio(transfer_.get(), options.collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT),
+    check(H5Pset_dxpl_mpio(transfer_.get(),
+                           options.collective && !request.shape.plain ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT),
           "H5Pset_dxpl_mpio");
     space_ = {H5Dget_space(dataset_.get()), "H5Dget_space", name_};
   }
@@ -136,6 +138,20 @@ class Hdf5File final : public File {
   void close() override {
     dataset_.close("H5Dclose", name_);
     file_.close("H5Fclose", name_);
+  }
+
+  /// What the dataset's place in the file leaves of it: the file itself is longer.
+  std::uint64_t size() override {
+    const Space space(H5Dget_space(dataset_.get()), "H5Dget_space", name_);
+    hsize_t bytes = 0;
+    if (H5Sget_simple_extent_dims(space.get(), &bytes, nullptr) != 1) fail("H5Sget_simple_extent_dims", name_);
+    const haddr_t offset = H5Dget_offset(dataset_.get());
+    void* handle = nullptr;
+    if (offset == HADDR_UNDEF || H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &handle) < 0) return bytes;
+    MPI_Offset whole = 0;
+    check_mpi(MPI_File_get_size(*static_cast<MPI_File*>(handle), &whole), "MPI_File_get_size", name_);
+    const auto end = static_cast<std::uint64_t>(whole);
+    return end < offset ? 0 : std::min<std::uint64_t>(bytes, end - offset);
   }
 
   Facts facts() const override {
@@ -264,10 +280,11 @@ class Hdf5 final : public Interface {
     MPI_Error_class(code, &error_class);
     if (error_class != MPI_ERR_NO_SUCH_FILE) check_mpi(code, "MPI_File_delete", path);
   }
-  Cooperation cooperation(RequestShape) const override {
-    return options_.collective ? Cooperation::collective : Cooperation::collective_open;
+  Cooperation cooperation(RequestShape shape) const override {
+    return options_.collective && !shape.plain ? Cooperation::collective : Cooperation::collective_open;
   }
   std::uint64_t largest_transfer() const override { return INT_MAX; }
+  bool sizes_new_files() const override { return true; }
 
  private:
   Options options_;

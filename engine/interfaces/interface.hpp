@@ -29,6 +29,9 @@ struct RegularRequests {
 struct RequestShape {
   bool contiguous = true;  ///< one extent each
   bool regular = false;    ///< see RegularRequests
+  /// Reads of one extent, one at a time, wherever they lie and as each rank comes to them, whatever the parameters say
+  /// of how a case moves its bytes: how a file is checked.
+  bool plain = false;
 };
 
 struct OpenRequest {
@@ -42,6 +45,7 @@ struct OpenRequest {
   RegularRequests regular;      ///< with shape.regular
   std::uint32_t depth = 1;      ///< requests in flight; more than 1: the file is a QueuedFile
   std::span<std::byte> memory;  ///< all that requests move from and to: `depth` parts of equal length
+  bool verified = false;        ///< bytes of a new file that no request writes have to be zeros: they are looked at
 };
 
 /// What the interface itself says about an open file: hints in force, striping, driver.
@@ -58,6 +62,11 @@ class File {
   /// Data is on stable storage when this returns.
   virtual void sync() = 0;
   virtual void close() = 0;
+  /// Bytes of data that the storage says the file has now: its size, or in a file of an own format what is there of the
+  /// bytes that were meant for it. Never what this process remembers of its own writes.
+  virtual std::uint64_t size() = 0;
+  /// The server that holds the byte at an offset, where the interface knows the layout of its files; else empty.
+  virtual std::string server_of(std::uint64_t /*file_offset*/) const { return {}; }
   virtual Facts facts() const { return {}; }
 };
 
@@ -118,6 +127,9 @@ class Interface {
   /// Throws InputError where it cannot do what a case asks.
   virtual void check(const Demand&) const {}
   virtual std::uint64_t largest_transfer() const { return std::uint64_t{1} << 40; }
+  /// With OpenRequest::verified a new file has OpenRequest::file_size bytes at once; otherwise it ends behind the last
+  /// byte written.
+  virtual bool sizes_new_files() const { return false; }
 };
 
 struct Capabilities {
@@ -129,6 +141,8 @@ struct Capabilities {
   bool own_format = false;
   /// Speaks to the storage itself: the kernel's file system, its cache and its counters are not in between.
   bool own_client = false;
+  /// Its files are seen by the kernel at their path too, unless it has an own client.
+  bool mounted = true;
 };
 
 /// An interface's description of itself.

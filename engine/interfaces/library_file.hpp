@@ -67,6 +67,11 @@ class LibraryFile final : public File {
     open_ = false;
     check(library_.close(handle_), "close");
   }
+  std::uint64_t size() override {
+    const std::int64_t bytes = library_.seek_end(handle_);
+    if (bytes < 0) throw IoError({std::string(Library::prefix) + "lseek", path_, 0, 0, static_cast<int>(-bytes)});
+    return static_cast<std::uint64_t>(bytes);
+  }
   Facts facts() const override { return library_.facts(handle_, path_); }
 
  private:

@@ -55,8 +55,10 @@ class Listio final : public Interface {
   }
   std::unique_ptr<File> open(const OpenRequest& request) override {
     const std::string name = names_(request.path);
-    if (options_.calls == ListioCalls::list) return std::make_unique<ListioQueue>(*session_, name, request, options_);
-    return std::make_unique<ListioFile>(*session_, name, request, options_);
+    ListioFileOptions options = options_;
+    if (request.shape.plain) options.holes = 0;  // there is no memory between the pieces of such requests
+    if (options.calls == ListioCalls::list) return std::make_unique<ListioQueue>(*session_, name, request, options);
+    return std::make_unique<ListioFile>(*session_, name, request, options);
   }
   void remove(const std::string& path) override {
     try {
@@ -129,7 +131,7 @@ constexpr Parameter parameters[] = {
 extern const InterfaceEntry listio_entry{
     "listio",
     "The list-I/O service: lists of pieces to and from servers over which files are striped.",
-    {.storage = true, .collective = false, .metadata = listio_calls},
+    {.storage = true, .collective = false, .metadata = listio_calls, .mounted = false},
     parameters,
     make_interface<Listio>};
 

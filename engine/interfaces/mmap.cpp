@@ -79,7 +79,7 @@ class MappedFile final : public File {
                      0600),
               request.path),
         sync_(options.sync) {
-    bytes_ = size();
+    bytes_ = size_of(file_);
     const bool writes = request.access != Access::read;
     if (writes && bytes_ < request.file_size) {
       // Every rank of a shared file may do so: none makes it shorter.
@@ -128,15 +128,11 @@ class MappedFile final : public File {
       throw_errno("munmap", file_.path(), 0, bytes_);
     file_.close();
   }
+  std::uint64_t size() override { return size_of(file_); }
 
  private:
   void unmap() {
     if (mapping_ != nullptr) ::munmap(std::exchange(mapping_, nullptr), bytes_);
-  }
-  std::uint64_t size() const {
-    struct stat status{};
-    if (::fstat(file_.get(), &status) != 0) throw_errno("fstat", file_.path());
-    return static_cast<std::uint64_t>(status.st_size);
   }
   void need(const Extent& extent, const char* call) const {
     const std::uint64_t end = extent.file_offset + extent.length;
@@ -152,7 +148,8 @@ class MappedFile final : public File {
     const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(fault) - mapping_);
     const std::uint64_t begin = std::max(offset, extent.file_offset);
     const IoError::What what{call, file_.path(), begin, extent.file_offset + extent.length - begin, 0};
-    if (begin >= size()) return IoError(what, "the file ends here: it became shorter while it was mapped (SIGBUS)");
+    if (begin >= size_of(file_))
+      return IoError(what, "the file ends here: it became shorter while it was mapped (SIGBUS)");
     IoError::What reason = what;
     reason.error_number = EIO;
     // What it is that cannot be written, a reservation of the same place tells.
@@ -185,6 +182,7 @@ class Mmap final : public Interface {
     return std::make_unique<MappedFile>(request, options_);
   }
   void remove(const std::string& path) override { remove_file(path); }
+  bool sizes_new_files() const override { return true; }
 
  private:
   Options options_;

@@ -48,6 +48,8 @@ class MpiIo final : public Interface {
 
   std::unique_ptr<File> open(const OpenRequest& request) override {
     const Hints hints(hints_);
+    if (request.shape.plain)
+      return std::make_unique<MpiBlockingFile>(request, prefix_ + request.path, MpiOptions{}, hints.get());
     if (options_.form == Form::split)
       return std::make_unique<MpiSplitFile>(request, prefix_ + request.path, options_, hints.get());
     if (request.depth > 1)
@@ -65,11 +67,13 @@ class MpiIo final : public Interface {
     return std::make_unique<MpiDirectory>(path, prefix_, hints_);
   }
   Cooperation cooperation(RequestShape shape) const override {
+    if (shape.plain) return Cooperation::collective_open;
     // Setting a view is collective, even where the transfers through it are not.
     return options_.participation == Participation::collective || views_each(shape) ? Cooperation::collective
                                                                                     : Cooperation::collective_open;
   }
   std::uint64_t largest_transfer() const override { return INT_MAX; }
+  bool sizes_new_files() const override { return true; }
   std::uint32_t largest_depth() const override {
     return options_.form == Form::split || options_.pointer == Pointer::ordered ? 1 : most_in_flight;
   }

@@ -181,6 +181,7 @@ class NfsQueue final : public QueuedFile {
     wait_for_all();
     file_.close();
   }
+  std::uint64_t size() override { return file_.size(); }
   Facts facts() const override { return file_.facts(); }
 
  private:

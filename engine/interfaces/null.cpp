@@ -9,6 +9,7 @@ class NullFile final : public File {
   void read(const Request&) override {}
   void sync() override {}
   void close() override {}
+  std::uint64_t size() override { return 0; }
 };
 
 class NullDirectory final : public Directory {

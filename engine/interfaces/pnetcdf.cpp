@@ -1,6 +1,9 @@
 #include <mpi.h>
 #include <pnetcdf.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <memory>
@@ -71,12 +74,13 @@ class Pieces {
 class NetcdfHandle {
  public:
   NetcdfHandle(const OpenRequest& request, const Options& options, MPI_Info hints)
-      : name_(request.path), collective_(options.collective) {
+      : name_(request.path), collective_(options.collective && !request.shape.plain) {
     const MPI_Comm group = request.group->communicator;
     if (request.creation == Creation::create) {
       check(ncmpi_create(group, name_.c_str(), NC_CLOBBER | NC_64BIT_DATA, hints, &id_), "ncmpi_create");
       is_open_ = true;
       define(request.file_size);
+      if (request.verified) set_size(request);
     } else {
       const int mode = request.access == Access::read ? NC_NOWRITE : NC_WRITE;
       check(ncmpi_open(group, name_.c_str(), mode, hints, &id_), "ncmpi_open");
@@ -99,6 +103,17 @@ class NetcdfHandle {
   void close() {
     is_open_ = false;
     check(ncmpi_close(id_), "ncmpi_close");
+  }
+  /// What the variable's place in the file leaves of it. The library cannot tell how long a file is, the kernel can.
+  std::uint64_t size() const {
+    int dimension = 0;
+    MPI_Offset bytes = 0, offset = 0;
+    check(ncmpi_inq_dimid(id_, "byte", &dimension), "ncmpi_inq_dimid");
+    check(ncmpi_inq_dimlen(id_, dimension, &bytes), "ncmpi_inq_dimlen");
+    check(ncmpi_inq_varoffset(id_, variable_, &offset), "ncmpi_inq_varoffset");
+    struct stat status{};
+    if (::stat(name_.c_str(), &status) != 0) return static_cast<std::uint64_t>(bytes);
+    return static_cast<std::uint64_t>(std::clamp<MPI_Offset>(status.st_size - offset, 0, bytes));
   }
   Facts facts() const {
     Facts facts;
@@ -129,6 +144,17 @@ class NetcdfHandle {
     check(ncmpi_enddef(id_), "ncmpi_enddef");
   }
 
+  /// ROMIO writes whatever its buffers held into holes beyond the file's end; and the library has no call for this.
+  void set_size(const OpenRequest& request) const {
+    MPI_Offset offset = 0;
+    check(ncmpi_inq_varoffset(id_, variable_, &offset), "ncmpi_inq_varoffset");
+    const auto bytes = static_cast<off_t>(offset) + static_cast<off_t>(request.file_size);
+    const bool refused = request.place.rank == 0 && ::truncate(name_.c_str(), bytes) != 0;
+    const int error = errno;
+    MPI_Barrier(request.group->communicator);
+    if (refused) throw IoError({"truncate", name_, 0, request.file_size, error});
+  }
+
   std::string name_;
   bool collective_;
   int id_ = -1, variable_ = -1;
@@ -156,6 +182,7 @@ class BlockingNetcdfFile final : public File {
   }
   void sync() override { handle_.sync(); }
   void close() override { handle_.close(); }
+  std::uint64_t size() override { return handle_.size(); }
   Facts facts() const override { return handle_.facts(); }
 
  private:
@@ -218,6 +245,7 @@ class QueuedNetcdfFile final : public QueuedFile {
     buffered_ = false;
     handle_.close();
   }
+  std::uint64_t size() override { return handle_.size(); }
   Facts facts() const override { return handle_.facts(); }
 
  private:
@@ -261,17 +289,19 @@ class Pnetcdf final : public Interface {
 
   std::unique_ptr<File> open(const OpenRequest& request) override {
     const Hints hints(hints_);
-    if (options_.calls == Calls::blocking) return std::make_unique<BlockingNetcdfFile>(request, options_, hints.get());
+    if (options_.calls == Calls::blocking || request.shape.plain)
+      return std::make_unique<BlockingNetcdfFile>(request, options_, hints.get());
     return std::make_unique<QueuedNetcdfFile>(request, options_, hints.get());
   }
   void remove(const std::string& path) override {
     const int code = ncmpi_delete(path.c_str(), MPI_INFO_NULL);
     if (code != NC_NOERR && code != NC_ENOENT) fail(code, {"ncmpi_delete", path, 0, 0, 0});
   }
-  Cooperation cooperation(RequestShape) const override {
-    return options_.collective ? Cooperation::collective : Cooperation::collective_open;
+  Cooperation cooperation(RequestShape shape) const override {
+    return options_.collective && !shape.plain ? Cooperation::collective : Cooperation::collective_open;
   }
   std::uint64_t largest_transfer() const override { return INT_MAX; }
+  bool sizes_new_files() const override { return true; }
   std::uint32_t largest_depth() const override { return options_.calls == Calls::blocking ? 1 : 1024; }
 
  private:

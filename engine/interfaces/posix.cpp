@@ -80,6 +80,7 @@ class PosixFile final : public File {
   void read(const Request& request) override { mover_.read(request); }
   void sync() override { sync_or_throw(file_); }
   void close() override { file_.close(); }
+  std::uint64_t size() override { return size_of(file_); }
 
   void preallocate(std::uint64_t bytes) {
     while (::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes)) != 0)
@@ -133,6 +134,7 @@ class Posix final : public Interface {
   std::uint64_t alignment() const override { return (options_.flags & O_DIRECT) != 0 ? direct_alignment : 1; }
   std::uint32_t largest_depth() const override { return most_threads; }
   bool completes_within() const override { return true; }
+  bool sizes_new_files() const override { return options_.preallocate; }
 
  private:
   Options options_;

@@ -82,6 +82,12 @@ class Pvfs2File final : public File {
   void sync() override { require(PVFS_sys_flush(file_, credential_, PVFS_HINT_NULL), "PVFS_sys_flush", path_); }
   /// The system interface has no open files: there is nothing to close.
   void close() override {}
+  std::uint64_t size() override {
+    PVFS_sysresp_getattr found{};
+    require(PVFS_sys_getattr(file_, PVFS_ATTR_SYS_SIZE, credential_, &found, PVFS_HINT_NULL), "PVFS_sys_getattr",
+            path_);
+    return static_cast<std::uint64_t>(found.attr.size);
+  }
   Facts facts() const override {
     PVFS_sysresp_getattr found{};
     if (PVFS_sys_getattr(file_, PVFS_ATTR_SYS_ALL, credential_, &found, PVFS_HINT_NULL) < 0) return {};

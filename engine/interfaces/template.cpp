@@ -3,6 +3,7 @@
 // interfaces find yours by themselves. This file is compiled and passes those tests, but no user sees it: buffered
 // stdio has nothing to say about storage.
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -65,6 +66,14 @@ class StdioFile final : public File {
     if (std::fclose(std::exchange(stream_, nullptr)) != 0) throw_errno("fclose", path_);
   }
 
+  /// What the storage says, so what is still in a buffer has to get there first.
+  std::uint64_t size() override {
+    struct stat status{};
+    if (std::fflush(stream_) != 0) throw_errno("fflush", path_);
+    if (::fstat(::fileno(stream_), &status) != 0) throw_errno("fstat", path_);
+    return static_cast<std::uint64_t>(status.st_size);
+  }
+
   /// What only the interface knows about the open file; it stands in the result. Leave it out if there is nothing.
   Facts facts() const override { return {{"stream", "stdio"}}; }
 
@@ -90,7 +99,8 @@ class Stdio final : public Interface {
     if (std::remove(path.c_str()) != 0 && errno != ENOENT) throw_errno("remove", path);
   }
   // Where they differ from the defaults, override as well: cooperation() if calls are collective, alignment() if
-  // offsets, lengths and memory must be multiples of something, largest_transfer() if one call moves only so much.
+  // offsets, lengths and memory must be multiples of something, largest_transfer() if one call moves only so much,
+  // sizes_new_files() if a file has its size from the beginning.
 
  private:
   std::uint64_t buffer_bytes_;

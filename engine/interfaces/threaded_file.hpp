@@ -34,6 +34,7 @@ class ThreadedFile final : public QueuedFile {
     stop();
     file_->close();
   }
+  std::uint64_t size() override { return file_->size(); }
   Facts facts() const override;
 
  private:

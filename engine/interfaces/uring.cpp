@@ -190,6 +190,7 @@ class UringFile final : public QueuedFile {
     if (fixed_buffers_) ::io_uring_unregister_buffers(ring_.get());
     file_.close();
   }
+  std::uint64_t size() override { return size_of(file_); }
   Facts facts() const override {
     return {{"ring_flags", names_of(ring_.parameters().flags, ring_flag_names)},
             {"ring_features", names_of(ring_.parameters().features, feature_names)},

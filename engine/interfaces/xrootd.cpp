@@ -133,6 +133,14 @@ class XrootdFile final : public QueuedFile {
     completions_.wait_for_all();
     require(file_->Close(), "File::Close", url_);
   }
+  std::uint64_t size() override {
+    constexpr bool ask_the_server = true;
+    XrdCl::StatInfo* found = nullptr;
+    const XRootDStatus status = file_->Stat(ask_the_server, found);
+    const std::unique_ptr<XrdCl::StatInfo> owned(found);
+    require(status, "File::Stat", url_);
+    return found->GetSize();
+  }
   Facts facts() const override {
     Facts facts{{"url", url_}};
     std::string server;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "operations/transfer.hpp"
 
 namespace strider {
@@ -6,6 +8,8 @@ void Contents::generate(std::span<const Extent> extents, std::span<std::byte> me
   const std::uint64_t begin = timer_.now();
   for (const Extent& extent : extents)
     work_.written->fill(memory.subspan(extent.memory_offset, extent.length), extent.file_offset);
+  if (!extents.empty())  // in increasing order
+    tally_.written_end = std::max(tally_.written_end, extents.back().file_offset + extents.back().length);
   tally_.prepare_ticks += timer_.now() - begin;
 }
 

@@ -39,6 +39,7 @@ struct Tally {
   std::uint64_t bytes = 0;
   std::uint64_t prepare_ticks = 0;  ///< generating and checking data
   std::uint64_t compute_ticks = 0;  ///< thinking between requests
+  std::uint64_t written_end = 0;    ///< of the file's bytes for which data was generated
   Histogram latency_ns;
   Timeline timeline;
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "runner/cache_preparation.hpp"
+#include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"
 #include "runner/remount.hpp"
 #include "runner/slices.hpp"
 #include "runner/turn.hpp"
+#include "runner/write_record.hpp"
 
 namespace strider {
 namespace {
@@ -23,10 +25,11 @@ class TransferTurn : private TurnOfCase {
         slices_(*pattern_),
         prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
         slot_bytes_((memory_bytes() + page_bytes - 1) / page_bytes * page_bytes),
-        buffer_(std::max(slot_bytes_ * test.depth, prepares_ ? slices_.request_bytes(test_.clients) : 0)),
+        buffer_(std::max(slot_bytes_ * test.depth, reads_slices() ? slices_.request_bytes(test_.clients) : 0)),
         generation_(repetition * generations_per_repetition) {
     // The plan was checked for the nodes it names; these are the ones it got.
     for (std::uint64_t file = 0; file < seating_.files(); ++file) pattern_->check(seating_.ranks_of(file));
+    if (test.verify == Verify::full) record_.emplace(test, *pattern_, seating_, *interface_);
     fill_with_noise(buffer_.get());
   }
 
@@ -41,6 +44,7 @@ class TransferTurn : private TurnOfCase {
       if (outcome.failed || outcome.interrupted) break;
       step(operation, *pattern_, outcome);
     }
+    if (record_ && !outcome.failed && !outcome.interrupted && seems_right(outcome)) check_files(outcome);
     remove_files(outcome);
     return outcome;
   }
@@ -52,6 +56,8 @@ class TransferTurn : private TurnOfCase {
     return std::max(pattern_->memory_bytes(seating_.seat(rank_).place),
                     pattern_->memory_bytes(seating_.seat(reads_as).place));
   }
+
+  bool reads_slices() const { return prepares_ || test_.verify == Verify::full; }
 
   /// What the case's cache policy wants done before a phase that reads.
   void prepare_cache(Operation operation, TurnOutcome& outcome) {
@@ -106,11 +112,42 @@ class TransferTurn : private TurnOfCase {
     task.expected_generation = generation_;
     task.written_generation = prefills ? generation_ : generation_ + 1;
     task.files = seating_.files();
+    task.record = record_ ? &*record_ : nullptr;
     const PhaseOutcome result = run_phase(context_, task);
     account(task, result, outcome);
+    outcome.wrong = outcome.wrong || !result.valid;
     if (!prefills && writes(operation)) ++generation_;
     // After a phase that its deadline cut short, only what every rank has done is there for the next ones.
     available_ = std::min(available_, result.completed_requests);
+  }
+
+  /// What a phase has found wrong need not be looked for once more.
+  bool seems_right(const TurnOutcome& outcome) {
+    std::uint8_t right = outcome.wrong ? 0 : 1;  // as rank 0 knows
+    broadcast(right, communicator_, {.stall_timeout_s = context_.stall_timeout_s});
+    return right != 0;
+  }
+
+  /// Reads all files again, from end to end.
+  void check_files(TurnOutcome& outcome) {
+    TransferTask task;
+    task.name = name_of_phase("check");
+    task.purpose = Purpose::preparation;
+    PhaseTotals totals;
+    for (std::uint64_t file = 0; file < seating_.files(); ++file) {
+      totals.bytes += record_->size_of(file).least;
+      for (std::uint32_t rank = 0; rank < seating_.ranks_of(file); ++rank)
+        totals.requests += slices_.requests({rank, seating_.ranks_of(file)}, Direction::read);
+    }
+    complete(task, Operation::read, totals);
+    task.pattern = pattern_.get();
+    task.interface = interface_.get();
+    task.memory = buffer_.get();
+    task.files = seating_.files();
+    task.record = &*record_;
+    const PhaseOutcome result = run_check_phase(context_, task);
+    account(task, result, outcome);
+    outcome.wrong = outcome.wrong || !result.valid;
   }
 
   /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear
@@ -131,6 +168,7 @@ class TransferTurn : private TurnOfCase {
   Buffer buffer_;
   std::uint64_t generation_;
   std::uint64_t available_ = ~std::uint64_t{0};
+  std::optional<WriteRecord> record_;              ///< where the case is verified
   std::optional<Sample::CachePreparation> cache_;  ///< for the phase to come
 };
 

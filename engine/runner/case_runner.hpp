@@ -9,6 +9,7 @@ namespace strider {
 
 struct TurnOutcome {
   bool failed = false;
+  bool wrong = false;  ///< on rank 0: some data or a size was not as it must be
   bool interrupted = false;
   std::map<std::string, double> rates;  ///< MiB/s or requests/s by operation, on rank 0
 };

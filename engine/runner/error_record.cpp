@@ -16,10 +16,11 @@ void copy_text(char (&to)[N], const std::string& from) {
   to[N - 1] = '\0';
 }
 
-std::string hex(const Mismatch& mismatch, const std::array<std::byte, Mismatch::shown_bytes>& bytes) {
+template <std::size_t N>
+std::string hex(const std::array<std::byte, N>& bytes, std::uint32_t shown) {
   std::string text;
   constexpr char digits[] = "0123456789abcdef";
-  for (std::uint32_t i = 0; i < mismatch.shown; ++i) {
+  for (std::uint32_t i = 0; i < shown; ++i) {
     const auto value = std::to_integer<unsigned>(bytes[i]);
     text += digits[value >> 4];
     text += digits[value & 15];
@@ -72,8 +73,8 @@ ErrorRecord describe_error(const IoError& error, int rank, const std::string& ho
 ErrorRecord describe_mismatch(const Mismatch& mismatch, int rank, const std::string& host, const std::string& file) {
   ErrorRecord record = record_of("verify", rank, host, file, message_of(mismatch),
                                  "do not trust this storage or its caches before the cause is found");
-  copy_text(record.expected_hex, hex(mismatch, mismatch.expected));
-  copy_text(record.found_hex, hex(mismatch, mismatch.found));
+  copy_text(record.expected_hex, hex(mismatch.expected, mismatch.shown));
+  copy_text(record.found_hex, hex(mismatch.found, mismatch.shown));
   set_causes(record, mismatch.causes);
   record.offset = mismatch.file_offset;
   record.length = mismatch.wrong_bytes;
@@ -93,6 +94,37 @@ ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const s
                    "see that nobody else works in this folder; else this file system tells wrong metadata");
 }
 
+ErrorRecord describe_size(const SizeMismatch& mismatch, int rank, const std::string& host, const std::string& file) {
+  const bool shorter = mismatch.found < mismatch.expected;
+  const std::string message = "the file ends at " + std::to_string(mismatch.found) + ", says " +
+                              std::string(mismatch.seen_by) + ", but what was written ends at " +
+                              std::to_string(mismatch.expected);
+  ErrorRecord record = record_of("verify", rank, host, file, message,
+                                 shorter ? "do not trust this storage or its caches before the cause is found"
+                                         : "see that no other program writes to this folder");
+  record.offset = std::min(mismatch.found, mismatch.expected);
+  record.length = std::max(mismatch.found, mismatch.expected) - record.offset;
+  const Damage damage{shorter ? Cause::missing_end : Cause::outside, record.offset, record.length, 0};
+  set_causes(record, {&damage, 1});
+  return record;
+}
+
+ErrorRecord describe_outside(const ByteMismatch& mismatch, int rank, const std::string& host, const std::string& file) {
+  ErrorRecord record =
+      record_of("verify", rank, host, file,
+                std::to_string(mismatch.wrong_bytes) + " bytes are not zero where no request of the case writes",
+                "see that no other program writes to this folder; else a write has changed bytes beside its own");
+  copy_text(record.found_hex, hex(mismatch.found, mismatch.shown));
+  copy_text(record.expected_hex, std::string(2 * std::size_t{mismatch.shown}, '0'));
+  record.offset = mismatch.file_offset;
+  record.length = mismatch.wrong_bytes;
+  const Damage damage{Cause::outside, record.offset, record.length, 0};
+  set_causes(record, {&damage, 1});
+  return record;
+}
+
+void set_server(ErrorRecord& record, const std::string& server) { copy_text(record.server, server); }
+
 ErrorInfo info_of(const ErrorRecord& record) {
   ErrorInfo info;
   info.kind = record.kind;
@@ -110,6 +142,7 @@ ErrorInfo info_of(const ErrorRecord& record) {
   info.causes.assign(record.causes.begin(), record.causes.begin() + record.causes_count);
   info.count = record.count;
   info.remedy = record.remedy;
+  info.server = record.server;
   return info;
 }
 

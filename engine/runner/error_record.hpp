@@ -9,13 +9,14 @@
 #include "events/events.hpp"
 #include "operations/findings.hpp"
 #include "verify/examiner.hpp"
+#include "verify/zeros.hpp"
 
 namespace strider {
 
 /// An error on its way to rank 0; fixed size, so that it travels as bytes.
 struct ErrorRecord {
   char kind[8], call[32], host[64], file[512], message[512], remedy[256];
-  char expected_hex[40], found_hex[40], blame[16];
+  char expected_hex[40], found_hex[40], blame[16], server[64];
   std::array<Damage, Classifier::most_causes> causes;
   std::uint32_t causes_count;
   std::uint64_t offset, length, count;
@@ -29,6 +30,16 @@ void set_causes(ErrorRecord& record, std::span<const Damage> causes);
 /// `directory`: what the finding's path is relative to.
 ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const std::string& host,
                              const std::string& directory);
+/// A file that is not as long as what was written to it, or longer.
+struct SizeMismatch {
+  std::uint64_t expected = 0, found = 0;
+  std::string_view seen_by;  ///< whose answer it is
+};
+ErrorRecord describe_size(const SizeMismatch& mismatch, int rank, const std::string& host, const std::string& file);
+/// Bytes in a file where no request writes.
+ErrorRecord describe_outside(const ByteMismatch& mismatch, int rank, const std::string& host, const std::string& file);
+/// Says which server holds the place; nothing where none is known.
+void set_server(ErrorRecord& record, const std::string& server);
 /// What the event stream says of it.
 ErrorInfo info_of(const ErrorRecord& record);
 /// The first errors of each kind in full, by rank; the last of them counts those left out. Errors of storage come

@@ -67,6 +67,8 @@ struct PhaseTask {
   std::optional<Sample::CachePreparation> cache;  ///< done before the phase
 };
 
+class WriteRecord;
+
 /// A phase that moves the bytes of a pattern.
 struct TransferTask : PhaseTask {
   const Pattern* pattern = nullptr;
@@ -77,6 +79,7 @@ struct TransferTask : PhaseTask {
   std::uint64_t written_generation = 0;
   std::uint32_t depth = 1;  ///< requests in flight; each has `slot_bytes` of the memory
   std::uint64_t slot_bytes = 0;
+  WriteRecord* record = nullptr;  ///< of what the repetition has written; null: nothing is verified
 };
 
 /// A phase of metadata.
@@ -105,5 +108,8 @@ struct PhaseOutcome {
 /// storage end the phase on all ranks and are reported, not thrown. A stall ends the run.
 PhaseOutcome run_phase(RunContext& context, const TransferTask& task);
 PhaseOutcome run_phase(RunContext& context, const VisitTask& task);
+/// Reads the files of a repetition again, as a whole, and compares their sizes and each of their bytes with what was
+/// written.
+PhaseOutcome run_check_phase(RunContext& context, const TransferTask& task);
 
 }  // namespace strider

@@ -53,6 +53,8 @@ struct Sums {
     checked,
     wrong,
     mismatches,
+    outside,
+    sized_files,
     digest,
     voluntary,
     involuntary,
@@ -97,8 +99,9 @@ LatencyBounds bounds_of(const Histogram& latency_ns) {
 
 class Report {
  public:
-  Report(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, Tally& tally,
-         const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks, const WaitOptions& waiting)
+  Report(RunContext& context, const PhaseTask& task, int rank, RankPart& part, Tally& tally,
+         const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks, const WaitOptions& waiting,
+         const std::function<void()>& inspect)
       : context_(context),
         task_(task),
         rank_(rank),
@@ -107,12 +110,15 @@ class Report {
         milestones_(milestones),
         counters_(counters),
         clocks_(clocks),
-        waiting_(waiting) {}
+        waiting_(waiting),
+        inspect_(inspect) {}
 
   PhaseOutcome make() {
     clocks_.compare_again();
     reduce_bounds();
     counters_.finish();  // all ranks have come to their end
+    const bool has_sample = bounds_.max(Bounds::neg_failed) == 0 && bounds_.max(Bounds::neg_interrupted) == 0;
+    if (has_sample) inspect_();
     reduce_sums();
     reduce_parts();
     const std::vector<RankRow> rows = gather_rows();
@@ -125,7 +131,6 @@ class Report {
     context_.starts.learn(bounds_.max(Bounds::neg_news));
     if (bounds_.value[Bounds::capped_requests] < nobody)
       outcome.completed_requests = static_cast<std::uint64_t>(bounds_.value[Bounds::capped_requests]);
-    const bool has_sample = !outcome.failed && !outcome.interrupted;
     if (has_sample && rank_ == 0) write_sample(rows, counters, outcome);
     if (has_sample && measures() && context_.timelines.scope != TimelineScope::none)
       report_timelines(context_, task_, part_.scheduled_s - origin_s(), tally_.timeline, waiting_);
@@ -220,6 +225,8 @@ class Report {
       v[Sums::checked] = part_.verification->checked_bytes;
       v[Sums::wrong] = part_.verification->wrong_bytes;
       v[Sums::mismatches] = part_.verification->mismatches;
+      v[Sums::outside] = part_.verification->outside_bytes;
+      v[Sums::sized_files] = part_.verification->files;
     }
     if (part_.digest) v[Sums::digest] = hash_numbers(*part_.digest, rank_);
     std::copy(tally_.latency_ns.counts().begin(), tally_.latency_ns.counts().end(), v.begin() + Sums::fields);
@@ -364,7 +371,9 @@ class Report {
       sample.rank_rate_highest = highest_;
     }
     sample.facts = part_.facts;
-    if (part_.verification) sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches]};
+    if (part_.verification)
+      sample.verification = {sum[Sums::checked], sum[Sums::wrong], sum[Sums::mismatches], sum[Sums::outside],
+                             sum[Sums::sized_files]};
     if (part_.digest) sample.digest = sum[Sums::digest];
     if (task_.test->arrivals != Arrivals::closed && measures())
       sample.arrivals = {task_.test->arrivals == Arrivals::fixed ? "fixed" : "poisson",
@@ -387,12 +396,13 @@ class Report {
   RunContext& context_;
   const PhaseTask& task_;
   int rank_;
-  const RankPart& part_;
+  RankPart& part_;
   Tally& tally_;
   const Milestones& milestones_;
   CounterWatch& counters_;
   ClockWatch& clocks_;
   WaitOptions waiting_;
+  const std::function<void()>& inspect_;
   Bounds bounds_;
   Sums sums_;
   RealSums reals_;
@@ -404,10 +414,10 @@ class Report {
 
 }  // namespace
 
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, Tally& tally,
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, RankPart& part, Tally& tally,
                           const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks,
-                          const WaitOptions& waiting) {
-  return Report(context, task, rank, part, tally, milestones, counters, clocks, waiting).make();
+                          const WaitOptions& waiting, const std::function<void()>& inspect) {
+  return Report(context, task, rank, part, tally, milestones, counters, clocks, waiting, inspect).make();
 }
 
 }  // namespace strider

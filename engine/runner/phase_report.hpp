@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -44,8 +45,9 @@ struct RankPart {
 };
 
 /// Brings the ranks' parts together by reductions and, on rank 0, writes the events of the phase.
-PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, const RankPart& part, Tally& tally,
+/// `inspect` is called on all ranks once all have come to their end, unless the phase has failed: it may add findings.
+PhaseOutcome report_phase(RunContext& context, const PhaseTask& task, int rank, RankPart& part, Tally& tally,
                           const Milestones& milestones, CounterWatch& counters, ClockWatch& clocks,
-                          const WaitOptions& waiting);
+                          const WaitOptions& waiting, const std::function<void()>& inspect);
 
 }  // namespace strider

@@ -164,7 +164,8 @@ PhaseOutcome PhaseWorker::run() {
   part_.compute_s = static_cast<double>(context_.timer.to_ns(tally_->compute_ticks)) * 1e-9;
   part_.interrupted = interrupted_ || interrupted();
   complete(part_);
-  return report_phase(context_, task_, rank_, part_, *tally_, milestones_, counters, clocks, waiting());
+  return report_phase(context_, task_, rank_, part_, *tally_, milestones_, counters, clocks, waiting(),
+                      [this] { inspect(part_); });
 }
 
 PhaseOutcome run_worker(RunContext& context, PhaseWorker& worker) {

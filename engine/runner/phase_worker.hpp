@@ -25,6 +25,8 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   virtual void catch_up(std::uint64_t last) = 0;
   /// What only the one who executed it knows; called before the report.
   virtual void complete(RankPart&) {}
+  /// What can be looked at only when all ranks have come to their end, outside of the phase's time.
+  virtual void inspect(RankPart&) {}
 
   bool go_on(const Tally& tally) override;
   Wish agree(Wish mine) override;

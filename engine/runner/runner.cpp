@@ -190,7 +190,8 @@ class Runner {
       interrupted_ = interrupted_ || outcome.interrupted;
       if (session_.rank() != 0) continue;
       const Turn turn{index, command.repetition};
-      if (outcome.failed || outcome.interrupted) schedule_.failed(turn);
+      // What is once found wrong would be measured for nothing from now on.
+      if (outcome.failed || outcome.interrupted || outcome.wrong) schedule_.failed(turn);
       else schedule_.finished(turn, outcome.rates);
     }
   }

@@ -1,35 +1,14 @@
 #include <array>
 
 #include "core/random.hpp"
-#include "interfaces/mpi_group.hpp"
 #include "operations/queued_transfer.hpp"
+#include "runner/exchange.hpp"
+#include "runner/file_group.hpp"
 #include "runner/phase_worker.hpp"
+#include "runner/size_check.hpp"
 
 namespace strider {
 namespace {
-
-/// The ranks that open this rank's file, for interfaces built on MPI.
-class FileGroup {
- public:
-  FileGroup(const PhaseTask& task, Cooperation cooperation, const Seat& seat) {
-    if (cooperation == Cooperation::independent || task.test->sharing.kind == SharingKind::per_rank) return;
-    group_.communicator = task.communicator;
-    if (task.test->sharing.kind == SharingKind::shared) return;
-    MPI_Comm_split(task.communicator, static_cast<int>(seat.file), static_cast<int>(seat.place.rank),
-                   &group_.communicator);
-    owned_ = true;
-  }
-  FileGroup(const FileGroup&) = delete;
-  FileGroup& operator=(const FileGroup&) = delete;
-  ~FileGroup() {
-    if (owned_) MPI_Comm_free(&group_.communicator);
-  }
-  const Group& get() const { return group_; }
-
- private:
-  Group group_;
-  bool owned_ = false;
-};
 
 /// A rank that opens a file, transfers, syncs and closes it.
 class TransferWorker final : public PhaseWorker {
@@ -41,9 +20,11 @@ class TransferWorker final : public PhaseWorker {
   void catch_up(std::uint64_t last) override { run(last, 0); }
   void run(std::uint64_t last, std::uint64_t deadline);
   void complete(RankPart& part) override;
+  void inspect(RankPart& part) override;
   MPI_Comm agreeing() const override { return group_.get().communicator; }
 
   void open_file();
+  void check_size();
   void transfer();
   void finish_file();
   std::optional<CallCount> calls_so_far() const;
@@ -103,6 +84,7 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
     rounds_ = std::max(rounds_, task.pattern->requests({r, seat_.place.ranks}, role_of(task.operation)));
   rounds_ = std::min(rounds_, task.request_limit);
   part_.had_requests = requests_;
+  if (task.record != nullptr) part_.verification.emplace();
   if (test_.verify != Verify::full || !reads(task.operation)) return;
   examiner_.emplace(expected_, task.seating->files(), task.pattern->file_size(seat_.place.ranks));
   spoil(task.memory);
@@ -125,8 +107,16 @@ void TransferWorker::open_file() {
                                  .shape = shape_,
                                  .regular = {first, task_.pattern->file_shift(seat_.place)},
                                  .depth = task_.depth,
-                                 .memory = task_.memory.first(task_.depth * task_.slot_bytes)});
+                                 .memory = task_.memory.first(task_.depth * task_.slot_bytes),
+                                 .verified = test_.verify == Verify::full});
   part_.open_s = seconds_between(begin, monotonic_ns());
+}
+
+/// Of the file as it was opened, before anything is read.
+void TransferWorker::check_size() {
+  const std::uint64_t begin = context_.timer.now();
+  SizeCheck(context_, task_, rank_, part_).compare(*file_, checked_file(context_, task_, seat_));
+  tally_->prepare_ticks += context_.timer.now() - begin;
 }
 
 void TransferWorker::transfer() {
@@ -203,6 +193,7 @@ void TransferWorker::execute() {
   }
   const std::optional<CallCount> calls_before = calls_so_far();
   const std::uint64_t begin = monotonic_ns();
+  if (task_.record != nullptr && reads(task_.operation)) guarded([&] { check_size(); });
   transfer();
   part_.transfer_s = seconds_between(begin, monotonic_ns() - untimed_ns_);
   const std::optional<CallCount> calls_after = calls_so_far();
@@ -213,13 +204,32 @@ void TransferWorker::execute() {
 void TransferWorker::complete(RankPart& part) {
   if (pace_ && pace_->open()) part.arrivals = arrivals_of(*pace_);
   if (!examiner_) return;
-  part.verification = {examiner_->checked_bytes(), examiner_->wrong_bytes(), examiner_->mismatches()};
+  part.verification->checked_bytes = examiner_->checked_bytes();
+  part.verification->wrong_bytes = examiner_->wrong_bytes();
+  part.verification->mismatches += examiner_->mismatches();
   part.digest = examiner_->digest();
   if (examiner_->mismatches() == 0) return;
   const std::string file = context_.directory + "/" + file_name(test_.number, seat_.file);
-  for (const Mismatch& mismatch : examiner_->first_mismatches())
+  for (const Mismatch& mismatch : examiner_->first_mismatches()) {
     part.findings.push_back(describe_mismatch(mismatch, rank_, context_.nodes.host, file));
-  part.findings.back().count += examiner_->mismatches() - part.findings.size();
+    set_server(part.findings.back(), file_->server_of(mismatch.file_offset));
+  }
+  part.findings.back().count += examiner_->mismatches() - examiner_->first_mismatches().size();
+}
+
+/// After a phase that writes: all ranks learn what was written, and compare the size that the files now have.
+void TransferWorker::inspect(RankPart& part) {
+  if (task_.record == nullptr || !writes(task_.operation)) return;
+  if (task_.operation == Operation::prefill) {
+    task_.record->prefilled(task_.written_generation);
+  } else {
+    std::vector<WriteRecord::Part> parts =
+        gather(WriteRecord::Part{tally_->requests, tally_->written_end}, task_.communicator, waiting());
+    parts.resize(test_.clients);
+    broadcast(std::span(parts), task_.communicator, waiting());
+    task_.record->written(task_.written_generation, std::move(parts));
+  }
+  SizeCheck(context_, task_, rank_, part).compare_anew(checked_file(context_, task_, seat_));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ from strider.engine import Engine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "ceilings", "timeline", "error", "end")
-FREE = ("facts", "parts", "counters")
+FREE = ("facts", "parts", "counters", "causes")
 """Objects whose keys are data, and those that have a test of their own."""
 
 

@@ -160,6 +160,7 @@ def test_a_read_only_case_gets_its_file_prepared(engine: Engine, tmp_path: Path)
     assert [(s["operation"], s["measured"]) for s in done.of("sample")] == [
         ("prefill", False),
         ("read", True),
+        ("check", False),
     ]
     assert done.sample(operation="read")["verify"]["checked_bytes"] == 9_000_000
 
@@ -204,7 +205,13 @@ def test_a_flipped_byte_is_found_and_located(engine: Engine, tmp_path: Path) -> 
     assert bytes.fromhex(error["found"])[0] == before ^ 0xFF
     sample = done.sample(operation="read")
     assert not sample["valid"]
-    assert sample["verify"] == {"checked_bytes": 65536, "wrong_bytes": 1, "mismatches": 1}
+    assert sample["verify"] == {
+        "checked_bytes": 65536,
+        "wrong_bytes": 1,
+        "mismatches": 1,
+        "outside_bytes": 0,
+        "files": 1,
+    }
 
 
 @pytest.mark.parametrize(

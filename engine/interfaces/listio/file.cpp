@@ -183,6 +183,11 @@ Facts ListioFile::facts() const {
   return facts;
 }
 
+std::string ListioFile::server_of(std::uint64_t file_offset) const {
+  const std::uint32_t number = file_.striping.locate(file_offset).server;
+  return std::to_string(number) + " at " + client_.volume().servers.at(number);
+}
+
 ListioQueue::~ListioQueue() {
   for (const ListioFile::Transfer& transfer : in_flight_) try {
       file_.finish(transfer);

@@ -33,6 +33,8 @@ class ListioFile final : public File {
   void read(const Request& request) override;
   void sync() override { client_.sync(file_); }
   void close() override {}
+  std::uint64_t size() override { return client_.size(file_); }
+  std::string server_of(std::uint64_t file_offset) const override;
   Facts facts() const override;
 
   /// A list that is under way.
@@ -91,6 +93,8 @@ class ListioQueue final : public QueuedFile {
   std::size_t complete(std::span<std::uint32_t> slots) override;
   void sync() override { file_.sync(); }
   void close() override;
+  std::uint64_t size() override { return file_.size(); }
+  std::string server_of(std::uint64_t file_offset) const override { return file_.server_of(file_offset); }
   Facts facts() const override { return file_.facts(); }
 
  private:

@@ -28,7 +28,10 @@ void MpiBlockingFile::move_piece(Piece piece, const BlockingCall& call) {
     const int code = call.function(handle_.get(), piece.offset, piece.memory, piece.count, piece.type, &status);
     if (code != MPI_SUCCESS) throw_mpi(code, {call.name, handle_.name(), piece.file_offset, piece.bytes, 0});
     const std::uint64_t bytes = bytes_moved(status);
-    if (bytes >= piece.bytes) return;
+    if (bytes >= piece.bytes) {
+      if (&call == &read_) handle_.check_end(call.name, piece);
+      return;
+    }
     if (bytes == 0 || !can_go_on())
       throw IoError({call.name, handle_.name(), piece.file_offset, piece.bytes, 0},
                     moved_too_little(bytes, piece.bytes));
@@ -37,7 +40,8 @@ void MpiBlockingFile::move_piece(Piece piece, const BlockingCall& call) {
              .memory = static_cast<std::byte*>(piece.memory) + bytes,
              .count = piece.count - static_cast<int>(bytes),
              .file_offset = piece.file_offset + bytes,
-             .bytes = piece.bytes - bytes};
+             .bytes = piece.bytes - bytes,
+             .end = piece.end};
   }
 }
 

@@ -15,6 +15,7 @@ class MpiBlockingFile final : public File {
   void read(const Request& request) override { move(request, read_); }
   void sync() override { handle_.sync(); }
   void close() override { handle_.close(); }
+  std::uint64_t size() override { return handle_.size(); }
   Facts facts() const override { return handle_.facts(); }
 
  private:

@@ -48,13 +48,31 @@ MpiHandle::~MpiHandle() {
 void MpiHandle::prepare(const OpenRequest& request) {
   if (options_.preallocation == Preallocation::yes && request.creation == Creation::create)
     check_mpi(MPI_File_preallocate(file_, static_cast<MPI_Offset>(request.file_size)), "MPI_File_preallocate", name_);
+  // ROMIO's data sieving and collective buffering write whatever their buffers held into holes beyond the file's end.
+  if (request.verified && request.creation == Creation::create)
+    check_mpi(MPI_File_set_size(file_, static_cast<MPI_Offset>(request.file_size)), "MPI_File_set_size", name_);
   if (options_.atomicity == Atomicity::yes)
     check_mpi(MPI_File_set_atomicity(file_, 1), "MPI_File_set_atomicity", name_);
   lists_ = !request.shape.contiguous && options_.method != Method::multiple;
+  size_tells_ = lists_ || options_.participation == Participation::collective || options_.atomicity == Atomicity::yes;
   if (lists_ && options_.method == Method::view && request.shape.regular) view_all(request.regular);
 }
 
 void MpiHandle::sync() { check_mpi(MPI_File_sync(file_), "MPI_File_sync", name_); }
+
+std::uint64_t MpiHandle::size() const {
+  MPI_Offset size = 0;
+  check_mpi(MPI_File_get_size(file_, &size), "MPI_File_get_size", name_);
+  return static_cast<std::uint64_t>(size);
+}
+
+void MpiHandle::check_end(const char* call, const Piece& piece) {
+  if (!size_tells_ || piece.end <= known_size_) return;
+  known_size_ = size();
+  if (piece.end > known_size_)
+    throw IoError({call, name_, piece.file_offset, piece.end - piece.file_offset, 0},
+                  "the file ends at " + std::to_string(known_size_));
+}
 
 void MpiHandle::close() {
   const int code = MPI_File_close(&file_);
@@ -76,7 +94,8 @@ Piece MpiHandle::piece_of(const Extent& extent, std::byte* memory) {
           .memory = memory + extent.memory_offset,
           .count = static_cast<int>(extent.length),
           .file_offset = extent.file_offset,
-          .bytes = extent.length};
+          .bytes = extent.length,
+          .end = extent.file_offset + extent.length};
 }
 
 Piece MpiHandle::piece_of(const Request& request, std::optional<ExtentType>& memory_type) {
@@ -86,6 +105,7 @@ Piece MpiHandle::piece_of(const Request& request, std::optional<ExtentType>& mem
   if (view_bytes_ > 0) piece.offset = static_cast<MPI_Offset>(request.number * view_bytes_);
   piece.file_offset = request.extents[0].file_offset;
   piece.bytes = bytes_of(request.extents);
+  piece.end = request.extents.back().file_offset + request.extents.back().length;
   if (is_dense(request.extents, Side::memory)) {
     piece.memory = request.memory + request.extents[0].memory_offset;
     piece.count = static_cast<int>(piece.bytes);

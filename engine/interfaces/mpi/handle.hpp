@@ -37,6 +37,7 @@ struct Piece {
   MPI_Datatype type = MPI_BYTE;
   std::uint64_t file_offset = 0;  ///< of its first byte
   std::uint64_t bytes = 0;
+  std::uint64_t end = 0;  ///< in the file, behind its last byte
 };
 
 /// An open MPI file of one rank: where its requests lie, and everything but the transfers.
@@ -52,6 +53,11 @@ class MpiHandle {
   const MpiOptions& options() const { return options_; }
   void sync();
   void close();
+  /// Bytes of the file, as the file system says.
+  std::uint64_t size() const;
+  /// Throws where a read that MPI calls complete went beyond the end of the file. ROMIO claims that noncontiguous,
+  /// collective and atomic reads moved all they should, and what it hands out is whatever was in its buffers.
+  void check_end(const char* call, const Piece& piece);
   /// The hints in force, and the driver where it is known.
   Facts facts() const;
 
@@ -78,6 +84,8 @@ class MpiHandle {
   std::string name_;
   MpiOptions options_;
   Place place_;
+  bool size_tells_ = false;       ///< whether a read was complete: MPI's count does not
+  std::uint64_t known_size_ = 0;  ///< bytes that the file has at least
   bool lists_ = false;            ///< requests have several extents and go by one call
   std::uint64_t view_bytes_ = 0;  ///< of a request, where one view serves all
   MPI_Offset position_ = 0;       ///< of the pointer by which transfers go

@@ -23,7 +23,6 @@ MpiQueuedFile::MpiQueuedFile(const OpenRequest& request, std::string name, MpiOp
     options.preallocation = Preallocation::no;  // once is enough
   }
   sync_is_forgotten_ = options.participation == Participation::independent && options.atomicity == Atomicity::no;
-  size_tells_ = options.participation == Participation::collective || options.atomicity == Atomicity::yes;
   finished_.reserve(request.depth);
   requests_.reserve(request.depth);
   flights_.reserve(request.depth);
@@ -44,24 +43,16 @@ void MpiQueuedFile::start(const Piece& piece, const NonblockingCall& call, std::
   const int code = call.function(handle.get(), piece.offset, piece.memory, piece.count, piece.type, &request);
   if (code != MPI_SUCCESS) throw_mpi(code, {call.name, name_, piece.file_offset, piece.bytes, 0});
   requests_.push_back(request);
-  flights_.push_back({slot, direction_of(call), call.name, piece.file_offset, piece.bytes});
+  flights_.push_back({slot, direction_of(call), call.name, piece});
   ++slots_[slot].in_flight;
 }
 
 void MpiQueuedFile::check(const Flight& flight, int code, MPI_Status& status) {
-  const IoError::What what{flight.call, name_, flight.file_offset, flight.bytes, 0};
+  const IoError::What what{flight.call, name_, flight.piece.file_offset, flight.piece.bytes, 0};
   if (code != MPI_SUCCESS) throw_mpi(code, what);
-  if (const std::uint64_t bytes = bytes_moved(status); bytes < flight.bytes)
-    throw IoError(what, moved_too_little(bytes, flight.bytes));
-  if (flight.direction == Direction::read && size_tells_) check_size(what);
-}
-
-void MpiQueuedFile::check_size(const IoError::What& what) {
-  if (what.offset + what.length <= known_size_) return;
-  MPI_Offset size = 0;
-  check_mpi(MPI_File_get_size(handles_[0]->get(), &size), "MPI_File_get_size", name_);
-  known_size_ = static_cast<std::uint64_t>(size);
-  if (what.offset + what.length > known_size_) throw IoError(what, "the file ends at " + std::to_string(known_size_));
+  if (const std::uint64_t bytes = bytes_moved(status); bytes < flight.piece.bytes)
+    throw IoError(what, moved_too_little(bytes, flight.piece.bytes));
+  if (flight.direction == Direction::read) handles_[0]->check_end(flight.call, flight.piece);
 }
 
 /// An MPI library may leave null requests where there was nothing to move.

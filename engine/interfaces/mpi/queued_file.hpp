@@ -19,6 +19,7 @@ class MpiQueuedFile final : public QueuedFile {
   void read(const Request& request) override { move(Direction::read, request); }
   void sync() override;
   void close() override;
+  std::uint64_t size() override { return handles_[0]->size(); }
   Facts facts() const override { return handles_[0]->facts(); }
 
  private:
@@ -27,7 +28,7 @@ class MpiQueuedFile final : public QueuedFile {
     std::uint32_t slot;
     Direction direction;
     const char* call;
-    std::uint64_t file_offset, bytes;
+    Piece piece;
   };
   struct Slot {
     std::size_t in_flight = 0;  ///< calls
@@ -40,7 +41,6 @@ class MpiQueuedFile final : public QueuedFile {
     return &call == &write_ ? Direction::write : Direction::read;
   }
   void check(const Flight& flight, int code, MPI_Status& status);
-  void check_size(const IoError::What& what);
   std::size_t wait_for_some();
   int finish_null_requests();
   void forget(std::size_t done);
@@ -57,9 +57,6 @@ class MpiQueuedFile final : public QueuedFile {
   /// moves the individual pointer late.
   std::vector<std::unique_ptr<MpiHandle>> handles_;
   NonblockingCall write_, read_;
-  /// ROMIO claims that collective and atomic nonblocking reads moved all they should: the file's size has to tell.
-  bool size_tells_ = false;
-  std::uint64_t known_size_ = 0;  ///< bytes that the file has at least
   std::vector<Slot> slots_;
   std::vector<MPI_Request> requests_;
   std::vector<Flight> flights_;          ///< of each request

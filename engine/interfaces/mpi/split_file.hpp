@@ -34,6 +34,7 @@ class MpiSplitFile final : public QueuedFile {
     memory_type_.reset();
     if (const std::uint64_t bytes = bytes_moved(status); bytes < piece_.bytes)
       throw IoError(what(call), moved_too_little(bytes, piece_.bytes));
+    if (&call == &read_) handle_.check_end(call.name, piece_);
     slots[0] = 0;
     return 1;
   }
@@ -41,6 +42,7 @@ class MpiSplitFile final : public QueuedFile {
   void read(const Request& request) override { move(Direction::read, request); }
   void sync() override { handle_.sync(); }
   void close() override { handle_.close(); }
+  std::uint64_t size() override { return handle_.size(); }
   Facts facts() const override { return handle_.facts(); }
 
  private:

@@ -75,13 +75,15 @@ def _failure(event: Event) -> str:
 
 
 def _mismatch(event: Event) -> str:
-    if not event.get("class") and event.get("message"):
-        # Of metadata: a size, a kind, a number of entries.
-        return f"{' '.join(event['message'].split())}{_place(event)}"
+    server = f" on server {event['server']}" if event.get("server") else ""
+    of_size = event.get("class") in ("missing end", "outside") and event.get("expected") is None
+    if event.get("message") and (not event.get("class") or of_size):
+        # Of metadata, or of a whole file: a size, a kind, a number of entries.
+        return f"{' '.join(event['message'].split())}{_place(event)}{server}"
     contents = ""
     if event.get("expected") is not None and event.get("found") is not None:
         contents = f": expected {event['expected']}, found {event['found']}"
-    return f"{_causes(event)}{_place(event)}{contents}"
+    return f"{_causes(event)}{_place(event)}{server}{contents}"
 
 
 def _causes(event: Event) -> str:

@@ -6,14 +6,14 @@ from strider.store.model import Case, ErrorRow, Run
 
 MOST_SENTENCES = 5
 _ENDING = ("io", "plan")
-"""Kinds of errors that end their case (docs/formats.md, section 3)."""
+"""Kinds of errors that end their case at once (docs/formats.md, section 3)."""
 
 
 def given_up(run: Run) -> list[str]:
     """One sentence for each case that was given up, as far as something of it was still to come."""
     first: dict[int, ErrorRow] = {}
     for error in run.errors:
-        if error.kind in _ENDING and error.case is not None and error.case in run.cases:
+        if error.case is not None and error.case in run.cases and _ends(error, run.cases[error.case]):
             first.setdefault(error.case, error)
     found = [
         f"Case {number} was given up after {_where(error)}: nothing that was to follow of it was measured."
@@ -24,6 +24,10 @@ def given_up(run: Run) -> list[str]:
     return [*found[:MOST_SENTENCES], *([f"So were {more} more."] if more > 0 else [])]
 
 
+def _ends(error: ErrorRow, case: Case) -> bool:
+    return error.kind in _ENDING or (error.kind == "verify" and not case.is_metadata)
+
+
 def _where(error: ErrorRow) -> str:
     operation = f"an error of {error.operation}" if error.operation else "an error"
     return operation if error.repetition is None else f"{operation} in repetition {error.repetition}"
@@ -31,4 +35,5 @@ def _where(error: ErrorRow) -> str:
 
 def _was_last(case: Case, error: ErrorRow) -> bool:
     """Whether nothing was left to do: the last operation of the last repetition."""
-    return error.repetition == case.repetitions.get("max", 0) - 1 and error.operation == case.operations[-1]
+    last = error.repetition == case.repetitions.get("max", 0) - 1
+    return last and (error.kind == "verify" or error.operation == case.operations[-1])

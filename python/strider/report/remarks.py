@@ -47,7 +47,7 @@ def remarks(
     if not summaries:
         return []
     found = [
-        verification_line(summaries),
+        verification_line(run, summaries),
         metadata_check_line(summaries),
         digest_line(comparisons),
         _null_remark(summaries),

@@ -87,7 +87,7 @@ def render(run: Run, console: Console, analysis: Analysis | None = None, most: i
         console.print(constants_line(facets, metadata), style="dim", highlight=False, markup=False)
     comparisons = compare_digests(run)
     for sentence in (
-        verification_line(summaries),
+        verification_line(run, summaries),
         metadata_check_line(summaries),
         digest_line(comparisons),
     ):

@@ -14,7 +14,7 @@ from strider.report.facets import Facets
 from strider.report.given_up import given_up
 from strider.report.numbers import significant
 from strider.report.reservations import half_width
-from strider.statistics import DigestComparison, OperationSummary
+from strider.statistics import DigestComparison, OperationSummary, file_checks
 from strider.store.model import ErrorRow, Run
 from strider.store.runs import status_words
 from strider.units import format_bytes, format_bytes_rounded, grouped
@@ -119,6 +119,13 @@ def problems(
         why = f": {run.end.reason}" if run.status == "failed" and run.end and run.end.reason else ""
         found.append(f"{_STATUS.get(run.status, f'The run is {run.status}')}{why}{tail}.")
     voided = sum(summary.voided for summary in summaries)
+    checks = [check.verify for check in file_checks(run) if check.verify]
+    findings = sum(check.mismatches for check in checks)
+    if findings:
+        found.append(
+            f"WRONG FILES: {plural(findings, 'finding')} in whole files after their last phase; "
+            "no phase of these repetitions counts."
+        )
     wrong = sum(summary.verify.wrong_bytes for summary in summaries if summary.verify)
     if wrong:
         found.append(f"WRONG DATA: {format_bytes_rounded(wrong)} of what was read is not what was written.")
@@ -245,18 +252,27 @@ def metadata_check_line(summaries: Sequence[OperationSummary]) -> str:
     return f"What completed operations of metadata found was checked: {verdict}."
 
 
-def verification_line(summaries: Sequence[OperationSummary]) -> str:
-    """How much of what was read was checked, and with what result; empty where nothing was read."""
+def verification_line(run: Run, summaries: Sequence[OperationSummary]) -> str:
+    """How much data and how many files were checked, and the result; empty where nothing was read."""
     of_data = [summary for summary in summaries if not summary.case.is_metadata]
-    if not any("read" in summary.operation for summary in of_data):
+    files = [check.verify for check in file_checks(run) if check.verify]
+    checks = [*(summary.verify for summary in of_data if summary.verify), *files]
+    if not checks and not any("read" in summary.operation for summary in of_data):
         return ""
-    checks = [summary.verify for summary in of_data if summary.verify]
     checked = sum(check.checked_bytes for check in checks)
-    wrong = sum(check.wrong_bytes for check in checks)
     if not checked:
         return "The data that was read back was not checked."
-    verdict = "all of it was right" if not wrong else f"{format_bytes_rounded(wrong)} of it was wrong"
-    return f"{format_bytes_rounded(checked)} of read data was checked: {verdict}."
+    wrong = sum(check.wrong_bytes for check in checks)
+    findings = sum(check.mismatches for check in checks)
+    whole = plural(sum(check.files for check in files), "file")
+    outside = format_bytes_rounded(sum(check.outside_bytes for check in files))
+    parts = [
+        f"{format_bytes_rounded(checked)} read",
+        *([f"{whole} (sizes and {outside} outside the extents) checked"] if files else []),
+        f"{format_bytes_rounded(wrong) if wrong else '0 bytes'} wrong",
+        *([plural(findings, "finding")] if findings else []),
+    ]
+    return f"Data verified: {', '.join(parts)}."
 
 
 def digest_line(comparisons: Sequence[DigestComparison]) -> str:

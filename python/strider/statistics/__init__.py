@@ -8,7 +8,7 @@ from strider.statistics.ratio import MINIMUM_FOR_RATIO, Ratio, adjust, paired_ra
 from strider.statistics.spells import Spell, slow_spell
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
 from strider.statistics.stragglers import LastRank, Straggler, last_ranks, stragglers
-from strider.statistics.summary import CallSummary, OperationSummary, summarize
+from strider.statistics.summary import CallSummary, OperationSummary, file_checks, summarize
 
 __all__ = [
     "MINIMUM_FOR_RATIO",
@@ -28,6 +28,7 @@ __all__ = [
     "adjust",
     "compare_digests",
     "describe",
+    "file_checks",
     "last_ranks",
     "outliers",
     "overlaps",

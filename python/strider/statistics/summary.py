@@ -18,6 +18,9 @@ from strider.store.model import Arrivals, Case, Deadline, ErrorRow, NodeCounters
 
 MIB = 1 << 20
 
+#: What the engine calls the check of whole files at the end of a repetition.
+FILE_CHECK = "check"
+
 RateUnit = Literal["MiB/s", "op/s"]
 """What a rate counts: bytes, or of metadata operations on items."""
 WorkUnit = Literal["MiB", "operation"]
@@ -274,6 +277,11 @@ class OperationSummary:
         return _quantities(self.case).rate_unit
 
 
+def file_checks(run: Run) -> list[Sample]:
+    """The checks of whole files at the ends of repetitions."""
+    return [sample for sample in run.samples if sample.operation == FILE_CHECK]
+
+
 def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[OperationSummary]:
     """Summaries of a run's operations, in the order of the plan.
 
@@ -289,9 +297,12 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
     counted: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
     for node in counters:
         counted[node.case, node.operation].append(node)
+    wrong = {(one.case, one.repetition) for one in file_checks(run) if not one.valid}
     for sample in run.samples:
         if sample.measured:
-            samples[sample.case, sample.operation].append(sample)
+            # Files that do not hold what was written make the phases void that wrote and read them.
+            valid = sample.valid and (sample.case, sample.repetition) not in wrong
+            samples[sample.case, sample.operation].append(sample.model_copy(update={"valid": valid}))
     for error in run.errors:
         if error.case is not None and error.operation is not None:
             errors[error.case, error.operation].append(error)

@@ -252,6 +252,8 @@ class Verify(Record):
     checked_bytes: int
     wrong_bytes: int
     mismatches: int
+    outside_bytes: int = 0
+    files: int = 0
 
 
 class Part(Record):
@@ -540,6 +542,7 @@ class ErrorRow(Record):
     found: str | None = None
     mismatch_class: str | None = Field(default=None, alias="class")
     causes: list[Damage] | None = None
+    server: str | None = None
     count: int = 1
     remedy: str | None = None
 

@@ -20,7 +20,7 @@ _DEADLINE = (
     "requests_per_rank_min",
     "requests_per_rank_max",
 )
-_VERIFY = ("checked_bytes", "wrong_bytes", "mismatches")
+_VERIFY = ("checked_bytes", "wrong_bytes", "mismatches", "outside_bytes", "files")
 _PHASE_TIMES = (
     "start_s",
     "elapsed_s",

@@ -38,7 +38,13 @@ class EveryInterface : public testing::TestWithParam<Variant> {
 
   std::unique_ptr<File> open(const std::string& name, Access access, Creation creation, Place place = {},
                              std::uint64_t file_size = 16 * block) {
-    return interface_->open({folder_.file(name), access, creation, file_size, place, &group_});
+    return interface_->open({.path = folder_.file(name),
+                             .access = access,
+                             .creation = creation,
+                             .file_size = file_size,
+                             .place = place,
+                             .group = &group_,
+                             .verified = verified_});
   }
   /// Writes blocks of data that identifies itself, one request after the other.
   void write(File& file, std::initializer_list<std::uint64_t> blocks, const FileData& data) {
@@ -78,6 +84,7 @@ class EveryInterface : public testing::TestWithParam<Variant> {
   Group group_;
   Pages memory_{4 * block};
   std::unique_ptr<Interface> interface_;
+  bool verified_ = false;
   FileData data_{{1, 2, 3, 4}};
 };
 
@@ -255,6 +262,58 @@ TEST_P(EveryInterface, AShortFileIsAnErrorThatNamesTheOffset) {
   EXPECT_LE(error.details().offset, end);
   EXPECT_STRNE(error.what(), "");
   EXPECT_EQ(error_of([&] { file->read({{&beyond, 1}, memory_.data()}); }).details().offset, 20 * block);
+  file->close();
+}
+
+/// Of a file that is mounted and is nothing but its data.
+TEST_P(EveryInterface, AListBeyondTheEndIsAnErrorWhateverALibraryCounts) {
+  if (GetParam().entry->capabilities.own_format) return;
+  make_file("file", {0, 1, 2, 3, 4, 5, 6, 7});
+  const std::array<Extent, 2> first{{{0, 0, block}, {3 * block, 2 * block, block}}};
+  const std::array<Extent, 2> second{{{4 * block, 0, block}, {7 * block, 2 * block, block}}};
+  const std::uint64_t end = interface_->alignment() > 1 ? 7 * block : 8 * block - 300;
+  std::filesystem::resize_file(folder_.file("file"), end);
+  const auto file = interface_->open({.path = folder_.file("file"),
+                                      .file_size = 8 * block,
+                                      .group = &group_,
+                                      .shape = {.contiguous = false, .regular = true},
+                                      .regular = {first, 4 * block}});
+  file->read({first, memory_.data(), 0});
+  const IoError error = error_of([&] { file->read({second, memory_.data(), 1}); });
+  EXPECT_STRNE(error.what(), "");
+}
+
+TEST_P(EveryInterface, SaysHowLongAFileIs) {
+  const Capabilities& capabilities = GetParam().entry->capabilities;
+  verified_ = true;
+  make_file("file", {0, 1, 2});
+  const auto size = [&] {
+    const auto file = open("file", Access::read, Creation::existing);
+    const std::uint64_t bytes = file->size();
+    file->close();
+    return bytes;
+  };
+  const std::uint64_t written = (interface_->sizes_new_files() ? 16 : 3) * block;
+  EXPECT_GE(size(), written);
+  EXPECT_LE(size(), capabilities.own_format ? 16 * block : written);
+  const std::uint64_t on_disk = std::filesystem::file_size(folder_.file("file"));
+  std::filesystem::resize_file(folder_.file("file"), on_disk + 100);
+  EXPECT_EQ(size(), capabilities.own_format ? 16 * block : written + 100);
+  std::filesystem::resize_file(folder_.file("file"), on_disk - 300);
+  try {
+    EXPECT_LT(size(), written);
+  } catch (const IoError&) {  // a format may know by itself
+    EXPECT_TRUE(capabilities.own_format);
+  }
+}
+
+TEST_P(EveryInterface, ReadsPlainlyWhateverItsParametersSay) {
+  make_file("file", {0, 1, 2, 3});
+  const RequestShape plain{.contiguous = true, .regular = false, .plain = true};
+  EXPECT_NE(interface_->cooperation(plain), Cooperation::collective);
+  const auto file =
+      interface_->open({.path = folder_.file("file"), .file_size = 16 * block, .group = &group_, .shape = plain});
+  expect(*file, {2, 0, 3, 1, 2}, data_);
   file->close();
 }
 

@@ -46,6 +46,7 @@ class LazyFile final : public QueuedFile {
   void read(const Request&) override { FAIL() << "not queued"; }
   void sync() override {}
   void close() override {}
+  std::uint64_t size() override { return content.size(); }
 
   struct Submitted {
     Direction direction;

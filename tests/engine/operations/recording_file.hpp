@@ -43,6 +43,7 @@ class RecordingFile final : public File {
   }
   void sync() override { note("sync", {}); }
   void close() override { note("close", {}); }
+  std::uint64_t size() override { return content.size(); }
 
  private:
   void note(const std::string& call, const Request& request) {
@@ -84,6 +85,7 @@ class RecordingQueue final : public QueuedFile {
   void read(const Request& request) override { file.read(request); }
   void sync() override { file.sync(); }
   void close() override { file.close(); }
+  std::uint64_t size() override { return file.size(); }
   std::size_t in_flight() const { return slots_.size(); }
   bool fails_to_complete = false;  ///< the next time
   bool slow = false;               ///< requests are done only where they are waited for without a limit

@@ -176,6 +176,7 @@ struct NoFile final : File {
   void read(const Request&) override {}
   void sync() override {}
   void close() override {}
+  std::uint64_t size() override { return 0; }
 };
 
 /// Bounded from above by what the test itself measures: half of what it all takes. Minima of many, since the machine

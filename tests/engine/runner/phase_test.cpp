@@ -23,6 +23,7 @@ class PonderousFile final : public File {
   void read(const Request&) override {}
   void sync() override {}
   void close() override {}
+  std::uint64_t size() override { return 0; }
   Facts facts() const override {
     std::this_thread::sleep_for(time_for_facts);
     return {{"mood", "ponderous"}};
@@ -48,6 +49,7 @@ class EdgesFile final : public File {
   }
   void sync() override {}
   void close() override {}
+  std::uint64_t size() override { return kept().size(); }
 
  private:
   static std::vector<std::byte>& kept() {

@@ -36,13 +36,18 @@ def test_a_case_is_said_once_to_be_given_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        {"kind": "verify", "repetition": 0, "operation": "read"},
+        {"kind": "verify", "repetition": 2, "operation": "write"},
         {"repetition": 2, "operation": "read"},
         {"case": None},
     ],
 )
 def test_what_leaves_nothing_out_is_not_told(tmp_path: Path, error: dict[str, Any]) -> None:
     assert given_up(run_with(tmp_path, error)) == []
+
+
+def test_wrong_data_ends_its_case_after_the_repetition(tmp_path: Path) -> None:
+    (sentence,) = given_up(run_with(tmp_path, {"kind": "verify", "repetition": 0, "operation": "check"}))
+    assert sentence.startswith("Case 1 was given up after an error of check in repetition 0:")
 
 
 def test_many_cases_are_counted(tmp_path: Path) -> None:

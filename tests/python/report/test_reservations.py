@@ -73,7 +73,7 @@ def test_a_rate_that_may_be_anything_is_no_headline(tmp_path: Path) -> None:
 
 def test_nothing_read_needs_no_word_on_checks(tmp_path: Path) -> None:
     run = load(RunBuilder([CaseSpec(operations=["write"])]).write(tmp_path / "run"))
-    assert verification_line(summarize(run)) == ""
+    assert verification_line(run, summarize(run)) == ""
 
 
 def test_a_run_with_errors_is_not_just_complete(tmp_path: Path) -> None:

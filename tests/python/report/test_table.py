@@ -92,7 +92,7 @@ def test_a_condensed_table_names_each_pattern_once(tmp_path: Path) -> None:
 def test_a_verified_run_says_so(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(), CaseSpec(interface={"name": "mpiio"})])
     text = rendered(run, 200)
-    assert "768 MiB of read data was checked: all of it was right." in text
+    assert "Data verified: 768 MiB read, 0 bytes wrong." in text
     assert "through posix, mpiio compared by digest: all of them agree." in text
     reads = [row for row in as_rows(run) if row["operation"] == "read"]
     assert [(row["verify_checked_bytes"], row["verify_wrong_bytes"]) for row in reads] == [

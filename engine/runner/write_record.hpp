@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/case.hpp"
+#include "plan/seating.hpp"
+
+namespace strider {
+
+/// What the phases of a repetition have written to its files, alike on all ranks: what a whole file must hold follows
+/// from it. Sizes and offsets in bytes.
+class WriteRecord {
+ public:
+  WriteRecord(const Case& test, const Pattern& pattern, const Seating& seating, const Interface& interface);
+
+  /// What one rank has done in a phase.
+  struct Part {
+    std::uint64_t visits = 0;  ///< requests completed, in the order of its visits
+    std::uint64_t end = 0;     ///< behind the last byte that it wrote to its file
+  };
+  /// A phase with the case's pattern, by rank.
+  void written(std::uint64_t generation, std::vector<Part> parts);
+  /// All bytes of all files.
+  void prefilled(std::uint64_t generation);
+
+  /// What the interface may say of a file's size. Files of an own format may be larger than what was written.
+  struct Size {
+    std::uint64_t least = 0, most = 0;
+  };
+  Size size_of(std::uint64_t file) const;
+
+  /// Data of a generation in the requests that were visited, by rank of the case.
+  struct Layer {
+    std::uint64_t generation = 0;
+    std::vector<Part> parts;
+    bool complete = false;  ///< every rank has visited all of its requests
+    bool whole = false;     ///< it is every byte of every file
+  };
+  /// The newest first: a byte holds what the first one has that touches it.
+  const std::vector<Layer>& layers() const { return layers_; }
+  /// What is in bytes that no layer touches: data of this generation, otherwise zeros.
+  std::optional<std::uint64_t> prefill() const { return prefill_; }
+
+ private:
+  const Case& test_;
+  const Pattern& pattern_;
+  const Seating& seating_;
+  bool sizes_new_files_;
+  std::optional<std::uint64_t> prefill_;
+  std::vector<Layer> layers_;
+  std::vector<std::uint64_t> ends_;  ///< by file
+};
+
+}  // namespace strider
