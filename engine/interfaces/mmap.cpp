@@ -89,10 +89,10 @@ class MappedFile final : public File {
     }
     if (bytes_ == 0) return;
     const int protection = PROT_READ | (writes ? PROT_WRITE : 0);
-    void* address =
-        ::mmap(nullptr, bytes_, protection, MAP_SHARED | (options.populate ? MAP_POPULATE : 0), file_.get(), 0);
+    void* address = ::mmap(nullptr, bytes_, protection, MAP_SHARED, file_.get(), 0);
     if (address == MAP_FAILED) throw_errno("mmap", file_.path(), 0, bytes_);
     mapping_ = static_cast<std::byte*>(address);
+    if (options.populate) populate(writes);
     if (options.advice == MADV_NORMAL || ::madvise(mapping_, bytes_, options.advice) == 0) return;
     const int error = errno;
     unmap();
@@ -131,6 +131,20 @@ class MappedFile final : public File {
   std::uint64_t size() override { return size_of(file_); }
 
  private:
+  /// As MAP_POPULATE does, which tries for ever where a page cannot be read (seen with FUSE on Linux 6.18). A page that
+  /// is not there is told by the transfer that needs it.
+  void populate(bool writes) {
+#ifdef MADV_POPULATE_READ
+    if (::madvise(mapping_, bytes_, writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0 || errno != EINVAL) return;
+#endif
+    // Before Linux 5.14.
+    const int protection = PROT_READ | (writes ? PROT_WRITE : 0);
+    const int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+    if (::mmap(mapping_, bytes_, protection, flags, file_.get(), 0) != MAP_FAILED) return;
+    const int error = errno;
+    unmap();
+    throw IoError({"mmap", file_.path(), 0, bytes_, error});
+  }
   void unmap() {
     if (mapping_ != nullptr) ::munmap(std::exchange(mapping_, nullptr), bytes_);
   }

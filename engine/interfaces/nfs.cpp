@@ -4,6 +4,7 @@
 #include <sys/time.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -56,6 +57,46 @@ nfs_context* connect_to(const std::string& url, std::uint64_t timeout_s) {
   return known->get();
 }
 
+/// A transfer's result. libnfs says EFAULT of all that fails, and puts the server's reason into its text: "… failed
+/// with NFS3ERR_NOSPC(-28)"; it has the wrong number for a quota.
+std::int64_t named_result(nfs_context* context, std::int64_t result) {
+  if (result != -EFAULT) return result;
+  const std::string text = ::nfs_get_error(context);
+  if (text.find("NFS3ERR_DQUOT") != std::string::npos) return -EDQUOT;
+  const std::size_t begin = text.rfind("(-");
+  const int number = begin == std::string::npos ? 0 : std::atoi(text.c_str() + begin + 2);
+  return number > 0 ? -number : result;
+}
+
+/// A transfer that is waited for. libnfs's own waiting calls lose the reason of an error.
+class Transfer {
+ public:
+  explicit Transfer(nfs_context* context, std::byte* to = nullptr) : context_(context), to_(to) {}
+
+  /// `started`: what the call said that began it.
+  std::int64_t wait(int started) {
+    if (started < 0) return started;
+    while (!done_) {
+      pollfd socket{::nfs_get_fd(context_), static_cast<short>(::nfs_which_events(context_)), 0};
+      if (::poll(&socket, 1, poll_limit_ms) < 0 && errno != EINTR) return -errno;
+      if (::nfs_service(context_, socket.revents) < 0 && !done_) return -EIO;
+    }
+    return result_;
+  }
+  static void end(int moved, nfs_context* context, void* data, void* own) {
+    auto& self = *static_cast<Transfer*>(own);
+    if (moved > 0 && self.to_ != nullptr) std::memcpy(self.to_, data, static_cast<std::size_t>(moved));
+    self.result_ = named_result(context, moved);
+    self.done_ = true;
+  }
+
+ private:
+  nfs_context* context_;
+  std::byte* to_;
+  bool done_ = false;
+  std::int64_t result_ = 0;
+};
+
 struct NfsCalls : LibraryCalls {
   static constexpr const char* prefix = "nfs_";
   nfs_context* context = nullptr;
@@ -84,10 +125,12 @@ struct NfsCalls : LibraryCalls {
     return result;
   }
   std::int64_t pwrite(Handle handle, const std::byte* from, std::uint64_t length, std::uint64_t offset) const {
-    return ::nfs_pwrite(context, file(handle), offset, length, from);
+    Transfer transfer(context);
+    return transfer.wait(::nfs_pwrite_async(context, file(handle), offset, length, from, Transfer::end, &transfer));
   }
   std::int64_t pread(Handle handle, std::byte* to, std::uint64_t length, std::uint64_t offset) const {
-    return ::nfs_pread(context, file(handle), offset, length, to);
+    Transfer transfer(context, to);
+    return transfer.wait(::nfs_pread_async(context, file(handle), offset, length, Transfer::end, &transfer));
   }
   /// Not offered as a method: NFS has no such call.
   static std::int64_t pwritev(Handle, const iovec*, int, std::uint64_t) { return -EOPNOTSUPP; }
@@ -202,7 +245,7 @@ class NfsQueue final : public QueuedFile {
     const Part& part = *static_cast<const Part*>(own);
     if (moved > 0 && part.direction == Direction::read)
       std::memcpy(part.memory, data, std::min(static_cast<std::size_t>(moved), part.extent.length));
-    part.queue->end(part, moved);
+    part.queue->end(part, named_result(part.queue->context_, moved));
   }
   void end(const Part& part, std::int64_t moved) {
     --in_flight_;

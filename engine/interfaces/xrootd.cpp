@@ -3,6 +3,9 @@
 #include <XrdCl/XrdClFile.hh>
 #include <XrdCl/XrdClFileSystem.hh>
 #include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <system_error>
 
 #include "interfaces/completions.hpp"
 #include "interfaces/deadline.hpp"
@@ -25,8 +28,22 @@ constexpr std::uint64_t largest_piece = (std::uint64_t{2} << 20) - 16;
 constexpr auto owner_file = static_cast<XrdCl::Access::Mode>(kXR_ur | kXR_uw);
 constexpr auto owner_folder = static_cast<XrdCl::Access::Mode>(kXR_ur | kXR_uw | kXR_ux);
 
+constexpr std::string_view beyond_end = "illegal seek";  ///< a server's words for a list that goes past the file's end
+
+/// What a server says of an error that has no code of its own: the system's words, in small letters.
+int errno_of_text(const std::string& text) {
+  for (const int number : {ESTALE, EDQUOT, EINTR, EROFS, ETIMEDOUT, EFBIG, EINVAL}) {
+    std::string words = std::generic_category().message(number);
+    std::ranges::transform(words, words.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (text.find(words) != std::string::npos) return number;
+  }
+  return EIO;
+}
+
 int errno_of(const XRootDStatus& status) {
   if (status.IsOK()) return 0;
+  if (status.code == XrdCl::errErrorResponse && status.errNo == kXR_FSError)
+    return errno_of_text(status.GetErrorMessage());
   if (status.code == XrdCl::errErrorResponse) return XProtocol::toErrno(static_cast<int>(status.errNo));
   if (status.code == XrdCl::errOperationExpired || status.code == XrdCl::errSocketTimeout) return ETIMEDOUT;
   return status.code == XrdCl::errNotFound ? ENOENT : EIO;
@@ -37,7 +54,9 @@ IoError error_of(const XRootDStatus& status, const char* call, const std::string
                  std::uint64_t length = 0) {
   std::string text = status.ToStr();
   while (text.ends_with('\n') || text.ends_with(' ')) text.pop_back();
-  return {{std::string("XrdCl::") + call, file, offset, length, errno_of(status)}, text};
+  const bool ends = text.find(beyond_end) != std::string::npos;
+  if (ends) text = "the file ends before the last of these pieces: " + text;
+  return {{std::string("XrdCl::") + call, file, offset, length, ends ? 0 : errno_of(status)}, text};
 }
 
 void require(const XRootDStatus& status, const char* call, const std::string& file, std::uint64_t offset = 0,

@@ -26,7 +26,10 @@ void MpiBlockingFile::move_piece(Piece piece, const BlockingCall& call) {
     handle_.go_to(piece);
     MPI_Status status;
     const int code = call.function(handle_.get(), piece.offset, piece.memory, piece.count, piece.type, &status);
-    if (code != MPI_SUCCESS) throw_mpi(code, {call.name, handle_.name(), piece.file_offset, piece.bytes, 0});
+    if (code != MPI_SUCCESS) {
+      handle_.release_locks();
+      throw_mpi(code, {call.name, handle_.name(), piece.file_offset, piece.bytes, 0});
+    }
     const std::uint64_t bytes = bytes_moved(status);
     if (bytes >= piece.bytes) {
       if (&call == &read_) handle_.check_end(call.name, piece);

@@ -27,7 +27,7 @@ int nearest_errno(int error_class, const std::string& text) {
 }  // namespace
 
 int quoted_errno(const std::string& text) {
-  for (const int number : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ESTALE, EINVAL, ENOENT, EEXIST})
+  for (const int number : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ESTALE, EINTR, EINVAL, ENOENT, EEXIST, EIO})
     if (text.find(std::generic_category().message(number)) != std::string::npos) return number;
   return text.find("File does not exist") != std::string::npos ? ENOENT : 0;  // ROMIO's own words
 }

@@ -1,5 +1,8 @@
 #include "interfaces/mpi/handle.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -30,7 +33,7 @@ std::string driver_before_colon(const std::string& text) {
 }  // namespace
 
 MpiHandle::MpiHandle(const OpenRequest& request, std::string name, MpiOptions options, MPI_Info hints)
-    : name_(std::move(name)), options_(options), place_(request.place) {
+    : name_(std::move(name)), path_(request.path), options_(options), place_(request.place) {
   check_mpi(MPI_File_open(request.group->communicator, name_.c_str(), mode_of(request), hints, &file_), "MPI_File_open",
             name_);
   try {
@@ -78,6 +81,11 @@ void MpiHandle::close() {
   const int code = MPI_File_close(&file_);
   file_ = MPI_FILE_NULL;
   check_mpi(code, "MPI_File_close", name_);
+}
+
+void MpiHandle::release_locks() const {
+  const int any = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (any >= 0) ::close(any);
 }
 
 Facts MpiHandle::facts() const {

@@ -58,6 +58,9 @@ class MpiHandle {
   /// Throws where a read that MPI calls complete went beyond the end of the file. ROMIO claims that noncontiguous,
   /// collective and atomic reads moved all they should, and what it hands out is whatever was in its buffers.
   void check_end(const char* call, const Piece& piece);
+  /// Lets go of the locks of a transfer that failed: ROMIO keeps that of a window which it could not write, and other
+  /// ranks would wait for it for ever. All locks that a process has on a file end when it closes any descriptor of it.
+  void release_locks() const;
   /// The hints in force, and the driver where it is known.
   Facts facts() const;
 
@@ -82,6 +85,7 @@ class MpiHandle {
   static constexpr MPI_Offset nowhere = -1;
   MPI_File file_ = MPI_FILE_NULL;
   std::string name_;
+  std::string path_;
   MpiOptions options_;
   Place place_;
   bool size_tells_ = false;       ///< whether a read was complete: MPI's count does not
