@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build pages manual screenshots clang-tidy mutants promises constraints softroce clean
+.PHONY: help test lint format build pages manual screenshots clang-tidy mutants promises faults constraints softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -38,6 +38,10 @@ screenshots:
 clang-tidy:
 	@tools/setup.sh test >/dev/null
 	@.strider/venv/bin/run-clang-tidy.py -clang-tidy-binary $(CURDIR)/.strider/venv/bin/clang-tidy -quiet -extra-arg=-Wno-unknown-warning-option -p build/release '/(engine|listio)/.*\.cpp$$'
+
+## make faults       run every way of every interface on storage that damages, fails and delays; write docs/reference/faults.md (slow)
+faults:
+	@STRIDER_ENGINE=$$(STRIDER_REQUIRE_ALL=1 tools/setup.sh test) && export STRIDER_ENGINE && .strider/venv/bin/python tools/fault_matrix.py
 
 ## make mutants      plant small faults, one at a time, and name those that no test notices (slow)
 mutants:

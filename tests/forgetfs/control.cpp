@@ -45,6 +45,8 @@ Fault fault_of(std::istringstream& words) {
     else if (key == "range") fault.range = Range{std::stoull(value), std::stoull(value.substr(value.find('-') + 1))};
     else if (key == "amount") fault.amount = std::stoull(value);
     else if (key == "name") fault.name = value;
+    else if (key == "file") fault.file = std::stoull(value);
+    else if (key == "access") fault.read_only = value == "read-only";
     else throw std::invalid_argument("unknown: " + word);
   }
   return fault;

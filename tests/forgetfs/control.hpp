@@ -8,9 +8,8 @@ namespace forgetfs {
 
 /// Takes commands at a unix socket, one a connection, whatever happens to the mount:
 ///
-///   fault OP KIND [call=K] [range=BEGIN-END] [amount=N] [name=SUFFIX]     clear        faults
-///   cut     tear UNIT SEED     persist     dump now|disk FOLDER
-///   mark TEXT     events     erase
+///   fault OP KIND [call=K] [range=BEGIN-END] [amount=N] [name=PART] [file=K] [access=read-only]     clear faults cut
+///   tear UNIT SEED     persist     dump now|disk FOLDER mark TEXT     events     erase
 ///
 /// Answers with lines of JSON, if any, and "ok"; or with "error: " and what is wrong.
 class Control {

@@ -1,5 +1,7 @@
 #include "faults.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <map>
@@ -49,6 +51,15 @@ std::size_t flipped_at(const Fault& fault, const Call& call) {
   return (fault.within(call).begin - call.offset) + (fault.range ? 0 : fault.amount.value_or(0) % call.length);
 }
 
+/// Whether a write leaves some bytes as they are; behind the end of the file there are zeros.
+bool keeps(const Call& call, const Range& range) {
+  if (call.data == nullptr) return false;
+  const Bytes& now = call.node->now;
+  for (std::uint64_t place = range.begin; place < range.end; ++place)
+    if ((*call.data)[place - call.offset] != (place < now.size() ? now[place] : '\0')) return false;
+  return true;
+}
+
 }  // namespace
 
 bool is_kind(const std::string& word) { return errors.contains(word) || others.contains(word); }
@@ -64,13 +75,33 @@ Range Fault::within(const Call& call) const {
   return {std::max(range->begin, whole.begin), std::min(range->end, whole.end)};
 }
 
+void Faults::created(const Node& node) {
+  std::set<std::string> names;
+  for (const Fault& fault : faults_)
+    if (fault.file != 0 && node.path().find(fault.name) != std::string::npos) names.insert(fault.name);
+  for (const std::string& name : names) files_[name].push_back(node.number);
+}
+
+bool Faults::fits(const Fault& fault, const Call& call) const {
+  const bool syncs = fault.op == "sync" && (call.op == "fsync" || call.op == "fdatasync");
+  const bool opens = fault.op == "open" && call.op == "create";
+  if ((fault.op != call.op && !syncs && !opens) || call.path.find(fault.name) == std::string::npos) return false;
+  if (fault.file != 0) {
+    const auto files = files_.find(fault.name);
+    if (files == files_.end() || files->second.size() < fault.file || call.node == nullptr ||
+        files->second[fault.file - 1] != call.node->number)
+      return false;
+  }
+  if (fault.read_only && (call.flags & O_ACCMODE) != O_RDONLY) return false;
+  // A gap lies where no call goes: it is damaged beside any.
+  if (!fault.range || fault.kind == "gap" || (call.op != "read" && call.op != "write")) return true;
+  const Range range = fault.within(call);
+  return range.begin < range.end && !keeps(call, range);
+}
+
 std::optional<Fault> Faults::choose(const Call& call) {
   for (Fault& fault : faults_) {
-    if (fault.op != call.op || !call.path.ends_with(fault.name)) continue;
-    // A gap lies where no call goes: it is told with any.
-    const bool moves_data = call.op == "read" || call.op == "write";
-    if (fault.range && moves_data && fault.kind != "gap" && fault.within(call).begin >= fault.within(call).end)
-      continue;
+    if (!fits(fault, call)) continue;
     if (fault.call != 0 && ++fault.seen != fault.call) continue;
     ++fault.hits;
     return fault;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct Call {
   int flags = 0;        ///< of open
   bool stable = false;  ///< its own flags ask for stable data
   std::string path;
+  const Bytes* data = nullptr;  ///< of a write
 };
 
 struct Range {
@@ -29,7 +31,9 @@ struct Range {
 /// What goes wrong in a call.
 struct Fault {
   std::string op, kind;
-  std::string name;            ///< of files whose path ends so
+  std::string name;            ///< of files whose path has this in it
+  std::uint64_t file = 0;      ///< the k-th of those files that is created, from 1; 0: each
+  bool read_only = false;      ///< of files that were opened for reading
   std::uint64_t call = 0;      ///< the k-th of those that fit, from 1; 0: each
   std::optional<Range> range;  ///< calls that touch it, and the bytes that are meant
   std::optional<std::uint64_t> amount;
@@ -43,13 +47,21 @@ struct Fault {
 class Faults {
  public:
   void add(Fault fault) { faults_.push_back(std::move(fault)); }
-  void clear() { faults_.clear(); }
-  /// The first that fits a call, and counts it.
+  void clear() {
+    faults_.clear();
+    files_.clear();
+  }
+  /// A new file: its place among those of its kind.
+  void created(const Node& node);
+  /// The first that fits a call, and counts it. A write that brings to the bytes that are meant what is there already,
+  /// as a read-modify-write of others' bytes does, fits none: what was damaged is not damaged again.
   std::optional<Fault> choose(const Call& call);
   const std::vector<Fault>& all() const { return faults_; }
 
  private:
+  bool fits(const Fault& fault, const Call& call) const;
   std::vector<Fault> faults_;
+  std::map<std::string, std::vector<std::uint64_t>> files_;  ///< numbers of created files, by the name of a fault
 };
 
 /// Whether a word is a kind of fault; those of the operating system are named EIO, ENOSPC, …

@@ -32,6 +32,7 @@ void create_file(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t
     Ref node = make_named(store, request, call.node, name, S_IFREG | (mode & 07777U));
     if (node == nullptr && (file.flags & O_EXCL) != 0) return (void)fuse_reply_err(request, EEXIST);
     if (node == nullptr) node = call.node->names.at(name);
+    else store.faults.created(*node);
     const fuse_file_info made = opened(store, file);
     const fuse_entry_param entry = entry_of(store, node);
     fuse_reply_create(request, &entry, &made);
@@ -61,7 +62,9 @@ void write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::si
   call.flags = file->flags;
   // The kernel follows such a write with a sync, but for files that it does not cache.
   call.stable = store_of(request).options.caching == Caching::none && (file->flags & (O_SYNC | O_DSYNC)) != 0;
-  begin(request, call, [request, call, data = Bytes(from, from + length)](Store& store, const Fault* fault) mutable {
+  Bytes data(from, from + length);
+  call.data = &data;
+  begin(request, call, [request, call, data](Store& store, const Fault* fault) mutable {
     const std::size_t told =
         fault != nullptr && fault->kind == "short" ? std::max<std::size_t>(1, data.size() / 2) : data.size();
     data.resize(told);

@@ -13,9 +13,13 @@ namespace {
 void look_up(fuse_req_t request, fuse_ino_t parent, const char* name) {
   const Call call = call_on(request, "lookup", parent, name);
   begin(request, call, [request, call, name = std::string(name)](Store& store, const Fault*) {
+    const Ref above = call.node->parent.lock();
     const auto found = call.node->names.find(name);
-    if (found == call.node->names.end()) return (void)fuse_reply_err(request, ENOENT);
-    const fuse_entry_param entry = entry_of(store, found->second);
+    const bool named = found != call.node->names.end();
+    // A handle names its node as the folder "." of itself.
+    const Ref node = name == "." ? call.node : name == ".." ? above : named ? found->second : nullptr;
+    if (node == nullptr) return (void)fuse_reply_err(request, ENOENT);
+    const fuse_entry_param entry = entry_of(store, node);
     fuse_reply_entry(request, &entry);
   });
 }
@@ -136,24 +140,26 @@ void rename_node(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_i
         });
 }
 
-/// An open folder, with its names as they were then.
+/// An open folder, with its names as they were when it was read from the beginning.
 using Listing = std::vector<std::pair<std::string, Ref>>;
 Listing& listing_of(const fuse_file_info* file) { return *reinterpret_cast<Listing*>(file->fh); }
 
 void open_folder(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   const Call call = call_on(request, "opendir", number);
-  begin(request, call, [request, call, file = *file](Store&, const Fault*) {
+  begin(request, call, [request, file = *file](Store&, const Fault*) {
     fuse_file_info made = file;
-    auto* listing = new Listing{{".", call.node}, {"..", call.node}};
-    for (const auto& entry : call.node->names) listing->emplace_back(entry);
-    made.fh = reinterpret_cast<std::uint64_t>(listing);
+    made.fh = reinterpret_cast<std::uint64_t>(new Listing);
     fuse_reply_open(request, &made);
   });
 }
 
 void read_folder(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, fuse_file_info* file) {
   const Call call = call_on(request, "readdir", number);
-  begin(request, call, [request, size, offset, listing = &listing_of(file)](Store&, const Fault*) {
+  begin(request, call, [request, call, size, offset, listing = &listing_of(file)](Store&, const Fault*) {
+    if (offset == 0) {  // from the beginning, possibly once more
+      *listing = {{".", call.node}, {"..", call.node}};
+      for (const auto& entry : call.node->names) listing->emplace_back(entry);
+    }
     Bytes list(size);
     std::size_t used = 0;
     for (auto i = static_cast<std::size_t>(offset); i < listing->size(); ++i) {

@@ -26,11 +26,12 @@ void begin(fuse_req_t request, Call call, Act act) {
     store.events.push_back({call.op, call.path, call.offset, call.length, call.flags, fuse_req_ctx(request)->pid,
                             fault ? fault->kind : "", call.stable && !fault});
   }
+  if (call.node == nullptr) return (void)fuse_reply_err(request, ESTALE);
   const int error = fault ? error_of(fault->kind) : 0;
   if (error != 0) return (void)fuse_reply_err(request, error);
   const auto carry_out = [&store, call, fault, act = std::move(act)] {
     const std::scoped_lock lock(store.mutex);
-    if (fault && call.node != nullptr && call.op != "write") damage_file(*fault, *call.node);
+    if (fault && call.op != "write") damage_file(*fault, *call.node);
     act(store, fault ? &*fault : nullptr);
   };
   if (fault && fault->kind == "hang") return store.parking.hold(request, std::nullopt, carry_out);
@@ -77,6 +78,7 @@ void initialise(void* data, fuse_conn_info* connection) {
   const Store& store = *static_cast<Store*>(data);
   connection->max_write = 1 << 20;
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_ATOMIC_O_TRUNC);  // a truncation is a call of its own
+  connection->want |= connection->capable & FUSE_CAP_EXPORT_SUPPORT;    // for servers that open files by their handles
   if (store.options.caching == Caching::write_back) connection->want |= FUSE_CAP_WRITEBACK_CACHE;
 }
 

@@ -41,9 +41,8 @@ void Node::put(Piece piece) {
   if (!piece.truncates) {
     const std::uint64_t end = std::min<std::uint64_t>(now.size(), piece.offset + piece.data.size());
     if (old.size() < end) old.resize(end);
-    if (piece.offset < end)
-      std::copy(now.begin() + static_cast<std::ptrdiff_t>(piece.offset), now.begin() + static_cast<std::ptrdiff_t>(end),
-                old.begin() + static_cast<std::ptrdiff_t>(piece.offset));
+    for (std::uint64_t place = piece.offset; place < end; ++place)
+      if (now[place] != piece.data[place - piece.offset]) old[place] = now[place];
   }
   replay(now, piece);
   clock_gettime(CLOCK_REALTIME, &modified);
@@ -58,8 +57,13 @@ void Node::make_stable() {
 Tree::Tree(NameSync name_sync) : name_sync_(name_sync), root_(make(S_IFDIR | 0755, 0, 0)) { remember(root_); }
 
 Ref Tree::find(std::uint64_t number) const {
-  const auto found = known_.find(number);
-  return found == known_.end() ? nullptr : found->second;
+  const auto known = known_.find(number);
+  if (known != known_.end()) return known->second;
+  Ref found;  // forgotten by the kernel, and asked for by a handle (open_by_handle_at)
+  for_each([&](const Ref& node) {
+    if (node->number == number) found = node;
+  });
+  return found;
 }
 
 Ref Tree::make(mode_t mode, uid_t owner, gid_t group) {
@@ -76,9 +80,9 @@ Ref Tree::make(mode_t mode, uid_t owner, gid_t group) {
 
 void Tree::give_name(const Ref& folder, const std::string& name, const Ref& node) {
   folder->names[name] = node;
+  if (node->links++ > 0) return;  // a further link: known by its first name
   node->parent = folder;
   node->name = name;
-  ++node->links;
 }
 
 void Tree::take_name(const Ref& folder, const std::string& name) {
@@ -93,10 +97,11 @@ void Tree::remember(const Ref& node) {
 }
 
 void Tree::forget(std::uint64_t number, std::uint64_t lookups) {
-  const Ref node = find(number);
-  if (node == nullptr || node == root_) return;
+  const auto known = known_.find(number);
+  if (known == known_.end() || known->second == root_) return;
+  const Ref node = known->second;
   node->lookups -= std::min(node->lookups, lookups);
-  if (node->lookups == 0) known_.erase(number);
+  if (node->lookups == 0) known_.erase(known);
 }
 
 void Tree::sync(const Ref& node) {

@@ -36,7 +36,7 @@ struct Node {
   timespec accessed{}, modified{};
   std::map<std::string, std::string> attributes;
   Bytes now, disk;
-  Bytes old;               ///< what was in each place before the last write to it
+  Bytes old;               ///< what was in each place before it changed last
   std::vector<Piece> log;  ///< from `disk` to `now`
   Names names, stable_names;
   std::string target;          ///< of a symbolic link
@@ -61,7 +61,7 @@ class Tree {
  public:
   explicit Tree(NameSync name_sync);
   const Ref& root() const { return root_; }
-  /// The node of a number that the kernel knows.
+  /// The node of a number; nothing if it is gone.
   Ref find(std::uint64_t number) const;
   Ref make(mode_t mode, uid_t owner, gid_t group);
   void give_name(const Ref& folder, const std::string& name, const Ref& node);

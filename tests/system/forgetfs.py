@@ -92,32 +92,39 @@ class ForgetFs:
         span: tuple[int, int] | None = None,
         amount: int | None = None,
         name: str = "",
+        file: int | None = None,
+        read_only: bool = False,
     ) -> None:
         """Lets calls go wrong from now on.
 
         Args:
-            op: The call, as in `Event.op`.
+            op: The call, as in `Event.op`; `sync`: fsync and fdatasync;
+                `open`: create, too.
             kind: An error's name (EIO, ENOSPC, EDQUOT, ESTALE, EINTR, …), or a key of KINDS.
             call: The k-th call that matches, from 1; default: each.
             span: First byte and the one after the last: calls that touch them, and the bytes to damage. The
-                kernel cuts cached transfers into calls of any size, so only a span always hits the same bytes.
+                kernel cuts cached transfers into calls of any size: only a span hits the same bytes.
             amount: Bytes or milliseconds, by kind.
-            name: Suffix of the paths.
+            name: Part of the paths, from `/` at the mount point.
+            file: The k-th created file of those, from 1; default: each.
+            read_only: Only files opened with O_RDONLY: no read of a read-modify-write.
         """
         words = ["fault", op, kind]
         words += [f"call={call}"] if call is not None else []
         words += [f"range={span[0]}-{span[1]}"] if span is not None else []
         words += [f"amount={amount}"] if amount is not None else []
         words += [f"name={name}"] if name else []
+        words += [f"file={file}"] if file is not None else []
+        words += ["access=read-only"] if read_only else []
         self._command(" ".join(words))
 
     def clear(self) -> None:
         """Ends all faults; what hangs fails with EIO."""
         self._command("clear")
 
-    def hits(self) -> int:
-        """How many calls the faults have hit."""
-        return sum(fault["hits"] for fault in self._command("faults"))
+    def hits(self) -> list[int]:
+        """How many calls each fault has hit, in the order of `fault`."""
+        return [fault["hits"] for fault in self._command("faults")]
 
     def cut(self) -> None:
         """Loses data and names that are not stable; the programs that used them should be gone by then."""

@@ -52,11 +52,16 @@ def system_or_skip(name: str) -> System:
 
 
 @contextmanager
-def running(name: str) -> Iterator[Record]:
-    """A file system of the lab, up until the end; skips where it cannot be started."""
+def running(name: str, above: Path | None = None) -> Iterator[Record]:
+    """A file system of the lab, up until the end; skips where it cannot be started.
+
+    Args:
+        name: Of the file system.
+        above: Where its data is to lie, if that matters.
+    """
     system_or_skip(name)
     # Not a folder of pytest's: those are closed to the users that some servers run as.
-    parent = Path(tempfile.mkdtemp(prefix="strider-"))
+    parent = Path(tempfile.mkdtemp(prefix="strider-", dir=above))
     parent.chmod(0o755)
     with _taken_down(name, parent):
         words = strider_command("lab", "up", name, "--at", parent, "--json")

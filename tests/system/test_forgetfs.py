@@ -146,7 +146,7 @@ def test_reads_are_damaged_where_it_was_asked(
     forgetful.fault("read", kind, span=(8192, 16384), name="file")
 
     assert (place / "file").read_bytes() == expected(kind)
-    assert forgetful.hits() > 0
+    assert sum(forgetful.hits()) > 0
     assert (forgetful.dump(tmp_path / "image", "now") / "folder/file").read_bytes() == NEW
 
 

@@ -1,0 +1,145 @@
+"""Storage that damages, fails and hangs: it is found, has its right name, and ends the case, not the run."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import forgetfs
+from fault_stages import stage
+from faults import FAULTS, Way, read_results, run_row
+from faults_page import ABSENT, PAGE, needs_reason, page, unexplained
+from harness import DEADLINE_S, Json, descendants, read_events, strider_command
+from labs import Native
+from strider.engine import Engine
+
+SUITE = """
+[suite]
+name = "faults"
+clients = 2
+interleave = "none"
+stall_timeout = 4
+[[case]]
+name = "first"
+interface = "posix"
+pattern = "strided"
+transfer = "4KiB"
+count = 16
+repetitions = 1
+verify = "full"
+operations = ["write", "read"]
+[[case]]
+name = "second"
+interface = "posix"
+pattern = "strided"
+transfer = "4KiB"
+count = 16
+repetitions = 1
+verify = "full"
+operations = ["write", "read"]
+"""
+
+
+def run_suite(forgetful: forgetfs.ForgetFs, work: Path) -> tuple[int, str, list[Json]]:
+    """`strider run` on the mount: exit code, output, events. Nothing is left, on the mount or running."""
+    suite = work / "faults.toml"
+    suite.write_text(SUITE)
+    store = work / "store"
+    command = strider_command(
+        "run", suite, "--target", forgetful.mount, "--store", store, "--ceilings", "none"
+    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=work)
+    try:
+        output, _ = process.communicate(timeout=DEADLINE_S)
+    finally:
+        process.kill()
+    assert not descendants(process.pid)
+    events = [event for path in store.glob("*/events.jsonl") for event in read_events(path)]
+    return process.returncode, re.sub(r"\s+", " ", output), events
+
+
+@pytest.mark.parametrize("op", ["read", "open"])
+def test_what_hangs_ends_the_run_after_the_stall_timeout(engine: Engine, tmp_path: Path, op: str) -> None:
+    with forgetfs.mounted(engine, "direct") as forgetful:
+        # The last rank to come: rank 0 reports.
+        forgetful.fault(op, "hang", call=17 if op == "read" else 2, name="/case1.0")
+
+        code, output, events = run_suite(forgetful, tmp_path)
+
+        assert code == 3, output
+        assert "hangs in I/O" in output or "the file system hangs" in output
+        assert "stall_timeout" in output or "no sign of life" in output
+        assert events[-1]["event"] == "end"
+        assert events[-1]["status"] == "failed"
+        assert not list(forgetful.mount.iterdir())
+
+
+def test_wrong_data_ends_the_case_and_not_the_run(engine: Engine, tmp_path: Path) -> None:
+    with forgetfs.mounted(engine) as forgetful:
+        forgetful.fault("write", "zero", span=(4096, 4196), name="/case1.0")
+
+        code, output, events = run_suite(forgetful, tmp_path)
+
+        assert code == 1, output
+        (error,) = [event for event in events if event["event"] == "error"]
+        assert (error["case"], error["class"], error["offset"]) == (1, "zero", 4096)
+        assert "case1.0" in output
+        assert [
+            e["operation"] for e in events if e["event"] == "sample" and e["case"] == 2 and e["measured"]
+        ] == [
+            "write",
+            "read",
+        ]
+        assert events[-1]["status"] == "complete"
+        assert not list(forgetful.mount.iterdir())
+
+
+FEW = ["write flip", "lost tail", "damaged gap", "write ENOSPC", "read zero", "read ESTALE", "sync EIO"]
+"""What is tried with each interface in every run of the tests; `make faults` tries all of it."""
+SAMPLES: list[tuple[Way, str, list[str]]] = [
+    (Way("posix"), "direct", [fault.name for fault in FAULTS]),
+    (Way("posix", {"method": "sieve"}), "default", FEW),
+    (Way("posix", {"direct": True}), "write-back", FEW),
+    (Way("uring"), "default", FEW),
+    (Way("mmap"), "default", FEW),
+    (Way("mpiio"), "default", FEW),
+    (Way("hdf5"), "default", FEW),
+    (Way("listio"), "default", FEW),
+    (Way("nfs"), "default", FEW),
+    (Way("xrootd"), "default", FEW),
+]
+
+
+@pytest.mark.parametrize(
+    ("way", "mode", "names"), SAMPLES, ids=[f"{way.name} {mode}" for way, mode, _ in SAMPLES]
+)
+def test_a_sample_of_the_matrix_is_as_the_manual_says(
+    engine: Engine, tmp_path: Path, way: Way, mode: str, names: list[str]
+) -> None:
+    interface = Native(way.interface).require(engine)
+    faults = [fault for fault in FAULTS if fault.name in names]
+    with stage(engine, interface, mode) as here:
+        row = run_row(engine, tmp_path / "row", here, way, faults)
+
+    assert not row.spoilt
+    recorded = read_results()[way.interface][mode][way.name]
+    # What was found under its name since `make faults` ran is no mistake.
+    for name, text in row.texts().items():
+        assert text == recorded[name] or not needs_reason(text), name
+
+
+def test_every_interface_has_its_place_in_the_matrix(engine: Engine) -> None:
+    results = read_results()
+    for interface in engine.description.interfaces:
+        if interface.available and interface.capabilities["storage"]:
+            modes = results.get(interface.name, {})
+            assert modes or (interface.name, "") in ABSENT, f"make faults: {interface.name} has no results"
+
+
+def test_no_cell_without_its_right_name_lacks_a_reason() -> None:
+    assert unexplained(read_results()) == []
+
+
+def test_the_page_is_what_was_found() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(read_results()), "tools/fault_matrix.py --page"
