@@ -339,8 +339,10 @@ def run_row(engine: Engine, work: Path, stage: Stage, way: Way, faults: list[Fau
 
 
 def hangs(engine: Engine, way: Way, fault: Fault) -> bool:
-    """Whether a fault ends the whole run: an error of close within a collective call (see faults_page.py)."""
+    """Whether a fault can end the whole run: an error within a collective call (see faults_page.py)."""
     (interface,) = [each for each in engine.description.interfaces if each.name == way.interface]
+    if way.interface == "hdf5" and fault.name.startswith("write E"):
+        return True
     return fault.op == "flush" and interface.capabilities["collective"] is True
 
 

@@ -107,9 +107,9 @@ REASONS = [
     ),
     Reason("HDF5 reports a truncated file, without a number.", ("lost tail",), ("io!",), ("hdf5",)),
     Reason(
-        "Not explained yet: the second write failed, no error came up, and all data was right.",
+        "A failed write can leave the other ranks waiting in a collective call: the run ends, not the case.",
         ("write E",),
-        ("missed",),
+        (UNTRIED,),
         ("hdf5",),
     ),
 ]
