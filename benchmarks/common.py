@@ -22,9 +22,13 @@ def run_engine(cases: Iterable[Json], target: Path) -> list[Json]:
 
 
 def run_events(
-    cases: Iterable[Json], target: Path, further: Iterable[str] = (), path: Path | None = None
+    cases: Iterable[Json],
+    target: Path,
+    further: Iterable[str] = (),
+    path: Path | None = None,
+    around: Iterable[str] = (),
 ) -> list[Json]:
-    """The same with all events, with further options of the engine, and with the engine at a path."""
+    """The same with all events: further options of the engine, the engine at a path, words before the launcher."""
     engine = engines.Engine(path) if path else engines.find()
     numbered = [{"case": number, "repetitions": 1, **case} for number, case in enumerate(cases, 1)]
     ranks = max(case.get("clients", 1) for case in numbered)
@@ -43,7 +47,7 @@ def run_events(
             events,
             *further,
         ]
-        words = [engine.version.mpi.mpiexec, "-n", ranks, engine.path, "run", plan, *options]
+        words = [*around, engine.version.mpi.mpiexec, "-n", ranks, engine.path, "run", plan, *options]
         subprocess.run([str(word) for word in words], check=True)
         return [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
 

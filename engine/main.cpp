@@ -25,6 +25,8 @@ constexpr const char* usage =
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
     "           [--counters none|basic|all] [--ceilings none|all] [--timeline none|node|rank|auto]\n"
     "           [--timeline-interval SECONDS] [--remount PROGRAM [--remount ARGUMENT]...]\n"
+    "           [--marker required|unknown] [--confinement auto|required] [--confinement-probe FILE]\n"
+    "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
     "           [--until signal|input-closes] [--root DIR]\n";
 
@@ -145,6 +147,24 @@ TimelineOptions timeline_options(const Arguments& arguments) {
   return options;
 }
 
+ConfinementOptions confinement_options(const Arguments& arguments) {
+  const auto text = [&](const std::string& name, const std::string& otherwise) {
+    return arguments.options.contains(name) ? arguments.text(name) : otherwise;
+  };
+  const std::string wanted = text("confinement", "auto");
+  if (wanted != "auto" && wanted != "required")
+    throw InputError("confinement", "unknown --confinement " + wanted, "one of auto, required");
+  return {wanted == "required", text("confinement-probe", ""), text("unconfined", ""), text("wider", ""),
+          text("errands", "")};
+}
+
+RunFolder::Marker marker_option(const Arguments& arguments) {
+  const std::string text = arguments.options.contains("marker") ? arguments.text("marker") : "unknown";
+  if (text == "required") return RunFolder::Marker::required;
+  if (text == "unknown") return RunFolder::Marker::unknown;
+  throw InputError("marker", "unknown --marker " + text, "one of required, unknown");
+}
+
 int run(const Arguments& arguments) {
   RunOptions options;
   options.directory = arguments.text("directory");
@@ -155,6 +175,8 @@ int run(const Arguments& arguments) {
   options.ceilings = ceiling_scope(arguments);
   options.timelines = timeline_options(arguments);
   options.remount_command = arguments.remount_command;
+  options.marker = marker_option(arguments);
+  options.confinement = confinement_options(arguments);
   options.plan_file = arguments.plan;
   switch (run_plan(options)) {
     case RunResult::complete: return done;

@@ -23,11 +23,13 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "interfaces": {"core"},
     "measure": {"core"},
     "verify": {"core"},
+    "confinement": {"core"},
     "plan": {"core", "patterns", "trees", "interfaces"},
     "events": {"core", "interfaces", "measure", "verify", "plan"},
     "operations": {"core", "patterns", "trees", "interfaces", "measure", "verify", "plan"},
     "runner": {
         "core",
+        "confinement",
         "patterns",
         "trees",
         "interfaces",

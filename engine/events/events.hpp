@@ -24,6 +24,12 @@ struct NodeInfo {
   double clock_error_s = 0;
 };
 
+/// Whether the ranks are kept from writing outside of what the run may touch.
+struct Confinement {
+  std::string state;    ///< full, partly or none
+  std::string missing;  ///< what it lacks, or why there is none; empty where it is full
+};
+
 struct RunInfo {
   std::string run;
   std::string mpi_library;
@@ -32,6 +38,7 @@ struct RunInfo {
   std::string timer;
   double timer_cost_ns = 0;
   std::uint64_t data_seed = 0;
+  Confinement confinement;
 };
 
 /// Which phase an event is about.

@@ -235,7 +235,9 @@ void EventStream::run(const RunInfo& info) {
                       {"nodes", nodes},
                       {"timer", info.timer},
                       {"timer_cost_ns", info.timer_cost_ns},
-                      {"data_seed", std::to_string(info.data_seed)}}));
+                      {"data_seed", std::to_string(info.data_seed)},
+                      {"confinement",
+                       {{"state", info.confinement.state}, {"missing", info.confinement.missing}}}}));
 }
 
 void EventStream::case_begins(const PhaseName& name) {

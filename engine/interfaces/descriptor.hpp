@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/run_folder.hpp"
 
 namespace strider {
 
@@ -55,8 +56,9 @@ inline std::uint64_t size_of(const Descriptor& file) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-/// Removes a file; one that is not there is gone already.
-inline void remove_file(const std::string& path) {
+/// Removes a file, below a folder where there is one; a file that is not there is gone already.
+inline void remove_file(RunFolder* folder, const std::string& path) {
+  if (folder != nullptr) return folder->remove(path);
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
 }
 

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/extent.hpp"
 #include "core/parameter.hpp"
+#include "core/run_folder.hpp"
 #include "interfaces/directory.hpp"
 
 namespace strider {
@@ -111,6 +112,9 @@ struct Demand {
 class Interface {
  public:
   virtual ~Interface() = default;
+  /// All paths that follow are below this folder, which outlives the interface. Those that use the kernel's file system
+  /// open and remove files through it.
+  void work_in(RunFolder* folder) { folder_ = folder; }
   /// Reaches the storage behind the directory in which all files will be, before anything is measured. Throws IoError.
   virtual void connect(const std::string& /*directory*/) {}
   virtual std::unique_ptr<File> open(const OpenRequest& request) = 0;
@@ -130,6 +134,13 @@ class Interface {
   /// With OpenRequest::verified a new file has OpenRequest::file_size bytes at once; otherwise it ends behind the last
   /// byte written.
   virtual bool sizes_new_files() const { return false; }
+
+ protected:
+  /// Null where none was named.
+  RunFolder* folder() const { return folder_; }
+
+ private:
+  RunFolder* folder_ = nullptr;
 };
 
 struct Capabilities {

@@ -72,11 +72,11 @@ struct Options {
 
 class MappedFile final : public File {
  public:
-  MappedFile(const OpenRequest& request, const Options& options)
-      : file_(::open(request.path.c_str(),
-                     (request.access == Access::read ? O_RDONLY : O_RDWR) | O_CLOEXEC |
-                         (request.creation == Creation::create ? O_CREAT : 0),
-                     0600),
+  MappedFile(RunFolder* folder, const OpenRequest& request, const Options& options)
+      : file_(open_file(folder, request.path,
+                        (request.access == Access::read ? O_RDONLY : O_RDWR) |
+                            (request.creation == Creation::create ? O_CREAT : 0),
+                        0600),
               request.path),
         sync_(options.sync) {
     bytes_ = size_of(file_);
@@ -193,9 +193,9 @@ class Mmap final : public Interface {
                  settings.text("msync") == "async" ? MS_ASYNC : MS_SYNC} {}
 
   std::unique_ptr<File> open(const OpenRequest& request) override {
-    return std::make_unique<MappedFile>(request, options_);
+    return std::make_unique<MappedFile>(folder(), request, options_);
   }
-  void remove(const std::string& path) override { remove_file(path); }
+  void remove(const std::string& path) override { remove_file(folder(), path); }
   bool sizes_new_files() const override { return true; }
 
  private:

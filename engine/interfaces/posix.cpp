@@ -73,8 +73,8 @@ class PosixMover {
 
 class PosixFile final : public File {
  public:
-  PosixFile(const OpenRequest& request, int flags, const Options& options)
-      : file_(::open(request.path.c_str(), flags | O_CLOEXEC, 0600), request.path), mover_(file_, options, sieving_) {}
+  PosixFile(RunFolder* folder, const OpenRequest& request, int flags, const Options& options)
+      : file_(open_file(folder, request.path, flags, 0600), request.path), mover_(file_, options, sieving_) {}
 
   void write(const Request& request) override { mover_.write(request); }
   void read(const Request& request) override { mover_.read(request); }
@@ -120,16 +120,16 @@ class Posix final : public Interface {
   std::unique_ptr<File> open(const OpenRequest& request) override {
     const bool creates = request.creation == Creation::create;
     const int flags = options_.flags | access_flags(request.access, options_.method) | (creates ? O_CREAT : 0);
-    auto file = std::make_unique<PosixFile>(request, flags, options_);
+    auto file = std::make_unique<PosixFile>(folder(), request, flags, options_);
     if (creates && options_.preallocate && request.place.rank == 0) file->preallocate(request.file_size);
     if (request.depth == 1) return file;
     std::vector<ThreadedFile::Mover> movers;
     for (std::uint32_t i = 0; i < request.depth; ++i) movers.push_back(file->mover(options_));
     return std::make_unique<ThreadedFile>(std::move(file), std::move(movers));
   }
-  void remove(const std::string& path) override { remove_file(path); }
+  void remove(const std::string& path) override { remove_file(folder(), path); }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
-    return std::make_unique<PosixDirectory>(path);
+    return std::make_unique<PosixDirectory>(path, folder());
   }
   std::uint64_t alignment() const override { return (options_.flags & O_DIRECT) != 0 ? direct_alignment : 1; }
   std::uint32_t largest_depth() const override { return most_threads; }

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,12 +17,14 @@
 namespace strider {
 
 /// Metadata by the operating system's calls, relative to a descriptor of the directory. The calls that know no
-/// descriptor (truncate, chdir, extended attributes) get the whole path.
+/// descriptor (truncate, chdir, extended attributes) get a path that begins with the descriptor's entry in /proc, so
+/// that they reach the same directory whatever became of its path.
 class PosixDirectory final : public Directory {
  public:
-  explicit PosixDirectory(const std::string& path)
-      : top_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path),
-        whole_(std::filesystem::absolute(path).string() + '/'),
+  /// `folder`: it is opened below this one; null: wherever the path leads.
+  explicit PosixDirectory(const std::string& path, RunFolder* folder = nullptr)
+      : top_(open_file(folder, path, O_RDONLY | O_DIRECTORY), path),
+        whole_("/proc/self/fd/" + std::to_string(top_.get()) + '/'),
         way_(whole_.size()) {}
   ~PosixDirectory() override {
     if (home_ >= 0) ::close(home_);
@@ -140,7 +141,7 @@ class PosixDirectory final : public Directory {
   }
 
   Descriptor top_;
-  std::string whole_;  ///< does not depend on where the process is; up to `way_` the directory's own path
+  std::string whole_;  ///< does not depend on where the process is; up to `way_` the directory itself
   std::size_t way_;
   int home_ = -1;  ///< where the process was before its first change_directory
   alignas(dirent64) std::array<char, 65536> entries_;

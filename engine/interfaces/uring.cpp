@@ -108,11 +108,11 @@ int access_flags(Access access) {
 /// been moved yet.
 class UringFile final : public QueuedFile {
  public:
-  UringFile(const OpenRequest& request, const Options& options)
-      : file_(::open(request.path.c_str(),
-                     options.open_flags | access_flags(request.access) | O_CLOEXEC |
-                         (request.creation == Creation::create ? O_CREAT : 0),
-                     0600),
+  UringFile(RunFolder* folder, const OpenRequest& request, const Options& options)
+      : file_(open_file(folder, request.path,
+                        options.open_flags | access_flags(request.access) |
+                            (request.creation == Creation::create ? O_CREAT : 0),
+                        0600),
               request.path),
         ring_(entries_for(request), options.ring_flags),
         memory_(request.memory),
@@ -425,9 +425,9 @@ class Uring final : public Interface {
   explicit Uring(const Settings& settings) : options_(options_of(settings)) {}
 
   std::unique_ptr<File> open(const OpenRequest& request) override {
-    return std::make_unique<UringFile>(request, options_);
+    return std::make_unique<UringFile>(folder(), request, options_);
   }
-  void remove(const std::string& path) override { remove_file(path); }
+  void remove(const std::string& path) override { remove_file(folder(), path); }
   std::uint64_t alignment() const override { return (options_.open_flags & O_DIRECT) != 0 ? direct_alignment : 1; }
   std::uint32_t largest_depth() const override { return most_entries; }
   bool completes_within() const override { return true; }

@@ -37,15 +37,19 @@ enum class Caching { direct, buffered };
 /// A file that is gone with the object.
 class TemporaryFile {
  public:
-  TemporaryFile(const std::string& path, Caching caching)
-      : path_(path), descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | flags(caching), 0600)) {
-    if (descriptor_ < 0) fail("open");
-  }
+  TemporaryFile(const DeviceStreamOptions& options, Caching caching)
+      : path_(options.path),
+        folder_(options.folder),
+        descriptor_(open_file(folder_, path_, O_RDWR | O_CREAT | O_TRUNC | flags(caching), 0600)) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     ::close(descriptor_);
-    ::unlink(path_.c_str());
+    if (folder_ == nullptr) ::unlink(path_.c_str());
+    else try {
+        folder_->remove(path_);
+      } catch (const IoError&) {  // it goes with the folder
+      }
   }
   int get() const { return descriptor_; }
   const std::string& path() const { return path_; }
@@ -57,6 +61,7 @@ class TemporaryFile {
  private:
   static int flags(Caching caching) { return caching == Caching::direct ? O_DIRECT : 0; }
   std::string path_;
+  RunFolder* folder_;
   int descriptor_;
 };
 
@@ -128,7 +133,7 @@ std::string amount(const Moved& moved) {
 }
 
 DeviceStream measure_direct(const DeviceStreamOptions& options, std::uint64_t size) {
-  const TemporaryFile file(options.path, Caching::direct);
+  const TemporaryFile file(options, Caching::direct);
   const Moved written = move(file, options, Way::write, size, options.seconds);
   file.sync();
   const Moved read = move(file, options, Way::read, written.bytes, options.seconds);
@@ -137,8 +142,8 @@ DeviceStream measure_direct(const DeviceStreamOptions& options, std::uint64_t si
 }
 
 /// Drops the file's pages. False where some stay, or nobody can tell.
-bool dropped(const std::string& path) {
-  PageCache pages(path);
+bool dropped(const DeviceStreamOptions& options) {
+  PageCache pages(options.path, options.folder);
   pages.drop();
   std::optional<CachedPart> left = pages.look(PageCacheView::cachestat);
   if (!left) left = pages.look(PageCacheView::mincore);
@@ -146,7 +151,7 @@ bool dropped(const std::string& path) {
 }
 
 DeviceStream measure_buffered(const DeviceStreamOptions& options, std::uint64_t size) {
-  const TemporaryFile file(options.path, Caching::buffered);
+  const TemporaryFile file(options, Caching::buffered);
   const auto write = [&](std::uint64_t bytes) {
     const std::uint64_t begin = monotonic_ns();
     Moved moved = move(file, options, Way::write, bytes, options.seconds);
@@ -160,7 +165,7 @@ DeviceStream measure_buffered(const DeviceStreamOptions& options, std::uint64_t 
   const Moved written = fits > first.bytes ? write(std::min({size, fits, most_buffered_bytes})) : first;
   DeviceStream found{ceiling_of("write", "MiB/s", {written.mib_s()}, "fsync at the end, " + amount(written)),
                      untold("read", "direct I/O is not possible here, and the file stays in memory")};
-  if (!dropped(options.path)) return found;
+  if (!dropped(options)) return found;
   const Moved read = move(file, options, Way::read, written.bytes, options.seconds);
   found.read = ceiling_of("read", "MiB/s", {read.mib_s()}, "dropped from memory before, " + amount(read));
   return found;

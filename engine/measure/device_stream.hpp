@@ -4,12 +4,14 @@
 #include <functional>
 #include <string>
 
+#include "core/run_folder.hpp"
 #include "measure/ceiling.hpp"
 
 namespace strider {
 
 struct DeviceStreamOptions {
   std::string path;    ///< of the file that is made, and removed again
+  RunFolder* folder = nullptr;  ///< in which the file is
   double seconds = 0;  ///< for each direction
   /// So many streams may write to the same storage at once: they share what may be taken of the free space.
   std::size_t sharers = 1;

@@ -54,11 +54,14 @@ std::optional<std::uint64_t> mincore_pages(int descriptor, std::uint64_t size) {
 
 }  // namespace
 
-PageCache::PageCache(const std::string& path)
-    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOATIME)) {
-  // Only a file's owner may leave its access time alone.
-  if (descriptor_ < 0 && errno == EPERM) descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw IoError({"open", path_, 0, 0, errno});
+PageCache::PageCache(const std::string& path, RunFolder* folder) : path_(path), descriptor_(-1) {
+  try {
+    descriptor_ = open_file(folder, path, O_RDONLY | O_NOATIME);
+  } catch (const IoError& error) {
+    // Only a file's owner may leave its access time alone.
+    if (error.details().error_number != EPERM) throw;
+    descriptor_ = open_file(folder, path, O_RDONLY);
+  }
   struct stat status{};
   if (::fstat(descriptor_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
 }

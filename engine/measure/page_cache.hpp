@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "core/run_folder.hpp"
+
 namespace strider {
 
 /// How much of a file this node's kernel holds in memory.
@@ -19,7 +21,8 @@ enum class PageCacheView {
 /// A file's pages in this node's memory. Opens the file to read; throws IoError where that fails.
 class PageCache {
  public:
-  explicit PageCache(const std::string& path);
+  /// `folder`: the file is opened below it.
+  explicit PageCache(const std::string& path, RunFolder* folder = nullptr);
   PageCache(const PageCache&) = delete;
   PageCache& operator=(const PageCache&) = delete;
   ~PageCache();

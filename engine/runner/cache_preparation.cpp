@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "confinement/errands.hpp"
 #include "measure/page_cache.hpp"
 #include "runner/exchange.hpp"
 #include "runner/turn.hpp"
@@ -33,7 +34,7 @@ class Preparation {
   template <typename Action>
   void each(const std::vector<std::string>& paths, const Action& action) {
     for (const std::string& path : paths) try {
-        PageCache pages(path);
+        PageCache pages(path, context_.folder);
         action(pages);
       } catch (const IoError&) {
         ++mine_.value[Residue::refusals];
@@ -75,6 +76,11 @@ Sample::CachePreparation result_of(const char* policy, std::string action, const
   return result;
 }
 
+bool drop_pages_of_node(const RunContext& context) {
+  const ErrandResult result = ask_errand(context.errands, Errand::drop_caches);
+  return result.state == ErrandResult::State::no_process ? drop_all_pages() : result.state == ErrandResult::State::done;
+}
+
 bool some_left(const Residue& findings) {
   const std::optional<double> share = findings.cached_share();
   return share && *share > tolerated_share;
@@ -105,7 +111,7 @@ Sample::CachePreparation make_cold(const RunContext& context, MPI_Comm communica
   preparation.look(files.read);
   Residue left = preparation.share();
   if (some_left(left)) {
-    if (context.nodes.counts && drop_all_pages()) preparation.note_dropped_all();
+    if (context.nodes.counts && drop_pages_of_node(context)) preparation.note_dropped_all();
     if (preparation.share().value[Residue::dropped_all] > 0) action += ", drop_caches";
     preparation.look(files.read);
     left = preparation.share();

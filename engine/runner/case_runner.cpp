@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "confinement/errands.hpp"
+#include "confinement/remount.hpp"
 #include "runner/cache_preparation.hpp"
 #include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"
-#include "runner/remount.hpp"
 #include "runner/slices.hpp"
 #include "runner/turn.hpp"
 #include "runner/write_record.hpp"
@@ -36,7 +37,7 @@ class TransferTurn : private TurnOfCase {
   TurnOutcome run() {
     if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
     TurnOutcome outcome;
-    const auto refused = attempt([&] { interface_->connect(context_.directory); });
+    const auto refused = attempt([&] { connect(); });
     if (share("connect", refused, outcome)) return outcome;
     if (prepares_) step(Operation::prefill, slices_, outcome);
     for (const Operation operation : test_.operations) {
@@ -86,10 +87,18 @@ class TransferTurn : private TurnOfCase {
     const double stall_s = context_.stall_timeout_s;  // the others wait for it
     const double deadline_s = stall_s > 0 ? std::min(longest_s, stall_s / 2) : longest_s;
     std::optional<IoError> refused;
+    if (context_.folder != nullptr) context_.folder->release();
+    share("remount", refused, outcome);  // all ranks have let go of it
     // Once it runs it is left to its end, since the target would stay unmounted.
-    if (context_.nodes.counts && !interrupted())
-      refused = attempt([&] { remount(context_.remount_command, deadline_s); });
+    if (context_.nodes.counts && !interrupted()) refused = attempt([&] { remount_here(deadline_s); });
     return share("remount", refused, outcome);
+  }
+
+  void remount_here(double deadline_s) {
+    const ErrandResult result = ask_errand(context_.errands, Errand::remount, std::to_string(deadline_s));
+    if (result.state == ErrandResult::State::no_process) remount(context_.remount_command, deadline_s);
+    if (result.state == ErrandResult::State::refused)
+      throw IoError({"remount", context_.remount_command.front(), 0, 0, 0}, result.message, result.remedy);
   }
 
   using Purpose = PhaseTask::Purpose;
@@ -156,6 +165,7 @@ class TransferTurn : private TurnOfCase {
     if (!test_.interface->capabilities.storage) return;
     const Seat seat = seating_.seat(rank_);
     const auto error = attempt([&] {
+      if (context_.folder != nullptr) context_.folder->check();
       if (seat.place.rank == 0) interface_->remove(context_.directory + "/" + file_name(test_.number, seat.file));
     });
     share("remove", error, outcome);

@@ -94,6 +94,7 @@ void add_storage(const RunContext& context, int rank, std::size_t machines, Node
     found.write.about = found.read.about = context.storage.file_system + " is memory, there is no device below";
   } else {
     found = measure_device({.path = context.directory + "/ceiling." + std::to_string(rank),
+                            .folder = context.folder,
                             .seconds = device_seconds,
                             .sharers = machines,
                             .go_on = [] { return !interrupted(); }});

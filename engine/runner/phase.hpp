@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/run_folder.hpp"
 #include "events/events.hpp"
 #include "interfaces/directory.hpp"
 #include "measure/call_counter.hpp"
@@ -29,6 +30,9 @@ namespace strider {
 /// What every phase of a run needs to know.
 struct RunContext {
   std::string directory;
+  RunFolder* folder = nullptr;  ///< the same, open
+  bool confined = false;        ///< this rank
+  std::string errands;          ///< socket of the process that does what a confined rank may not
   std::uint64_t data_seed = 1;
   double stall_timeout_s = 600;
   std::uint64_t origin_ns = 0;  ///< start of the run on rank 0's clock

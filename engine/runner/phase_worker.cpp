@@ -8,6 +8,7 @@
 #include "measure/usage.hpp"
 #include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"
+#include "runner/outside.hpp"
 
 namespace strider {
 namespace {
@@ -72,7 +73,7 @@ Agreement::Wish PhaseWorker::agree(Wish mine) {
 }
 
 void PhaseWorker::note_error(const IoError& error) {
-  part_.errors.push_back(describe_error(error, rank_, context_.nodes.host));
+  part_.errors.push_back(describe_error(explained(error, context_), rank_, context_.nodes.host));
   alarm_.raise();
 }
 

@@ -96,8 +96,15 @@ constexpr std::uint64_t phases_per_turn = 512;
 class Runner {
  public:
   Runner(const MpiSession& session, const Plan& plan, const RunOptions& options)
-      : session_(session), plan_(plan), events_(session.rank() == 0 ? options.events : ""), schedule_(plan) {
+      : session_(session),
+        plan_(plan),
+        events_(session.rank() == 0 ? options.events : ""),
+        schedule_(plan),
+        folder_(options.directory, options.run, options.marker) {
     context_.directory = options.directory;
+    context_.folder = &folder_;
+    context_.confined = is_confined(options.confinement);
+    if (context_.confined) context_.errands = options.confinement.errands;
     context_.data_seed = options.data_seed;
     context_.stall_timeout_s = plan.stall_timeout_s;
     context_.counters = options.counters;
@@ -112,15 +119,18 @@ class Runner {
     context_.origin_ns = events_.origin_ns();
     broadcast(context_.origin_ns, MPI_COMM_WORLD, idle);
     try {
+      confinement_ = find_confinement(options.confinement, MPI_COMM_WORLD, {.stall_timeout_s = plan_.stall_timeout_s});
       look_around();
     } catch (const StallError& error) {
       if (session.rank() == 0) announce(options);  // as far as it is known: it is a run's first event
       stalled(error);
     }
     if (session.rank() == 0) announce(options);
+    refused_ = options.confinement.required && confinement_.state != "full";
   }
 
   RunResult run() {
+    if (refused_) return refuse();
     try {
       measure_ceilings_at(CeilingMoment::start);
       take_turns();
@@ -166,13 +176,28 @@ class Runner {
                  .nodes = context_.nodes.table,
                  .timer = std::string(context_.timer.name()),
                  .timer_cost_ns = context_.timer.cost_ns(),
-                 .data_seed = options.data_seed});
+                 .data_seed = options.data_seed,
+                 .confinement = confinement_});
+  }
+
+  /// Before anything was touched.
+  RunResult refuse() {
+    ErrorInfo info;
+    info.kind = "plan";
+    info.message = "the confinement that this run requires is not in force: " + confinement_.missing;
+    info.remedy = "strider doctor says what this machine has; --confine auto runs nevertheless";
+    if (session_.rank() == 0) {
+      events_.error(context_.current, info);
+      events_.end("failed");
+    }
+    return RunResult::failed;
   }
 
   void measure_ceilings_at(CeilingMoment moment) {
     if (ceilings_ == CeilingScope::none || share_flag(interrupted_)) return;
     const auto of_first = [this](std::uint32_t ranks) { return communicators_.of_first(ranks, session_.ranks()); };
     interrupted_ = measure_ceilings(context_, plan_, moment, of_first);
+    if (!context_.remount_command.empty()) folder_.release();
   }
 
   void take_turns() {
@@ -250,6 +275,9 @@ class Runner {
   const Plan& plan_;
   EventStream events_;
   Schedule schedule_;
+  RunFolder folder_;
+  Confinement confinement_;
+  bool refused_ = false;
   RunContext context_;
   Communicators communicators_;
   std::uint64_t turns_ = 0;

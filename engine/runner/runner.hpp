@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "measure/counter_sources.hpp"
+#include "runner/confinement_state.hpp"
 #include "runner/timeline_options.hpp"
 
 namespace strider {
@@ -18,7 +19,9 @@ struct RunOptions {
   std::string plan_file;
   std::string directory;  ///< Strider's own folder in the target; exists
   std::string run;        ///< the run's id
-  std::string events;     ///< file that rank 0 appends events to
+  RunFolder::Marker marker = RunFolder::Marker::unknown;
+  ConfinementOptions confinement;
+  std::string events;  ///< file that rank 0 appends events to
   std::uint64_t data_seed = 1;
   CounterScope counters = CounterScope::all;
   CeilingScope ceilings = CeilingScope::none;

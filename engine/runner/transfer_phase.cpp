@@ -97,6 +97,8 @@ void TransferWorker::open_file() {
   const bool creates = task_.operation == Operation::write || task_.operation == Operation::prefill;
   std::vector<Extent> first(shape_.regular ? task_.pattern->extents(seat_.place, 0) : 0);
   if (shape_.regular) task_.pattern->fill_request(seat_.place, 0, first);
+  // Libraries that open by path are not kept from following it elsewhere.
+  if (context_.folder != nullptr) context_.folder->check();
   const std::uint64_t begin = monotonic_ns();
   file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_.number, seat_.file),
                                  .access = access,

@@ -28,7 +28,7 @@ class TreeTurn : private TurnOfCase {
     if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
     TurnOutcome outcome;
     const auto error = attempt([&] {
-      interface_->connect(context_.directory);
+      connect();
       directory_ = interface_->open_directory(context_.directory);
     });
     if (share("open", error, outcome)) return outcome;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "runner/exchange.hpp"
+#include "runner/outside.hpp"
 
 namespace strider {
 namespace {
@@ -38,7 +39,19 @@ TurnOfCase::TurnOfCase(RunContext& context, const Case& test, std::uint64_t repe
       interface_(test.interface->make(test.interface_settings)),
       seating_(test.sharing, test.clients,
                test.sharing.kind == SharingKind::per_node ? nodes_of(communicator, context.nodes)
-                                                          : std::vector<std::uint32_t>{}) {}
+                                                          : std::vector<std::uint32_t>{}) {
+  interface_->work_in(context.folder);
+}
+
+TurnOfCase::~TurnOfCase() {
+  // Ranks without a part in the next case would keep the target from being unmounted.
+  if (!context_.remount_command.empty() && context_.folder != nullptr) context_.folder->release();
+}
+
+void TurnOfCase::connect() {
+  if (context_.folder != nullptr) context_.folder->check();
+  interface_->connect(context_.directory);
+}
 
 void TurnOfCase::complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const {
   task.test = &test_;
@@ -73,7 +86,7 @@ bool TurnOfCase::share(const char* step, const std::optional<IoError>& mine, Tur
   if (who == nobody) return false;
   outcome.failed = true;
   ErrorRecord record{};
-  if (who == rank) record = describe_error(*mine, rank, context_.nodes.host);
+  if (who == rank) record = describe_error(explained(*mine, context_), rank, context_.nodes.host);
   if (who == rank && rank != 0) send(std::span(&record, 1), 0, shared_error_tag, communicator_, waiting);
   if (rank != 0) return true;
   if (who != 0) receive(std::span(&record, 1), who, shared_error_tag, communicator_, waiting);

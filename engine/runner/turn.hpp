@@ -39,6 +39,11 @@ class TurnOfCase {
  protected:
   TurnOfCase(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
              const Schedule& schedule);
+  TurnOfCase(const TurnOfCase&) = delete;
+  TurnOfCase& operator=(const TurnOfCase&) = delete;
+  ~TurnOfCase();
+  /// Sees that the run's folder is where it was, and reaches the storage behind it. Throws IoError.
+  void connect();
   PhaseName name_of_phase(std::string operation) const {
     return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
   }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from strider.engine import Engine
+from strider.launch.confinement import support
 
 DEADLINE_S = 60
 _ADDRESS = re.compile(r"open http://127\.0\.0\.1:(\d+)(/enter\?token=\S+)")
@@ -59,6 +60,8 @@ class Server:
         self.allowed.mkdir(parents=True, exist_ok=True)
         command = ["-m", "strider", "serve", "--allow", str(self.allowed), "--store", str(self.store)]
         limited = ["prlimit", f"--nofile={self.files}:{self.files}"] if self.files else []
+        # Without Landlock no run of the page would start.
+        command += ["--confine", "auto"] if support(self.engine).reason else []
         self.process = subprocess.Popen(
             [*limited, sys.executable, "-I", *command],
             stderr=subprocess.PIPE,

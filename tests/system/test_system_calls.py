@@ -23,7 +23,7 @@ def trace(engine: Engine, document: Json, work: Path, strace: str) -> tuple[Call
     """Runs a plan under strace; the calls on its files, and the whole trace."""
     log = work / "trace"
     wrap = [strace, "-ff", "-y", "-s", "0", "-e", "signal=none", "-o", str(log)]
-    wrap += ["-e", "trace=pread64,pwrite64,openat,fsync,fallocate,unlink"]
+    wrap += ["-e", "trace=pread64,pwrite64,openat,openat2,fsync,fallocate,unlink"]
     done = run_engine(engine, document, work, wrap)
     assert done.returncode == 0, done.stderr
     assert not list(done.directory.iterdir())
@@ -105,8 +105,8 @@ def test_data_is_synced_as_often_as_asked(
 @pytest.mark.parametrize(
     ("option", "sign"),
     [
-        ("interface_direct", r"openat\(.*case1\.0.*O_DIRECT"),
-        ("interface_dsync", r"openat\(.*case1\.0.*O_DSYNC"),
+        ("interface_direct", r"openat2?\(.*case1\.0.*O_DIRECT"),
+        ("interface_dsync", r"openat2?\(.*case1\.0.*O_DSYNC"),
         ("interface_preallocate", r"fallocate\(.*case1\.0>, 0, 0, 32768\) += 0"),
     ],
 )

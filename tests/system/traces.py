@@ -16,7 +16,7 @@ WRITES = ("pwrite64", "pwritev", "pwritev2", "write", "writev")
 SYNCS = ("fsync", "fdatasync", "msync", "sync_file_range", "syncfs", "sync")
 STRACE_OPTIONS = (
     *("-ff", "-y", "-ttt", "-T", "-s", "40", "-e", "signal=none"),
-    *("-e", "trace=openat,open_by_handle_at," + ",".join(WRITES + SYNCS)),
+    *("-e", "trace=openat,openat2,open_by_handle_at," + ",".join(WRITES + SYNCS)),
 )
 
 LINE = re.compile(

@@ -29,7 +29,9 @@ int nearest_errno(int error_class, const std::string& text) {
 int quoted_errno(const std::string& text) {
   for (const int number : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ESTALE, EINTR, EINVAL, ENOENT, EEXIST, EIO})
     if (text.find(std::generic_category().message(number)) != std::string::npos) return number;
-  return text.find("File does not exist") != std::string::npos ? ENOENT : 0;  // ROMIO's own words
+  // ROMIO's own words.
+  if (text.find("Access denied to file") != std::string::npos) return EACCES;
+  return text.find("File does not exist") != std::string::npos ? ENOENT : 0;
 }
 
 void throw_mpi(int code, IoError::What what) {

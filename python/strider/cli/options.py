@@ -102,6 +102,23 @@ RemountOption = Annotated[
         'cache = "cold" reads. Words are split as a shell does, but no shell is run.',
     ),
 ]
+ConfineOption = Annotated[
+    str,
+    typer.Option(
+        "--confine",
+        metavar="auto|require|off",
+        help="Keep the ranks from writing outside of the run's folder: if the kernel can (auto), or else run "
+        "not at all (require).",
+    ),
+]
+WithinOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--within",
+        metavar="DIR",
+        help="Refuse a target that is not this directory or below it, links followed. May be repeated.",
+    ),
+]
 StoreOption = Annotated[
     Path | None,
     typer.Option(

@@ -3,6 +3,7 @@
 from strider.cli.options import (
     CeilingsOption,
     ClientsOption,
+    ConfineOption,
     CountersOption,
     JsonOption,
     LauncherOption,
@@ -16,6 +17,7 @@ from strider.cli.options import (
     TargetOption,
     TimelineIntervalOption,
     TimelineOption,
+    WithinOption,
 )
 from strider.cli.running import RunOptions, run_suite
 
@@ -33,6 +35,8 @@ def run(
     timeline: TimelineOption = "auto",
     timeline_interval: TimelineIntervalOption = "100ms",
     remount_command: RemountOption = None,
+    confine: ConfineOption = "auto",
+    within: WithinOption = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -62,5 +66,7 @@ def run(
         ceilings,
         observe,
         observe_engine,
+        confine,
+        within or [],
     )
     run_suite(locate(suite), options)

@@ -47,6 +47,8 @@ class RunOptions:
         ceilings: Whether the machine's ceilings are measured first.
         observe: Hosts to observe over ssh, as typed, or None.
         observe_engine: The engine over there.
+        confine: Whether the ranks are confined.
+        within: Directories in one of which the target has to be.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -63,6 +65,8 @@ class RunOptions:
     ceilings: str = "all"
     observe: str | None = None
     observe_engine: str = "strider-engine"
+    confine: str = "auto"
+    within: list[Path] = field(default_factory=list)
 
 
 def run_suite(file: Path, options: RunOptions) -> None:
@@ -86,7 +90,16 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from rich.console import Console
 
     from strider import engine as engines
-    from strider.launch import Observing, choose_display, execute, interruptions, remount_words, watching
+    from strider.launch import (
+        Bounds,
+        Observing,
+        choose_display,
+        execute,
+        interruptions,
+        remount_words,
+        watching,
+        wish_of,
+    )
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
@@ -101,6 +114,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
         options.ceilings,
         Observing.of(options.observe, options.observe_engine),
     )
+    bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
     checked = check(build(document, engine.description, changes), engine)
@@ -109,7 +123,9 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
     folder = store(options.store)
     with interruptions() as interrupted:
-        outcome = execute(checked, engine, launcher, folder, display, console, interrupted, watched, remount)
+        outcome = execute(
+            checked, engine, launcher, folder, display, console, interrupted, watched, remount, bounds
+        )
         _print_errors(outcome, checked.suite.plan, console)
         complete = True
         # After an interruption the user waits for the prompt; the report can be drawn at any time.

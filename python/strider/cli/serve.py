@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from strider.cli.options import StoreOption
+from strider.cli.options import ConfineOption, StoreOption
 
 
 def serve(
@@ -36,6 +36,7 @@ def serve(
             help="Listen on a unix socket of this path instead, which only you may use.",
         ),
     ] = None,
+    confine: ConfineOption = "require",
     store: StoreOption = None,
 ) -> None:
     """Serve a web page: configure suites, see what they mean, run, watch and compare them.
@@ -47,10 +48,11 @@ def serve(
     """
     from strider import engine as engines
     from strider.engine import Engine
+    from strider.launch import wish_of
     from strider.launch.rundir import store as store_of
     from strider.web import server
     from strider.web.site import ENGINE_DEADLINE_S, Site, allowed_directories
 
     found = Engine(engines.find().path.resolve(), ENGINE_DEADLINE_S)
-    site = Site(found, store_of(store).absolute(), allowed_directories(allow))
+    site = Site(found, store_of(store).absolute(), allowed_directories(allow), wish_of(confine))
     server.serve(site, socket or port, lambda line: print(f"strider: {line}", file=sys.stderr, flush=True))

@@ -60,6 +60,9 @@ def show(
     console = output()
     title = f"{loaded.id}: {status_text(loaded)}, {loaded.info.started}, target {loaded.info.directory}"
     console.print(title, highlight=False, markup=False, soft_wrap=True)
+    if loaded.start and loaded.start.confinement:
+        line = f"confinement: {loaded.start.confinement.in_words}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     if limits:
         from strider.report import limits_table
 

@@ -120,6 +120,7 @@ def _facts_of(run: Run) -> list[tuple[str, str]]:
         ("number of nodes", str(len(start.nodes)) if start.nodes else ""),
         ("engine", start.engine),
         ("timer", start.timer),
+        ("confinement", start.confinement.state if start.confinement else ""),
     ]
 
 

@@ -6,6 +6,7 @@ A group of checks per file; each yields diagnoses and changes nothing. A new gro
 
 from pathlib import Path
 
+from strider.doctor.confinement import check_confinement
 from strider.doctor.diagnosis import Diagnosis
 from strider.doctor.engine import check_engine
 from strider.doctor.hardware import check_hardware
@@ -21,5 +22,5 @@ def diagnose(target: Path | None) -> list[Diagnosis]:
     Args:
         target: A directory that is to be measured, or None.
     """
-    diagnoses = [*check_engine(), *check_hardware(), *check_libraries()]
+    diagnoses = [*check_engine(), *check_confinement(), *check_hardware(), *check_libraries()]
     return [*diagnoses, *check_target(target)] if target else diagnoses

@@ -4,15 +4,17 @@
 them for the progress display, passes interruptions on, and cleans up after an engine that could not do so.
 """
 
+from strider.launch.confinement import wish_of
 from strider.launch.display import Display, choose_display
 from strider.launch.observers import Observing
 from strider.launch.preflight import Finding, check_target
 from strider.launch.process import Interruptions, interruptions
 from strider.launch.remount import remount_words
-from strider.launch.runner import Outcome, execute
+from strider.launch.runner import Bounds, Outcome, execute
 from strider.launch.watching import Watching, watching
 
 __all__ = [
+    "Bounds",
     "Display",
     "Finding",
     "Interruptions",
@@ -25,4 +27,5 @@ __all__ = [
     "interruptions",
     "remount_words",
     "watching",
+    "wish_of",
 ]

@@ -10,6 +10,8 @@ import os
 import shutil
 import socket
 import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -32,12 +34,34 @@ class Folder:
         run: The run it was made for.
         device: Device of its file system.
         inode: Its number there; None where a remount may have changed both, and the marker alone tells.
+        target: Descriptor of the directory above it, while whoever made it keeps that open; None where its
+            path has to be followed.
     """
 
     path: Path
     run: str
     device: int
     inode: int | None
+    target: int | None = None
+
+    def open(self) -> int:
+        """Opens it, not to read but to name it to the kernel; the caller closes.
+
+        Raises:
+            StriderError: It is not there any more, or another one is.
+        """
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
+        try:
+            opened = os.open(self.path if self.target is None else self.path.name, flags, dir_fd=self.target)
+        except OSError as error:
+            raise StriderError(f"cannot open {self.path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        status = os.fstat(opened)
+        if self.inode is not None and (status.st_dev, status.st_ino) != (self.device, self.inode):
+            os.close(opened)
+            raise StriderError(
+                f"{self.path} is not the folder that was made for this run", ExitCode.CANNOT_RUN
+            )
+        return opened
 
 
 @dataclass(frozen=True)
@@ -65,24 +89,48 @@ class Marker:
         return not self.start or self.start == start_ticks(self.pid)
 
 
-def create(target: Path, run: str) -> Folder:
+def create(target: Path, run: str, descriptor: int | None = None) -> Folder:
     """Makes `target/strider-RUN` for the user alone, with a marker that says whose it is.
+
+    Args:
+        target: The directory to be measured.
+        run: The run.
+        descriptor: The target, open: then it is this directory, wherever its path leads by now.
 
     Raises:
         StriderError: It cannot be made, or something of that name exists already.
     """
     path = target / f"{PREFIX}{run}"
     try:
-        path.mkdir(mode=0o700)
-        try:
-            _mark(path, run)
-        except OSError:
-            shutil.rmtree(path)
-            raise
-        status = path.lstat()
+        with _opened(target, descriptor) as above:
+            status = _make(path.name, run, above)
     except OSError as error:
         raise StriderError(f"cannot make {path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
-    return Folder(path, run, status.st_dev, status.st_ino)
+    return Folder(path, run, status.st_dev, status.st_ino, descriptor)
+
+
+@contextmanager
+def _opened(target: Path, descriptor: int | None) -> Iterator[int]:
+    """A descriptor of the target, for as long as it is needed."""
+    opened = os.open(target, os.O_PATH | os.O_DIRECTORY) if descriptor is None else os.dup(descriptor)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _make(name: str, run: str, above: int) -> os.stat_result:
+    os.mkdir(name, mode=0o700, dir_fd=above)
+    own = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+    try:
+        status = os.fstat(own)
+        _mark(own, run)
+    except OSError:
+        shutil.rmtree(name, dir_fd=above)
+        raise
+    finally:
+        os.close(own)
+    return status
 
 
 def read(path: Path, target: int) -> tuple[Folder | None, Marker | None]:
@@ -129,10 +177,16 @@ def remove_counting(folder: Folder, progress: Progress | None = None) -> Removal
         folder: The folder.
         progress: Is told from time to time how many entries are gone.
     """
-    try:
-        target = os.open(folder.path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        return Removal(problems=[f"{folder.path.parent}: {error.strerror}"])
+    with ExitStack() as stack:
+        try:
+            target = stack.enter_context(_opened(folder.path.parent, folder.target))
+        except OSError as error:
+            return Removal(problems=[f"{folder.path.parent}: {error.strerror}"])
+        return _remove_from(folder, target, progress)
+
+
+def _remove_from(folder: Folder, target: int, progress: Progress | None) -> Removal:
+    """The same, with what is in the way as a problem."""
     try:
         return _remove_in(folder, target, progress)
     except FileNotFoundError:
@@ -142,8 +196,6 @@ def remove_counting(folder: Folder, progress: Progress | None = None) -> Removal
         return Removal()
     except OSError as error:
         return Removal(problems=[f"cannot remove {folder.path}: {error.strerror}"])
-    finally:
-        os.close(target)
 
 
 def _remove_in(folder: Folder, target: int, progress: Progress | None) -> Removal:
@@ -179,9 +231,10 @@ def _holds_more_than_the_marker(opened: int) -> bool:
         return any(entry.name != MARKER for entry in entries)
 
 
-def _mark(path: Path, run: str) -> None:
+def _mark(own: int, run: str) -> None:
     marker = Marker(run, socket.gethostname(), os.getpid(), boot_id(), start_ticks(os.getpid()))
-    with (path / MARKER).open("x", encoding="utf-8") as file:
+    made = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=own)
+    with os.fdopen(made, "w", encoding="utf-8") as file:
         file.write(json.dumps(asdict(marker)) + "\n")
 
 

@@ -11,6 +11,7 @@ from types import FrameType
 
 from strider import signals
 from strider.errors import ExitCode, StriderError
+from strider.launch.confinement import Confinement
 from strider.launch.launchers import Launcher
 
 _PR_SET_PDEATHSIG = 1
@@ -57,7 +58,9 @@ class EngineProcess:
         self.process.wait()
 
 
-def start(launcher: Launcher, ranks: int, program: list[str], log: Path) -> EngineProcess:
+def start(
+    launcher: Launcher, ranks: int, program: list[str], log: Path, confined: Confinement | None = None
+) -> EngineProcess:
     """Starts a program on a number of ranks, away from the terminal's Ctrl-C; its output goes to `log`.
 
     The launcher is asked to end when this process dies, even if nothing was left to do so (SIGKILL).
@@ -65,16 +68,18 @@ def start(launcher: Launcher, ranks: int, program: list[str], log: Path) -> Engi
     Raises:
         StriderError: The launcher does not start.
     """
-    environment: Mapping[str, str] = {**os.environ, **launcher.environment}
+    confined = confined or Confinement()
+    environment: Mapping[str, str] = {**os.environ, **launcher.environment, **confined.environment}
     try:
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [*launcher.command(ranks), *program],
+                [*confined.around, *launcher.command(ranks), *program],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
+                pass_fds=confined.descriptors,
                 preexec_fn=_leash(),  # safe: this process has one thread
             )
     except OSError as error:

@@ -93,7 +93,12 @@ def create(runs: Path, run: str, plan_json: str, suite_text: str, info: dict[str
 
 
 def seal(
-    directory: RunDirectory, ended: datetime, status: str, exit_code: int, leftover: str | None = None
+    directory: RunDirectory,
+    ended: datetime,
+    status: str,
+    exit_code: int,
+    leftover: str | None = None,
+    confinement: Json = None,
 ) -> None:
     """Completes `run.json` at the end of the run; the new text replaces the old one in one step.
 
@@ -103,12 +108,14 @@ def seal(
         status: How it ended.
         exit_code: The exit code of the command.
         leftover: Why something of Strider's is still in the target; None where it is clean.
+        confinement: What the ranks found of their confinement; None where they did not come to that.
 
     Raises:
         OSError: The store takes no more; `run.json` is as it was.
     """
     info = json.loads(directory.info.read_text(encoding="utf-8"))
-    sealed = {**info, "ended": iso(ended), "status": status, "exit_code": exit_code, "leftover": leftover}
+    ends = {"ended": iso(ended), "status": status, "exit_code": exit_code, "leftover": leftover}
+    sealed = {**info, **ends, "confinement": confinement or None}
     write_whole(directory.info, to_json(sealed))
 
 

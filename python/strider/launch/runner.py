@@ -4,7 +4,8 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,6 +18,7 @@ from strider import __version__
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
+from strider.launch.confinement import Confinement, Needs, Wish, confinement
 from strider.launch.deaths import cause_of_death
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
@@ -27,8 +29,9 @@ from strider.launch.process import EngineProcess, Interruptions, start
 from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
+from strider.launch.target import open_target
 from strider.launch.watching import Watching
-from strider.listio import require_answers, temporary_volume
+from strider.listio import reaches_into_servers, require_answers, temporary_volume
 from strider.suite import CheckedPlan, Plan
 from strider.suite.estimate import planned_phases
 
@@ -44,6 +47,19 @@ _VOLUME = "strider listio serve DIR starts a volume that stays"
 
 Status = Literal["complete", "interrupted", "failed"]
 Cause = Literal["itself", "interruption", "stall", "failure"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a run may touch.
+
+    Attributes:
+        confine: Whether the ranks are kept to it by the kernel.
+        within: Directories in one of which the target has to be, real paths; empty: anywhere.
+    """
+
+    confine: Wish = "auto"
+    within: Sequence[Path] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +123,7 @@ def execute(
     interrupted: Interruptions,
     watching: Watching | None = None,
     remount: Sequence[str] = (),
+    bounds: Bounds | None = None,
 ) -> Outcome:
     """Runs a plan on the target that it names.
 
@@ -120,34 +137,43 @@ def execute(
         interrupted: Signals that ask for the end: the first one ends measuring, a second one the engine.
         watching: What the engine takes down beside the results; None for the usual.
         remount: What unmounts and mounts the target before cold reads, word by word; empty: nothing does.
+        bounds: What the run may touch; None: what it is by default.
 
     Raises:
         StriderError: The run could not be started; nothing is left behind in the target.
     """
     plan = checked.suite.plan
-    watching = watching or Watching()
+    watching, bounds = watching or Watching(), bounds or Bounds()
     note = partial(_note, console)
     target = _examine(checked, engine, launcher, note)
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
     display = Expendable(display)
-    with observers(watching.observing, store, note) as observed:
-        own = folder.create(target, run)
-        if remount:
-            own = replace(own, inode=None)
+    with (
+        observers(watching.observing, store, note) as observed,
+        _own_folder(target, run, bounds, remount) as own,
+    ):
         try:
             directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
             for observer in observed:
                 observer.move(directory.path)
             state = RunState(planned_phases(checked), watching.ceilings)
-            program = _program(engine, directory, own.path, watching, remount)
-            with temporary_volume(plan, engine, own.path) as servers:
+            with (
+                temporary_volume(plan, engine, own.path, _transport(bounds)) as servers,
+                confinement(
+                    bounds.confine, engine, launcher, _needs(plan, own, directory, remount)
+                ) as confined,
+            ):
                 if servers:
                     note(f"started {servers} list-I/O servers for this run: {_VOLUME}")
-                process = start(launcher, plan.ranks, program, directory.log)
+                if confined.reason and bounds.confine == "auto":
+                    note(f"not confined: {confined.reason}")
+                program = _program(engine, directory, own.path, watching, remount, confined)
+                process = start(launcher, plan.ranks, program, directory.log, confined)
                 limits = _Limits(_stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
                 ending = _attend(process, state, directory, interrupted, limits, display)
+            _tell_confinement(state, confined, note)
         finally:
             display.close()
             leftover = folder.remove(own)
@@ -155,6 +181,40 @@ def execute(
             return _conclude(directory, state, ending, leftover)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+@contextmanager
+def _own_folder(target: Path, run: str, bounds: Bounds, remount: Sequence[str]) -> Iterator[folder.Folder]:
+    """Makes the run's folder in the target, which stays open until the end of the run; does not remove it."""
+    with ExitStack() as stack:
+        opened = open_target(target, bounds.within)
+        stack.callback(os.close, opened)
+        own = folder.create(target, run, opened)
+        if remount:
+            stack.close()  # a file system with an open directory cannot be unmounted
+            own = replace(own, inode=None, target=None)
+        yield own
+
+
+def _transport(bounds: Bounds) -> str:
+    """Of list-I/O servers that are started for a run: confined ranks reach them over sockets only."""
+    return "tcp" if bounds.confine == "require" else "auto"
+
+
+def _needs(plan: Plan, own: folder.Folder, directory: RunDirectory, remount: Sequence[str]) -> Needs:
+    """What the ranks of a run have to be able to do."""
+    reaches = reaches_into_servers(plan, own.path)
+    try:
+        directory.events.touch()  # a rank may write to this file, and make none beside it
+    except OSError as error:
+        raise rundir.cannot_write(directory, error) from error
+    return Needs(own, [directory.events], remount, "memory of servers" if reaches else "")
+
+
+def _tell_confinement(state: RunState, confined: Confinement, note: Callable[[str], None]) -> None:
+    """Says what only the ranks could find out: that they are not confined as was meant."""
+    if not confined.reason and state.confinement.get("state", "full") != "full":
+        note(f"confined {state.confinement['state']}: {state.confinement['missing']}")
 
 
 def _examine(checked: CheckedPlan, engine: Engine, launcher: Launcher, note: Callable[[str], None]) -> Path:
@@ -174,7 +234,12 @@ def _note(console: Console, text: str) -> None:
 
 
 def _program(
-    engine: Engine, directory: RunDirectory, own: Path, watching: Watching, remount: Sequence[str]
+    engine: Engine,
+    directory: RunDirectory,
+    own: Path,
+    watching: Watching,
+    remount: Sequence[str],
+    confined: Confinement,
 ) -> list[str]:
     """The engine's command line."""
     options = {
@@ -183,10 +248,18 @@ def _program(
         # Drawn anew for each run, so that data left over from another one is never mistaken for this one's.
         "--data-seed": str(secrets.randbits(63)),
         "--events": str(directory.events),
+        "--marker": "required",
     }
     pairs = [*options.items(), *(("--remount", word) for word in remount)]
     words = [word for option in pairs for word in option]
-    return [str(engine.path.resolve()), "run", str(directory.plan), *words, *watching.words()]
+    return [
+        str(engine.path.resolve()),
+        "run",
+        str(directory.plan),
+        *words,
+        *watching.words(),
+        *confined.options,
+    ]
 
 
 def _attend(
@@ -253,7 +326,7 @@ def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftove
     exit_code = _exit_code(state, ending, status)
     if leftover and exit_code == ExitCode.OK:
         exit_code = ExitCode.CHECK_FAILED
-    rundir.seal(directory, datetime.now(UTC), status, int(exit_code), leftover)
+    rundir.seal(directory, datetime.now(UTC), status, int(exit_code), leftover, state.confinement)
     return Outcome(directory, status, exit_code, reason, state.errors, state.samples, leftover)
 
 
@@ -268,6 +341,8 @@ def _status(state: RunState, ending: _Ending) -> tuple[Status, str]:
         return "complete", ""
     if state.end is not None and state.end["status"] == "interrupted":
         return "interrupted", "interrupted"
+    if state.end is not None and state.errors and state.end["status"] == "failed" and not state.case:
+        return "failed", "the engine began no case"
     return "failed", cause_of_death(ending.returncode, state)
 
 

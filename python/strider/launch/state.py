@@ -58,6 +58,7 @@ class RunState:
         samples: Number of phases measured, the warm-up included.
         errors: The `error` events.
         end: The `end` event.
+        confinement: What the `run` event says of the ranks' confinement; empty before.
     """
 
     planned_phases: int
@@ -69,6 +70,7 @@ class RunState:
     samples: int = 0
     errors: list[Event] = field(default_factory=list)
     end: Event | None = None
+    confinement: Event = field(default_factory=dict)
     case: int = 0
     _part: float = 0.0
 
@@ -77,6 +79,8 @@ class RunState:
         self.last_event = time.monotonic()
         self.started = self.started or self.last_event
         match event["event"]:
+            case "run":
+                self.confinement = event.get("confinement") or {}
             case "case":
                 self.case = event["case"]
             case "progress":

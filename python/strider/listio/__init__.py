@@ -4,7 +4,13 @@ Servers and protocol are C++ programs that lie beside the engine (docs/listio.md
 the servers' folders, a file that says where they are, and one that says which processes they are.
 """
 
-from strider.listio.answers import problems, require_answers, restart_commands, serve_command
+from strider.listio.answers import (
+    problems,
+    reaches_into_servers,
+    require_answers,
+    restart_commands,
+    serve_command,
+)
 from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
 from strider.listio.temporary import temporary_volume
 from strider.listio.tool import check, registration, remove_run, status
@@ -18,6 +24,7 @@ __all__ = [
     "is_down",
     "problems",
     "processes_of",
+    "reaches_into_servers",
     "read_volume",
     "registration",
     "remove_run",

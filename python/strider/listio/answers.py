@@ -10,7 +10,7 @@ from strider.listio.hosts import read_hosts
 from strider.listio.servers import is_down
 from strider.listio.temporary import INTERFACE, volume_above
 from strider.listio.tool import ask_volume
-from strider.listio.volume import VOLUME_FILE
+from strider.listio.volume import VOLUME_FILE, read_volume
 from strider.suite import Plan
 
 
@@ -38,6 +38,25 @@ def volumes(plan: Plan, target: Path) -> set[Path]:
     found = {Path(name) for name in named if name}
     above = volume_above(target) if "" in named else None
     return found | ({above} if above else set())
+
+
+def reaches_into_servers(plan: Plan, place: Path) -> bool:
+    """Whether clients of a plan would copy to and from the memory of servers, as processes of one host can.
+
+    Args:
+        plan: What will be run.
+        place: Where cases look for a volume that name none.
+    """
+    above = volume_above(place)
+    for case in plan.cases:
+        if case.interface["name"] != INTERFACE:
+            continue
+        file = Path(case.interface["volume"]) if case.interface.get("volume") else above
+        volume = read_volume(file.parent) if file and file.name == VOLUME_FILE else None
+        transport = str(case.interface.get("transport") or (volume.transport if volume else ""))
+        if transport == "cma" or "shm" in transport:
+            return True
+    return False
 
 
 def _require(file: Path, engine: Engine) -> None:

@@ -15,7 +15,7 @@ SERVERS = 4
 
 
 @contextmanager
-def temporary_volume(plan: Plan, engine: Engine, own: Path) -> Iterator[int]:
+def temporary_volume(plan: Plan, engine: Engine, own: Path, transport: str = "auto") -> Iterator[int]:
     """Starts a volume where a plan has cases that need one and find none; its servers end with the context.
 
     They end with this process too, whatever happens to it, and their files are within the run's folder.
@@ -24,6 +24,7 @@ def temporary_volume(plan: Plan, engine: Engine, own: Path) -> Iterator[int]:
         plan: What will be run.
         engine: The engine.
         own: The run's folder, where the engine looks for a volume first.
+        transport: What carries the bytes.
 
     Yields:
         How many servers were started; 0 if none.
@@ -35,7 +36,9 @@ def temporary_volume(plan: Plan, engine: Engine, own: Path) -> Iterator[int]:
     if servers == 0:
         yield 0
         return
-    options = ServerOptions(servers=servers, bytes_per_s=rate_wanted(plan), lifetime="starter")
+    options = ServerOptions(
+        servers=servers, bytes_per_s=rate_wanted(plan), lifetime="starter", transport=transport
+    )
     started = serve(engine, own, options)
     try:
         yield servers

@@ -54,6 +54,7 @@ def _engine_rows(run: Run) -> Iterator[tuple[str, str]]:
         yield "clock error between nodes", f"at most {significant(max(offsets) * 1e6)} µs"
     yield "timer", f"{start.timer}, {significant(start.timer_cost_ns)} ns a reading" if start.timer else ""
     yield "data seed", start.data_seed
+    yield "confinement", start.confinement.in_words if start.confinement else "not recorded"
     yield "engine", start.engine
 
 

@@ -168,6 +168,23 @@ class Node(Record):
     clock_error_s: Real = math.nan
 
 
+class Confinement(Record):
+    """Whether the ranks were kept from writing outside of what the run may touch.
+
+    Attributes:
+        state: `full`, `partly` or `none`.
+        missing: What it lacked, or why there was none.
+    """
+
+    state: str
+    missing: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """Such as `partly: 2 of 4 ranks are not confined`."""
+        return f"{self.state}: {self.missing}" if self.missing else self.state
+
+
 class Start(Record):
     """The engine's first event: what it runs on."""
 
@@ -180,6 +197,7 @@ class Start(Record):
     timer: str = ""
     timer_cost_ns: Real = math.nan
     data_seed: str = ""
+    confinement: Confinement | None = None
 
 
 class Latency(Record):

@@ -298,7 +298,8 @@ class Jobs:
 
     def _started(self, job: Job) -> "subprocess.Popen[bytes]":
         """Starts the process of a job, and keeps which one it is."""
-        command = [sys.executable, "-I", "-m", "strider", "run", str(job.file), "--quiet", "--store"]
+        command = [sys.executable, "-I", "-m", "strider", "run", str(job.file), "--quiet"]
+        command += [*self._site.bounds(self._site.confine), "--store"]
         with job.output_file.open("wb") as output:
             child = subprocess.Popen(
                 [*command, str(self._site.store)],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from strider.engine import Engine
 from strider.errors import StriderError
+from strider.launch.confinement import Wish
 from strider.suite.vocabulary import Vocabulary
 
 ENGINE_DEADLINE_S = 20.0
@@ -20,11 +21,18 @@ class Site:
         engine: The engine, whose answers have a deadline.
         store: Where runs are kept, absolute.
         allowed: Directories that may be measured, or hold such, resolved.
+        confine: Whether runs of this machine are confined (`strider run --confine`).
     """
 
     engine: Engine
     store: Path
     allowed: tuple[Path, ...]
+    confine: Wish = "require"
+
+    def bounds(self, confine: Wish) -> list[str]:
+        """Options of `strider run` that keep a run to what this page may measure."""
+        within = [word for directory in self.allowed for word in ("--within", str(directory))]
+        return ["--confine", confine, *within]
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

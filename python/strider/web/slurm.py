@@ -154,6 +154,8 @@ class Slurm:
 
     def _words(self, job: SlurmJob, ranks: int, options: SlurmOptions) -> list[str]:
         run = [sys.executable, "-I", "-m", "strider", "run", str(job.file), "--quiet"]
+        # Slurm's daemons start the ranks, so none of them can be confined from here.
+        run += self._site.bounds("auto")
         return [
             "--parsable",
             f"--job-name=strider-{job.suite}",

@@ -11,7 +11,9 @@ from builders import KIB, MIB, CaseSpec, sweep
 from comparison_builders import run_of, started
 from strider.compare import Comparison, Row, compare, compare_within, is_unproven
 from strider.errors import StriderError
+from strider.report.environment import environment_rows
 from strider.store import Case, Run
+from strider.store.model import Confinement
 
 WRITE = CaseSpec(operations=("write",))
 
@@ -340,6 +342,19 @@ class TestRemarks:
             "A and B differ in host (synthetic and elsewhere); memory (256 GiB and 1 GiB)."
             in compare([base], [moved]).remarks
         )
+
+    def test_runs_that_were_confined_differently_are_named(self, tmp_path: Path) -> None:
+        """It costs time where names are looked up."""
+        bare, kept = (
+            run.model_copy(
+                update={"start": run.start.model_copy(update={"confinement": Confinement(state=state)})}
+            )
+            for state in ("none", "full")
+            if (run := run_of(tmp_path / state, [WRITE])).start
+        )
+        assert "A and B differ in confinement (none and full)." in compare([bare], [kept]).remarks
+        assert not any("confinement" in remark for remark in compare([bare], [bare]).remarks)
+        assert dict(environment_rows(kept))["confinement"] == "full"
 
     def test_few_measurements_are_told(self, tmp_path: Path) -> None:
         few = compare(

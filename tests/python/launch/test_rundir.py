@@ -55,6 +55,7 @@ def test_a_run_directory_begins_with_all_that_is_known_and_is_sealed_at_the_end(
         "status": "complete",
         "exit_code": 0,
         "leftover": None,
+        "confinement": None,
     }
     assert sorted(path.name for path in directory.path.iterdir()) == ["plan.json", "run.json", "suite.toml"]
 

@@ -15,10 +15,11 @@ from rich.console import Console
 
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
-from strider.launch import Outcome, Watching, execute
+from strider.launch import Bounds, Outcome, Watching, execute
+from strider.launch.confinement import Wish
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
-from strider.launch.process import _descendants, interruptions
+from strider.launch.process import EngineProcess, _descendants, interruptions, start
 from strider.launch.state import RunState
 from strider.suite import Changes, check
 from strider.suite.document import parse
@@ -66,7 +67,7 @@ def target(tmp_path: Path) -> Path:
 def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
     """Runs the suite above with changes."""
 
-    def start(*settings: str, display: Silent | None = None) -> Outcome:
+    def start(*settings: str, display: Silent | None = None, bounds: Bounds | None = None) -> Outcome:
         changes = Changes(list(settings), str(target))
         checked = check(build(parse(SUITE, "s.toml"), engine.description, changes), engine)
         launcher = choose("mpiexec", engine.version.mpi)
@@ -80,6 +81,7 @@ def run(engine: Engine, target: Path, tmp_path: Path) -> Run:
                 Console(file=io.StringIO()),
                 interrupted,
                 Watching(ceilings="none"),
+                bounds=bounds,
             )
 
     return start
@@ -119,6 +121,40 @@ def test_a_run_measures_everything_and_leaves_the_target_as_it_was(run: Run, tar
     assert outcome.samples == 2 * 2 * 2
     assert contents(target) == ["precious"]
     assert (target / "precious").read_text(encoding="utf-8") == "keep me"
+
+
+@pytest.mark.parametrize("confine", ["auto", "off"])
+@pytest.mark.parametrize("moment", ["before the ranks start", "while they work"])
+def test_a_target_that_becomes_a_link_takes_nothing_elsewhere(
+    run: Run, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, confine: Wish, moment: str
+) -> None:
+    """Even to a folder of the same name; what was made is removed where it was made."""
+    moved, outside = tmp_path / "moved", tmp_path / "outside"
+    outside.mkdir()
+
+    def swap() -> None:
+        (own,) = target.glob("strider-*")
+        (outside / own.name).mkdir()
+        target.rename(moved)
+        target.symlink_to(outside)
+
+    def started(*words: Json) -> EngineProcess:
+        swap()
+        return start(*words)
+
+    if moment == "before the ranks start":
+        monkeypatch.setattr("strider.launch.runner.start", started)
+        outcome = run(bounds=Bounds(confine))
+        assert outcome.samples == 0
+    else:
+        settings = ("case.repetitions=50", "case.settle=0.1")
+        outcome = run(*settings, display=Watcher(1, swap), bounds=Bounds(confine))
+        assert 0 < outcome.samples < 200
+    assert outcome.exit_code != ExitCode.OK
+    assert any("outside of what this run may touch" in error["message"] for error in outcome.errors)
+    (elsewhere,) = outside.iterdir()
+    assert contents(elsewhere) == []
+    assert contents(moved) == ["precious"]
 
 
 def test_the_run_directory_holds_plan_suite_events_and_the_facts(run: Run, target: Path) -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from serving import DEADLINE_S, Server, long_suite, suite
 from strider.engine import Engine
+from strider.launch.confinement import support
 from strider.processes import Process, stop
+from strider.web.site import Site
 
 
 def test_the_page_runs_the_very_plan_of_the_command_line(server: Server, tmp_path: Path) -> None:
@@ -26,6 +28,18 @@ def test_the_page_runs_the_very_plan_of_the_command_line(server: Server, tmp_pat
     by_page = server.store / ended["run"] / "plan.json"
     assert by_page.read_bytes() == by_command.read_bytes() == planned
     assert server.ask("POST", "/api/plan", {"text": file.read_text()}).body == planned
+
+
+def test_runs_of_the_page_are_confined_to_what_it_may_measure(server: Server) -> None:
+    """As they have to be; without the option, a server measures where that cannot be."""
+    if found := support(server.engine).reason:
+        pytest.skip(f"machine: {found}")
+    ended = server.job(server.submit(suite(server.allowed)), "done")
+    info = json.loads((server.store / ended["run"] / "run.json").read_text())
+    assert info["confinement"] == {"state": "full", "missing": ""}
+    command = " ".join(info["command"])
+    assert f"--confine require --within {server.allowed.resolve()} " in command
+    assert Site(server.engine, server.store, ()).confine == "require"
 
 
 def test_a_run_that_cannot_begin_says_why(server: Server) -> None:

@@ -80,6 +80,7 @@ def test_a_job_is_submitted_as_words_and_followed_to_its_run(cluster: Server) ->
     } <= set(words[:at])
     assert words[at + 4 : at + 6] == ["strider", "run"]
     assert words[-4:] == ["--launcher", "srun", "--store", str(cluster.store)]
+    assert words[-8:-4] == ["--confine", "auto", "--within", str(cluster.allowed.resolve())]
     run = cluster.store / ended["run"]
     assert json.loads((run / "run.json").read_text())["status"] == "complete", ended["output"]
     assert (run / "suite.toml").read_text() == suite(cluster.allowed)

@@ -19,6 +19,7 @@ class Launcher:
         environment: Variables that it needs besides those of the user.
         interrupt: The signal to itself that makes it interrupt its ranks.
         reach: Where it starts ranks: on this host for certain, or perhaps on others too.
+        starts_ranks: Whether the ranks of this host are processes below its own, or a daemon's.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Launcher:
     environment: Mapping[str, str] = field(default_factory=dict)
     interrupt: signal.Signals = signal.SIGINT
     reach: Literal["this host", "perhaps others"] = "perhaps others"
+    starts_ranks: Literal["below itself", "by a daemon"] = "below itself"
 
 
 def installed(program: str, remedy: str) -> str:

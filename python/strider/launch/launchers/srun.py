@@ -13,5 +13,8 @@ def srun(_: Mpi) -> Launcher:
     """
     path = installed("srun", "load Slurm's module, or choose --launcher mpiexec")
     return Launcher(
-        "srun", lambda ranks: [path, f"--ntasks={ranks}", "--overcommit"], interrupt=signal.SIGTERM
+        "srun",
+        lambda ranks: [path, f"--ntasks={ranks}", "--overcommit"],
+        interrupt=signal.SIGTERM,
+        starts_ranks="by a daemon",
     )

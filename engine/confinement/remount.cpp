@@ -1,4 +1,4 @@
-#include "runner/remount.hpp"
+#include "confinement/remount.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
