@@ -28,7 +28,7 @@ def run_events(
     path: Path | None = None,
     around: Iterable[str] = (),
 ) -> list[Json]:
-    """The same with all events: further options of the engine, the engine at a path, words before the launcher."""
+    """The same with all events; further options of the engine, its path, words before the launcher."""
     engine = engines.Engine(path) if path else engines.find()
     numbered = [{"case": number, "repetitions": 1, **case} for number, case in enumerate(cases, 1)]
     ranks = max(case.get("clients", 1) for case in numbered)

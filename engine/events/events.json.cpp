@@ -236,8 +236,7 @@ void EventStream::run(const RunInfo& info) {
                       {"timer", info.timer},
                       {"timer_cost_ns", info.timer_cost_ns},
                       {"data_seed", std::to_string(info.data_seed)},
-                      {"confinement",
-                       {{"state", info.confinement.state}, {"missing", info.confinement.missing}}}}));
+                      {"confinement", {{"state", info.confinement.state}, {"missing", info.confinement.missing}}}}));
 }
 
 void EventStream::case_begins(const PhaseName& name) {

@@ -10,9 +10,9 @@
 namespace strider {
 
 struct DeviceStreamOptions {
-  std::string path;    ///< of the file that is made, and removed again
+  std::string path;             ///< of the file that is made, and removed again
   RunFolder* folder = nullptr;  ///< in which the file is
-  double seconds = 0;  ///< for each direction
+  double seconds = 0;           ///< for each direction
   /// So many streams may write to the same storage at once: they share what may be taken of the free space.
   std::size_t sharers = 1;
   /// Asked between requests; false ends the measurement early.
