@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build pages manual screenshots clang-tidy mutants promises faults constraints softroce clean
+.PHONY: help test lint format build pages manual screenshots clang-tidy mutants promises faults constraints fuzz-suites softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -58,6 +58,11 @@ constraints:
 	@tools/setup.sh test >/dev/null
 	@.strider/venv/bin/python tools/requirements.py test lint manual package tools | \
 	  .strider/venv/bin/uv pip compile --universal --python-version 3.11 --upgrade --no-header --no-annotate --quiet -o constraints.txt -
+
+## make fuzz-suites make 10 000 suites over all keys and see that they touch nothing of others (long)
+fuzz-suites:
+	@STRIDER_ENGINE=$$(tools/setup.sh test) && export STRIDER_ENGINE && \
+	  PYTHONPATH=python:tests/fuzz_suites .strider/venv/bin/python tests/fuzz_suites/fuzz.py
 
 ## make softroce     test list I/O over verbs, in a guest that QEMU emulates (Debian on amd64; some minutes)
 softroce:

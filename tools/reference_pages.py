@@ -75,8 +75,10 @@ def parameter_table(parameters: Sequence[Parameter], prefix: str) -> list[str]:
 
 def limits_of(parameter: Parameter) -> str:
     """The values that a parameter takes, in words and with their unit."""
+    if parameter.kind == "url":
+        return ", ".join(f"`{scheme}://…`" for scheme in parameter.choices)
     if parameter.choices:
-        return ", ".join(f"`{choice}`" for choice in parameter.choices)
+        return ", ".join(f"`{choice}`" if choice else '`""`' for choice in parameter.choices)
     low, high = parameter.minimum, parameter.maximum
     parts = [f"at least {_with_unit(parameter, low)}"] if low is not None else []
     parts += [f"at most {_with_unit(parameter, high)}"] if high is not None else []

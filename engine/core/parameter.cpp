@@ -19,6 +19,16 @@ std::string_view name_of(Kind kind) {
     case Kind::numbers: return "numbers";
     case Kind::levels: return "levels";
     case Kind::weights: return "weights";
+    case Kind::file: return "file";
+    case Kind::config: return "config";
+    case Kind::directory: return "directory";
+    case Kind::path: return "path";
+    case Kind::host: return "host";
+    case Kind::port: return "port";
+    case Kind::url: return "url";
+    case Kind::volume: return "volume";
+    case Kind::pool: return "pool";
+    case Kind::user: return "user";
   }
   return "";
 }

@@ -24,10 +24,25 @@ enum class Kind {
   repetitions,
   numbers,
   levels,
-  weights
+  weights,
+  // Places: what a parameter names outside of the plan. All but a port are texts, whose form core/place.hpp checks.
+  port,
+  file,       ///< a local file that is read
+  config,     ///< a local file that is read and names servers
+  directory,  ///< a local directory
+  path,       ///< a path as the storage's own library names it
+  host,
+  url,  ///< the schemes are in `choices`
+  volume,
+  pool,
+  user
 };
 
 std::string_view name_of(Kind kind);
+constexpr bool is_named_place(Kind kind) { return kind >= Kind::file; }
+
+/// Ranks of a plan at most: numbers of ranks stay far from where they would wrap around.
+constexpr std::uint32_t most_ranks = 1U << 18;
 
 constexpr double no_limit = std::numeric_limits<double>::quiet_NaN();
 
@@ -39,7 +54,7 @@ struct Parameter {
   std::string_view doc;
   double minimum = no_limit;
   double maximum = no_limit;
-  std::string_view choices = {};  ///< "a|b|c" for Kind::choice
+  std::string_view choices = {};  ///< "a|b|c" for Kind::choice, the schemes of a Kind::url
   bool required = false;
 };
 

@@ -246,9 +246,9 @@ class Cephfs final : public Interface {
 
 constexpr double largest_size = 1 << 30;
 constexpr Parameter parameters[] = {
-    {"conf", Kind::text, "\"\"", "Path of ceph.conf; empty: $CEPH_CONF, or where Ceph looks for it."},
-    {"user", Kind::text, "\"\"", "Name of the client, without \"client.\"; empty: admin."},
-    {"filesystem", Kind::text, "\"\"", "Name of the file system; empty: the cluster's default."},
+    {"conf", Kind::config, "\"\"", "Path of ceph.conf; empty: $CEPH_CONF, or where Ceph looks for it."},
+    {"user", Kind::user, "\"\"", "Name of the client, without \"client.\"; empty: admin."},
+    {"filesystem", Kind::volume, "\"\"", "Name of the file system; empty: the cluster's default."},
     {"method", Kind::choice, "\"multiple\"",
      "How a request of several extents is done: a call for each (multiple), or a call for those that follow each other "
      "in the file (vectored: ceph_preadv, ceph_pwritev).",
@@ -261,7 +261,7 @@ constexpr Parameter parameters[] = {
     {"stripe_count", Kind::count, "0", "Objects that a new file is spread over at a time; 0: as its directory has it.",
      0, 65535},
     {"object_size", Kind::bytes, "0", "Bytes of an object of a new file; 0: as its directory has it.", 0, largest_size},
-    {"pool", Kind::text, "\"\"", "Data pool of new files; empty: as their directory has it."},
+    {"pool", Kind::pool, "\"\"", "Data pool of new files; empty: as their directory has it."},
     {"timeout", Kind::seconds, "60", "How long an object store may take for a request; then it is an error.", 1, 86400},
     mount_parameter,
     root_parameter,

@@ -271,9 +271,9 @@ class Gfapi final : public Interface {
 };
 
 constexpr Parameter parameters[] = {
-    {"volume", Kind::text, "\"\"", "Name of the volume; empty: that of the target's mount."},
-    {"server", Kind::text, "\"\"", "A server of the volume; empty: that of the target's mount."},
-    {"port", Kind::count, "24007", "Port of the server's management daemon.", 1, 65535},
+    {"volume", Kind::volume, "\"\"", "Name of the volume; empty: that of the target's mount."},
+    {"server", Kind::host, "\"\"", "A server of the volume; empty: that of the target's mount."},
+    {"port", Kind::port, "24007", "Port of the server's management daemon.", 1, 65535},
     {"method", Kind::choice, "\"multiple\"",
      "How a request of several extents is done: a call for each (multiple), or a call for those that follow each other "
      "in the file (vectored: glfs_preadv, glfs_pwritev).",

@@ -88,7 +88,7 @@ class Listio final : public Interface {
 };
 
 constexpr Parameter parameters[] = {
-    {"volume", Kind::text, "\"\"",
+    {"volume", Kind::config, "\"\"",
      "The volume's file; empty: listio-volume.json in the target or above it, else four servers are started for the "
      "run."},
     {"calls", Kind::choice, "\"list\"",

@@ -25,10 +25,10 @@ class InsidePaths {
 
 /// What interfaces have that reach a file system past its mount.
 inline constexpr Parameter mount_parameter{
-    "mount", Kind::text, "\"\"",
+    "mount", Kind::directory, "\"\"",
     "The local directory that is `root` for the library; empty: the mount point of the target's file system."};
 inline constexpr Parameter root_parameter{
-    "root", Kind::text, "\"\"",
+    "root", Kind::path, "\"\"",
     "The path that `mount` has for the library; empty: what the mount table says, or the top of the file system."};
 
 }  // namespace strider

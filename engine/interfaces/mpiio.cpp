@@ -131,8 +131,11 @@ constexpr Parameter parameters[] = {
      "Split collective transfers: begun, then ended after think; with access = \"collective\"."},
     {"preallocate", Kind::flag, "false", "Reserve the file's space when it is created (MPI_File_preallocate)."},
     {"atomic", Kind::flag, "false", "MPI's atomic mode: what one rank writes others see at once, whole."},
-    {"prefix", Kind::text, "\"\"",
-     "Put before the file's name to choose MPI's file system driver, such as \"ufs:\" or \"pvfs2:\"."},
+    {"prefix", Kind::choice, "\"\"",
+     "Put before the file's name to choose MPI's file system driver; empty: the library chooses by the file system.",
+     no_limit, no_limit,
+     "|ufs:|nfs:|testfs:|lustre:|gpfs:|panfs:|pvfs:|pvfs2:|xfs:|pfs:|piofs:|hfs:|sfs:|bgl:|bglockless:|zoidfs:|ime:|"
+     "daos:|quobyte:"},
     {"hints", Kind::map, "{}", "MPI_Info hints given at open, such as { romio_cb_write = \"enable\" }."},
 };
 

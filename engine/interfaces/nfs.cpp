@@ -330,8 +330,9 @@ class Nfs final : public Interface {
 };
 
 constexpr Parameter parameters[] = {
-    {"url", Kind::text, "\"\"",
-     "The export, as libnfs has it: \"nfs://SERVER/EXPORT?version=3\"; empty: that of the target's mount."},
+    {"url", Kind::url, "\"\"",
+     "The export, as libnfs has it: \"nfs://SERVER/EXPORT?version=3\"; empty: that of the target's mount.", no_limit,
+     no_limit, "nfs"},
     {"timeout", Kind::seconds, "60", "How long the server may take for a request; then it is an error.", 1, 86400},
     mount_parameter,
     root_parameter,

@@ -434,7 +434,7 @@ class Pvfs2 final : public Interface {
 };
 
 constexpr Parameter parameters[] = {
-    {"tab", Kind::text, "\"\"", "The table of file systems; empty: $PVFS2TAB_FILE, /etc/fstab or /etc/pvfs2tab."},
+    {"tab", Kind::config, "\"\"", "The table of file systems; empty: $PVFS2TAB_FILE, /etc/fstab or /etc/pvfs2tab."},
     {"method", Kind::choice, "\"list\"",
      "How a request of several extents is done: a call for each (multiple), or descriptions of up to 64 places in "
      "memory "

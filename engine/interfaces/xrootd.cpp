@@ -368,7 +368,7 @@ class Xrootd final : public Interface {
 };
 
 constexpr Parameter parameters[] = {
-    {"url", Kind::text, "null", "The server: \"root://HOST:PORT\".", no_limit, no_limit, {}, true},
+    {"url", Kind::url, "null", "The server: \"root://HOST:PORT\".", no_limit, no_limit, "root|roots", true},
     {"method", Kind::choice, "\"list\"",
      "How a request of several extents is done: a call for each (multiple), or a list of up to 1024 pieces of the file "
      "a "

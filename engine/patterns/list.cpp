@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <optional>
+#include <stdexcept>
 #include <string>
-#include <system_error>
 #include <tuple>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
+#include "core/text.hpp"
 #include "patterns/pattern.hpp"
 
 namespace strider {
@@ -31,16 +31,17 @@ std::string_view trimmed(std::string_view text) {
                                          : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// Reads the rows of a list; all mistakes name the file and the line.
+/// Reads the rows of a list; all mistakes name the file and the line. They quote what is in it only after its header
+/// has said that it is a list: the path may have led to a file whose contents are not for whoever reads the message.
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path) {
-    // Opening a FIFO waits for its other end, and a device may have no end.
-    std::error_code error;
-    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
-      throw InputError("file", path + " is not a regular file", "name a CSV file that every rank can read");
-    in_.open(path);
-    if (!in_) throw InputError("file", path + " cannot be read", "name a CSV file that every rank can read");
+    try {
+      contents_ = read_regular(path, largest_input_file);
+    } catch (const std::runtime_error& error) {
+      throw InputError("file", path + " " + error.what(), "name a CSV file that every rank can read");
+    }
+    rest_ = contents_;
   }
 
   std::vector<Row> read() {
@@ -63,9 +64,17 @@ class Reader {
   static std::string header() { return "the header rank,request,file_offset,length[,memory_offset]"; }
   [[noreturn]] void wrong(const std::string& what, const std::string& remedy) const { wrong_at(line_, what, remedy); }
 
+  static std::string shown(std::string_view field) {
+    const std::string forbidden = forbidden_character(field);
+    return forbidden.empty() ? in_quotes(field) : "what has " + forbidden + " in it";
+  }
+
   /// Splits the next line that says something; false at the end of the file.
   bool next() {
-    while (std::getline(in_, text_)) {
+    while (!rest_.empty()) {
+      const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+      text_ = rest_.substr(0, end);
+      rest_.remove_prefix(std::min(end + 1, rest_.size()));
       ++line_;
       std::string_view rest = trimmed(text_);
       if (rest.empty() || rest.front() == '#') continue;
@@ -78,20 +87,19 @@ class Reader {
       fields_.push_back(trimmed(rest));
       return true;
     }
-    if (in_.bad()) wrong("cannot be read on", "name a CSV file that every rank can read");
     return false;
   }
 
   void take_header() {
-    // What is no list at all may be a file of secrets, so it is not quoted.
-    const auto known_column = [](std::string_view field) {
-      return std::find(std::begin(columns), std::end(columns), field) != std::end(columns);
+    const auto is_column = [](std::string_view name) {
+      return std::find(std::begin(columns), std::end(columns), name) != std::end(columns);
     };
-    if (std::none_of(fields_.begin(), fields_.end(), known_column)) wrong("is not a header", "begin with " + header());
+    if (std::count_if(fields_.begin(), fields_.end(), is_column) < 2)
+      wrong("is not a header", "begin with " + header());
     for (std::size_t i = 0; i < fields_.size(); ++i) {
       const auto* known = std::find(std::begin(columns), std::end(columns), fields_[i]);
       if (known == std::end(columns))
-        wrong("unknown column \"" + std::string(fields_[i]) + "\"",
+        wrong("unknown column " + shown(fields_[i]),
               "a list says where; what is done there, operations say: keep only the columns of " + header());
       auto& column = column_[static_cast<std::size_t>(known - std::begin(columns))];
       if (column) wrong("the column " + std::string(*known) + " comes twice", "leave out one of the two");
@@ -116,14 +124,14 @@ class Reader {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value >= limit)
-      wrong(std::string(columns[c]) + " must be a whole number below 2^62, not \"" + std::string(text) + "\"",
+      wrong(std::string(columns[c]) + " must be a whole number below 2^62, not " + shown(text),
             "bytes and counts in digits, without units");
     return value;
   }
 
   std::string path_;
-  std::ifstream in_;
-  std::string text_;
+  std::string contents_;
+  std::string_view rest_, text_;
   std::uint64_t line_ = 0;
   std::vector<std::string_view> fields_;
   std::size_t width_ = 0;
@@ -250,7 +258,7 @@ class List final : public ListPattern {
 };
 
 constexpr Parameter parameters[] = {
-    {"file", Kind::text, "null",
+    {"file", Kind::file, "null",
      "A CSV file with the header rank,request,file_offset,length[,memory_offset]: one line for each extent.", no_limit,
      no_limit, "", true},
 };

@@ -3,7 +3,7 @@
 namespace strider {
 namespace {
 
-constexpr Parameter clients{"clients", Kind::count, "1", "Ranks that take part in the case.", 1, 1e6};
+constexpr Parameter clients{"clients", Kind::count, "1", "Ranks that take part in the case.", 1, most_ranks};
 constexpr Parameter repetitions{
     "repetitions", Kind::repetitions, "3",
     "How often the case is measured: a number, or { min, max, until = \"5%\" }: until the 95 % interval of the mean "

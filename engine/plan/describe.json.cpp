@@ -182,7 +182,8 @@ void print_check(const Plan& plan, const std::vector<PlanError>& errors, std::os
     problems.push_back(
         {{"case", error.case_number}, {"key", error.key}, {"message", error.message}, {"remedy", error.remedy}});
   const Json check = {{"format", "strider-check"}, {"version", 1}, {"cases", cases}, {"errors", problems}};
-  out << check.dump(1) << '\n';
+  // A message may quote a file that is no UTF-8.
+  out << check.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace strider

@@ -1,10 +1,13 @@
 #include "plan/plan.hpp"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/place.hpp"
+#include "core/text.hpp"
 
 namespace strider {
 namespace {
@@ -13,6 +16,26 @@ using Json = nlohmann::json;
 
 [[noreturn]] void wrong(std::string_view key, const std::string& message, const std::string& remedy = "") {
   throw InputError(std::string(key), message, remedy);
+}
+
+std::string shown(const Json& json) { return json.is_string() ? in_quotes(json.get<std::string>()) : json.dump(); }
+
+/// Texts of a plan become paths, names and messages.
+void refuse_forbidden(std::string_view key, const std::string& text) {
+  const std::string found = forbidden_character(text);
+  if (!found.empty())
+    wrong(key, std::string(key) + " contains " + found + ", a character that no text of a plan may have",
+          "write the text without it");
+}
+
+/// Looks at all texts of a value of any kind, names of keys too. `key`: of the outermost value.
+void refuse_forbidden(std::string_view key, const Json& json) {
+  if (json.is_string()) refuse_forbidden(key, json.get_ref<const std::string&>());
+  if (!json.is_structured()) return;
+  for (const auto& [name, value] : json.items()) {
+    refuse_forbidden(key, name);
+    refuse_forbidden(key, value);
+  }
 }
 
 double checked_number(const Parameter& parameter, const Json& json) {
@@ -59,11 +82,21 @@ Weights weights_of(const Parameter& parameter, const Json& json) {
   return json.get<Weights>();
 }
 
+std::string place_of(const Parameter& parameter, const Json& json) {
+  const std::string name(parameter.name);
+  if (!json.is_string()) wrong(name, name + " must be text");
+  // What is not given is looked for, as the parameter says.
+  if (json != Json::parse(parameter.default_json)) check_place(parameter, json.get<std::string>());
+  return json.get<std::string>();
+}
+
 Value value_of(const Parameter& parameter, const Json& json) {
+  if (is_named_place(parameter.kind)) return place_of(parameter, json);
   const std::string name(parameter.name);
   switch (parameter.kind) {
     case Kind::bytes:
     case Kind::count:
+    case Kind::port:
       checked_number(parameter, json);
       if (!json.is_number_integer()) wrong(name, name + " must be a whole number");
       return json.get<std::uint64_t>();
@@ -77,11 +110,13 @@ Value value_of(const Parameter& parameter, const Json& json) {
     case Kind::choice:
       for (const std::string_view choice : split_choices(parameter.choices))
         if (json.is_string() && json.get<std::string>() == choice) return json.get<std::string>();
-      wrong(name, "unknown " + name + " " + json.dump(), "one of " + std::string(parameter.choices));
+      wrong(name, "unknown " + name + " " + shown(json), "one of " + std::string(parameter.choices));
     case Kind::map:
       if (!json.is_object()) wrong(name, name + " must be a table");
-      for (const auto& [key, value] : json.items())
+      for (const auto& [key, value] : json.items()) {
         if (!value.is_string()) wrong(name, name + "." + key + " must be text");
+        check_hint(parameter, key, value.get<std::string>());
+      }
       return json.get<TextMap>();
     case Kind::operations:
       if (!json.is_array() || json.empty()) wrong(name, name + " must be a list of operations");
@@ -91,10 +126,8 @@ Value value_of(const Parameter& parameter, const Json& json) {
     case Kind::weights: return weights_of(parameter, json);
     case Kind::numbers: return numbers_of(parameter, json);
     case Kind::levels: return levels_of(parameter, json);
-    case Kind::sharing:
-    case Kind::repetitions: return {};  // read by their own functions
+    default: return {};  // sharing and repetitions are read by their own functions
   }
-  return {};
 }
 
 /// The values of `parameters` in a JSON object; missing ones take their default, unknown keys are errors.
@@ -125,7 +158,7 @@ Sharing sharing_of(const Json& json) {
   if (json == "shared") return {SharingKind::shared, 1};
   if (json == "per-rank") return {SharingKind::per_rank, 1};
   if (json == "per-node") return {SharingKind::per_node, 1};
-  wrong("sharing", "unknown sharing " + json.dump(), "\"shared\", \"per-rank\", \"per-node\" or a number of files");
+  wrong("sharing", "unknown sharing " + shown(json), "\"shared\", \"per-rank\", \"per-node\" or a number of files");
 }
 
 Repetitions repetitions_of(const Json& json) {
@@ -136,9 +169,13 @@ Repetitions repetitions_of(const Json& json) {
     for (const auto& [key, value] : json.items())
       if (!value.is_number() || value.get<double>() < 0)
         wrong("repetitions", "repetitions." + key + " must be a number");
+    for (const char* key : {"min", "max"})
+      if (json.contains(key) && !json[key].is_number_integer())
+        wrong("repetitions", "repetitions." + std::string(key) + " must be a whole number");
     repetitions.minimum = json.value("min", std::uint64_t{1});
     repetitions.maximum = json.value("max", repetitions.minimum);
     repetitions.until = json.value("until", 0.0);
+    if (repetitions.until > 1) wrong("repetitions", "repetitions.until must be a share of at most 1");
   } else {
     wrong("repetitions", "repetitions must be a number or a table of min, max and until");
   }
@@ -255,6 +292,10 @@ class Interfaces {
 };
 
 Case case_of(const Json& json, Interfaces& interfaces) {
+  for (const auto& [key, value] : json.items()) {
+    refuse_forbidden("case", key);
+    refuse_forbidden(key, value);
+  }
   Case test;
   test.name = json.value("name", "");
   test.interface = entry_of(json, "interface", [&](const std::string& name) { return interfaces.find(name); });
@@ -296,13 +337,21 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   return test;
 }
 
+/// A whole number of the plan itself; `otherwise` where it is not given.
+std::uint64_t header_number(const Json& json, const char* key, std::uint64_t otherwise, std::uint64_t most) {
+  if (!json.contains(key)) return otherwise;
+  if (!json[key].is_number_unsigned() || json[key].get<std::uint64_t>() > most)
+    wrong(key, std::string(key) + " must be a whole number of at most " + std::to_string(most));
+  return json[key].get<std::uint64_t>();
+}
+
 void read_header(const Json& json, Plan& plan) {
   if (json.value("format", "") != "strider-plan") wrong("format", "this is not a plan: format is not \"strider-plan\"");
   if (json.value("version", 0) != 1)
     wrong("version", "the plan's version is " + json.value("version", Json()).dump() + ", this engine reads version 1",
           "make the plan again with this Strider");
-  plan.ranks_per_node = json.value("ranks_per_node", std::uint32_t{0});
-  plan.seed = json.value("seed", std::uint64_t{1});
+  plan.ranks_per_node = static_cast<std::uint32_t>(header_number(json, "ranks_per_node", 0, most_ranks));
+  plan.seed = header_number(json, "seed", 1, std::numeric_limits<std::uint64_t>::max());
   plan.stall_timeout_s = json.value("stall_timeout_s", 600.0);
   const std::string interleave = json.value("interleave", "random");
   if (interleave != "random" && interleave != "none") wrong("interleave", "interleave must be \"random\" or \"none\"");
@@ -341,12 +390,16 @@ void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
 Plan read_plan(const std::string& text, std::vector<PlanError>& errors) {
   Plan plan;
   try {
-    const Json json = Json::parse(text);
+    constexpr int most_levels = 16;  // what follows looks at values of values
+    const Json json = Json::parse(text, [](int level, Json::parse_event_t, Json&) {
+      if (level > most_levels) wrong("cases", "the plan's values are nested too deeply");
+      return true;
+    });
     read_header(json, plan);
     if (!json.contains("cases") || !json["cases"].is_array() || json["cases"].empty())
       wrong("cases", "the plan has no cases");
     read_cases(json["cases"], plan, errors);
-    const auto ranks = json.value("ranks", plan.ranks);
+    const auto ranks = static_cast<std::uint32_t>(header_number(json, "ranks", plan.ranks, most_ranks));
     if (ranks < plan.ranks) wrong("ranks", "a case has more clients than the plan has ranks");
     plan.ranks = ranks;
   } catch (const InputError& error) {

@@ -40,6 +40,9 @@ Volume read_volume(const std::string& path) {
     volume.secret = secret_of(json.at("secret").get<std::string>());
     if (volume.servers.empty()) refuse(path, "names no servers");
     return volume;
+  } catch (const nlohmann::json::parse_error& error) {
+    // What is in a file that is no volume is not for a message.
+    refuse(path, "is not the file of a volume: no JSON at byte " + std::to_string(error.byte));
   } catch (const nlohmann::json::exception& error) {
     refuse(path, std::string("is not the file of a volume: ") + error.what());
   }

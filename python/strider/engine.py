@@ -38,7 +38,30 @@ ParameterKind = Literal[
     "numbers",
     "levels",
     "weights",
+    "port",
+    "file",
+    "config",
+    "directory",
+    "path",
+    "host",
+    "url",
+    "volume",
+    "pool",
+    "user",
 ]
+
+NAMED_PLACES: tuple[ParameterKind, ...] = (
+    "file",
+    "config",
+    "directory",
+    "path",
+    "host",
+    "url",
+    "volume",
+    "pool",
+    "user",
+)
+"""Kinds whose values are texts that name something outside of a suite (docs/suites.md)."""
 
 Direction = Literal["read", "write", "both", "metadata"]
 

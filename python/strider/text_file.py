@@ -8,6 +8,9 @@ from pathlib import Path
 
 from strider.errors import StriderError
 
+_MOST_BYTES = 1 << 24
+"""Of a suite or a script; nobody types as much, and a device has no end."""
+
 
 def read_text(file: Path) -> str:
     """The text of an input file.
@@ -16,7 +19,13 @@ def read_text(file: Path) -> str:
         StriderError: It cannot be read, or is no text.
     """
     try:
-        return file.read_text(encoding="utf-8")
+        with file.open("rb") as opened:
+            content = opened.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise StriderError(
+                f"{file}: has more than {_MOST_BYTES} bytes, the most that an input file may have"
+            )
+        return content.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise StriderError(
             f"{file}: not a text file in UTF-8 ({error.reason} at byte {error.start})"

@@ -7,11 +7,15 @@ Sizes are powers of two: `4k`, `1MiB`, `2 GiB` (upper or lower case, `iB` may be
 import re
 from decimal import Decimal, InvalidOperation
 
+from strider.text import shortened
+
 KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 MB = 1_000_000
 
+MOST_DIGITS = 40
+"""More than any number here needs. Numbers that are longer are not even converted."""
 _PREFIXES = "kmgtp"
 _SIZE = re.compile(r"(?P<number>[0-9][0-9_ ]*(\.[0-9]+)?)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
 _DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
@@ -26,6 +30,11 @@ _SECONDS = {
     "h": 3600.0,
     "d": 86400.0,
 }
+
+
+def _refuse_long(text: str) -> None:
+    if len(text) > 2 * MOST_DIGITS or sum(map(str.isdigit, text)) > MOST_DIGITS:
+        raise ValueError(f'"{shortened(text)}" is too long: a number has at most {MOST_DIGITS} digits')
 
 
 def _unit_bytes(unit: str) -> int | None:
@@ -45,6 +54,7 @@ def parse_bytes(text: str) -> int:
     Raises:
         ValueError: It is no size, or not a whole number of bytes; the message says which.
     """
+    _refuse_long(text)
     match = _SIZE.fullmatch(text.strip())
     scale = _unit_bytes(match["unit"]) if match else None
     if match is None or scale is None:
@@ -61,6 +71,7 @@ def parse_seconds(text: str) -> float:
     Raises:
         ValueError: It is no duration.
     """
+    _refuse_long(text)
     match = _DURATION.fullmatch(text.strip())
     scale = _SECONDS.get(match["unit"].lower()) if match else None
     if match is None or scale is None:
@@ -74,6 +85,7 @@ def parse_share(text: str) -> float:
     Raises:
         ValueError: It is no share between 0 and 100 %.
     """
+    _refuse_long(text)
     stripped = text.strip()
     try:
         share = Decimal(stripped.removesuffix("%").strip()) / (100 if stripped.endswith("%") else 1)

@@ -1,6 +1,9 @@
 #pragma once
 #include <mpi.h>
 
+#include <string>
+
+#include "core/error.hpp"
 #include "core/parameter.hpp"
 #include "interfaces/interface.hpp"
 
@@ -12,7 +15,14 @@ class Hints {
   explicit Hints(const TextMap& hints) {
     if (hints.empty()) return;
     MPI_Info_create(&info_);
-    for (const auto& [key, value] : hints) MPI_Info_set(info_, key.c_str(), value.c_str());
+    for (const auto& [key, value] : hints) {
+      // The library itself would end all ranks.
+      if (key.size() >= MPI_MAX_INFO_KEY || value.size() >= MPI_MAX_INFO_VAL)
+        throw IoError({"MPI_Info_set", key, 0, 0, 0}, "the hint is longer than this MPI library allows",
+                      "a name below " + std::to_string(MPI_MAX_INFO_KEY) + " bytes and a value below " +
+                          std::to_string(MPI_MAX_INFO_VAL));
+      MPI_Info_set(info_, key.c_str(), value.c_str());
+    }
   }
   Hints(const Hints&) = delete;
   Hints& operator=(const Hints&) = delete;

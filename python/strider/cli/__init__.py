@@ -31,6 +31,7 @@ from strider.cli.run import run
 from strider.cli.serve import serve
 from strider.cli.show import show
 from strider.errors import ExitCode, StriderError, in_words
+from strider.text import forbidden, printable, shortened
 
 __all__ = ["app", "main"]
 
@@ -91,13 +92,29 @@ def _options(
     """Options of the program itself."""
 
 
+def _require_readable(arguments: list[str]) -> None:
+    """Refuses arguments with characters that no name, path or text may have.
+
+    Raises:
+        StriderError: There is one.
+    """
+    for argument in arguments:
+        found = forbidden(argument)
+        if found:
+            raise StriderError(
+                f'the argument "{shortened(argument)}" contains {found}: names, paths and texts have no '
+                "control characters, line separators or characters that turn the direction of writing"
+            )
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command line and returns its exit code; errors are reported here and nowhere else."""
     try:
+        _require_readable(sys.argv[1:] if arguments is None else arguments)
         app(arguments, prog_name="strider")
     except StriderError as error:
-        for line in error.message.splitlines():
-            print(f"strider: {line}", file=sys.stderr)
+        for line in error.message.split("\n"):
+            print(f"strider: {printable(line)}", file=sys.stderr)
         return int(error.exit_code)
     except (MemoryError, ImportError) as error:
         print(f"strider: error: {in_words(error)}", file=sys.stderr)
@@ -106,6 +123,10 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader (head, less) has had enough. What Python would still write at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # Where no verb had better words for it.
+        print(f"strider: {printable(in_words(error))}", file=sys.stderr)
+        return int(ExitCode.CANNOT_RUN)
     except SystemExit as exit_:
         if exit_.code == _INTERRUPTED:
             print("strider: interrupted", file=sys.stderr)

@@ -133,8 +133,10 @@ def _parameters(parameters: list[Parameter], prefix: str = "") -> Table:
 
 def _values(parameter: Parameter) -> str:
     """Which values a parameter takes."""
-    if parameter.choices:
-        return ", ".join(parameter.choices)
+    if parameter.kind == "choice":
+        return ", ".join(choice or '""' for choice in parameter.choices)
+    if parameter.kind == "url":
+        return ", ".join(f"{scheme}://…" for scheme in parameter.choices)
     words = {"bytes": "size", "count": "number", "flag": "true, false", "seconds": "time", "map": "table"}
     word = {**words, "weights": "operations and weights"}.get(parameter.kind, parameter.kind)
     if parameter.kind == "sharing":

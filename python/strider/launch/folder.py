@@ -5,6 +5,7 @@ It is reached through the target's descriptor and removed without following symb
 can be hit.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -209,7 +210,11 @@ def _remove_in(folder: Folder, target: int, progress: Progress | None) -> Remova
         status = os.fstat(opened)
         if folder.inode is not None and (status.st_dev, status.st_ino) != (folder.device, folder.inode):
             return Removal(problems=[foreign])
-        marker = _read_marker(opened)
+        try:
+            marker = _read_marker(opened)
+        except OSError as error:
+            unread = f"{folder.path} was left alone: its marker {MARKER} cannot be read: {error.strerror}"
+            return Removal(problems=[unread])
         if marker is None or marker.run != folder.run:
             lost = f"{folder.path} has lost its marker {MARKER}; it was left alone"
             return Removal(problems=[lost])
@@ -239,9 +244,18 @@ def _mark(own: int, run: str) -> None:
 
 
 def _read_marker(opened: int) -> Marker | None:
-    """What the marker in an open folder says; None where it says nothing that could be ours."""
+    """What the marker in an open folder says; None where it says nothing that could be ours.
+
+    Raises:
+        OSError: It is there and cannot be read, or whether it is there cannot be told.
+    """
     try:
         marker = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=opened)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO):
+            return None
+        raise
+    try:
         with os.fdopen(marker, encoding="utf-8") as file:
             document = json.loads(file.read(_MARKER_BYTES))
         return Marker(
@@ -251,5 +265,5 @@ def _read_marker(opened: int) -> Marker | None:
             str(document.get("boot", "")),
             int(document.get("start", 0)),
         )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (IsADirectoryError, ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -11,6 +11,7 @@ from strider.errors import StriderError
 from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space, memory, space_of
 from strider.suite import CheckedPlan, PlannedCase
+from strider.text import shortened
 from strider.units import MIB, format_bytes_rounded, grouped
 
 SPARE_BYTES = 16 * MIB
@@ -41,9 +42,21 @@ def check_target(target: str) -> Path:
     Raises:
         StriderError: It is not there, is no directory, or cannot be written.
     """
-    path = Path(target).expanduser().absolute()
-    if not path.exists():
-        raise StriderError(f"{path} does not exist: make it with mkdir -p {path}")
+    try:
+        path = Path(target).expanduser().absolute()
+    except RuntimeError as error:
+        raise StriderError(
+            f"target {shortened(target)}: there is no such user: write the whole path"
+        ) from error
+    try:
+        path.lstat()
+    except FileNotFoundError as error:
+        raise StriderError(f"{path} does not exist: make it with mkdir -p {path}") from error
+    except OSError as error:
+        # A path that is too long, or through something that is no directory.
+        raise StriderError(
+            f"target {shortened(str(path))}: {error.strerror}: name the directory to be measured"
+        ) from error
     if not path.is_dir():
         raise StriderError(f"{path} is not a directory: name the directory to be measured")
     if os.statvfs(path).f_flag & os.ST_RDONLY:

@@ -19,7 +19,7 @@ from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
 from strider.launch.confinement import Confinement, Needs, Wish, confinement
-from strider.launch.deaths import cause_of_death
+from strider.launch.deaths import cause_of_death, end_of
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
@@ -316,7 +316,7 @@ def _follow(
 
 def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftover: str | None) -> Outcome:
     """Judges how the run ended, completes its events and seals its directory."""
-    status, reason = _status(state, ending)
+    status, reason = _status(state, ending, directory.log)
     if state.end is None:
         time_s = state.elapsed_s
         last: Event = {"event": "end", "time_s": time_s, "status": status, "samples": state.samples}
@@ -330,7 +330,7 @@ def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftove
     return Outcome(directory, status, exit_code, reason, state.errors, state.samples, leftover)
 
 
-def _status(state: RunState, ending: _Ending) -> tuple[Status, str]:
+def _status(state: RunState, ending: _Ending, log: Path) -> tuple[Status, str]:
     if ending.cause == "interruption" and not _is_complete(state):
         return "interrupted", "interrupted"
     if ending.cause == "failure":
@@ -343,7 +343,7 @@ def _status(state: RunState, ending: _Ending) -> tuple[Status, str]:
         return "interrupted", "interrupted"
     if state.end is not None and state.errors and state.end["status"] == "failed" and not state.case:
         return "failed", "the engine began no case"
-    return "failed", cause_of_death(ending.returncode, state)
+    return "failed", cause_of_death(ending.returncode, state, end_of(log))
 
 
 def _is_complete(state: RunState) -> bool:

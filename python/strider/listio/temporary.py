@@ -1,5 +1,7 @@
 """A volume for one run: started in the run's own folder in the target, gone with it."""
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,7 +59,17 @@ def servers_needed(plan: Plan, own: Path) -> int:
 def volume_above(place: Path) -> Path | None:
     """The file of the volume that a directory is in, or None: the engine looks for it in the same way."""
     files = (folder / VOLUME_FILE for folder in (place, *place.parents))
-    return next((file for file in files if file.exists()), None)
+    return next((file for file in files if _is_trusted(file)), None)
+
+
+def _is_trusted(file: Path) -> bool:
+    """Whether a file is this user's or root's: another one's could send a run's data to servers of theirs."""
+    try:
+        status = file.lstat()
+    except OSError:
+        return False
+    owned = status.st_uid in (os.geteuid(), 0) and not status.st_mode & stat.S_IWOTH
+    return owned and stat.S_ISREG(status.st_mode)
 
 
 def rate_wanted(plan: Plan) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from strider.errors import StriderError
 
@@ -30,7 +30,7 @@ def read_events(path: Path, without: Sequence[str] = ()) -> Iterator[Event]:
     """
     torn_line = 0
     skipped = tuple(f'{{"event":"{kind}"'.encode() for kind in without)
-    with path.open("rb") as file:
+    with _opened(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip() or line.startswith(skipped):
                 continue
@@ -45,6 +45,13 @@ def read_events(path: Path, without: Sequence[str] = ()) -> Iterator[Event]:
             if event.get("event") == "run":
                 require_version(path, "event stream", event.get("version"), EVENTS_VERSION)
             yield event
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise StriderError(f"cannot read {path}: {error.strerror}: the run directory is damaged") from error
 
 
 def require_version(path: Path, what: str, found: object, known: int) -> None:

@@ -10,18 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from strider.store.values import Duration, Name, Real
 from strider.units import format_bytes
 
-
-def _nan_for_null(value: object) -> object:
-    return math.nan if value is None else value
-
-
-Real = Annotated[float, BeforeValidator(_nan_for_null)]
 Parameters = dict[str, Any]
 
 #: Keys of a plan's case that are not parameters of the workload.
@@ -146,7 +141,7 @@ class CheckInfo(Record):
 class RunInfo(Record):
     """`run.json`: who ran what, when and where; `ended` and after are None until the run is sealed."""
 
-    run: str
+    run: Name
     strider: str = ""
     started: str
     command: list[str] = []
@@ -204,13 +199,13 @@ class Latency(Record):
     """Latency of one phase's requests over all ranks, seconds."""
 
     count: int
-    min_s: Real
-    mean_s: Real
-    p50_s: Real
-    p90_s: Real
-    p99_s: Real
-    p999_s: Real
-    max_s: Real
+    min_s: Duration
+    mean_s: Duration
+    p50_s: Duration
+    p90_s: Duration
+    p99_s: Duration
+    p999_s: Duration
+    max_s: Duration
 
 
 class Histogram(Record):
@@ -234,10 +229,10 @@ class RankRates(Record):
 class Deadline(Record):
     """What had been done when the deadline (stonewall) struck, before the wear-out."""
 
-    deadline_s: Real
+    deadline_s: Duration
     requests: int
     bytes: int
-    elapsed_s: Real
+    elapsed_s: Duration
     rate_mib_s: Real
     wear_out_s: Real
     requests_per_rank_min: int
@@ -311,15 +306,14 @@ class NodeCounters(Record):
     """What a node's counters came to around one phase.
 
     Attributes:
-        elapsed_s: Time between the two readings, seconds.
-        sampling_s: Time that the readings took.
+        elapsed_s: Time between the two readings; `sampling_s`: that they took, seconds.
     """
 
     case: int
     repetition: int
     operation: str
     node: int = 0
-    elapsed_s: Real
+    elapsed_s: Duration
     sampling_s: Real = math.nan
     counters: list[CounterGroup] = []
 
@@ -355,7 +349,7 @@ class CeilingReport(Record):
     moment: str
     node: int | None = None
     clients: int | None = None
-    elapsed_s: Real = math.nan
+    elapsed_s: Duration = math.nan
     ceilings: list[Ceiling] = []
 
 
@@ -371,8 +365,7 @@ class Sample(Record):
         read_calls: Read-like system calls of all ranks while they transferred; None where the kernel did not
             count, or the run is older than the count. `write_calls` likewise.
         call_read_bytes: Bytes that these calls moved. `call_write_bytes` likewise.
-        storage_read_bytes: Bytes that the ranks' processes made the kernel fetch from storage meanwhile.
-        storage_write_bytes: Bytes that they made it owe to storage.
+        storage_read_bytes: Bytes that the kernel fetched from storage for ranks; `…_write_bytes`: owes it.
         served_by_storage: Of a read, the bytes that came from storage ÷ those read; None where nothing tells.
         served_source: Which counters say so.
         cache: What the case's cache policy did before.
@@ -390,10 +383,10 @@ class Sample(Record):
     clients: int
     nodes: int = 1
     files: int = 1
-    bytes: int
-    requests: int
+    bytes: int = Field(ge=0)
+    requests: int = Field(ge=0)
     start_s: Real
-    elapsed_s: Real
+    elapsed_s: Duration
     start_skew_s: Real = math.nan
     end_skew_s: Real = math.nan
     clock_error_s: float | None = None
@@ -404,7 +397,7 @@ class Sample(Record):
     requests_s: Real = math.nan
     rate_first_done_requests_s: Real = math.nan
     open_s: Real = math.nan
-    transfer_s: Real = math.nan
+    transfer_s: Duration = math.nan
     sync_s: Real = math.nan
     close_s: Real = math.nan
     prepare_s: Real = math.nan
@@ -456,11 +449,11 @@ class RankRow(Record):
     operation: str
     rank: int
     node: int = 0
-    bytes: int
-    requests: int
+    bytes: int = Field(ge=0)
+    requests: int = Field(ge=0)
     start_s: Real
     end_s: Real
-    transfer_s: Real = math.nan
+    transfer_s: Duration = math.nan
     io_s: Real = math.nan
     user_s: Real = math.nan
     system_s: Real = math.nan
@@ -477,11 +470,9 @@ class ClockRow(Record):
     """A node's clock beside rank 0's in one phase.
 
     Attributes:
-        offset_start_s: What to add to the node's clock to get rank 0's, at the phase's start, seconds.
-        offset_end_s: Likewise at its end.
+        offset_start_s: To add to the node's clock to get rank 0's at the start; `offset_end_s`: at the end.
         error_s: How wrong both may be.
-        drift_ppm: How much faster the node's clock has run since the start of the run, in millionths.
-        drift_error_ppm: How wrong that may be.
+        drift_ppm: How much faster its clock ran, in millionths; `drift_error_ppm`: how wrong that may be.
     """
 
     case: int
@@ -502,8 +493,7 @@ class Timeline(Record):
         rank: None where it is about all ranks of the node.
         start_s: Start of the first interval.
         interval_s: Length of each.
-        bytes: Of the requests that ended in each interval.
-        requests: How many these were.
+        bytes: Of the `requests` that ended in each interval.
         busy_s: Sum of their latencies.
         latency_max_s: The longest one; 0 without requests.
     """
@@ -515,7 +505,7 @@ class Timeline(Record):
     rank: int | None
     node: int = 0
     start_s: Real
-    interval_s: Real
+    interval_s: Duration
     bytes: list[int]
     requests: list[int]
     busy_s: list[Real]

@@ -11,6 +11,7 @@ from pathlib import Path
 from strider.errors import StriderError
 from strider.store.load import load_end, load_info
 from strider.store.model import RunInfo
+from strider.text import printable
 
 _RUN_ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}-(?P<suite>.*)-[^-]{4}")
 
@@ -131,7 +132,7 @@ def summarize(directory: Path) -> RunSummary:
         info, end = load_info(directory), load_end(directory)
     except StriderError as error:
         return RunSummary(
-            run=directory.name,
+            run=printable(directory.name),
             directory=directory,
             suite=suite,
             status="unreadable",

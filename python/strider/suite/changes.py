@@ -7,6 +7,7 @@ from strider.engine import Json
 from strider.suite.document import Document
 from strider.suite.mistakes import Mistakes, Place, unknown
 from strider.suite.vocabulary import SHAPE_KEYS, SUITE_PARAMETERS, Selection, Vocabulary, Workload
+from strider.text import shortened
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _read(text: str, mistakes: Mistakes) -> _Setting | None:
     """A `--set` text in parts."""
     name, equals, value = text.partition("=")
     table, *key = [part.strip() for part in name.split(".")]
-    option = f"--set {text}"
+    option = f"--set {shortened(text)}"
     place = Place(0, option)
     if not equals or not value.strip():
         mistakes.add(place, "a value is missing: write for instance --set case.transfer=1MiB,4MiB")
@@ -87,7 +88,7 @@ def _value(text: str) -> Json:
     """A value as in TOML, where quotes around texts and brackets around lists may be left out."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # also a number of thousands of digits
         parts = [part.strip() for part in text.split(",")]
         return parts[0] if len(parts) == 1 else [_value(part) for part in parts]
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from strider.engine import Check, CheckedCase, CheckError, Engine
+from strider.suite import places
 from strider.suite.load import Suite
 from strider.suite.mistakes import Mistakes, Place
+from strider.suite.places import Policy
 from strider.suite.plan import PlannedCase
 
 
@@ -21,12 +23,20 @@ class CheckedPlan:
         return list(zip(self.suite.plan.cases, self.check.cases, strict=True))
 
 
-def check(suite: Suite, engine: Engine) -> CheckedPlan:
+def check(suite: Suite, engine: Engine, policy: Policy | None = None) -> CheckedPlan:
     """Asks the engine what a plan means.
 
+    Args:
+        suite: The suite.
+        engine: The engine, which may open what the plan names.
+        policy: Which places the suite may name; None for any, as on the command line.
+
     Raises:
-        SuiteError: The engine cannot do some case; the message names the line of each key at fault.
+        SuiteError: A place is not allowed, or the engine cannot do some case; the message names the line of
+            each key at fault.
     """
+    if policy is not None:
+        places.check(suite, policy)
     result = engine.check(suite.plan.to_json())
     mistakes = Mistakes()
     for place, errors in _by_place(suite, result.errors).items():

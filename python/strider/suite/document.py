@@ -9,6 +9,7 @@ from strider.engine import Json
 from strider.suite.mistakes import Mistakes, Place, SuiteError
 from strider.suite.positions import Path, Positions, positions
 from strider.text_file import read_text
+from strider.units import MOST_DIGITS
 
 MOST_TABLES, MOST_KEYS, MOST_VALUES = 1_000, 10_000, 50_000
 """In one file. Checked before anything is parsed, as parsing takes a second for some 10 000 of either."""
@@ -77,6 +78,7 @@ def parse(text: str, name: str) -> Document:
     check_amount(text, name)
     try:
         lines = positions(text)
+        _refuse_long_numbers(lines, name)
         return Document(name, text, tomllib.loads(text), lines)
     except RecursionError:
         mistakes = Mistakes()
@@ -104,6 +106,14 @@ def check_amount(text: str, name: str) -> None:
         if count > most:
             message = f"about {count} {what}, and {most} are the most: split the suite into several"
             mistakes.add(Place(1, f"{name}:1"), message)
+    mistakes.raise_if_any()
+
+
+def _refuse_long_numbers(lines: Positions, name: str) -> None:
+    """Before they are converted, which takes long for many digits, and fails for more."""
+    mistakes = Mistakes()
+    for line in lines.long_numbers:
+        mistakes.add(Place(line, f"{name}:{line}"), f"a number has at most {MOST_DIGITS} digits")
     mistakes.raise_if_any()
 
 

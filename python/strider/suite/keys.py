@@ -103,6 +103,8 @@ def _taken(used: Selection) -> Iterator[str]:
 
 def example_of(parameter: Parameter) -> Json:
     """A value that shows how the parameter is written."""
+    if parameter.kind == "url":
+        return f"{parameter.choices[0]}://SERVER"
     examples: dict[str, Json] = {
         "bytes": "1MiB",
         "count": 16,

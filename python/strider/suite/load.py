@@ -1,8 +1,9 @@
 """Reads a suite file, applies the changes of the command line, and expands it to a plan."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Literal
 
 from strider.engine import Description, Json
@@ -15,8 +16,11 @@ from strider.suite.expand import Origin, expand
 from strider.suite.mistakes import Mistakes, Place, unknown
 from strider.suite.offers import check_metadata
 from strider.suite.plan import Plan, SuiteTitle
+from strider.suite.positions import Path
 from strider.suite.values import convert, show
 from strider.suite.vocabulary import SUITE_NAME, SUITE_PARAMETERS, ShapeKey, Vocabulary
+from strider.text import forbidden, shortened
+from strider.units import MOST_DIGITS
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Suite:
 
 
 def load(
-    file: Path,
+    file: FilePath,
     description: Description,
     changes: Changes | None = None,
     target: Literal["needed", "optional"] = "needed",
@@ -66,10 +70,13 @@ def build(
     """Expands a suite that was read; see `load`."""
     mistakes = Mistakes()
     vocabulary = Vocabulary.of(description)
+    _require_readable(document)
     _check_tables(document, mistakes)
     mistakes.raise_if_any()
     _check_names(document, mistakes)
     command_line.apply(document, vocabulary, changes, mistakes)
+    # What is typed there may have escapes too.
+    _require_readable(document)
     settings = _suite_settings(document, vocabulary, mistakes, target)
     reader = AxesReader(document, vocabulary, mistakes)
     defaults = _defaults(document, vocabulary, reader, mistakes)
@@ -108,6 +115,43 @@ def _defaults(
             message = f'"{key}" applies to cases of {owners[0].noun}, and the suite has none'
             mistakes.add(document.key(("suite", key)), message)
     return reader.read_defaults(table, used)
+
+
+def _require_readable(document: Document) -> None:
+    """Refuses texts with characters that none may have, and numbers that nothing could show.
+
+    It comes before all else, since every other message quotes what is typed.
+
+    Raises:
+        SuiteError: There is one.
+    """
+    mistakes = Mistakes()
+    for path, value, place in _values(document, (), document.data):
+        names = [part for part in path if isinstance(part, str)]
+        key = shortened(".".join(names[1:] if names[0] in ("suite", "case") and names[1:] else names))
+        if isinstance(value, int):
+            if abs(value) >= 10**MOST_DIGITS:
+                mistakes.add(place, f"{key}: a number has at most {MOST_DIGITS} digits")
+        elif found := forbidden(value):
+            mistakes.add(
+                place,
+                f'{key}: "{shortened(value)}" contains {found}: no text of a suite may have control '
+                "characters, line separators or characters that turn the direction of writing",
+            )
+    mistakes.raise_if_any()
+
+
+def _values(document: Document, path: Path, value: Json) -> Iterator[tuple[Path, str | int, Place]]:
+    """All names, texts and whole numbers below a path, with where they stand."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield (*path, name), name, document.key((*path, name))
+            yield from _values(document, (*path, name), inner)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _values(document, (*path, index), inner)
+    elif isinstance(value, str | int):
+        yield path, value, document.value(path)
 
 
 def _check_tables(document: Document, mistakes: Mistakes) -> None:
@@ -167,7 +211,7 @@ def _check_name(document: Document, name: Json, given: bool, mistakes: Mistakes)
     if not given:
         mistakes.add(place, 'the suite has no name: add name = "my-suite" to [suite]')
     elif isinstance(name, str) and not re.fullmatch(SUITE_NAME, name):
-        remedy = "1 to 64 letters, digits, dots, hyphens and underscores"
+        remedy = "1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or a digit"
         mistakes.add(place, f"name: {show(name)} cannot be a part of a run's name: use {remedy}")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from strider.errors import StriderError
+from strider.text import MOST_SHOWN, shortened
 
 MOST_MISTAKES = 200
 """Of one suite; the reading ends at the last of them, as finding a remedy for each takes time."""
@@ -74,12 +75,14 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
         known: The names that exist.
     """
     names = list(dict.fromkeys(known))
-    return f'unknown {what} "{name}": {suggestion(name, names)}'
+    return f'unknown {what} "{shortened(name)}": {suggestion(name, names)}'
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`did you mean "strided"?`, or `choose one of …` where nothing is near."""
-    names = list(known)
+    names = [name for name in known if name]
+    if len(name) > MOST_SHOWN:  # like none, and comparing takes time
+        name = ""
     lower = {candidate.lower(): candidate for candidate in names}
     near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
     if near:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 import tree_sitter
 import tree_sitter_toml
 
+from strider.units import MOST_DIGITS
+
 Path = tuple[str | int, ...]
 """Way to a value through tables (names) and arrays (indices): `("case", 0, "posix", "direct")`."""
 
@@ -21,11 +23,13 @@ class Positions:
         keys: Line of the key of each path, or of the header for tables.
         values: Line where the value of each path begins.
         duplicates: Paths that are given a second time, with the line of the second one.
+        long_numbers: Lines of numbers with more digits than any number may have.
     """
 
     keys: dict[Path, int] = field(default_factory=dict)
     values: dict[Path, int] = field(default_factory=dict)
     duplicates: list[tuple[Path, int]] = field(default_factory=list)
+    long_numbers: list[int] = field(default_factory=list)
 
     def key_line(self, path: Path) -> int:
         """Line of the key, or of the nearest table around it that has one; 1 where there is none."""
@@ -93,6 +97,8 @@ def _add_pair(found: Positions, table: Path, node: tree_sitter.Node) -> None:
 
 def _add_value(found: Positions, path: Path, node: tree_sitter.Node) -> None:
     found.values[path] = _line(node)
+    if node.type in ("integer", "float") and node.end_byte - node.start_byte > MOST_DIGITS:
+        found.long_numbers.append(_line(node))
     if node.type == "inline_table":
         for child in node.named_children:
             if child.type == "pair":

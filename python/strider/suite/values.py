@@ -8,14 +8,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from strider.engine import Json, Parameter
+from strider.engine import NAMED_PLACES, Json, Parameter
 from strider.suite.mistakes import suggestion, unknown
+from strider.text import shortened
 from strider.units import format_bytes, parse_bytes, parse_seconds, parse_share
 
 DEFAULT_REPETITIONS = 3
 DEFAULT_MOST_REPETITIONS = 20
 LARGEST_INTEGER = 2**63 - 1
 """File offsets are signed 64-bit numbers."""
+_EXACT = 1e19
+"""Larger numbers are shown to a few digits."""
 LISTS = ("operations", "numbers", "levels")
 """Kinds of which one value is a list."""
 
@@ -78,14 +81,14 @@ def show(typed: Json) -> str:
     if isinstance(typed, bool):
         return "true" if typed else "false"
     if isinstance(typed, str):
-        return f'"{typed}"'
+        return f'"{shortened(typed)}"'
     if isinstance(typed, list):
         return "[" + ", ".join(map(show, typed)) + "]"
     if typed == {}:
         return "{}"
     if isinstance(typed, dict):
         return "{ " + ", ".join(f"{key} = {show(value)}" for key, value in typed.items()) + " }"
-    return str(typed)
+    return f"{typed:g}" if isinstance(typed, float) else shortened(str(typed))
 
 
 def _is_integer(typed: Json) -> bool:
@@ -129,7 +132,7 @@ def _choice(parameter: Parameter, typed: Json) -> str:
 
 def _text(_: Parameter, typed: Json) -> str:
     if not isinstance(typed, str):
-        raise ValueError(f'{show(typed)} is not a text: write it in quotes, "{typed}"')
+        raise ValueError(f'{show(typed)} is not a text: write it in quotes, "{shortened(str(typed))}"')
     return typed
 
 
@@ -221,7 +224,7 @@ def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
     strange = next((key for key in typed if key not in ("min", "max", "until")), None)
     if strange is not None:
         raise ValueError(unknown("key", strange, ["min", "max", "until"]))
-    until = _until(typed.get("until", 0))
+    until = _until(typed["until"]) if "until" in typed else 0.0
     least = typed.get("min", DEFAULT_REPETITIONS)
     most = typed.get("max", max(DEFAULT_MOST_REPETITIONS, least) if until else least)
     if not _is_integer(least) or not _is_integer(most) or least < 1:
@@ -239,9 +242,14 @@ def _until(typed: Json) -> float:
     if isinstance(typed, bool) or not isinstance(typed, int | float | str):
         raise ValueError(f'until: {show(typed)} is not a share: write for instance "5%" or 0.05')
     try:
-        return parse_share(str(typed))
+        share = parse_share(str(typed))
     except ValueError as error:
         raise ValueError(f"until: {error}") from error
+    if share == 0:
+        raise ValueError(
+            f'until: {show(typed)} is never reached: write for instance "5%", or leave until out'
+        )
+    return share
 
 
 def _check_limits(parameter: Parameter, value: Json) -> None:
@@ -264,9 +272,11 @@ def _check_limits(parameter: Parameter, value: Json) -> None:
 
 def _limit(parameter: Parameter, value: float) -> str:
     """A number with its unit."""
-    whole = int(value) if value == value // 1 else value
+    whole = int(value) if abs(value) < _EXACT and value == value // 1 else value
+    if isinstance(whole, float):
+        return f"{whole:g} s" if parameter.kind == "seconds" else f"{whole:g}"
     if parameter.kind == "bytes":
-        return format_bytes(whole) if isinstance(whole, int) and whole >= 0 else f"{whole} B"
+        return format_bytes(whole) if whole >= 0 else f"{whole} B"
     return f"{whole} s" if parameter.kind == "seconds" else str(whole)
 
 
@@ -282,4 +292,6 @@ _CONVERTERS: dict[str, Callable[[Parameter, Json], Json]] = {
     "repetitions": _repetitions,
     "numbers": _numbers,
     "levels": _levels,
+    "port": _count,
+    **dict.fromkeys(NAMED_PLACES, _text),
 }

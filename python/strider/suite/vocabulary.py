@@ -12,7 +12,9 @@ SHAPE_KEYS: tuple[ShapeKey, ...] = ("pattern", "tree")
 
 Entry = TypeVar("Entry", Interface, Operation, Parameter, Pattern, Tree)
 
-SUITE_NAME = r"[A-Za-z0-9._-]{1,64}"
+SUITE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+MOST_RANKS = 1 << 18
+"""Ranks of a plan at most, as in the engine (core/parameter.hpp)."""
 
 SUITE_PARAMETERS = {
     parameter.name: parameter
@@ -21,7 +23,7 @@ SUITE_PARAMETERS = {
             name="name", kind="text", doc="Name of the suite; part of the names of its runs.", required=True
         ),
         Parameter(name="description", kind="text", default="", doc="What the suite is for."),
-        Parameter(name="target", kind="text", doc="Directory that is measured; --target overrides it."),
+        Parameter(name="target", kind="directory", doc="Directory that is measured; --target overrides it."),
         Parameter(
             name="seed", kind="count", default=1, doc="Fixes every random choice; also the cases' seed."
         ),
@@ -43,6 +45,7 @@ SUITE_PARAMETERS = {
             name="ranks_per_node",
             kind="count",
             default=0,
+            maximum=MOST_RANKS,
             doc="0: nodes as MPI reports them; n: ranks 0 to n-1 count as the first node and so on.",
         ),
     )

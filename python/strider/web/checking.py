@@ -52,7 +52,9 @@ def checked_plan(text: str, site: Site) -> CheckedPlan:
     Raises:
         SuiteError: The suite has mistakes.
     """
-    return check(build(parse(text, NAME), site.engine.description, Changes(), "optional"), site.engine)
+    return check(
+        build(parse(text, NAME), site.engine.description, Changes(), "optional"), site.engine, site.policy
+    )
 
 
 def answer(text: str, rates: AssumedRates, site: Site) -> dict[str, Json]:
@@ -73,7 +75,9 @@ def answer(text: str, rates: AssumedRates, site: Site) -> dict[str, Json]:
         return _answer(text, None, mistakes, None)
     form = form_of(document, site.vocabulary)
     try:
-        checked = check(build(document, site.engine.description, Changes(), "optional"), site.engine)
+        checked = check(
+            build(document, site.engine.description, Changes(), "optional"), site.engine, site.policy
+        )
     except SuiteError as error:
         mistakes = [
             _mistake(place.line, message, document.lines, site.vocabulary) for place, message in error.found

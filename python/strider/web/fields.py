@@ -12,9 +12,21 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from strider.engine import Json, Parameter, ParameterKind
+from strider.engine import NAMED_PLACES, Json, Parameter, ParameterKind
+from strider.units import MOST_DIGITS
 
-PLAIN: tuple[ParameterKind, ...] = ("bytes", "count", "seconds", "flag", "choice", "sharing", "operations")
+TEXTS: tuple[ParameterKind, ...] = ("text", *NAMED_PLACES)
+"""Kinds whose values are taken as they are typed."""
+PLAIN: tuple[ParameterKind, ...] = (
+    "bytes",
+    "count",
+    "port",
+    "seconds",
+    "flag",
+    "choice",
+    "sharing",
+    "operations",
+)
 """Kinds whose values are words and numbers, and which commas may separate."""
 _INTEGER = re.compile(r"[+-]?\d+")
 _FLOAT = re.compile(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?")
@@ -25,9 +37,9 @@ def to_value(parameter: Parameter, typed: str) -> Json:
     text = typed.strip()
     if not text:
         return None
-    if text[0] in "[{\"'" or parameter.kind not in (*PLAIN, "text"):
+    if text[0] in "[{\"'" or parameter.kind not in (*PLAIN, *TEXTS):
         return _toml(text)
-    if parameter.kind == "text":
+    if parameter.kind in TEXTS:
         return text
     parts = [part.strip() for part in text.split(",")]
     values = [_scalar(part, parameter) for part in parts if part]
@@ -59,6 +71,8 @@ def _scalar(text: str, parameter: Parameter) -> Json:
         return text == "true"
     if parameter.kind in ("choice", "operations"):
         return text
+    if len(text) > MOST_DIGITS:  # no number is as long
+        return text
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) else text
@@ -69,6 +83,6 @@ def _toml(text: str) -> Json:
     try:
         document: dict[str, Any] = tomllib.loads(f"value = {text}")
         tomlkit.parse(f"value = {text}")
-    except (tomllib.TOMLDecodeError, TOMLKitError, RecursionError):
+    except (ValueError, TOMLKitError, RecursionError):  # also a number of thousands of digits
         return text
     return document["value"] if document.keys() == {"value"} else text

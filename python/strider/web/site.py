@@ -7,7 +7,9 @@ from pathlib import Path
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.launch.confinement import Wish
+from strider.suite.places import Policy, resolve
 from strider.suite.vocabulary import Vocabulary
+from strider.text import shortened
 
 ENGINE_DEADLINE_S = 20.0
 """No question that a page asks the engine takes longer."""
@@ -22,17 +24,24 @@ class Site:
         store: Where runs are kept, absolute.
         allowed: Directories that may be measured, or hold such, resolved.
         confine: Whether runs of this machine are confined (`strider run --confine`).
+        allowed_places: Keys and values of further places that a suite may name.
     """
 
     engine: Engine
     store: Path
     allowed: tuple[Path, ...]
     confine: Wish = "require"
+    allowed_places: frozenset[tuple[str, str]] = frozenset()
 
     def bounds(self, confine: Wish) -> list[str]:
         """Options of `strider run` that keep a run to what this page may measure."""
         within = [word for directory in self.allowed for word in ("--within", str(directory))]
         return ["--confine", confine, *within]
+
+    @cached_property
+    def policy(self) -> Policy:
+        """Which places a suite from the page may name."""
+        return Policy(self.allowed, self.allowed_places, self.vocabulary)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -66,13 +75,15 @@ def confined_target(target: str, allowed: tuple[Path, ...]) -> Path:
         StriderError: It is not in one of them.
     """
     try:
-        path = Path(target).expanduser().resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise StriderError(f"target {target!r} cannot be followed ({error}): name a directory") from error
+        path = resolve(str(Path(target).expanduser()))
+    except RuntimeError:
+        path = None
+    if path is None:
+        raise StriderError(f'target "{shortened(target)}" cannot be followed: name a directory')
     if any(path.is_relative_to(directory) for directory in allowed):
         return path
     names = ", ".join(map(str, allowed))
     raise StriderError(
-        f"target {target} is outside of the directories that this page may measure: choose one in {names}, "
-        "or start strider serve with --allow for another"
+        f"target {shortened(target)} is outside of the directories that this page may measure: "
+        f"choose one in {names}, or start strider serve with --allow for another"
     )

@@ -40,6 +40,7 @@ def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
         Engine(Path(ground["engine"]), ground["deadline_s"]),
         Path(ground["store"]),
         tuple(map(Path, ground["allowed"])),
+        allowed_places=frozenset((key, value) for key, value in ground["allowed_places"]),
     )
     for line in questions:
         signal.alarm(int(2 * ground["deadline_s"]))

@@ -52,6 +52,7 @@ class _Worker:
             "deadline_s": DEADLINE_S,
             "store": str(site.store),
             "allowed": list(map(str, site.allowed)),
+            "allowed_places": sorted(site.allowed_places),
         }
         worker._write(ground)
         return worker

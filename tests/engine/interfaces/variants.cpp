@@ -17,6 +17,7 @@ namespace {
 Value default_of(const Parameter& parameter) {
   const std::string json(parameter.default_json);
   if (json == "null") return {};
+  if (is_named_place(parameter.kind)) return json.substr(1, json.size() - 2);
   switch (parameter.kind) {
     case Kind::flag: return json == "true";
     case Kind::text:
@@ -71,8 +72,10 @@ std::vector<Variant> variants_of(const InterfaceEntry& entry) {
       add(parameter, name + "_direct", parameter.default_json == "false");
       variants.back().settings.set("direct", true);
     }
-    for (const std::string_view choice : split_choices(parameter.choices))
-      if (defaults.text(name) != choice) add(parameter, name + "_" + std::string(choice), std::string(choice));
+    // Which drivers an MPI library has is its own affair.
+    if (parameter.kind == Kind::choice && name != "prefix")
+      for (const std::string_view choice : split_choices(parameter.choices))
+        if (defaults.text(name) != choice) add(parameter, name + "_" + std::string(choice), std::string(choice));
     if (parameter.kind == Kind::bytes && parameter.minimum == 0) add(parameter, "no_" + name, std::uint64_t{0});
     if (name == "batch" || name == "wait") add(parameter, name, std::uint64_t{3});
   }

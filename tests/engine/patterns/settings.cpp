@@ -60,7 +60,7 @@ std::vector<Value> values_of(const Parameter& parameter, const Choices& choices)
     }
     case Kind::numbers: return lists_of(choices.counts);
     case Kind::levels: return levels_of(choices);
-    case Kind::text: return {example_lists().begin(), example_lists().end()};
+    case Kind::file: return {example_lists().begin(), example_lists().end()};
     default: throw std::logic_error("teach values_of this kind of parameter: " + std::string(name_of(parameter.kind)));
   }
 }

@@ -1,8 +1,10 @@
 """Why an engine ended that did not say so itself."""
 
+from pathlib import Path
+
 import pytest
 
-from strider.launch.deaths import cause_of_death, is_banner
+from strider.launch.deaths import cause_of_death, end_of, is_banner
 from strider.launch.state import RunState
 
 
@@ -50,3 +52,16 @@ This typically refers to a problem with your application.
 Please see the FAQ page for debugging suggestions
 """
     assert [line for line in log.splitlines() if not is_banner(line)] == ["strider-engine: out of memory"]
+
+
+@pytest.mark.parametrize("returncode", [15, 255, -15, 1])
+def test_a_limit_of_open_files_is_named_whatever_the_launcher_ends_by(
+    returncode: int, tmp_path: Path
+) -> None:
+    log = tmp_path / "engine.log"
+    log.write_bytes(b"x" * 100_000 + b"\n[mpiexec] pipe error (Too many open files)\n\xff")
+    words = cause_of_death(returncode, state(), end_of(log))
+    assert words.startswith("the launcher or a rank could open no more files in case 2 (ulimit -n is ")
+    assert cause_of_death(15, state(), end_of(tmp_path / "absent")).startswith(
+        "a rank was ended by signal 15"
+    )

@@ -1,5 +1,6 @@
 """Strider's own folder: made for one run, removed, and nothing else ever touched."""
 
+import errno
 import json
 import os
 import shutil
@@ -132,3 +133,36 @@ def test_nothing_stays_where_the_marker_cannot_be_written(
     with pytest.raises(StriderError, match="No space left on device"):
         folder.create(tmp_path, "r1")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "says"), [(errno.EIO, "Input/output error"), (errno.EACCES, "Permission denied")]
+)
+def test_a_marker_that_cannot_be_read_is_not_called_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, says: str
+) -> None:
+    own = folder.create(tmp_path, "r1")
+    opened = os.open
+
+    def broken(path: str | Path, flags: int, *, dir_fd: int | None = None) -> int:
+        if path == MARKER:
+            raise OSError(number, os.strerror(number))
+        return opened(path, flags, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", broken)
+    problem = str(folder.remove(own))
+    assert problem == f"{own.path} was left alone: its marker {MARKER} cannot be read: {says}"
+    assert own.path.exists()
+
+
+def test_a_marker_whose_contents_cannot_be_read_is_not_called_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = folder.create(tmp_path, "r1")
+
+    def broken(_: object) -> str:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(json, "loads", broken)
+    assert "cannot be read: Input/output error" in str(folder.remove(own))
+    assert own.path.exists()

@@ -183,3 +183,18 @@ def test_the_target_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("HOME", str(tmp_path))
     assert check_target(".") == tmp_path
     assert check_target("~") == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("~nosuchuser/x", "there is no such user"),
+        ("/" + "a" * 5000, "File name too long"),
+        ("a/" * 30_000, "File name too long"),
+        ("/dev/null/x", "Not a directory"),
+    ],
+)
+def test_a_target_that_no_path_can_be_gets_a_message_of_a_line(target: str, says: str) -> None:
+    with pytest.raises(StriderError, match=says) as caught:
+        check_target(target)
+    assert len(caught.value.message) < 400

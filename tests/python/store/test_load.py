@@ -11,7 +11,7 @@ import pytest
 
 from builders import MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import StriderError
-from strider.store import RankRow, load, load_events
+from strider.store import RankRow, list_runs, load, load_events
 
 RUN = "2026-11-21-101112-synthetic-abcd"
 
@@ -146,3 +146,30 @@ def change_events(run_dir: Path, change: Callable[[dict[str, Any]], object]) -> 
         if event["event"] == "sample":
             change(event)
     path.write_text("".join(json.dumps(event) + "\n" for event in events))
+
+
+def test_events_that_are_a_directory_are_damage(run_dir: Path) -> None:
+    (run_dir / "events.jsonl").unlink()
+    (run_dir / "events.jsonl").mkdir()
+    with pytest.raises(StriderError, match=r"events.jsonl: Is a directory: the run directory is damaged"):
+        load(run_dir)
+
+
+@pytest.mark.parametrize("key", ["elapsed_s", "transfer_s", "bytes", "requests"])
+def test_what_cannot_be_negative_is_damage(run_dir: Path, key: str) -> None:
+    events = run_dir / "events.jsonl"
+    lines = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+    next(line for line in lines if line["event"] == "sample")[key] = -1
+    events.write_text(
+        "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8"
+    )
+    with pytest.raises(StriderError, match=rf"sample with a bad {key}: .*: the file is damaged"):
+        load(run_dir)
+
+
+def test_a_run_whose_name_would_change_a_terminal_is_damage(run_dir: Path) -> None:
+    info = json.loads((run_dir / "run.json").read_text(encoding="utf-8"))
+    (run_dir / "run.json").write_text(json.dumps({**info, "run": "\x1b[2J"}), encoding="utf-8")
+    with pytest.raises(StriderError, match="control characters"):
+        load(run_dir)
+    assert [run.status for run in list_runs(run_dir.parent)] == ["unreadable"]

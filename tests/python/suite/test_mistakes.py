@@ -156,10 +156,46 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         4,
         "stall_timeout: nan is not a finite number",
     ),
-    "a time beyond all numbers": ("clients = 2", f"deadline = 1{'0' * 400}", 4, "is too large: at most"),
-    "a text of a time beyond all": ("clients = 2", f'deadline = "1{"0" * 400}"', 4, "not a finite number"),
-    "a count beyond all": ("clients = 2", f"seed = 1{'0' * 400}", 4, "is too large: at most"),
-    "a size beyond all numbers": ('"4KiB"', f"1{'0' * 400}", 11, "is too large: at most"),
+    "a time beyond all numbers": ("clients = 2", f"deadline = 1{'0' * 400}", 4, "at most 40 digits"),
+    "a large floating-point number": ("clients = 2", "deadline = 1e308", 4, "1e+308 s is too large: at most"),
+    "a text of a time beyond all": ("clients = 2", f'deadline = "1{"0" * 400}"', 4, "at most 40 digits"),
+    "a number that Python does not convert": (
+        "clients = 2",
+        f"clients = {'9' * 6000}",
+        4,
+        "at most 40 digits",
+    ),
+    "a hexadecimal number that nothing shows": ("clients = 2", f"clients = 0x{'f' * 6000}", 4, "40 digits"),
+    "a NUL": ('"1MiB"\n', '"1MiB\\u0000"\n', 14, r'block: "1MiB\u0000" contains U+0000'),
+    "an escape sequence of terminals": ('"s"', r'"s\u001b[2J"', 2, r'name: "s\u001b[2J" contains U+001B'),
+    "a line end": ('"s"', r'"s\nt"', 2, "contains U+000A"),
+    "a separator of lines": ('"/data"', '"/da\u2028ta"', 3, "contains U+2028"),
+    "text that runs the other way": ('"/data"', '"/da\u202eta"', 3, r'target: "/da\u202eta" contains U+202E'),
+    "a control character of the second kind": ('"/data"', r'"/da\u0085ta"', 3, "contains U+0085"),
+    "a control character in a list": ('"1MiB",\n]', r'"1MiB\u0007",' + "\n]", 12, "contains U+0007"),
+    "a control character in a key": ("clients = 2", r'"cli\u0007ents" = 2', 1, "contains U+0007"),
+    "a name that is a directory": ('"s"', '"."', 2, "the first a letter or a digit"),
+    "a name that is an option": ('"s"', '"-s"', 2, "the first a letter or a digit"),
+    "more ranks on a node than there can be": (
+        "clients = 2",
+        "ranks_per_node = 99999999999",
+        4,
+        "ranks_per_node: 99999999999 is too large: at most 262144",
+    ),
+    "an interval of nothing": (
+        "repetitions = 3",
+        'repetitions = { min = 2, until = "0%" }',
+        5,
+        'until: "0%" is never reached',
+    ),
+    "an interval that no number holds": (
+        "repetitions = 3",
+        'repetitions = { min = 2, until = "1e-999999%" }',
+        5,
+        "until:",
+    ),
+    "a count beyond all": ("clients = 2", f"seed = 1{'0' * 30}", 4, "is too large: at most"),
+    "a size beyond all numbers": ('"4KiB"', f"1{'0' * 30}", 11, "is too large: at most"),
     "no way to share": ("clients = 2", 'sharing = "per-rnk"', 4, 'did you mean "per-rank"?'),
     "no files": ("clients = 2", "sharing = 0", 4, "or a number of files (at least 1)"),
     "fewer at most than at least": (
@@ -260,6 +296,24 @@ def test_a_mistake_gets_one_message_with_its_line_and_a_remedy(name: str, descri
     (message,) = mistakes_of(text, description)
     assert message.startswith(f"s.toml:{line}: ")
     assert says in message
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        (r'case.name="a\u0000"', "contains U+0000"),
+        (r'suite.target="a\u202e"', "contains U+202E"),
+        (f"case.clients=0x{'f' * 6000}", "at most 40 digits"),
+        (f"case.clients={'9' * 6000}", "is not a whole number"),
+        (f"case.transfer={'[' * 3000}", "is too long"),
+    ],
+)
+def test_what_is_set_on_the_command_line_is_judged_in_the_same_way(
+    setting: str, says: str, description: Description
+) -> None:
+    with pytest.raises(SuiteError) as caught:
+        build(parse(SUITE, "s.toml"), description, Changes([setting]))
+    assert says in caught.value.message
 
 
 def test_several_mistakes_are_all_named_in_the_order_of_the_file(description: Description) -> None:

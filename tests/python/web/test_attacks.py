@@ -271,6 +271,25 @@ def test_a_link_that_leads_out_only_when_the_run_begins_is_not_followed(
     assert not list(outside.iterdir())
 
 
+@pytest.mark.parametrize("way", ["beside", "through a link", "a device"])
+def test_a_file_outside_of_what_is_allowed_is_refused_before_it_is_opened(server: Server, way: str) -> None:
+    secret = server.store.parent / "secret.csv"
+    secret.write_text("root:secret:0\n", encoding="utf-8")
+    link = server.allowed / "link.csv"
+    if not link.is_symlink():
+        link.symlink_to(secret)
+    name = {"beside": secret, "through a link": link, "a device": "/dev/zero"}[way]
+    text = suite(server.allowed).replace('pattern = "strided"', f'pattern = "list"\nfile = "{name}"')
+    text = text.replace('transfer = "4KiB"\ncount = 8\n', "")
+    for path in ("/api/jobs", "/api/plan", "/api/suites"):
+        answer = server.ask("POST", path, {"text": text})
+        assert answer.status == 400
+        assert "is outside of the directories that this page may use" in answer.json()["message"]
+    (mistake,) = server.ask("POST", "/api/suite", {"text": text}).json()["mistakes"]
+    assert (mistake["key"], mistake["case"]) == ("file", 0)
+    assert "secret:0" not in mistake["message"]
+
+
 OUTSIDE = ["..", "%2e%2e", "..%2f..", "../../etc", ".jobs", ".", "%2fetc", "x%00", "", "*", "suites"]
 
 
@@ -345,12 +364,12 @@ def test_a_suite_name_leads_nowhere_else(server: Server, name: str) -> None:
 
 
 def test_a_kept_suite_cannot_be_named_out_of_its_folder(server: Server) -> None:
-    for name in ("../x", "/etc/x", "x/y", "", "a" * 65):
+    for name in ("../x", "/etc/x", "x/y", "", "a" * 65, "..", ".", ".x", "-x"):
         answer = server.ask("POST", "/api/suites", {"text": suite(server.allowed, name=name)})
         assert answer.status == 400, name
-    kept = server.ask("POST", "/api/suites", {"text": suite(server.allowed, name="..")})
-    assert kept.json() == {"name": ".."}
-    assert [file.name for file in (server.store / "suites").iterdir()] == ["...toml"]
+    kept = server.ask("POST", "/api/suites", {"text": suite(server.allowed, name="x..")})
+    assert kept.json() == {"name": "x.."}
+    assert [file.name for file in (server.store / "suites").iterdir()] == ["x...toml"]
 
 
 @pytest.mark.parametrize(
@@ -493,7 +512,7 @@ def test_a_socket_in_a_folder_for_temporary_files_gets_a_warning(engine: Engine,
 
 
 def test_a_file_that_is_no_list_is_not_quoted(server: Server) -> None:
-    secret = server.store.parent / "shadow"
+    secret = server.allowed / "shadow"
     secret.write_text("root:$6$abcdefgh:19000:0:99999:7:::\n")
     text = (
         suite(server.allowed)

@@ -160,3 +160,8 @@ def test_a_form_that_is_typed_into_itself_is_the_same_plan(
 def test_an_edit_of_what_is_no_table_is_a_message(text: str, edit: Edit, vocabulary: Vocabulary) -> None:
     with pytest.raises(StriderError):
         apply(text, [edit], vocabulary)
+
+
+def test_digits_without_an_end_stay_a_text(vocabulary: Vocabulary) -> None:
+    text = apply(SUITE, [change(0, "count", "9" * 6000), change(0, "repetitions", "9" * 6000)], vocabulary)
+    assert tomllib.loads(text)["case"][0]["count"] == "9" * 6000

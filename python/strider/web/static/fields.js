@@ -154,7 +154,7 @@ export class OperationsField extends TextField {
 export function fieldFor(id, parameter, onchange, label, operations) {
   switch (parameter.kind) {
     case "choice":
-      return new ChoiceField(id, parameter, onchange, label, parameter.choices.map((name) => ({ name })));
+      return new ChoiceField(id, parameter, onchange, label, parameter.choices.filter(Boolean).map((name) => ({ name })));
     case "flag":
       return new ChoiceField(id, parameter, onchange, label, [{ name: "true" }, { name: "false" }]);
     case "operations":
