@@ -15,7 +15,8 @@ from strider.report.given_up import given_up
 from strider.report.numbers import significant
 from strider.report.reservations import half_width
 from strider.statistics import DigestComparison, OperationSummary, file_checks
-from strider.store.model import ErrorRow, Run
+from strider.statistics.summary import VerifySummary
+from strider.store.model import ErrorRow, Run, Verify
 from strider.store.runs import status_words
 from strider.units import format_bytes, format_bytes_rounded, grouped
 
@@ -256,7 +257,7 @@ def verification_line(run: Run, summaries: Sequence[OperationSummary]) -> str:
     """How much data and how many files were checked, and the result; empty where nothing was read."""
     of_data = [summary for summary in summaries if not summary.case.is_metadata]
     files = [check.verify for check in file_checks(run) if check.verify]
-    checks = [*(summary.verify for summary in of_data if summary.verify), *files]
+    checks: list[Verify | VerifySummary] = [*(one.verify for one in of_data if one.verify), *files]
     if not checks and not any("read" in summary.operation for summary in of_data):
         return ""
     checked = sum(check.checked_bytes for check in checks)
