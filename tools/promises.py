@@ -1,8 +1,9 @@
 """Keeps tests/promises/*.toml in step with the sentences of the manual's pages that promise something.
 
-Each sentence of a page stands in the file of that name, with the tests that prove it or with the reason why
-it promises nothing. `make promises` adds new sentences without either, drops those that are gone, and prints
-what is to be classified; the tests in tests/promises/ fail until that is done.
+Each sentence of a page stands in the file of that name, with the tests that prove it, with the reason why
+it promises nothing, or as a promise that no test proves yet. `make promises` adds new sentences without any
+of these, drops those that are gone, and prints what is to be classified; the tests in tests/promises/ fail
+until that is done.
 """
 
 import re
@@ -14,10 +15,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "tests" / "promises"
-PAGES = ("comparing", "limits", "listio")
-KINDS = ("advice", "definition", "example", "heading", "measurement", "pointer", "reason")
+PAGES = ("comparing", "limits", "listio", "measuring")
+KINDS = ("advice", "definition", "example", "heading", "measurement", "open", "pointer", "reason")
 """Why a sentence promises nothing that Strider could break: what to do, what a word means, an example, the
-head of a table, a figure of one machine that a benchmark gives, a link, why something is as it is."""
+head of a table, a figure of one machine that a benchmark gives, a link, why something is as it is. Only
+`open` is none of these: a promise that no test proves yet."""
 
 _END = re.compile(r"(?<=[.?!])(?:\)|\*\*)?\s+(?=[A-Z`*\[(“\"0-9])")
 _ABBREVIATED = re.compile(r"\b(e\.g|i\.e|vs|cf|approx|etc|Fig|No)\.$")
@@ -30,7 +32,7 @@ class Statement:
     Attributes:
         text: The sentence, white space as one blank.
         tests: What proves it: `tests/…/file.py::name`, or `Suite.Name` of a C++ test.
-        kind: Why it promises nothing; empty where tests prove it.
+        kind: Why it promises nothing, or `open`; empty where tests prove it.
     """
 
     text: str

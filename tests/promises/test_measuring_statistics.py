@@ -1,0 +1,151 @@
+"""What docs/measuring.md promises of statistics and no other test shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import pytest
+
+from builders import CaseSpec, RunBuilder
+from strider.statistics import OperationSummary, last_ranks, stragglers, summarize
+from strider.statistics.distribution import confidence_interval, student_interval
+from strider.statistics.steadiness import outliers, trends
+from strider.store import Run, load
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_of(
+    work: Path, rates: list[float] | None = None, late: dict[tuple[int, int], float] | None = None
+) -> Run:
+    """A run of one write by 4 ranks.
+
+    Args:
+        work: Where to write it.
+        rates: Of each repetition, in MiB/s; without, of four of them what the builder invents.
+        late: By repetition and rank, how long a rank takes, in seconds; all others take one.
+    """
+    builder = RunBuilder([CaseSpec(operations=("write",), clients=4)], repetitions=len(rates or range(4)))
+    directory = builder.write(work)
+    file = directory / "events.jsonl"
+    events = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for event in events:
+        if event["event"] == "sample" and rates is not None:
+            event["rate_mib_s"] = rates[event["repetition"]]
+        if event["event"] == "rank" and late is not None:
+            event["start_s"] = 0.0
+            event["end_s"] = late.get((event["repetition"], event["rank"]), 1.0)
+    file.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+    return load(directory)
+
+
+def summary_of(work: Path, rates: list[float]) -> OperationSummary:
+    (summary,) = summarize(run_of(work, rates))
+    return summary
+
+
+@pytest.mark.parametrize(("n", "method"), [(3, "Student t"), (49, "Student t"), (50, "BCa bootstrap")])
+def test_the_interval_of_so_many_repetitions_is_found_so(n: int, method: str) -> None:
+    found = confidence_interval(np.random.default_rng(n).normal(100, 5, n).tolist())
+    assert found is not None
+    assert found.method == method
+
+
+def drawn_rates(row: str, n: int) -> np.ndarray:
+    """Experiments of n repetitions each, of the kind that a row of the table describes; their mean is 1."""
+    rng, shape = np.random.default_rng(n), (2000, n)
+    if share := re.search(r"two levels, 30 % apart, (\d+) :", row):
+        high = int(share[1]) / 100
+        level = np.where(rng.random(shape) < high, 1.0, 0.7)
+        return level * rng.normal(1, 0.05, shape) / (high + 0.7 * (1 - high))
+    if row.startswith("lognormal"):
+        return rng.lognormal(-(0.2**2) / 2, 0.2, shape)
+    if row.startswith("normal"):
+        return rng.normal(1, 0.05, shape)
+    assert row.startswith("one repetition in 20 stalls (0.4"), row
+    return np.where(rng.random(shape) < 0.05, 0.4, 1.0) * rng.normal(1, 0.03, shape) / 0.97
+
+
+def test_intervals_hold_the_mean_as_often_as_the_page_says() -> None:
+    text = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| repetitions \|.*?\n\n", text, re.MULTILINE | re.DOTALL)
+    assert table is not None
+    head, _, *rows = table[0].split("\n")
+    counts = [int(cell) for cell in head.strip("| ").split("|")[1:]]
+    rows = [row for row in rows if row]
+    assert len(rows) == 6
+    for row in rows:
+        name, *cells = (cell.strip(" *") for cell in row.strip("| ").split("|"))
+        for n, said in zip(counts, cells, strict=True):
+            low, high = student_interval(drawn_rates(name, n))
+            # Of 2000 experiments: up to four standard errors, and half a per cent of rounding.
+            assert 100 * np.mean((low <= 1) & (high >= 1)) == pytest.approx(int(said), abs=5), (name, n)
+
+
+def test_times_of_a_summary_are_means_over_the_repetitions(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run")
+    (summary,) = summarize(run)
+    assert summary.times is not None
+    assert summary.times.transfer_s == pytest.approx(fmean(one.transfer_s for one in run.samples))
+
+
+@pytest.mark.parametrize(
+    ("rates", "found"),
+    [
+        ([100.0, 101, 99, 100, 102, 50], 1),
+        ([100.0, 101, 99, 100, 50], 0),  # five
+        ([100.0, 100.1, 99.9, 100, 100.2, 96], 0),  # 4 % from the median
+        ([100.0, 100.1, 99.9, 100, 100.2, 94], 1),
+        ([100.0, 101, 99, 100, 102, 93], 0),  # 4.9 spreads from the median, of so few
+        ([100.0, 110, 90, 105, 95, 130], 0),  # all of them vary
+    ],
+)
+def test_outliers_are_of_six_repetitions_and_five_per_cent(
+    tmp_path: Path, rates: list[float], found: int
+) -> None:
+    assert len(outliers([summary_of(tmp_path / "run", rates)])) == found
+
+
+@pytest.mark.parametrize(
+    ("rates", "found"),
+    [
+        ([100.0, 97, 94.1, 91, 88], 1),
+        ([100.0, 97, 94, 91], 0),  # four
+        ([100.0, 99, 98, 97.1, 96], 0),  # 4 %
+        ([100.0, 70, 110, 80, 92], 0),  # chance
+    ],
+)
+def test_trends_are_of_five_repetitions_and_five_per_cent(
+    tmp_path: Path, rates: list[float], found: int
+) -> None:
+    assert len(trends([summary_of(tmp_path / "run", rates)])) == found
+
+
+def test_trends_are_adjusted_for_the_number_of_operations(tmp_path: Path) -> None:
+    falling = summary_of(tmp_path / "falling", [100.0, 99, 93, 95, 91, 90])
+    steady = summary_of(tmp_path / "steady", [100.0, 99, 100, 99, 100, 99.5])
+    assert len(trends([falling])) == 1
+    assert trends([falling, *[dataclasses.replace(steady) for _ in range(50)]]) == []
+
+
+@pytest.mark.parametrize(
+    ("late", "found"),
+    [
+        ({(r, 3): 1.3 for r in range(4)}, 1),
+        ({(r, 3): 1.2 for r in range(4)}, 0),
+        ({(r, 3): 1.3 for r in range(2)}, 1),  # half of the repetitions
+        ({(0, 3): 3.0}, 0),  # fewer
+        ({(r, 3): 1.6 for r in range(4)}, 1),
+        ({(r, rank): 0.5 for r in range(4) for rank in (0, 1, 2)} | {(r, 3): 0.6 for r in range(4)}, 0),
+    ],
+)
+def test_a_straggler_is_a_quarter_late_in_half_of_the_repetitions(
+    tmp_path: Path, late: dict[tuple[int, int], float], found: int
+) -> None:
+    run = run_of(tmp_path / "run", late=late)
+    assert len(stragglers(run, last_ranks(run))) == found
