@@ -110,7 +110,9 @@ def check_end(command: Command, number: signal.Signals, heeded: bool, moment: st
     """Waits for the end of a command that got a signal, and checks all that it promises; the exit code."""
     code = command.process.wait(DEADLINE_S)
     said = f"{number.name} {moment}: exit code {code}\n{command.said()}"
-    if not heeded and code == -number:
+    if code < 0 and (not heeded or not command.run()):
+        # Between shell, env and Python there are moments without a handler; nothing has been done by then.
+        wait_for(lambda: not command.left(), f"the end of {command.left()} after {said}")
         return code
     assert code in (0, 1, 3), said
     assert "Traceback" not in command.said(), said
@@ -151,6 +153,7 @@ def test_a_signal_at_any_moment_gives_an_exit_code_and_leaves_nothing(
         moment = f"after {delay_s:.4f} s of {duration_s:.2f} s"
         codes.append(check_end(command, number, heeded, moment))
     assert 3 in codes
+    assert sum(code < 0 for code in codes) <= max(1, SIGNALS // 20), codes
 
 
 @pytest.mark.parametrize("number", ENDING)

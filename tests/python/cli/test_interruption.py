@@ -181,3 +181,30 @@ def test_without_memory_a_line_says_which_limit(engine: Engine, tmp_path: Path) 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     expected = "strider: error: out of memory (ulimit -v allows 8192 MiB of address space)\n"
     assert (done.returncode, done.stderr) == (3, expected)
+
+
+IN_C = """\
+import ctypes, sys
+from importlib import import_module
+
+def interrupted(*_arguments, **_named):
+    # As C libraries run Python code; the interpreter notes that an interruption passed through.
+    run = ctypes.pythonapi.PyRun_String
+    run.restype = ctypes.py_object
+    run.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.py_object, ctypes.py_object]
+    code = b"import os, signal, time; os.kill(os.getpid(), signal.SIGTERM); time.sleep(5)"
+    run(code, 257, {}, {})
+
+setattr(import_module("strider.engine"), "find", interrupted)
+from strider.__main__ import start
+sys.exit(start())
+"""
+"""The command line, interrupted while a library written in C runs code."""
+
+
+def test_an_interruption_within_a_library_gives_the_exit_code_too(tmp_path: Path) -> None:
+    suite = tmp_path / "trial.toml"
+    suite.write_text(SUITE, encoding="utf-8")
+    words = [sys.executable, "-c", IN_C, "run", str(suite), "--target", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (3, "strider: interrupted\n")
