@@ -113,7 +113,7 @@ class Server:
         cookie: str | None = None,
         **changed: str | None,
     ) -> Answer:
-        """One request as a browser makes it from a page of the server.
+        """One request as a browser makes it from a page of the server; of a stream the head alone.
 
         Args:
             method: GET or POST.
@@ -141,7 +141,8 @@ class Server:
             connection.endheaders(sent)
             response = connection.getresponse()
             found = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, found, response.read())
+            endless = found.get("content-type", "").startswith("text/event-stream")
+            return Answer(response.status, found, b"" if endless else response.read())
         finally:
             connection.close()
 
