@@ -101,6 +101,7 @@ def _become(task: Task, folder: Path) -> None:
     }
     if moved:
         environment["PYTHONHOME"] = _moved(sys.base_prefix, moved)
+        environment["LD_LIBRARY_PATH"] = f"{environment['PYTHONHOME']}/lib"
         os.setgroups([])
         os.setgid(task.user)
         os.setuid(task.user)
@@ -161,7 +162,7 @@ def _fuzz(task: Task, engine: Engine, world: World) -> dict[str, Tally]:
         _judge_world(world, before, made, tallies["command line"])
         on_page(made, site, tallies["page"])
         _judge_world(world, before, made, tallies["page"])
-        if plan and runs < task.runs and _is_short(plan):
+        if plan and runs < task.runs and _is_short(plan, world):
             runs += 1
             _run(made, engine, world, tallies["runs"])
             _judge_world(world, before, made, tallies["runs"])
@@ -177,8 +178,10 @@ def _judge_world(world: World, before: dict[str, tuple[object, ...]], made: Made
         before.update(after)
 
 
-def _is_short(plan: CheckedPlan) -> bool:
-    """Whether a run of it does little."""
+def _is_short(plan: CheckedPlan, world: World) -> bool:
+    """Whether a run of it does little, and in the world's target: another one is the owner's wish too."""
+    if plan.suite.plan.target != str(world.target):
+        return False
     for case, needs in plan.cases:
         if case.repetitions.max * max(1, len(case.operations)) > _MOST_PHASES or case.clients > 2:
             return False
@@ -186,8 +189,8 @@ def _is_short(plan: CheckedPlan) -> bool:
             return False
         requests = sum(phase.requests for phase in needs.phases)
         idle = float(case.get("settle", 0)) * len(case.operations) + float(case.get("think", 0)) * requests
-        rate = float(case.get("rate_limit", 0)) or float(case.get("arrival_rate", 0))
-        if requests > _MOST_REQUESTS or idle > _MOST_IDLE_S or 0 < rate < 1000:
+        slowed = any(float(case.get(key, 0)) for key in ("rate_limit", "arrival_rate", "warmup"))
+        if requests > _MOST_REQUESTS or idle > _MOST_IDLE_S or slowed:
             return False
     return len(plan.cases) <= 2
 

@@ -170,7 +170,8 @@ class _Maker:
             if parameter.kind not in PLACES or one in (parameter.default, "") or key == "target":
                 continue
             inside = f"{self.world.target}/"
-            local = parameter.kind in ("file", "config", "directory") and text.startswith(inside)
+            below = text.startswith(inside) or text == str(self.world.target)
+            local = parameter.kind in ("file", "config", "directory") and below
             leads_out = "/link" in text or ".." in text
             listed = (key, text) in allowed_places(self.world)
             if not listed and (not local or leads_out):
