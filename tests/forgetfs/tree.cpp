@@ -40,7 +40,8 @@ std::string Node::path() const {
 void Node::put(Piece piece) {
   if (!piece.truncates) {
     const std::uint64_t end = std::min<std::uint64_t>(now.size(), piece.offset + piece.data.size());
-    if (old.size() < end) old.resize(end);
+    // A byte that never changes is as it was before as well.
+    for (std::uint64_t place = old.size(); place < end; ++place) old.push_back(now[place]);
     for (std::uint64_t place = piece.offset; place < end; ++place)
       if (now[place] != piece.data[place - piece.offset]) old[place] = now[place];
   }
