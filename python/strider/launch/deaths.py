@@ -12,7 +12,7 @@ _SHELL = 128
 """What shells, Open MPI and Slurm add to the number of a signal; MPICH's launcher gives the number alone."""
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 _LOG_BYTES = 1 << 14
-_NO_DESCRIPTORS = ("Too many open files", "EMFILE", "out of file descriptors")
+_NO_DESCRIPTORS = ("Too many open files", "EMFILE", "max open files limit")
 _BANNER = (
     "=",
     "YOUR APPLICATION TERMINATED WITH THE EXIT STRING",

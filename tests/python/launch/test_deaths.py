@@ -62,6 +62,8 @@ def test_a_limit_of_open_files_is_named_whatever_the_launcher_ends_by(
     log.write_bytes(b"x" * 100_000 + b"\n[mpiexec] pipe error (Too many open files)\n\xff")
     words = cause_of_death(returncode, state(), end_of(log))
     assert words.startswith("the launcher or a rank could open no more files in case 2 (ulimit -n is ")
+    ucx = "socket create failed: try to increase the limit by setting the max open files limit (ulimit -n)"
+    assert "could open no more files" in cause_of_death(returncode, state(), ucx)
     assert cause_of_death(15, state(), end_of(tmp_path / "absent")).startswith(
         "a rank was ended by signal 15"
     )
