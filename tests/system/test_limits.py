@@ -182,21 +182,15 @@ def device(done: EngineRun) -> str | None:
     return next((one["about"] for one in of_node["ceilings"] if one["name"].endswith("_write")), None)
 
 
-def test_a_target_that_takes_no_file_ends_no_run(engine: Engine, tmp_path: Path) -> None:
-    """The interface `null` needs no directory, `posix` reports the error of its own case."""
-    one = case("segmented", interface="null", pattern_block=1 << 20, operations=["write"])
-    other = case("segmented", pattern_block=1 << 20, operations=["write"])
+def test_a_missing_target_is_an_error_before_any_case(engine: Engine, tmp_path: Path) -> None:
+    one = case("segmented", pattern_block=1 << 20, operations=["write"])
     missing = tmp_path / "target" / "missing"
-    with EngineJob(
-        engine, plan([one, other]), tmp_path, options=["--ceilings", "all", "--directory", str(missing)]
-    ) as job:
+    options = ["--ceilings", "all", "--directory", str(missing)]
+    with EngineJob(engine, plan([one]), tmp_path, options=options) as job:
         done = job.finish()
-    (of_node,) = done.of("ceilings", node=0)
-    untold = [one for one in of_node["ceilings"] if one["name"].endswith(("_write", "_read"))]
-    assert [one["value"] for one in untold] == [None, None]
-    assert {one["about"] for one in untold} == {"open: No such file or directory"}
-    assert done.sample(case=1)["valid"]
-    assert done.events[-1]["event"] == "end"
+    assert done.returncode != 0
+    assert done.of("ceilings") == []
+    assert done.of("sample") == []
 
 
 def has_ceilings(events_file: Path) -> bool:

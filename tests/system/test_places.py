@@ -58,7 +58,8 @@ def test_a_suite_with_such_a_prefix_is_refused(tmp_path: Path, precious: Path) -
         check=False,
     )
     assert done.returncode == 2
-    assert f's.toml:7: mpiio.prefix: "{precious}\\u0000" contains U+0000' in done.stderr
+    assert "s.toml:7: mpiio.prefix: " in done.stderr
+    assert "contains U+0000" in done.stderr
     assert precious.read_bytes() == PRECIOUS
 
 
