@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from contents import MASK, hash_numbers, scramble
 from harness import (
     DEADLINE_S,
     EngineJob,
@@ -26,24 +27,6 @@ from harness import (
 )
 from strider.engine import Engine
 
-MASK = (1 << 64) - 1
-
-
-def mix(x: int) -> int:
-    """SplitMix64's output function."""
-    x = (x + 0x9E3779B97F4A7C15) & MASK
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
-    return x ^ (x >> 31)
-
-
-def hash_numbers(*numbers: int) -> int:
-    """The engine's hash of several numbers."""
-    state = 0x5354524944455200
-    for number in numbers:
-        state = mix(state ^ number)
-    return state
-
 
 def digest(data: bytes, offset: int) -> int:
     """The digest of a request, as docs/measuring.md defines it."""
@@ -51,9 +34,7 @@ def digest(data: bytes, offset: int) -> int:
     for start in range(0, len(data), 8):
         counter = (counter + 0x9E3779B97F4A7C15) & MASK
         x = (int.from_bytes(data[start : start + 8], "little") + counter) & MASK
-        x ^= x >> 32
-        x = x * 0xD6E8FEB86659FD93 & MASK
-        total += x ^ (x >> 29)
+        total += scramble(x)
     return hash_numbers(total & MASK, offset, len(data))
 
 

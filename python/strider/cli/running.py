@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from strider.importers.imported import Render
     from strider.launch import Interruptions, Outcome
+    from strider.store import Run
     from strider.suite import Plan
     from strider.suite.document import Document
 
@@ -224,10 +225,11 @@ def _present(outcome: "Outcome", options: RunOptions, render: "Render | None") -
     if outcome.exit_code != ExitCode.OK and outcome.samples == 0:
         return True
     path = outcome.directory.path
+    loaded = cache(lambda: store.load(path))
     steps: list[tuple[str, Callable[[], object]]] = [
         ("the tables of the run", lambda: store.derive(path)),
-        ("the results", lambda: _print_results(outcome, options, render)),
-        ("the report", lambda: write_html([store.load(path)], outcome.directory.report)),
+        ("the results", lambda: _print_results(loaded(), outcome, options, render)),
+        ("the report", lambda: write_html([loaded()], outcome.directory.report)),
     ]
     complete = True
     for product, produce in steps:
@@ -296,12 +298,9 @@ def _warn(line: str) -> None:
     print(f"strider: {line}", file=sys.stderr)
 
 
-def _print_results(outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:
+def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:
     """Prints the results on the output: as JSON, as `render` has it, or as Strider's own table."""
-    from strider import store
-
     directory = outcome.directory
-    run = store.load(directory.path)
     if options.json:
         from strider.engine import to_json
         from strider.limits import Analysis

@@ -44,39 +44,32 @@ sys.exit(start())
 """
 """The command line, in which a function gets signals as it begins."""
 
+Execute = Callable[[str], subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def start(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
-    """Runs the suite above; signals come at the beginning of a function."""
+def execute(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Execute:
+    """Runs the suite above by a program that changes the command line first."""
     monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
     suite, target = tmp_path / "trial.toml", tmp_path / "target"
     suite.write_text(SUITE, encoding="utf-8")
     target.mkdir()
+    words = ["run", suite, "--target", target, "--store", tmp_path / "store", "--ceilings", "none", "-q"]
 
-    def run(number: str, times: int, module: str, name: str) -> subprocess.CompletedProcess[str]:
-        program = SIGNALLED.format(number=number, times=times, module=module, name=name)
-        words = [
-            "run",
-            suite,
-            "--target",
-            target,
-            "--store",
-            tmp_path / "store",
-            "--ceilings",
-            "none",
-            "--quiet",
-        ]
-        return subprocess.run(
-            [sys.executable, "-c", program, *map(str, words)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+    def run(program: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", program, *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
     return run
+
+
+@pytest.fixture
+def start(execute: Execute) -> Start:
+    """Runs the suite above; signals come at the beginning of a function."""
+    return lambda number, times, module, name: execute(
+        SIGNALLED.format(number=number, times=times, module=module, name=name)
+    )
 
 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -126,25 +119,9 @@ Fail = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def fail(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fail:
+def fail(execute: Execute) -> Fail:
     """Runs the suite above while a function of the presentation fails."""
-    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
-    suite, target = tmp_path / "trial.toml", tmp_path / "target"
-    suite.write_text(SUITE, encoding="utf-8")
-    target.mkdir()
-
-    def run(module: str, name: str, failure: str) -> subprocess.CompletedProcess[str]:
-        program = FAILING.format(module=module, name=name, failure=failure)
-        words = ["run", suite, "--target", target, "--store", tmp_path / "store", "--ceilings", "none", "-q"]
-        return subprocess.run(
-            [sys.executable, "-c", program, *map(str, words)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-
-    return run
+    return lambda module, name, failure: execute(FAILING.format(module=module, name=name, failure=failure))
 
 
 def test_a_report_that_cannot_be_written_costs_the_report_alone(fail: Fail, tmp_path: Path) -> None:
