@@ -14,12 +14,20 @@ from strider.statistics.counters import CounterSummary, summarize_counters
 from strider.statistics.distribution import Distribution, describe
 from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
 from strider.statistics.histogram import LatencyDistribution, merge
-from strider.store.model import Arrivals, Case, Deadline, ErrorRow, NodeCounters, Part, RankRates, Run, Sample
+from strider.store.model import (
+    FILE_CHECK,
+    Arrivals,
+    Case,
+    Deadline,
+    ErrorRow,
+    NodeCounters,
+    Part,
+    RankRates,
+    Run,
+    Sample,
+)
 
 MIB = 1 << 20
-
-#: What the engine calls the check of whole files at the end of a repetition.
-FILE_CHECK = "check"
 
 RateUnit = Literal["MiB/s", "op/s"]
 """What a rate counts: bytes, or of metadata operations on items."""
@@ -297,12 +305,9 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
     counted: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
     for node in counters:
         counted[node.case, node.operation].append(node)
-    wrong = {(one.case, one.repetition) for one in file_checks(run) if not one.valid}
     for sample in run.samples:
         if sample.measured:
-            # Files that do not hold what was written make the phases void that wrote and read them.
-            valid = sample.valid and (sample.case, sample.repetition) not in wrong
-            samples[sample.case, sample.operation].append(sample.model_copy(update={"valid": valid}))
+            samples[sample.case, sample.operation].append(sample)
     for error in run.errors:
         if error.case is not None and error.operation is not None:
             errors[error.case, error.operation].append(error)

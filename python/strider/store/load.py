@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from strider.errors import StriderError
 from strider.store.events import read_events, read_last_event, require_version
 from strider.store.model import (
+    FILE_CHECK,
     CeilingReport,
     ClockRow,
     End,
@@ -60,6 +61,7 @@ def load(run_dir: Path) -> Run:
     info, plan = load_info(run_dir), load_plan(run_dir)
     events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, End))
     checked = {case.case: case for case in info.check.cases or []}
+    errors = [event for event in events if isinstance(event, ErrorRow)]
     cases = [
         case.model_copy(update={name: getattr(checked.get(case.number), name, None) for name in _CHECKED})
         for case in plan.cases
@@ -70,11 +72,29 @@ def load(run_dir: Path) -> Run:
         plan=plan,
         start=next((event for event in events if isinstance(event, Start)), None),
         cases={case.number: case for case in cases},
-        samples=[event for event in events if isinstance(event, Sample)],
-        errors=[event for event in events if isinstance(event, ErrorRow)],
+        samples=_judged([event for event in events if isinstance(event, Sample)], errors),
+        errors=errors,
         ceilings=[event for event in events if isinstance(event, CeilingReport)],
         end=next((event for event in reversed(events) if isinstance(event, End)), None),
     )
+
+
+def _judged(samples: Sequence[Sample], errors: Sequence[ErrorRow]) -> list[Sample]:
+    """Samples, void where the check of the whole files at the end of their repetition failed.
+
+    Files that do not hold what was written make the phases void that wrote and read them. `strider.store.sql`
+    says the same in SQL.
+    """
+    bad: set[tuple[int | None, int | None]] = {
+        (check.case, check.repetition)
+        for check in samples
+        if check.operation == FILE_CHECK and not check.valid
+    }
+    bad |= {(error.case, error.repetition) for error in errors if error.operation == FILE_CHECK}
+    return [
+        sample.model_copy(update={"valid": False}) if (sample.case, sample.repetition) in bad else sample
+        for sample in samples
+    ]
 
 
 def load_info(run_dir: Path) -> RunInfo:

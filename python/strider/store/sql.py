@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from strider.store.model import FILE_CHECK
+
 #: Smallest buffer for one JSON value; DuckDB's own default.
 MINIMUM_OBJECT_BYTES = 1 << 24
 
@@ -304,7 +306,7 @@ CREATE VIEW parts AS
 SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, part.operation AS part,
     event.measured, event.valid, event.start_s, part.requests, part.requests / event.elapsed_s AS requests_s,
     {columns}
-FROM (SELECT *, unnest(parts) AS part FROM {_lines("parts", run_dirs)} WHERE event = 'sample') AS event
+FROM (SELECT *, unnest(parts) AS part FROM {_judged("parts", run_dirs)} WHERE event = 'sample') AS event
     JOIN runs USING (directory)
 """  # noqa: S608 - names of ours
 
@@ -337,14 +339,26 @@ def _lines(table: str, run_dirs: Sequence[Path]) -> str:
         maximum_object_size = {MINIMUM_OBJECT_BYTES}))"""  # noqa: S608 - paths are quoted
 
 
+def _judged(table: str, run_dirs: Sequence[Path]) -> str:
+    """`_lines` of samples and errors; void where the check of the whole files of a repetition failed.
+
+    A check that found something has an invalid sample; one that could not read has errors alone.
+    """
+    failed = f"bool_or(operation = {quote(FILE_CHECK)} AND valid IS NOT TRUE)"
+    repetition = 'PARTITION BY directory, "case", repetition'
+    return f"""(SELECT * REPLACE (valid AND NOT {failed} OVER ({repetition}) AS valid)
+        FROM {_lines(table, run_dirs)} WHERE event IN ('sample', 'error'))"""  # noqa: S608 - names of ours
+
+
 def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
     """SELECT of a table's columns from event streams, joined with the cases."""
     if table == "timelines":
         return _timelines_from_events(run_dirs)
     case_columns = f"{_CASE_COLUMNS}, " if table == "samples" else ""
+    lines = (_judged if table == "samples" else _lines)(table, run_dirs)
     return f"""
 SELECT runs.run, event."case", {case_columns}{_event_columns(table)}
-FROM {_lines(table, run_dirs)} AS event JOIN runs USING (directory) LEFT JOIN cases
+FROM {lines} AS event JOIN runs USING (directory) LEFT JOIN cases
     ON cases.directory = event.directory AND cases."case" = event."case"
 WHERE event.event = '{_EVENT_OF_TABLE[table]}'
 """  # noqa: S608 - names of ours
