@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <utility>
 #include <vector>
@@ -30,7 +31,8 @@ std::string last_problem() {
 }
 
 [[noreturn]] void fail(const char* call, const std::string& file, std::uint64_t offset = 0, std::uint64_t length = 0) {
-  const std::string problem = last_problem();
+  std::string problem = last_problem();
+  if (problem.find("truncated file") != std::string::npos) problem = "the file ends too early: " + problem;
   throw IoError({call, file, offset, length, quoted_errno(problem)}, problem);
 }
 
@@ -140,18 +142,33 @@ class Hdf5File final : public File {
     file_.close("H5Fclose", name_);
   }
 
-  /// What the dataset's place in the file leaves of it: the file itself is longer.
+  /// What the dataset's place in the file leaves of it, and what lies beyond the end that HDF5 knows: the file itself
+  /// is longer.
   std::uint64_t size() override {
     const Space space(H5Dget_space(dataset_.get()), "H5Dget_space", name_);
     hsize_t bytes = 0;
     if (H5Sget_simple_extent_dims(space.get(), &bytes, nullptr) != 1) fail("H5Sget_simple_extent_dims", name_);
     const haddr_t offset = H5Dget_offset(dataset_.get());
     void* handle = nullptr;
-    if (offset == HADDR_UNDEF || H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &handle) < 0) return bytes;
+    if (H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &handle) < 0) return bytes;
     MPI_Offset whole = 0;
     check_mpi(MPI_File_get_size(*static_cast<MPI_File*>(handle), &whole), "MPI_File_get_size", name_);
     const auto end = static_cast<std::uint64_t>(whole);
+    if (const std::uint64_t known = known_end(*static_cast<MPI_File*>(handle)); end > known) return bytes + end - known;
+    if (offset == HADDR_UNDEF) return bytes;
     return end < offset ? 0 : std::min<std::uint64_t>(bytes, end - offset);
+  }
+
+  /// The end of the file as its superblock has it: H5Fget_eoa() refuses files of MPI-IO.
+  std::uint64_t known_end(MPI_File file) const {
+    std::array<std::uint8_t, 64> block{};
+    check_mpi(MPI_File_read_at(file, 0, block.data(), block.size(), MPI_BYTE, MPI_STATUS_IGNORE), "MPI_File_read_at",
+              name_);
+    const std::uint8_t version = block[8];  // behind the signature
+    const std::size_t at = version == 0 ? 40 : version == 1 ? 44 : 28;
+    std::uint64_t end = 0;
+    for (std::size_t i = 8; i-- > 0;) end = end << 8 | block[at + i];
+    return end;
   }
 
   Facts facts() const override {

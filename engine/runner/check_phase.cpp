@@ -1,11 +1,8 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 
-#include "interfaces/descriptor.hpp"
 #include "plan/coverage.hpp"
 #include "plan/plan.hpp"
+#include "runner/hole_map.hpp"
 #include "runner/phase_worker.hpp"
 #include "runner/size_check.hpp"
 #include "runner/slices.hpp"
@@ -67,32 +64,6 @@ class ExpectedFile {
   std::vector<ByteSet> sets_;         ///< of the layers that are not whole; these come first
 };
 
-/// Where the file system says that a file has holes: reading them would take as long as reading data.
-class HoleMap {
- public:
-  /// None where the kernel does not see the file as it is.
-  HoleMap(const TransferTask& task, const std::string& path) {
-    const Capabilities& interface = task.test->interface->capabilities;
-    if (interface.own_client || interface.own_format || !interface.mounted) return;
-    if (const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC); descriptor >= 0)
-      file_.emplace(descriptor, path);
-  }
-  /// Whether there is no data from `begin` to `end`.
-  bool is_hole(std::uint64_t begin, std::uint64_t end) {
-    if (!file_) return false;
-    if (begin < asked_ || begin >= data_) {
-      asked_ = begin;
-      const off_t found = ::lseek(file_->get(), static_cast<off_t>(begin), SEEK_DATA);
-      data_ = found >= 0 ? static_cast<std::uint64_t>(found) : errno == ENXIO ? ~std::uint64_t{0} : begin;
-    }
-    return end <= data_;
-  }
-
- private:
-  std::optional<Descriptor> file_;
-  std::uint64_t asked_ = 0, data_ = 0;  ///< from the one to the other there is no data
-};
-
 /// A rank that reads its share of a whole file again and compares each byte with what must be there.
 class CheckWorker final : public PhaseWorker {
  public:
@@ -131,7 +102,7 @@ class CheckWorker final : public PhaseWorker {
       SizeCheck sizes(context_, task_, rank_, part_);
       sizes.compare(*open_, file_);
       sizes.compare_on_mount(file_);
-      holes_.emplace(task_, file_.path);
+      holes_.emplace(test_.interface->capabilities, file_.path);
       read_all();
     });
     guarded([&] { open_->close(); });
@@ -211,11 +182,11 @@ class CheckWorker final : public PhaseWorker {
       return describe_outside(mismatch, rank_, context_.nodes.host, file_.path);
     });
   }
-  void add(RankPart& part, const Examiner& examiner) const {
+  void add(RankPart& part, const Examiner& examiner) {
     part.verification->wrong_bytes += examiner.wrong_bytes();
     part.verification->mismatches += examiner.mismatches();
     add_findings(part, examiner.first_mismatches(), examiner.mismatches(), [&](const Mismatch& mismatch) {
-      return describe_mismatch(mismatch, rank_, context_.nodes.host, file_.path);
+      return describe_mismatch(holes_->explain(mismatch), rank_, context_.nodes.host, file_.path);
     });
   }
   /// The first ones in full; the last of them counts the rest.

@@ -4,6 +4,7 @@
 #include "operations/queued_transfer.hpp"
 #include "runner/exchange.hpp"
 #include "runner/file_group.hpp"
+#include "runner/hole_map.hpp"
 #include "runner/phase_worker.hpp"
 #include "runner/size_check.hpp"
 
@@ -212,8 +213,9 @@ void TransferWorker::complete(RankPart& part) {
   part.digest = examiner_->digest();
   if (examiner_->mismatches() == 0) return;
   const std::string file = context_.directory + "/" + file_name(test_.number, seat_.file);
+  HoleMap holes(test_.interface->capabilities, file);
   for (const Mismatch& mismatch : examiner_->first_mismatches()) {
-    part.findings.push_back(describe_mismatch(mismatch, rank_, context_.nodes.host, file));
+    part.findings.push_back(describe_mismatch(holes.explain(mismatch), rank_, context_.nodes.host, file));
     set_server(part.findings.back(), file_->server_of(mismatch.file_offset));
   }
   part.findings.back().count += examiner_->mismatches() - examiner_->first_mismatches().size();

@@ -1,5 +1,7 @@
 """With verify = "full" files are compared as a whole: their sizes, and what lies where no request writes."""
 
+import ctypes
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -120,9 +122,9 @@ def test_what_is_outside_the_extents_is_found_through_every_interface(engine: En
     for number, name in enumerate(ways, 1):
         errors = [error for error in found[number] if error["operation"] == "check"]
         assert {error["class"] for error in errors} == {"outside"}, name
-        own_format = name.startswith(("hdf5", "pnetcdf"))  # its file may be longer than the data
+        longer = name.startswith("pnetcdf")  # what its file may be than the data
         places = {(error["offset"], error["length"]) for error in errors}
-        assert places == ({(GAP, GARBAGE)} | (set() if own_format else {(END, APPENDED)})), name
+        assert places == ({(GAP, GARBAGE)} | (set() if longer else {(END, APPENDED)})), name
         (in_gap,) = [error for error in errors if error["offset"] == GAP]
         assert (in_gap["expected"], in_gap["found"]) == ("00" * 16, "07" * 16), name
         sample = done.sample(case=number, operation="check")
@@ -147,6 +149,43 @@ def test_what_two_phases_left_in_a_prepared_file_is_all_compared(engine: Engine,
     assert (error["operation"], error["offset"]) == ("check", GAP)
     assert error["length"] >= GARBAGE - 2  # of random bytes some are zeros
     assert done.sample(operation="check")["verify"]["outside_bytes"] == END - 8000
+
+
+def zeros(file: Path, offset: int, length: int) -> None:
+    with file.open("r+b") as stream:
+        stream.seek(offset)
+        stream.write(bytes(length))
+
+
+def punch_hole(file: Path, offset: int, length: int) -> None:
+    keep_size, punch = 1, 2
+    libc = ctypes.CDLL(None, use_errno=True)
+    with file.open("r+b") as stream:
+        code = libc.fallocate(
+            stream.fileno(), keep_size | punch, ctypes.c_int64(offset), ctypes.c_int64(length)
+        )
+    assert code == 0, os.strerror(ctypes.get_errno())
+
+
+@pytest.mark.parametrize("operations", [["write", "read"], ["write"]])
+def test_zeros_where_the_file_has_a_hole_are_called_so(
+    engine: Engine, tmp_path: Path, operations: list[str]
+) -> None:
+    """By the phase that reads them, or by the check at the end; zeros that were written are no hole."""
+    blocks: Json = {"pattern_transfer": 65536, "pattern_size": 262144, "settle": 1.0, "verify": "full"}
+    document = plan([case("sequential", **blocks, operations=operations)] * 2)
+    done = run_with_pauses(
+        engine,
+        document,
+        tmp_path,
+        after_phase(1, "write", lambda file: punch_hole(file, 65536, 65536)),
+        after_phase(2, "write", lambda file: zeros(file, 65536, 65536)),
+    )
+    assert done.returncode == 1, done.stderr
+    for number, name in ((1, "hole"), (2, "zero")):
+        (error,) = done.of("error", case=number)
+        found = (error["class"], error["offset"], error["operation"])
+        assert found == (name, 65536, [*operations[1:], "check"][0])
 
 
 def test_a_lost_tail_is_found_when_nothing_is_read(engine: Engine, tmp_path: Path) -> None:
