@@ -6,7 +6,7 @@
 
 namespace strider {
 
-Mix::Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, const Population& population,
+Mix::Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, Population& population,
          Visitor& visitor, const Timer& timer)
     : parts_(parts),
       random_(seed),
@@ -15,8 +15,10 @@ Mix::Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t ow
       next_(population.first_file + population.files),
       least_(std::max<std::uint64_t>(1, population.files / 2)),
       most_(population.files + (population.files + 1) / 2),
+      rewrites_(population.rewrites),
       visitor_(visitor),
       timer_(timer) {
+  rewrites_.keep(oldest_, population.files, most_);
   for (const MixPart& part : parts_) {
     tallies_.push_back({part.operation, 0, {}});
     total_weight_ += part.weight;
@@ -52,7 +54,10 @@ Item Mix::pick(Operation operation) {
 
 std::uint64_t Mix::step(std::uint64_t waited) {
   MixTally& tally = tallies_[draw()];
-  const std::uint64_t ticks = waited + visitor_.visit(tally.operation, pick(tally.operation));
+  const Item item = pick(tally.operation);
+  if (tally.operation == Operation::create) rewrites_.created(item.number);
+  if (tally.operation == Operation::small_write) rewrites_.rewritten(item.number);
+  const std::uint64_t ticks = waited + visitor_.visit(tally.operation, item);
   if (tally.operation == Operation::create) ++next_;
   if (tally.operation == Operation::unlink) ++oldest_;
   tally.latency_ns.record(timer_.to_ns(ticks));

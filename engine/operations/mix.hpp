@@ -21,7 +21,7 @@ struct MixTally {
 /// and a half of what it was at first: a draw that would leave this is put off, and its opposite done.
 class Mix {
  public:
-  Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, const Population& population,
+  Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, Population& population,
       Visitor& visitor, const Timer& timer);
 
   /// Executes a request that was due `waited` ticks ago; its ticks, these included.
@@ -43,6 +43,7 @@ class Mix {
   std::uint32_t owner_;
   std::uint64_t oldest_, next_;
   std::uint64_t least_, most_;
+  Rewrites& rewrites_;
   Visitor& visitor_;
   const Timer& timer_;
 };

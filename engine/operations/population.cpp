@@ -1,15 +1,23 @@
 #include "operations/population.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "plan/steps.hpp"
 
 namespace strider {
 
+void Rewrites::keep(std::uint64_t first, std::uint64_t files, std::uint64_t most) {
+  std::vector<std::uint8_t> counts(std::max<std::uint64_t>(most, 1));
+  for (std::uint64_t number = first; number < first + files; ++number) counts[number % counts.size()] = of(number);
+  counts_ = std::move(counts);
+}
+
 void Population::remove(Things things) {
   present.remove(things);
   if (things.has(Thing::files)) {
     files = first_file = 0;
+    rewrites.clear();
     renamed_files = false;
   }
   // Links outlive the files of a mix, and there are as many.

@@ -1,12 +1,28 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "plan/operation.hpp"
 #include "trees/paths.hpp"
 #include "trees/tree.hpp"
 
 namespace strider {
+
+/// How often a mix has rewritten each of a rank's own files: contents differ from those before, so that a write that
+/// is lost is seen. A byte for each file that may live at a time.
+class Rewrites {
+ public:
+  /// Keeps what is known of `files` files from number `first` on, and has room for `most` of them.
+  void keep(std::uint64_t first, std::uint64_t files, std::uint64_t most);
+  void created(std::uint64_t number) { counts_[number % counts_.size()] = 0; }
+  void rewritten(std::uint64_t number) { ++counts_[number % counts_.size()]; }
+  std::uint8_t of(std::uint64_t number) const { return counts_.empty() ? 0 : counts_[number % counts_.size()]; }
+  void clear() { counts_.clear(); }
+
+ private:
+  std::vector<std::uint8_t> counts_;
+};
 
 /// What a rank knows of the items that all ranks have in their trees at a time. Files are those of visits 0 … files
 /// - 1.
@@ -22,6 +38,7 @@ struct Population {
   std::uint64_t file_bytes = 0;      ///< size of each file
   std::uint64_t written_bytes = 0;   ///< as much of each holds what was written last
   std::uint64_t generation = 0;      ///< of what was written last
+  Rewrites rewrites;                 ///< since then
 
   ItemName file_name() const { return renamed_files ? ItemName::renamed_file : ItemName::file; }
   ItemName directory_name() const { return renamed_directories ? ItemName::renamed_directory : ItemName::directory; }

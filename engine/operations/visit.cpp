@@ -109,7 +109,7 @@ void Visitor::name_target(ItemName name) {
 
 FileData Visitor::contents_of_item() const {
   FileData::Identity identity = *work_.contents;
-  identity.file = hash_numbers(work_.tree_number, item_.owner, item_.number);
+  identity.file = hash_numbers(work_.tree_number, item_.owner, item_.number, population_.rewrites.of(item_.number));
   return FileData(identity);
 }
 

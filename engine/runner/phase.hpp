@@ -90,7 +90,7 @@ struct TransferTask : PhaseTask {
 struct VisitTask : PhaseTask {
   const Tree* tree = nullptr;
   Directory* directory = nullptr;
-  const Population* population = nullptr;
+  Population* population = nullptr;
   std::vector<Directory::Handle>* open_files = nullptr;
   std::uint64_t generation = 0;  ///< of the contents that are written or read
 };

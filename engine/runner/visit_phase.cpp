@@ -77,7 +77,7 @@ VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
   visitor_.emplace(work_, context.timer, *tally_, *this, findings_);
   if (task.operation != Operation::mix) return;
   const std::uint64_t seed = hash_numbers(test_.seed, rank_, task.name.repetition);
-  mix_.emplace(test_.mix, seed, seat_.place.rank, population_, *visitor_, context.timer);
+  mix_.emplace(test_.mix, seed, seat_.place.rank, *task.population, *visitor_, context.timer);
   mix_loop_.emplace(context.timer, *tally_, *this);
 }
 
