@@ -49,8 +49,7 @@ MpiHandle::~MpiHandle() {
 }
 
 void MpiHandle::prepare(const OpenRequest& request) {
-  if (options_.preallocation == Preallocation::yes && request.creation == Creation::create)
-    check_mpi(MPI_File_preallocate(file_, static_cast<MPI_Offset>(request.file_size)), "MPI_File_preallocate", name_);
+  if (options_.preallocation == Preallocation::yes && request.creation == Creation::create) preallocate(request);
   // ROMIO's data sieving and collective buffering write whatever their buffers held into holes beyond the file's end.
   if (request.verified && request.creation == Creation::create)
     check_mpi(MPI_File_set_size(file_, static_cast<MPI_Offset>(request.file_size)), "MPI_File_set_size", name_);
@@ -59,6 +58,15 @@ void MpiHandle::prepare(const OpenRequest& request) {
   lists_ = !request.shape.contiguous && options_.method != Method::multiple;
   size_tells_ = lists_ || options_.participation == Participation::collective || options_.atomicity == Atomicity::yes;
   if (lists_ && options_.method == Method::view && request.shape.regular) view_all(request.regular);
+}
+
+/// ROMIO writes by one rank and reports an error there alone: all have to leave, since what follows is collective.
+void MpiHandle::preallocate(const OpenRequest& request) {
+  const int code = MPI_File_preallocate(file_, static_cast<MPI_Offset>(request.file_size));
+  int failed = code == MPI_SUCCESS ? 0 : 1;
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, request.group->communicator);
+  check_mpi(code, "MPI_File_preallocate", name_);
+  if (failed != 0) throw IoError({"MPI_File_preallocate", name_, 0, request.file_size, 0}, "it failed on another rank");
 }
 
 void MpiHandle::sync() { check_mpi(MPI_File_sync(file_), "MPI_File_sync", name_); }

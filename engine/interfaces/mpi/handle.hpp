@@ -77,6 +77,7 @@ class MpiHandle {
 
  private:
   void prepare(const OpenRequest& request);
+  void preallocate(const OpenRequest& request);
   void view_all(const RegularRequests& regular);
   void view_request(const Request& request);
   void set_view(MPI_Datatype type);
