@@ -11,6 +11,9 @@ from strider.errors import StriderError
 
 EVENTS_VERSION = 1
 
+#: What the engine calls the check of whole files at the end of a repetition.
+FILE_CHECK = "check"
+
 Event = dict[str, Any]
 
 

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from strider.errors import StriderError
-from strider.store.events import read_events, read_last_event, require_version
+from strider.store.events import FILE_CHECK, read_events, read_last_event, require_version
 from strider.store.model import (
-    FILE_CHECK,
     CeilingReport,
     ClockRow,
     End,

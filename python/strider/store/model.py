@@ -19,9 +19,6 @@ from strider.units import format_bytes
 
 Parameters = dict[str, Any]
 
-#: What the engine calls the check of whole files at the end of a repetition.
-FILE_CHECK = "check"
-
 #: Keys of a plan's case that are not parameters of the workload.
 _CASE_BOOKKEEPING = frozenset({"case", "name", "interface", "pattern", "tree", "operations", "repetitions"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from strider.store.model import FILE_CHECK
+from strider.store.events import FILE_CHECK
 
 #: Smallest buffer for one JSON value; DuckDB's own default.
 MINIMUM_OBJECT_BYTES = 1 << 24
