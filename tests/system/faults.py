@@ -6,13 +6,15 @@ engine describes.
 """
 
 import json
+import tempfile
+import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from errno import errorcode
 from pathlib import Path
 
 from forgetfs import ForgetFs
-from harness import Json, case, check, plan, run_engine
+from harness import EngineJob, EngineRun, Json, case, check, plan, read_events, run_engine
 from strider.engine import Engine, Interface
 
 PIECE, PERIOD, PERIODS = 4096, 16384, 16
@@ -34,9 +36,11 @@ KEYS: Json = {
     "operations": ["write", "rewrite", "read"],
 }
 
-UNTRIED = "not tried"
+HANGS, KILLED = "hangs", -9
 STALL_S = 60.0
 """What a rank may wait for the others: far more than any case takes."""
+HANG_S = 15.0
+"""A run that writes no event for so long hangs: each case takes less than a second."""
 FAULTY_CASES = 4
 """Cases with a fault between two without."""
 
@@ -87,8 +91,12 @@ FAULTS = [
     Fault("lost tail", "sync", "lost-tail", frozenset({END})),
     Fault("appended", "sync", "append", frozenset({"outside"})),
     Fault("damaged gap", "sync", "gap", frozenset({"outside"}), (GAP, GAP + 140)),
-    *(_error("write", name, 2) for name in ("EIO", "ENOSPC", "EDQUOT", "ESTALE")),
-    _error("write", "EINTR", 2, "right", "EINTR"),
+    Fault("first write EIO", "write", "EIO", frozenset({"EIO"}), call=1),
+    *(
+        _data("write", name, name, length=PIECE - 1024, call=1)
+        for name in ("EIO", "ENOSPC", "EDQUOT", "ESTALE")
+    ),
+    _data("write", "EINTR", "right", "EINTR", length=PIECE - 1024, call=1),
     Fault("write short", "write", "short", frozenset({"right", "EIO", "stale", "torn"}), call=2),
     Fault("write delay", "write", "delay", frozenset({"right"}), call=2, amount=300),
     _data("read", "unfilled", *ABSENT, length=PIECE - 1024),
@@ -106,7 +114,8 @@ FAULTS = [
     _error("open", "EIO", 1),
     _error("open", "ESTALE", None),
     _error("sync", "EIO", None),
-    _error("flush", "EIO", None),
+    Fault("first flush EIO", "flush", "EIO", frozenset({"EIO"}), call=1),
+    _error("flush", "EIO", 2),
 ]
 """A write or a read that hangs has a test of its own: it ends the run."""
 
@@ -159,6 +168,7 @@ COMBINED: dict[str, list[Json]] = {
 
 
 LEFT_OUT = {
+    "mpiio.prefix": "Each names a driver of ROMIO; without one it is that of the file system.",
     "uring.submit_polled": "A kernel thread spins for each rank: with few processors a run takes minutes.",
 }
 """Parameters that are not tried, and why."""
@@ -172,7 +182,7 @@ def ways(interface: Interface) -> Iterator[Way]:
             continue
         if parameter.kind == "flag":
             yield Way(interface.name, {parameter.name: not parameter.default})
-        for choice in parameter.choices:
+        for choice in parameter.choices if parameter.kind == "choice" else []:
             if choice != parameter.default:
                 yield Way(interface.name, {parameter.name: choice})
     for settings in COMBINED.get(interface.name, []):
@@ -186,6 +196,7 @@ class Cell:
 
     Attributes:
         hit: Whether the kernel made the call.
+        hung: Whether the run came to no end.
         found: Classes of wrong data and names of errors that were reported.
         where: The operations that reported them.
     """
@@ -193,9 +204,12 @@ class Cell:
     hit: bool
     found: frozenset[str]
     where: frozenset[str]
+    hung: bool = False
 
     def text(self, fault: Fault) -> str:
-        """What was found, or `right`, `missed`, `not reached`; a wrong name ends with `!`."""
+        """What was found, or `right`, `missed`, `not reached`, `hangs`; a wrong name ends with `!`."""
+        if self.hung:
+            return HANGS
         if not self.found:
             if not self.hit:
                 return "not reached"
@@ -260,6 +274,9 @@ class Stage:
         done = run_engine(engine, plan([self.case(way)]), work, self.wrap, self.directory)
         if done.returncode != 0:
             return None
+        told = done.sample(operation="write")["facts"].get("dataset_offset")
+        if told is not None:
+            return int(told)
         large = [
             event
             for event in self.forgetful.events("write")
@@ -296,54 +313,71 @@ class Row:
 
     def texts(self) -> dict[str, str]:
         """The cells' texts by the name of the fault."""
-        return {
-            fault.name: self.cells[fault.name].text(fault) if fault.name in self.cells else UNTRIED
-            for fault in self.asked
-        }
+        return {fault.name: self.cells[fault.name].text(fault) for fault in self.asked}
 
 
 def run_row(engine: Engine, work: Path, stage: Stage, way: Way, faults: list[Fault] | None = None) -> Row:
-    """Runs a case for each fault, and one without after every few."""
+    """Runs a case for each fault, and one without after every few; what follows a hang runs anew."""
     work.mkdir(parents=True, exist_ok=True)
-    asked = FAULTS if faults is None else faults
-    chosen = [fault for fault in asked if not hangs(engine, way, fault)]
-    forgetful = stage.forgetful
+    row = Row(way, stage.forgetful.mode, FAULTS if faults is None else faults, {}, [])
     base = stage.base_of(engine, work, way)
     if base is None:
-        return Row(way, forgetful.mode, asked, {}, [])
-    numbers = {fault.name: index + index // FAULTY_CASES + 1 for index, fault in enumerate(chosen)}
-    for fault in chosen:
+        return row
+    while rest := [fault for fault in row.asked if fault.name not in row.cells]:
+        if row.cells:  # a hang leaves files
+            work = work / "next"
+            work.mkdir()
+            stage = replace(stage, directory=Path(tempfile.mkdtemp(dir=stage.directory)))
+            stage.directory.chmod(0o777)
+        _run_some(engine, work, stage, base, row, rest)
+        if row.spoilt:
+            break
+    return row
+
+
+def _run_some(engine: Engine, work: Path, stage: Stage, base: int, row: Row, faults: list[Fault]) -> None:
+    """Adds the cells of faults, up to the first one that hangs."""
+    numbers = {fault.name: index + index // FAULTY_CASES + 1 for index, fault in enumerate(faults)}
+    for fault in faults:
         stage.inject(fault, numbers[fault.name], base)
-    cases = [stage.case(way) for _ in range(max(numbers.values()) + 1)]
+    cases = [stage.case(row.way) for _ in range(max(numbers.values()) + 1)]
     clean = set(range(1, len(cases) + 1)) - set(numbers.values())
-    done = run_engine(engine, plan(cases, stall_timeout_s=STALL_S), work, stage.wrap, stage.directory)
-    hits = forgetful.hits()
-    forgetful.clear()
-    forgetful.persist()
-    spoilt = [
-        f"case {error['case']} {error['operation']}: {error['message']}"
-        for error in done.of("error")
-        if not error["case"] or error["case"] in clean
-    ]
-    if done.events[-1].get("status") != "complete":
-        spoilt.append(f"the run did not end: {done.stderr[-500:]}")
+    done, last = _run_or_hang(engine, plan(cases, stall_timeout_s=STALL_S), work, stage)
+    hits = stage.forgetful.hits()
+    stage.forgetful.clear()
+    stage.forgetful.persist()
+    for error in done.of("error"):
+        if not error["case"] or error["case"] in clean:
+            row.spoilt.append(f"case {error['case']} {error['operation']}: {error['message']}")
     for number in sorted(clean):
-        if len(done.of("sample", case=number, measured=True)) < len(KEYS["operations"]):
-            spoilt.append(f"case {number} was not measured")
-    cells = {}
-    for index, fault in enumerate(chosen):
-        errors = done.of("error", case=numbers[fault.name])
-        where = frozenset(error["operation"] for error in errors)
-        cells[fault.name] = Cell(hits[index] > 0, frozenset(_words(errors)), where)
-    return Row(way, forgetful.mode, asked, cells, spoilt)
+        if number < last and len(done.of("sample", case=number, measured=True)) < len(KEYS["operations"]):
+            row.spoilt.append(f"case {number} was not measured")
+    if last in clean or (last <= len(cases) and done.returncode != KILLED):
+        row.spoilt.append(f"case {last} ends the run: {done.stderr[-500:]}")
+    for fault, hit in zip(faults, hits, strict=True):
+        number = numbers[fault.name]
+        if number <= last:
+            errors = done.of("error", case=number)
+            where = frozenset(error["operation"] for error in errors)
+            row.cells[fault.name] = Cell(hit > 0, frozenset(_words(errors)), where, number == last)
 
 
-def hangs(engine: Engine, way: Way, fault: Fault) -> bool:
-    """Whether a fault can end the whole run: an error within a collective call (see faults_page.py)."""
-    (interface,) = [each for each in engine.description.interfaces if each.name == way.interface]
-    if way.interface == "hdf5" and fault.name.startswith("write E"):
-        return True
-    return fault.op == "flush" and interface.capabilities["collective"] is True
+def _run_or_hang(engine: Engine, document: Json, work: Path, stage: Stage) -> tuple[EngineRun, int]:
+    """Runs a plan to its end or to a hang; and the number of the case that hangs, or one above all."""
+    with EngineJob(engine, document, work, stage.wrap, stage.directory) as job:
+        size, changed_s = -1, time.monotonic()
+        while job.process.poll() is None and time.monotonic() < changed_s + HANG_S:
+            time.sleep(0.05)
+            now = job.events_file.stat().st_size if job.events_file.exists() else 0
+            if now != size:
+                size, changed_s = now, time.monotonic()
+        if job.process.poll() is not None:
+            done = job.finish()
+        else:
+            done = EngineRun(KILLED, "", read_events(job.events_file), job.directory)
+    if done.events and done.events[-1].get("status") == "complete":
+        return done, len(document["cases"]) + 1
+    return done, max((event["case"] for event in done.of("case")), default=1)
 
 
 Results = dict[str, dict[str, dict[str, dict[str, str]]]]

@@ -1,10 +1,11 @@
 """The page of the manual that shows the matrix of faults, and why some are hidden from a program."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults import FAULTS, LEFT_OUT, UNTRIED, Results
+from faults import FAULTS, HANGS, LEFT_OUT, Fault, Results
 from forgetfs import MODES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "faults.md"
@@ -47,20 +48,38 @@ class Reason:
 
 
 SERVERS = ("gfapi", "listio", "nfs", "xrootd")
+LIBRARIES = ("hdf5", "mpiio")
 REASONS = [
     Reason(
-        "ROMIO closes a new file while other ranks wait in MPI_File_open; they would wait for ever.",
-        ("flush EIO",),
-        (UNTRIED,),
+        "One rank creates the file for all and closes it. If this close fails, ROMIO returns on this"
+        " rank; the other ranks wait in MPI_File_open.",
+        ("first flush EIO",),
+        (HANGS,),
+        LIBRARIES,
+    ),
+    Reason(
+        "One rank writes HDF5's own metadata. If this write fails, HDF5 leaves the flush on this rank; the"
+        " other ranks wait in it.",
+        ("first write EIO",),
+        (HANGS,),
+        ("hdf5",),
+    ),
+    Reason(
+        "In a collective read ranks read for each other. If such a read fails, ROMIO leaves the call on this"
+        " rank; the other ranks wait in it.",
+        ("read EIO", "read ESTALE", "read EINTR"),
+        (HANGS,),
+        LIBRARIES,
     ),
     Reason(
         "The server closes the file after its answer, so no client sees the error.",
-        ("flush EIO",),
+        ("first flush EIO", "flush EIO"),
         ("missed", "not reached"),
         SERVERS,
     ),
     Reason(
-        "A page that cannot be read or written is a signal (SIGBUS), which has no number: reported as EIO.",
+        "A page that cannot be read or written is a signal (SIGBUS), which has no number. It is reported"
+        " as EIO.",
         ("read", "write", "open"),
         ("EIO!",),
         ("mmap",),
@@ -72,45 +91,29 @@ REASONS = [
         ("nfs",),
     ),
     Reason(
-        "The kernel keeps the size itself where it writes back: the lost end reads as zeros.",
-        ("lost tail",),
-        ("zero!",),
+        "The kernel keeps the size of a file itself where it writes back. No program on this node sees"
+        " another one: a lost end reads as zeros, appended bytes are not there.",
+        ("lost tail", "appended"),
+        ("zero!", "missed"),
         modes=("write-back",),
     ),
     Reason(
-        "A later sync or close reports what could not be written back, in part without its number.",
-        ("write",),
-        ("EIO!",),
-        modes=("write-back",),
-    ),
-    Reason(
-        "The kernel reads ahead in larger calls, and msync(MS_ASYNC) asks for no sync.",
-        ("read short", "lost tail", "appended", "damaged gap", "sync EIO"),
+        "`msync(MS_ASYNC)` asks for no sync.",
+        ("lost tail", "appended", "damaged gap", "sync EIO"),
         ("not reached",),
         ("mmap",),
     ),
     Reason(
-        "The server keeps files open: it opens no file of this case.",
+        "The server keeps the file open after it has created it, for as long as the machine's load allows.",
         ("open",),
         ("not reached",),
-        SERVERS,
+        ("listio",),
     ),
     Reason(
-        "This class has no name of its own yet.",
-        ("write flip", "write shift", "write swab", "read flip", "read shift", "read swab"),
-        ("foreign!", "misplaced!"),
-    ),
-    Reason(
-        "Bytes that no request covers, and the size of the file, are not examined yet.",
-        ("appended", "damaged gap", "lost tail"),
-        ("missed", "misplaced!", "foreign!", "stale!", "torn!"),
-    ),
-    Reason("HDF5 reports a truncated file, without a number.", ("lost tail",), ("io!",), ("hdf5",)),
-    Reason(
-        "A failed write can leave the other ranks waiting in a collective call: the run ends, not the case.",
+        "The client can repeat a write that failed once, before it answers to the sync. All data was right.",
         ("write E",),
-        (UNTRIED,),
-        ("hdf5",),
+        ("missed",),
+        ("gfapi",),
     ),
 ]
 ABSENT = {
@@ -129,7 +132,7 @@ ABSENT = {
 
 def needs_reason(cell: str) -> bool:
     """Whether a cell says that a fault was not found under its name."""
-    return cell in ("missed", "not reached", UNTRIED) or cell.endswith("!")
+    return cell in ("missed", "not reached", HANGS) or cell.endswith("!")
 
 
 def reason_of(interface: str, mode: str, way: str, fault: str, cell: str) -> int | None:
@@ -150,9 +153,22 @@ def unexplained(results: Results) -> list[str]:
     ]
 
 
+def unneeded(results: Results) -> list[str]:
+    """Reasons that explain no cell."""
+    used = {
+        reason_of(interface, mode, way, fault, cell)
+        for interface, modes in results.items()
+        for mode, rows in modes.items()
+        for way, cells in rows.items()
+        for fault, cell in cells.items()
+        if needs_reason(cell)
+    }
+    return [reason.text for number, reason in enumerate(REASONS, 1) if number not in used]
+
+
 def page(results: Results) -> str:
     """The page, from what was found."""
-    lines = [*_head(), *_faults(), "## What was found", ""]
+    lines = [*_head(results), *_faults(), "## What was reported", ""]
     for interface in sorted({*results, *(name for name, mode in ABSENT if not mode)}):
         lines += _interface(interface, results.get(interface, {}))
     lines += ["## Reasons", ""]
@@ -160,32 +176,91 @@ def page(results: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _head() -> Iterator[str]:
+def _head(results: Results) -> Iterator[str]:
+    rows = [cells for modes in results.values() for rows in modes.values() for cells in rows.values()]
+    texts = [text for cells in rows for text in cells.values()]
+    explained = Counter(_kind(text) for text in texts if needs_reason(text))
+    right = texts.count("right")
+    found = len(texts) - right - sum(explained.values())
     yield from (
         "# Faults and what finds them",
         "",
         "<!-- written by tools/fault_matrix.py (make faults); changes are lost -->",
         "",
-        'Each way of each interface ran with `verify = "full"` on a file system that damages, fails and'
-        "delays ([decision 16](../decisions/0016-a-file-system-that-forgets.md)).",
-        "A cell names the class of wrong data, or the error, that Strider reported. Cases without a fault",
-        "ran between those with one, and were right.",
+        "This page shows what Strider reports when storage loses or damages data, fails or is slow: for each",
+        "interface, each way to use it and each fault.",
         "",
-        "- `right`: the kernel or the interface repeated or continued the call; all data was right.",
-        "- `missed`, `not reached`, `not tried`, and names that end with `!` have a reason, by number.",
-        "- A cell holds for all ways of the interface, but for those named in it.",
-        "- A call that hangs ends the run after `stall_timeout`, with an error of kind `stall`",
-        "([When a rank hangs](../measuring.md#when-a-rank-hangs)).",
+        f"{len(rows)} ways were tried, {len(texts)} cells in all. In {found} the fault was reported under",
+        f"its name, in {right} all data was right, and {sum(explained.values())} have a reason:",
+        ", ".join(f"{count} {kind}" for kind, count in sorted(explained.items())) + ".",
+        "",
+        "A row of tests is one run. It has a case for each fault, and after every four of these a case",
+        "without a fault, which was always right. In each case two ranks write, rewrite and read with",
+        '`verify = "full"` and `sync = "end"`, in pieces of 4 KiB with gaps between them. The target, or the',
+        "data of the servers, lies on a file system that damages, fails and delays",
+        "([decision 16](../decisions/0016-a-file-system-that-forgets.md)). Run it with `make faults`.",
+        "",
+        "| cell | the fault |",
+        "|---|---|",
+        "| a [class](../measuring.md#verification-and-its-cost) or an error | was reported under this name |",
+        "| … followed by `!` | was reported under another name than wanted |",
+        "| `right` | did no harm: the kernel, a library or a server repeated or continued the call |",
+        "| `missed` | happened and was not reported |",
+        "| `not reached` | did not happen: the interface made no call of this kind |",
+        "| `hangs` | left ranks waiting for each other inside a library. `strider run` ends the run"
+        " ([when a rank hangs](../measuring.md#when-a-rank-hangs)) |",
+        "",
+        "A number in parentheses is that of the [reason](#reasons). A cell holds for all ways of the",
+        "interface, except for those named in it. The columns differ in what the kernel does between program",
+        "and storage:",
+        "",
+        "| column | the kernel |",
+        "|---|---|",
+        "| page cache, write-through | caches; writes reach the storage before the call returns |",
+        "| page cache, write-back | caches; writes reach the storage later, at a sync at the latest |",
+        "| no cache | passes each call on |",
+        "",
+        "A read, write or open that never returns ends the run after `stall_timeout`, with an error of kind",
+        "`stall`.",
         "",
     )
 
 
+def _kind(text: str) -> str:
+    return "another name" if text.endswith("!") else f"`{text}`"
+
+
+WHAT = {
+    "unfilled": "leaves out these bytes and reports all",
+    "zero": "moves zeros",
+    "flip": "flips one bit",
+    "swap": "exchanges the halves of these bytes",
+    "shift": "moves the bytes 8 further on",
+    "swab": "reverses words of 8 bytes",
+    "dropped": "leaves out these bytes and reports all",
+    "lost-tail": "cuts 300 bytes from the end of the file",
+    "append": "appends 777 bytes to the file",
+    "gap": "overwrites bytes that no request covers",
+    "short": "moves half and reports half",
+    "delay": "takes 300 ms longer",
+}
+
+
+def _what(fault: Fault) -> str:
+    call = {"open": "an open", "flush": "a close"}.get(fault.op, f"a {fault.op}")
+    if fault.kind == "stale":
+        return f"{call} " + (
+            "is lost" if fault.op == "write" else "returns what was there before the last write"
+        )
+    return f"{call} {WHAT.get(fault.kind) or 'fails with ' + fault.kind}"
+
+
 def _faults() -> Iterator[str]:
-    yield from ("## Faults", "", "| fault | call | which | right names |", "|---|---|---|---|")
+    yield from ("## Faults", "", "| fault | what happens | where | wanted in a cell |", "|---|---|---|---|")
     for fault in FAULTS:
-        where = f"bytes {fault.span[0]} to {fault.span[1] - 1}" if fault.span else "each"
-        which = where if fault.call is None else f"call {fault.call}" + (f", {where}" if fault.span else "")
-        yield f"| {fault.name} | {fault.op} | {which} | {', '.join(sorted(fault.right))} |"
+        where = f"bytes {fault.span[0]} to {fault.span[1] - 1}" if fault.span else ""
+        which = ", ".join(filter(None, [where, f"call {fault.call}" if fault.call else ""])) or "each call"
+        yield f"| {fault.name} | {_what(fault)} | {which} | {', '.join(sorted(fault.right))} |"
     yield ""
 
 
@@ -206,6 +281,9 @@ def _interface(interface: str, modes: dict[str, dict[str, dict[str, str]]]) -> I
         cells = (_cell(interface, mode, fault.name, modes[mode]) for mode in shown)
         yield f"| {fault.name} | " + " | ".join(cells) + " |"
     yield ""
+    for mode in shown:
+        if missing := [way for way in ways if way not in modes[mode]]:
+            yield from (f"{MOUNTS[mode]}: not run for " + ", ".join(f"`{way}`" for way in missing) + ".", "")
     for mode in MODES:
         if mode not in shown:
             yield from (f"{MOUNTS[mode]}: {ABSENT.get((interface, mode), 'not run yet.')}", "")
