@@ -104,7 +104,8 @@ REASONS = [
         ("mmap",),
     ),
     Reason(
-        "The server keeps the file open after it has created it, for as long as the machine's load allows.",
+        "The server keeps a file open that it has created, and opens it again only if it has closed it"
+        " meanwhile.",
         ("open",),
         ("not reached",),
         ("listio",),
@@ -122,7 +123,7 @@ ABSENT = {
     ("pnetcdf", ""): "Not built here: Debian's PnetCDF belongs to Open MPI.",
     ("pvfs2", ""): "Not built here: no Debian package.",
     **{
-        (name, mode): "Servers cache as they do: one mount below them."
+        (name, mode): "Tried on one mount: how the servers cache decides what a client sees."
         for name in SERVERS
         for mode in ("write-back", "direct")
     },
@@ -283,7 +284,10 @@ def _interface(interface: str, modes: dict[str, dict[str, dict[str, str]]]) -> I
     yield ""
     for mode in shown:
         if missing := [way for way in ways if way not in modes[mode]]:
-            yield from (f"{MOUNTS[mode]}: not run for " + ", ".join(f"`{way}`" for way in missing) + ".", "")
+            yield from (
+                f"{MOUNTS[mode]}: not run yet for " + ", ".join(f"`{way}`" for way in missing) + ".",
+                "",
+            )
     for mode in MODES:
         if mode not in shown:
             yield from (f"{MOUNTS[mode]}: {ABSENT.get((interface, mode), 'not run yet.')}", "")
