@@ -11,8 +11,8 @@
 #include "confinement/landlock.hpp"
 #include "confinement/remount.hpp"
 #include "confinement/supervisor.hpp"
-#include "core/error.hpp"
-#include "core/run_folder.hpp"
+#include "foundation/error.hpp"
+#include "foundation/run_folder.hpp"
 #include "measure/page_cache.hpp"
 
 namespace strider {

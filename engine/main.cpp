@@ -7,8 +7,8 @@
 #include <sstream>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/json_text.hpp"
+#include "foundation/error.hpp"
+#include "foundation/json_text.hpp"
 #include "plan/plan.hpp"
 #include "runner/observer.hpp"
 #include "runner/runner.hpp"

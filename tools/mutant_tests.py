@@ -45,14 +45,14 @@ class Tests:
         beside = Path("tests/python", *folder.parts[2:]) if mutant.python else Path("tests") / folder
         while not (self._root / beside).is_dir():
             beside = beside.parent
-        if len(beside.parts) > 2:
+        if len(beside.parts) > 2 or any((self._root / beside).glob("*_test.cpp")):
             yield str(beside)
         for prefix, stages in self._wider.items():
             if mutant.file.startswith(prefix):
                 yield from stages
 
     def _run(self, stage: str, slot: Path, environment: dict[str, str]) -> str:
-        units = stage.startswith(("tests/engine", "tests/listio"))
+        units = stage.startswith(("tests/foundation", "tests/engine", "tests/listio"))
         limit_s = UNIT_LIMIT_S if units else PYTEST_LIMIT_S
         if not units:
             environment = environment | {
@@ -99,7 +99,9 @@ def unit_tests(root: Path, build: Path, stage: str) -> list[str]:
     suites = sorted({name for file in files for name in SUITE.findall(file.read_text(encoding="utf-8"))})
     filters = ":".join(f"{name}.*:*/{name}.*:{name}/*" for name in suites)
     program = "engine/strider-tests"
-    if stage.startswith("tests/listio"):
+    if stage.startswith("tests/foundation"):
+        program = "foundation/strider-foundation-tests"
+    elif stage.startswith("tests/listio"):
         program = f"listio/strider-listio-{'service-' if stage.startswith(SERVICE) else ''}tests"
     command = [str(build / "tests" / program), "--gtest_brief=1", "--gtest_fail_fast"]
     return [*command, f"--gtest_filter={filters}"]

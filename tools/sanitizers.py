@@ -42,10 +42,12 @@ SANITIZERS = {
     "address": Sanitizer(
         "address,undefined",
         (
+            "foundation",
             *(f"engine/{name}" for name in ("patterns", "verify", "plan", "operations")),
             *(f"listio/{name}" for name in ("layout", "protocol", "transfer")),
         ),
         (
+            "tests/foundation",
             *(f"tests/engine/{name}" for name in ("patterns", "verify", "plan", "operations")),
             *(f"tests/listio/{name}" for name in ("layout", "protocol", "transfer", "fuzz")),
         ),

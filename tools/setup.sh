@@ -270,7 +270,7 @@ is_ready() {
   [ -x "$venv/bin/python" ] && [ -r "$ready" ] || return 1
   { read -r known && read -r engine; } <"$ready"
   [ "$known" = "$key" ] && [ -x "$engine" ] || return 1
-  [ -z "$(find engine listio CMakeLists.txt CMakePresets.json -newer "$ready")" ]
+  [ -z "$(find foundation engine listio CMakeLists.txt CMakePresets.json -newer "$ready")" ]
 }
 
 take_lock() {

@@ -18,8 +18,8 @@
 #include <system_error>
 #include <vector>
 
-#include "core/clock.hpp"
 #include "fixed_writer.hpp"
+#include "foundation/clock.hpp"
 #include "listio/registration/registrar.hpp"
 
 namespace strider::listio {

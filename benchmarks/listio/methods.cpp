@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/error.hpp"
 #include "listio/client/client.hpp"
 
 namespace strider::listio {

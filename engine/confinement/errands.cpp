@@ -10,7 +10,8 @@
 #include <exception>
 #include <optional>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/whole_transfer.hpp"
 
 namespace strider {
 namespace {
@@ -33,22 +34,14 @@ const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<co
 /// Up to the end of the stream or of what is expected.
 std::string receive_all(int connection, std::size_t most) {
   std::string text;
-  char part[256];
-  while (text.size() < most) {
-    const ssize_t length = ::read(connection, part, sizeof part);
-    if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) break;
-    text.append(part, static_cast<std::size_t>(length));
-  }
+  read_to_end(connection, text, most);
   return text;
 }
 
 void send_all(int connection, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t length = ::send(connection, text.data() + done, text.size() - done, MSG_NOSIGNAL);
-    if (length < 0 && errno != EINTR) return;
-    if (length > 0) done += static_cast<std::size_t>(length);
-  }
+  transfer_whole(text.size(), [&](std::uint64_t done) {
+    return moved_or_error(::send(connection, text.data() + done, text.size() - done, MSG_NOSIGNAL));
+  });
 }
 
 bool is_from_this_user(int connection) {
@@ -87,16 +80,11 @@ std::string take_line(std::string& text) {
 ErrandResult ask_errand(const std::string& socket, Errand errand, const std::string& argument) {
   const auto address = address_of(socket);
   if (!address) return {};
-  const int connection = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (connection < 0) return {};
-  if (::connect(connection, generic(*address), sizeof *address) != 0) {
-    ::close(connection);
-    return {};
-  }
-  send_all(connection, word_of(errand) + (argument.empty() ? "" : " " + argument));
-  ::shutdown(connection, SHUT_WR);
-  std::string text = receive_all(connection, longest_answer);
-  ::close(connection);
+  const Descriptor connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!connection || ::connect(connection.get(), generic(*address), sizeof *address) != 0) return {};
+  send_all(connection.get(), word_of(errand) + (argument.empty() ? "" : " " + argument));
+  ::shutdown(connection.get(), SHUT_WR);
+  std::string text = receive_all(connection.get(), longest_answer);
   const std::string state = take_line(text);
   ErrandResult result{state == "done" ? ErrandResult::State::done : ErrandResult::State::refused, "", ""};
   result.message = text.empty() ? "the process outside of the confinement has ended" : take_line(text);
@@ -108,32 +96,24 @@ ErrandSocket::ErrandSocket(const std::string& path) : descriptor_(::socket(AF_UN
   constexpr int most_waiting = 128;
   const auto address = address_of(path);
   if (!address) errno = ENAMETOOLONG;
-  if (descriptor_ >= 0 && address && ::bind(descriptor_, generic(*address), sizeof *address) == 0 &&
-      ::listen(descriptor_, most_waiting) == 0)
-    return;
-  const int error = errno;
-  if (descriptor_ >= 0) ::close(descriptor_);
-  throw IoError({"bind", path, 0, 0, error});
+  if (!descriptor_ || !address || ::bind(get(), generic(*address), sizeof *address) != 0 ||
+      ::listen(get(), most_waiting) != 0)
+    throw_errno("bind", path);
 }
 
-ErrandSocket::~ErrandSocket() { ::close(descriptor_); }
-
 void ErrandSocket::serve(const Errands& errands, const void* context) const {
-  const int connection = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
-  if (connection < 0) return;
+  const Descriptor connection(::accept4(get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connection) return;
   // A remount takes up to minutes, and signals are to be passed on meanwhile.
-  const pid_t child = is_from_this_user(connection) ? ::fork() : -1;
-  if (child != 0) {
-    ::close(connection);
-    return;
-  }
+  const pid_t child = is_from_this_user(connection.get()) ? ::fork() : -1;
+  if (child != 0) return;
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::alarm(patience_s);
-  const std::string request = receive_all(connection, longest_request);
+  const std::string request = receive_all(connection.get(), longest_request);
   ::alarm(0);
-  send_all(connection, answer(request, errands, context));
+  send_all(connection.get(), answer(request, errands, context));
   ::_exit(0);
 }
 

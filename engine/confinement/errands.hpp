@@ -2,6 +2,8 @@
 #include <map>
 #include <string>
 
+#include "foundation/descriptor.hpp"
+
 namespace strider {
 
 /// Errands: what a confined run needs done outside of its domain, by a process that is not confined. They are asked for
@@ -30,15 +32,12 @@ class ErrandSocket {
  public:
   /// Throws IoError.
   explicit ErrandSocket(const std::string& path);
-  ErrandSocket(const ErrandSocket&) = delete;
-  ErrandSocket& operator=(const ErrandSocket&) = delete;
-  ~ErrandSocket();
-  int get() const { return descriptor_; }
+  int get() const { return descriptor_.get(); }
   /// Takes a connection, does its errand in a process of its own, and returns at once.
   void serve(const Errands& errands, const void* context) const;
 
  private:
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 }  // namespace strider

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 namespace {
@@ -69,27 +69,22 @@ LandlockSupport landlock_support() {
 
 WriteRules::WriteRules(int abi) : abi_(abi), handled_(governed(abi)) {
   const RulesetAttributes attributes{handled_, 0, abi >= 6 ? scope_abstract_sockets | scope_signals : 0};
-  const long made = ::syscall(create_ruleset_number, &attributes, attribute_bytes(abi), 0);
-  if (made < 0) throw IoError({"landlock_create_ruleset", "", 0, 0, errno});
-  ruleset_ = static_cast<int>(made);
+  ruleset_ = Descriptor(static_cast<int>(::syscall(create_ruleset_number, &attributes, attribute_bytes(abi), 0)));
+  if (!ruleset_) throw_errno("landlock_create_ruleset", "");
 }
 
-WriteRules::~WriteRules() { ::close(ruleset_); }
-
 void WriteRules::allow(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (descriptor < 0) throw IoError({"open", path, 0, 0, errno});
-  allow(descriptor, path);
-  ::close(descriptor);
+  const OpenFile file(Descriptor(::open(path.c_str(), O_PATH | O_CLOEXEC)), path);
+  allow(file.get(), path);
 }
 
 void WriteRules::allow(int descriptor, const std::string& name) {
   struct stat found{};
-  if (::fstat(descriptor, &found) != 0) throw IoError({"fstat", name, 0, 0, errno});
+  if (::fstat(descriptor, &found) != 0) throw_errno("fstat", name);
   const std::uint64_t rights = S_ISDIR(found.st_mode) ? handled_ : handled_ & for_files;
   const PathBeneath rule{rights, descriptor};
-  if (::syscall(add_rule_number, ruleset_, rule_path_beneath, &rule, 0) != 0)
-    throw IoError({"landlock_add_rule", name, 0, 0, errno});
+  if (::syscall(add_rule_number, ruleset_.get(), rule_path_beneath, &rule, 0) != 0)
+    throw_errno("landlock_add_rule", name);
 }
 
 void WriteRules::allow_devices() {
@@ -103,8 +98,8 @@ void WriteRules::allow_devices() {
 
 void WriteRules::enforce() {
   // Without CAP_SYS_ADMIN the kernel demands that no program gains rights from here on.
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw IoError({"prctl", "PR_SET_NO_NEW_PRIVS", 0, 0, errno});
-  if (::syscall(restrict_self_number, ruleset_, 0) != 0) throw IoError({"landlock_restrict_self", "", 0, 0, errno});
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw_errno("prctl", "PR_SET_NO_NEW_PRIVS");
+  if (::syscall(restrict_self_number, ruleset_.get(), 0) != 0) throw_errno("landlock_restrict_self", "");
 }
 
 }  // namespace strider

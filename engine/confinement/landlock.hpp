@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "foundation/descriptor.hpp"
+
 namespace strider {
 
 /// What the kernel's Landlock can do here.
@@ -21,10 +23,6 @@ class WriteRules {
  public:
   /// Throws IoError where the kernel refuses, as with no Landlock.
   explicit WriteRules(int abi);
-  WriteRules(const WriteRules&) = delete;
-  WriteRules& operator=(const WriteRules&) = delete;
-  ~WriteRules();
-
   /// A path that must exist. Throws IoError.
   void allow(const std::string& path);
   /// An open directory or file. Throws IoError.
@@ -38,7 +36,7 @@ class WriteRules {
  private:
   int abi_;
   unsigned long long handled_;
-  int ruleset_;
+  Descriptor ruleset_;
 };
 
 }  // namespace strider

@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <thread>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 namespace {

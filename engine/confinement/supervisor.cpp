@@ -13,7 +13,7 @@
 #include <exception>
 #include <iostream>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 namespace {
@@ -72,10 +72,10 @@ void supervise(const Supervised& work) {
   ::sigprocmask(SIG_BLOCK, &watched, &before);
   std::signal(SIGCHLD, SIG_DFL);  // where it was ignored, children would leave no status
   const int signals = ::signalfd(-1, &watched, SFD_CLOEXEC);
-  if (signals < 0) throw IoError({"signalfd", "", 0, 0, errno});
+  if (signals < 0) throw_errno("signalfd", "");
   const pid_t self = ::getpid();
   const pid_t command = ::fork();
-  if (command < 0) throw IoError({"fork", work.command[0], 0, 0, errno});
+  if (command < 0) throw_errno("fork", work.command[0]);
   if (command == 0) become(work, before, self);
   pollfd sources[] = {{signals, POLLIN, 0}, {work.watched, POLLIN, 0}};
   while (true) {

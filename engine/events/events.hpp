@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/units.hpp"
+#include "foundation/descriptor.hpp"
+#include "foundation/units.hpp"
 #include "interfaces/interface.hpp"
 #include "measure/call_counter.hpp"
 #include "measure/ceiling.hpp"
@@ -231,9 +232,6 @@ class EventStream {
  public:
   /// Appends to `path`; an empty path writes nothing (ranks other than 0). Throws IoError.
   explicit EventStream(const std::string& path);
-  EventStream(const EventStream&) = delete;
-  EventStream& operator=(const EventStream&) = delete;
-  ~EventStream();
 
   void run(const RunInfo& info);
   void case_begins(const PhaseName& name);
@@ -257,7 +255,7 @@ class EventStream {
   double time_s() const;
   void write_line(const std::string& line);
 
-  int descriptor_ = -1;
+  Descriptor file_;
   std::string path_;
   std::uint64_t origin_ns_;
   std::uint64_t samples_ = 0;

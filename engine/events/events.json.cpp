@@ -9,8 +9,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/error.hpp"
+#include "foundation/whole_transfer.hpp"
 
 namespace strider {
 namespace {
@@ -180,41 +181,36 @@ ObservationStream::ObservationStream(const std::string& path, const std::string&
     file_.open(path, std::ios::trunc);
     out_.rdbuf(file_.rdbuf());
   }
-  if (!file_) throw IoError({"open", path, 0, 0, errno});
+  if (!file_) throw_errno("open", path);
   const Json head{{"format", "strider-observed"},
                   {"version", 1},
                   {"host", host},
                   {"started", utc_now()},
                   {"interval_s", interval_s}};
-  if (!(out_ << line_of(head) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
+  if (!(out_ << line_of(head) << std::flush)) throw_errno("write", path_);
 }
 
 void ObservationStream::observed(double elapsed_s, const CounterGroups& groups) {
   const Json line{{"end", utc_now()}, {"elapsed_s", elapsed_s}, {"counters", counters_of(groups)}};
-  if (!(out_ << line_of(line) << std::flush)) throw IoError({"write", path_, 0, 0, errno});
+  if (!(out_ << line_of(line) << std::flush)) throw_errno("write", path_);
 }
 
 EventStream::EventStream(const std::string& path) : path_(path), origin_ns_(monotonic_ns()) {
   if (path.empty()) return;
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw IoError({"open", path, 0, 0, errno});
-}
-
-EventStream::~EventStream() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!file_) throw_errno("open", path);
 }
 
 double EventStream::time_s() const { return static_cast<double>(monotonic_ns() - origin_ns_) * 1e-9; }
 
 void EventStream::write_line(const std::string& line) {
-  if (descriptor_ < 0) return;
-  std::size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t moved = ::write(descriptor_, line.data() + done, line.size() - done);
+  if (!file_) return;
+  const Transferred moved = transfer_whole(line.size(), [&](std::uint64_t done) {
     ++write_calls_;
-    if (moved > 0) done += static_cast<std::size_t>(moved), written_bytes_ += static_cast<std::uint64_t>(moved);
-    else if (errno != EINTR) throw IoError({"write", path_, 0, line.size(), errno});
-  }
+    return moved_or_error(::write(file_.get(), line.data() + done, line.size() - done));
+  });
+  written_bytes_ += moved.bytes;
+  if (moved.bytes < line.size()) throw stopped_transfer({"write", path_, 0, line.size(), moved.error_number});
 }
 
 void EventStream::run(const RunInfo& info) {
@@ -259,7 +255,7 @@ void EventStream::progress(const PhaseName& name, const Progress& progress) {
 }
 
 void EventStream::sample(const PhaseName& name, const Sample& sample) {
-  if (descriptor_ < 0) return;
+  if (!file_) return;
   const bool data = sample.unit == Unit::bytes;
   Json json = begin("sample", time_s(), name);
   json.update({{"measured", sample.measured},

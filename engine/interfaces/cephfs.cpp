@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-#include "interfaces/deadline.hpp"
+#include "interfaces/connect_limit.hpp"
 #include "interfaces/library_file.hpp"
 #include "interfaces/mounts.hpp"
 

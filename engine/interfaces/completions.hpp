@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "interfaces/completions.hpp"
-#include "interfaces/deadline.hpp"
+#include "interfaces/connect_limit.hpp"
 #include "interfaces/library_file.hpp"
 #include "interfaces/mounts.hpp"
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "core/extent.hpp"
-#include "core/parameter.hpp"
-#include "core/run_folder.hpp"
+#include "foundation/error.hpp"
+#include "foundation/extent.hpp"
+#include "foundation/parameter.hpp"
+#include "foundation/run_folder.hpp"
 #include "interfaces/directory.hpp"
 
 namespace strider {

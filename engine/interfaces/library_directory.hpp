@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "foundation/whole_transfer.hpp"
 #include "interfaces/directory.hpp"
-#include "interfaces/whole.hpp"
 
 namespace strider {
 
@@ -85,19 +85,16 @@ class LibraryDirectory final : public Directory {
     return file;
   }
   void write(Handle file, std::span<const std::byte> data, const char* path) override {
-    std::uint64_t done = 0;
-    while (done < data.size())
-      done += check(library_.pwrite(file, data.data() + done, data.size() - done, done), Library::write_name, path);
+    const Transferred moved = transfer_whole(data.size(), [&](std::uint64_t done) {
+      return library_.pwrite(file, data.data() + done, data.size() - done, done);
+    });
+    if (moved.bytes < data.size()) fail(moved.error_number, Library::write_name, whole(path));
   }
   std::uint64_t read(Handle file, std::span<std::byte> to, const char* path) override {
-    std::uint64_t done = 0;
-    while (done < to.size()) {
-      const auto moved =
-          check(library_.pread(file, to.data() + done, to.size() - done, done), Library::read_name, path);
-      if (moved == 0) break;
-      done += moved;
-    }
-    return done;
+    const Transferred moved = transfer_whole(
+        to.size(), [&](std::uint64_t done) { return library_.pread(file, to.data() + done, to.size() - done, done); });
+    if (moved.error_number != 0) fail(moved.error_number, Library::read_name, whole(path));
+    return moved.bytes;
   }
   void sync(Handle file, const char* path) override { check(library_.fsync(file), "fsync", path); }
   std::uint64_t seek_end(Handle file, const char* path) override {
@@ -154,8 +151,11 @@ class LibraryDirectory final : public Directory {
   const char* whole(const char* path) { return first_.of(path); }
   std::uint64_t check(std::int64_t result, const char* call) const {
     if (result < 0) [[unlikely]]
-      throw IoError({std::string(Library::prefix) + call, first_.get(), 0, 0, static_cast<int>(-result)});
+      fail(static_cast<int>(-result), call, first_.get());
     return static_cast<std::uint64_t>(result);
+  }
+  [[noreturn]] static void fail(int error_number, const char* call, const std::string& path) {
+    throw stopped_transfer({std::string(Library::prefix) + call, path, 0, 0, error_number});
   }
   std::uint64_t check(std::int64_t result, const char* call, const char* path) {
     if (result < 0) whole(path);

@@ -3,6 +3,7 @@
 
 #include "interfaces/interface.hpp"
 #include "interfaces/library_directory.hpp"
+#include "interfaces/runs.hpp"
 
 namespace strider {
 

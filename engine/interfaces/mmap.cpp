@@ -9,7 +9,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "interfaces/descriptor.hpp"
+#include "foundation/descriptor.hpp"
 #include "interfaces/interface.hpp"
 
 namespace strider {
@@ -73,13 +73,12 @@ struct Options {
 class MappedFile final : public File {
  public:
   MappedFile(RunFolder* folder, const OpenRequest& request, const Options& options)
-      : file_(open_file(folder, request.path,
-                        (request.access == Access::read ? O_RDONLY : O_RDWR) |
-                            (request.creation == Creation::create ? O_CREAT : 0),
-                        0600),
-              request.path),
+      : file_(open_file(
+            folder, request.path,
+            (request.access == Access::read ? O_RDONLY : O_RDWR) | (request.creation == Creation::create ? O_CREAT : 0),
+            0600)),
         sync_(options.sync) {
-    bytes_ = size_of(file_);
+    bytes_ = file_.size();
     const bool writes = request.access != Access::read;
     if (writes && bytes_ < request.file_size) {
       // Every rank of a shared file may do so: none makes it shorter.
@@ -128,7 +127,7 @@ class MappedFile final : public File {
       throw_errno("munmap", file_.path(), 0, bytes_);
     file_.close();
   }
-  std::uint64_t size() override { return size_of(file_); }
+  std::uint64_t size() override { return file_.size(); }
 
  private:
   /// As MAP_POPULATE does, which tries for ever where a page cannot be read (seen with FUSE on Linux 6.18). A page that
@@ -162,7 +161,7 @@ class MappedFile final : public File {
     const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(fault) - mapping_);
     const std::uint64_t begin = std::max(offset, extent.file_offset);
     const IoError::What what{call, file_.path(), begin, extent.file_offset + extent.length - begin, 0};
-    if (begin >= size_of(file_))
+    if (begin >= file_.size())
       return IoError(what, "the file ends here: it became shorter while it was mapped (SIGBUS)");
     IoError::What reason = what;
     reason.error_number = EIO;
@@ -174,7 +173,7 @@ class MappedFile final : public File {
     return IoError(reason);
   }
 
-  Descriptor file_;
+  OpenFile file_;
   int sync_;
   std::uint64_t bytes_ = 0;
   std::byte* mapping_ = nullptr;

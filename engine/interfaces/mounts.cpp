@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 namespace {

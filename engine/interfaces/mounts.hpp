@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-#include "core/mount_table.hpp"
-#include "core/parameter.hpp"
+#include "foundation/mount_table.hpp"
+#include "foundation/parameter.hpp"
 
 namespace strider {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 
 namespace strider {
 

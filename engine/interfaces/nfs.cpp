@@ -8,7 +8,7 @@
 #include <cstring>
 #include <map>
 
-#include "interfaces/deadline.hpp"
+#include "interfaces/connect_limit.hpp"
 #include "interfaces/library_file.hpp"
 #include "interfaces/mounts.hpp"
 

@@ -8,9 +8,9 @@
 #include "interfaces/interface.hpp"
 #include "interfaces/posix_directory.hpp"
 #include "interfaces/posix_io.hpp"
+#include "interfaces/runs.hpp"
 #include "interfaces/sieve.hpp"
 #include "interfaces/threaded_file.hpp"
-#include "interfaces/whole.hpp"
 
 namespace strider {
 namespace {
@@ -40,7 +40,7 @@ int access_flags(Access access, Method method) {
 class PosixMover {
  public:
   /// `sieving`: held while a window is changed, since the file's lock does not keep threads of a process apart.
-  PosixMover(const Descriptor& file, const Options& options, std::mutex& sieving)
+  PosixMover(const OpenFile& file, const Options& options, std::mutex& sieving)
       : io_(file), method_(options.method), sieving_(sieving) {
     if (method_ == Method::sieve) sieve_.emplace(file, options.sieve_buffer);
   }
@@ -74,13 +74,13 @@ class PosixMover {
 class PosixFile final : public File {
  public:
   PosixFile(RunFolder* folder, const OpenRequest& request, int flags, const Options& options)
-      : file_(open_file(folder, request.path, flags, 0600), request.path), mover_(file_, options, sieving_) {}
+      : file_(open_file(folder, request.path, flags, 0600)), mover_(file_, options, sieving_) {}
 
   void write(const Request& request) override { mover_.write(request); }
   void read(const Request& request) override { mover_.read(request); }
-  void sync() override { sync_or_throw(file_); }
+  void sync() override { file_.sync(); }
   void close() override { file_.close(); }
-  std::uint64_t size() override { return size_of(file_); }
+  std::uint64_t size() override { return file_.size(); }
 
   void preallocate(std::uint64_t bytes) {
     while (::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes)) != 0)
@@ -95,7 +95,7 @@ class PosixFile final : public File {
   }
 
  private:
-  Descriptor file_;
+  OpenFile file_;
   std::mutex sieving_;
   PosixMover mover_;
 };

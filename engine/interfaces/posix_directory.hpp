@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "interfaces/descriptor.hpp"
+#include "foundation/descriptor.hpp"
+#include "foundation/run_folder.hpp"
+#include "foundation/whole_transfer.hpp"
 #include "interfaces/directory.hpp"
 
 namespace strider {
@@ -23,29 +25,24 @@ class PosixDirectory final : public Directory {
  public:
   /// `folder`: it is opened below this one; null: wherever the path leads.
   explicit PosixDirectory(const std::string& path, RunFolder* folder = nullptr)
-      : top_(open_file(folder, path, O_RDONLY | O_DIRECTORY), path),
+      : top_(open_file(folder, path, O_RDONLY | O_DIRECTORY)),
         whole_("/proc/self/fd/" + std::to_string(top_.get()) + '/'),
         way_(whole_.size()) {}
-  ~PosixDirectory() override {
-    if (home_ >= 0) ::close(home_);
-  }
 
   void make_directory(const char* path) override { check(::mkdirat(at(), path, 0700), "mkdirat", path); }
   void remove_directory(const char* path) override { check(::unlinkat(at(), path, AT_REMOVEDIR), "rmdir", path); }
   void change_directory(const char* path) override {
-    if (home_ < 0) home_ = check(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), "open", ".");
+    if (!home_) home_ = Descriptor(check(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), "open", "."));
     check(::chdir(whole(path)), "chdir", path);
   }
   void go_back() override {
-    if (home_ >= 0) check(::fchdir(home_), "fchdir", ".");
+    if (home_) check(::fchdir(home_.get()), "fchdir", ".");
   }
   void list(const char* path, EntryVisitor& visitor) override {
-    const int directory = check(::openat(at(), path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), "openat", path);
-    const struct Closing {
-      int descriptor;
-      ~Closing() { ::close(descriptor); }
-    } closing{directory};
-    while (const auto bytes = check(::getdents64(directory, entries_.data(), entries_.size()), "getdents64", path))
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const Descriptor directory(check(::openat(at(), path, flags), "openat", path));
+    while (const auto bytes =
+               check(::getdents64(directory.get(), entries_.data(), entries_.size()), "getdents64", path))
       visit(static_cast<std::size_t>(bytes), visitor);
   }
 
@@ -57,21 +54,17 @@ class PosixDirectory final : public Directory {
     return check(::openat(at(), path, flags | O_CLOEXEC | O_NOFOLLOW, 0600), "openat", path);
   }
   void write(Handle file, std::span<const std::byte> data, const char* path) override {
-    while (!data.empty()) {
-      const auto moved = ::write(descriptor(file), data.data(), data.size());
-      if (moved > 0) data = data.subspan(static_cast<std::size_t>(moved));
-      else if (moved == 0 || errno != EINTR) fail("write", path);
-    }
+    const Transferred moved = transfer_whole(data.size(), [&](std::uint64_t done) {
+      return moved_or_error(::write(descriptor(file), data.data() + done, data.size() - done));
+    });
+    if (moved.bytes < data.size()) fail("write", path, moved.error_number);
   }
   std::uint64_t read(Handle file, std::span<std::byte> to, const char* path) override {
-    std::uint64_t done = 0;
-    while (done < to.size()) {
-      const auto moved = ::read(descriptor(file), to.data() + done, to.size() - done);
-      if (moved > 0) done += static_cast<std::uint64_t>(moved);
-      else if (moved == 0) break;
-      else if (errno != EINTR) fail("read", path);
-    }
-    return done;
+    const Transferred moved = transfer_whole(to.size(), [&](std::uint64_t done) {
+      return moved_or_error(::read(descriptor(file), to.data() + done, to.size() - done));
+    });
+    if (moved.error_number != 0) fail("read", path, moved.error_number);
+    return moved.bytes;
   }
   void sync(Handle file, const char* path) override { check(::fsync(descriptor(file)), "fsync", path); }
   std::uint64_t seek_end(Handle file, const char* path) override {
@@ -122,10 +115,12 @@ class PosixDirectory final : public Directory {
   template <typename Result>
   Result check(Result result, const char* call, const char* path) const {
     if (result < 0) [[unlikely]]
-      fail(call, path);
+      fail(call, path, errno);
     return result;
   }
-  [[noreturn]] void fail(const char* call, const char* path) const { throw_errno(call, top_.path() + '/' + path); }
+  [[noreturn]] void fail(const char* call, const char* path, int error_number) const {
+    throw stopped_transfer({call, top_.path() + '/' + path, 0, 0, error_number});
+  }
   const char* whole(const char* path) {
     whole_.resize(way_);
     whole_ += path;
@@ -140,10 +135,10 @@ class PosixDirectory final : public Directory {
     }
   }
 
-  Descriptor top_;
+  OpenFile top_;
   std::string whole_;  ///< does not depend on where the process is; up to `way_` the directory itself
   std::size_t way_;
-  int home_ = -1;  ///< where the process was before its first change_directory
+  Descriptor home_;  ///< where the process was before its first change_directory
   alignas(dirent64) std::array<char, 65536> entries_;
 };
 

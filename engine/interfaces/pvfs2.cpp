@@ -13,7 +13,7 @@ void PINT_free(void* memory);
 #include <cstring>
 #include <ctime>
 
-#include "interfaces/deadline.hpp"
+#include "interfaces/connect_limit.hpp"
 #include "interfaces/library_file.hpp"
 #include "interfaces/mounts.hpp"
 

@@ -14,7 +14,7 @@ namespace strider {
 /// first, under a lock, since other ranks own what is in the holes.
 class Sieve {
  public:
-  Sieve(const Descriptor& file, std::uint64_t buffer_bytes) : file_(file), io_(file), buffer_(buffer_bytes) {}
+  Sieve(const OpenFile& file, std::uint64_t buffer_bytes) : file_(file), io_(file), buffer_(buffer_bytes) {}
 
   void read(const Request& request) {
     for_each_window(request, buffer_.size(), [&](const Window& window) {
@@ -45,7 +45,7 @@ class Sieve {
   /// A lock on a range of the file, for as long as it lives; none where `length` is 0.
   class Lock {
    public:
-    Lock(const Descriptor& file, std::uint64_t offset, std::uint64_t length)
+    Lock(const OpenFile& file, std::uint64_t offset, std::uint64_t length)
         : file_(file), offset_(offset), length_(length) {
       if (length_ > 0) set(F_WRLCK);
     }
@@ -71,11 +71,11 @@ class Sieve {
       while (::fcntl(file_.get(), F_SETLKW, &range) != 0)
         if (errno != EINTR) throw_errno("fcntl(F_SETLKW)", file_.path(), offset_, length_);
     }
-    const Descriptor& file_;
+    const OpenFile& file_;
     std::uint64_t offset_, length_;
   };
 
-  const Descriptor& file_;
+  const OpenFile& file_;
   PosixIo io_;
   std::vector<std::byte> buffer_;
 };

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "interfaces/descriptor.hpp"
+#include "foundation/error.hpp"
 #include "interfaces/interface.hpp"
 
 namespace strider {

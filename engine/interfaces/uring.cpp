@@ -9,7 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "interfaces/descriptor.hpp"
+#include "foundation/descriptor.hpp"
+#include "foundation/whole_transfer.hpp"
 #include "interfaces/interface.hpp"
 
 namespace strider {
@@ -109,11 +110,10 @@ int access_flags(Access access) {
 class UringFile final : public QueuedFile {
  public:
   UringFile(RunFolder* folder, const OpenRequest& request, const Options& options)
-      : file_(open_file(folder, request.path,
-                        options.open_flags | access_flags(request.access) |
-                            (request.creation == Creation::create ? O_CREAT : 0),
-                        0600),
-              request.path),
+      : file_(open_file(
+            folder, request.path,
+            options.open_flags | access_flags(request.access) | (request.creation == Creation::create ? O_CREAT : 0),
+            0600)),
         ring_(entries_for(request), options.ring_flags),
         memory_(request.memory),
         slot_bytes_(request.memory.size() / request.depth),
@@ -182,7 +182,7 @@ class UringFile final : public QueuedFile {
 
   void write(const Request& request) override { move(Direction::write, request); }
   void read(const Request& request) override { move(Direction::read, request); }
-  void sync() override { sync_or_throw(file_); }
+  void sync() override { file_.sync(); }
   void close() override {
     drain();
     // The kernel lets go of a ring behind our back, and the file has to be closed when this returns.
@@ -190,7 +190,7 @@ class UringFile final : public QueuedFile {
     if (fixed_buffers_) ::io_uring_unregister_buffers(ring_.get());
     file_.close();
   }
-  std::uint64_t size() override { return size_of(file_); }
+  std::uint64_t size() override { return file_.size(); }
   Facts facts() const override {
     return {{"ring_flags", names_of(ring_.parameters().flags, ring_flag_names)},
             {"ring_features", names_of(ring_.parameters().features, feature_names)},
@@ -328,24 +328,17 @@ class UringFile final : public QueuedFile {
 
   IoError failure_of(const Slot& slot, const Part& part, int result) const {
     const char* call = slot.direction == Direction::write ? "io_uring write" : "io_uring read";
-    const IoError::What what{call, file_.path(), part.offset, slot.pieces[part.first_piece].iov_len, -result};
-    return result < 0 ? IoError(what) : IoError(what, "the call moved no bytes: the file ends here");
+    return stopped_transfer({call, file_.path(), part.offset, slot.pieces[part.first_piece].iov_len, -result});
   }
 
   /// Whether that was all of the part.
   static bool advance(Slot& slot, Part& part, std::size_t moved) {
+    std::span<iovec> left(&slot.pieces[part.first_piece], part.pieces);
+    drop_front(left, moved);
     part.offset += moved;
-    while (moved > 0) {
-      iovec& piece = slot.pieces[part.first_piece];
-      const std::size_t length = std::min(piece.iov_len, moved);
-      piece.iov_base = static_cast<std::byte*>(piece.iov_base) + length;
-      piece.iov_len -= length;
-      moved -= length;
-      if (piece.iov_len > 0) break;
-      ++part.first_piece;
-      --part.pieces;
-    }
-    return part.pieces == 0;
+    part.first_piece += part.pieces - static_cast<std::uint32_t>(left.size());
+    part.pieces = static_cast<std::uint32_t>(left.size());
+    return left.empty();
   }
 
   std::size_t take_finished(std::span<std::uint32_t> slots) {
@@ -391,7 +384,7 @@ class UringFile final : public QueuedFile {
     queued_ = 0;
   }
 
-  Descriptor file_;
+  OpenFile file_;
   Ring ring_;
   std::span<std::byte> memory_;
   std::uint64_t slot_bytes_;

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "interfaces/completions.hpp"
-#include "interfaces/deadline.hpp"
+#include "interfaces/connect_limit.hpp"
 #include "interfaces/library_file.hpp"
 #include "interfaces/mounts.hpp"
 

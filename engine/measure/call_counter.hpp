@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "foundation/descriptor.hpp"
+
 namespace strider {
 
 /// Read-like and write-like system calls: read, pread, readv, …, and their like for writing, whatever they moved; and
@@ -30,18 +32,11 @@ struct CallCount {
 /// Counts the calls of this process, all threads together, as the kernel does in /proc/self/io (proc_pid_io(5)).
 class CallCounter {
  public:
-  CallCounter() : descriptor_(::open("/proc/self/io", O_RDONLY | O_CLOEXEC)) {}
-  CallCounter(const CallCounter&) = delete;
-  CallCounter& operator=(const CallCounter&) = delete;
-  ~CallCounter() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-
   /// Calls made so far, but for the counter's own; nothing where the kernel does not count.
   std::optional<CallCount> now() {
-    if (descriptor_ < 0) return std::nullopt;
+    if (!file_) return std::nullopt;
     char text[512];
-    const ssize_t size = ::pread(descriptor_, text, sizeof text, 0);
+    const ssize_t size = ::pread(file_.get(), text, sizeof text, 0);
     // A reading is itself a call, which the kernel counts when it is over: the next reading is the first to see it.
     const std::uint64_t own_calls = readings_++, own_bytes = bytes_;
     if (size <= 0) return std::nullopt;
@@ -65,7 +60,7 @@ class CallCounter {
     return error == std::errc{} ? std::optional(value) : std::nullopt;
   }
 
-  int descriptor_;
+  Descriptor file_{::open("/proc/self/io", O_RDONLY | O_CLOEXEC)};
   std::uint64_t readings_ = 0, bytes_ = 0;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/median.hpp"
+#include "foundation/median.hpp"
 
 namespace strider {
 

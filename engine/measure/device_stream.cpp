@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
-#include "core/random.hpp"
-#include "core/units.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random.hpp"
+#include "foundation/units.hpp"
 #include "measure/page_cache.hpp"
 
 namespace strider {
@@ -38,31 +38,28 @@ enum class Caching { direct, buffered };
 class TemporaryFile {
  public:
   TemporaryFile(const DeviceStreamOptions& options, Caching caching)
-      : path_(options.path),
-        folder_(options.folder),
-        descriptor_(open_file(folder_, path_, O_RDWR | O_CREAT | O_TRUNC | flags(caching), 0600)) {}
+      : folder_(options.folder),
+        file_(open_file(folder_, options.path, O_RDWR | O_CREAT | O_TRUNC | flags(caching), 0600)) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
-    ::close(descriptor_);
-    if (folder_ == nullptr) ::unlink(path_.c_str());
-    else try {
-        folder_->remove(path_);
-      } catch (const IoError&) {  // it goes with the folder
-      }
+    const std::string path = file_.path();
+    {
+      const OpenFile closed = std::move(file_);
+    }  // first: NFS keeps the name of an open file
+    try {
+      remove_file(folder_, path);
+    } catch (const IoError&) {  // it goes with the folder
+    }
   }
-  int get() const { return descriptor_; }
-  const std::string& path() const { return path_; }
-  [[noreturn]] void fail(const char* call) const { throw IoError({call, path_, 0, 0, errno}); }
-  void sync() const {
-    if (::fsync(descriptor_) != 0) fail("fsync");
-  }
+  int get() const { return file_.get(); }
+  const std::string& path() const { return file_.path(); }
+  void sync() const { file_.sync(); }
 
  private:
   static int flags(Caching caching) { return caching == Caching::direct ? O_DIRECT : 0; }
-  std::string path_;
   RunFolder* folder_;
-  int descriptor_;
+  OpenFile file_;
 };
 
 struct Moved {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "core/run_folder.hpp"
+#include "foundation/run_folder.hpp"
 #include "measure/ceiling.hpp"
 
 namespace strider {

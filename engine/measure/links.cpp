@@ -3,7 +3,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "core/units.hpp"
+#include "foundation/units.hpp"
 #include "measure/text_scan.hpp"
 
 namespace strider {

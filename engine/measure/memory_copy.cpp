@@ -4,7 +4,7 @@
 #include <cstring>
 #include <set>
 
-#include "core/units.hpp"
+#include "foundation/units.hpp"
 #include "measure/text_scan.hpp"
 
 namespace strider {

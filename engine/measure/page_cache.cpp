@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 namespace {
@@ -52,43 +52,38 @@ std::optional<std::uint64_t> mincore_pages(int descriptor, std::uint64_t size) {
   return pages;
 }
 
-}  // namespace
-
-PageCache::PageCache(const std::string& path, RunFolder* folder) : path_(path), descriptor_(-1) {
+OpenFile open_quietly(const std::string& path, RunFolder* folder) {
   try {
-    descriptor_ = open_file(folder, path, O_RDONLY | O_NOATIME);
+    return open_file(folder, path, O_RDONLY | O_NOATIME);
   } catch (const IoError& error) {
     // Only a file's owner may leave its access time alone.
     if (error.details().error_number != EPERM) throw;
-    descriptor_ = open_file(folder, path, O_RDONLY);
+    return open_file(folder, path, O_RDONLY);
   }
-  struct stat status{};
-  if (::fstat(descriptor_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-PageCache::~PageCache() { ::close(descriptor_); }
+}  // namespace
 
-void PageCache::sync() {
-  if (::fsync(descriptor_) != 0) throw IoError({"fsync", path_, 0, 0, errno});
+PageCache::PageCache(const std::string& path, RunFolder* folder) : file_(open_quietly(path, folder)) {
+  struct stat status{};
+  if (::fstat(file_.get(), &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
 void PageCache::drop() {
-  const int error = ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
-  if (error != 0) throw IoError({"posix_fadvise", path_, 0, 0, error});
+  const int error = ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED);
+  if (error != 0) throw IoError({"posix_fadvise", file_.path(), 0, 0, error});
 }
 
 std::optional<CachedPart> PageCache::look(PageCacheView way) const {
-  const auto pages = way == PageCacheView::cachestat ? cachestat_pages(descriptor_) : mincore_pages(descriptor_, size_);
+  const int file = file_.get();
+  const auto pages = way == PageCacheView::cachestat ? cachestat_pages(file) : mincore_pages(file, size_);
   if (!pages) return std::nullopt;
   return CachedPart{std::min(*pages * page_bytes(), size_), size_};
 }
 
 bool drop_all_pages() {
-  const int descriptor = ::open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool done = ::write(descriptor, "1", 1) == 1;
-  ::close(descriptor);
-  return done;
+  const Descriptor file(::open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC));
+  return file && ::write(file.get(), "1", 1) == 1;
 }
 
 }  // namespace strider

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/run_folder.hpp"
+#include "foundation/run_folder.hpp"
 
 namespace strider {
 
@@ -23,20 +23,16 @@ class PageCache {
  public:
   /// `folder`: the file is opened below it.
   explicit PageCache(const std::string& path, RunFolder* folder = nullptr);
-  PageCache(const PageCache&) = delete;
-  PageCache& operator=(const PageCache&) = delete;
-  ~PageCache();
 
   /// What was written from this node goes to stable storage, so that its pages can be dropped.
-  void sync();
+  void sync() { file_.sync(); }
   /// Asks the kernel to drop the pages; dirty and mapped ones stay.
   void drop();
   /// Nothing where the kernel does not tell. The second way is for kernels without the first.
   std::optional<CachedPart> look(PageCacheView way) const;
 
  private:
-  std::string path_;
-  int descriptor_;
+  OpenFile file_;
   std::uint64_t size_ = 0;
 };
 

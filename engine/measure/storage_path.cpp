@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/mount_table.hpp"
+#include "foundation/mount_table.hpp"
 #include "measure/text_scan.hpp"
 
 namespace strider {

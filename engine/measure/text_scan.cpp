@@ -1,23 +1,20 @@
 #include "measure/text_scan.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "foundation/descriptor.hpp"
+#include "foundation/whole_transfer.hpp"
+
 namespace strider {
 
 std::optional<std::string> read_small_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   // Files of /proc and /sys say nothing about their size.
-  char piece[16384];
-  ssize_t moved = 0;
-  while ((moved = ::read(descriptor, piece, sizeof piece)) > 0) text.append(piece, static_cast<std::size_t>(moved));
-  ::close(descriptor);
-  if (moved < 0) return std::nullopt;
+  if (!file || read_to_end(file.get(), text).error_number != 0) return std::nullopt;
   return text;
 }
 

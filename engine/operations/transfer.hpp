@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "core/clock.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/pace.hpp"
 #include "interfaces/interface.hpp"
 #include "measure/histogram.hpp"
 #include "measure/timeline.hpp"
-#include "operations/pace.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
 #include "plan/case.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "plan/steps.hpp"
 
 namespace strider {

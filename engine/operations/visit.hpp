@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/pace.hpp"
 #include "interfaces/directory.hpp"
 #include "operations/findings.hpp"
-#include "operations/pace.hpp"
 #include "operations/population.hpp"
 #include "operations/transfer.hpp"
 #include "operations/visit_loop.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 
-#include "core/clock.hpp"
-#include "operations/pace.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/pace.hpp"
 #include "operations/transfer.hpp"
 
 namespace strider {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 #include "patterns/pattern.hpp"
 
 namespace strider {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "patterns/box.hpp"
 #include "patterns/pattern.hpp"
 

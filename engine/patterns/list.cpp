@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/regular_file.hpp"
-#include "core/text.hpp"
+#include "foundation/error.hpp"
+#include "foundation/regular_file.hpp"
+#include "foundation/text.hpp"
 #include "patterns/pattern.hpp"
 
 namespace strider {

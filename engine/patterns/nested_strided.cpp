@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "patterns/pattern.hpp"
 
 namespace strider {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 
 namespace strider {
 

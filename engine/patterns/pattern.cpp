@@ -3,7 +3,7 @@
 #include <bit>
 #include <string>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 namespace {

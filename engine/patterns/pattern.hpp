@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "core/extent.hpp"
-#include "core/parameter.hpp"
+#include "foundation/extent.hpp"
+#include "foundation/parameter.hpp"
 
 namespace strider {
 

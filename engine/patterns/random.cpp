@@ -1,8 +1,8 @@
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 
 #include <string>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "patterns/pattern.hpp"
 
 namespace strider {

@@ -1,5 +1,5 @@
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random.hpp"
 #include "patterns/pattern.hpp"
 
 namespace strider {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "patterns/pattern.hpp"
 
 namespace strider {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "patterns/box.hpp"
 #include "patterns/pattern.hpp"
 

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "patterns/box.hpp"
 #include "patterns/pattern.hpp"
 

@@ -2,8 +2,8 @@
 #include <array>
 #include <string>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "foundation/error.hpp"
+#include "foundation/random.hpp"
 #include "patterns/box.hpp"
 #include "patterns/pattern.hpp"
 

@@ -4,8 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/extent.hpp"
-#include "core/parameter.hpp"
+#include "foundation/extent.hpp"
+#include "foundation/pace.hpp"
+#include "foundation/parameter.hpp"
 #include "interfaces/interface.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
@@ -19,8 +20,6 @@ enum class Readback { same, shift, shuffle };
 enum class SyncPolicy { none, end, each };
 enum class Verify { off, full };
 enum class WearOut { no, yes };
-/// When requests come: after those before them (closed loop), or whether those are done or not.
-enum class Arrivals { closed, fixed, poisson };
 /// What the nodes' memory holds of a file when a phase begins to read it.
 enum class CachePolicy { as_is, cold, warm };
 

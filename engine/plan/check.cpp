@@ -2,7 +2,7 @@
 #include <array>
 #include <functional>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "plan/plan.hpp"
 #include "plan/seating.hpp"
 #include "plan/steps.hpp"

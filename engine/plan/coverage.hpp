@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
 

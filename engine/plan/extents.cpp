@@ -2,7 +2,7 @@
 #include <ostream>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "plan/plan.hpp"
 #include "plan/seating.hpp"
 #include "plan/steps.hpp"

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 #include "interfaces/directory.hpp"
 
 namespace strider {

@@ -5,9 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/error.hpp"
-#include "core/place.hpp"
-#include "core/text.hpp"
+#include "foundation/error.hpp"
+#include "foundation/named_place.hpp"
+#include "foundation/text.hpp"
 
 namespace strider {
 namespace {

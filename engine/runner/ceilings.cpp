@@ -5,8 +5,8 @@
 #include <cstring>
 #include <set>
 
-#include "core/clock.hpp"
-#include "core/units.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/units.hpp"
 #include "measure/device_stream.hpp"
 #include "measure/links.hpp"
 #include "runner/exchange.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/clock.hpp"
+#include "foundation/clock.hpp"
 #include "runner/exchange.hpp"
 
 namespace strider {

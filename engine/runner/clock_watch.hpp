@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/clock_map.hpp"
 #include "events/events.hpp"
+#include "foundation/clock_map.hpp"
 #include "runner/nodes.hpp"
 #include "runner/waiting.hpp"
 

@@ -7,7 +7,8 @@
 #include <span>
 
 #include "confinement/landlock.hpp"
-#include "core/run_folder.hpp"
+#include "foundation/descriptor.hpp"
+#include "foundation/run_folder.hpp"
 #include "runner/exchange.hpp"
 
 namespace strider {
@@ -15,10 +16,7 @@ namespace {
 
 /// errno; 0 where it can be opened.
 int error_of_open(const std::string& path, int flags) {
-  const int opened = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (opened < 0) return errno;
-  ::close(opened);
-  return 0;
+  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC)) ? 0 : errno;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/clock.hpp"
+#include "foundation/clock.hpp"
 #include "measure/counter_sources.hpp"
 #include "runner/exchange.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
 #include "events/events.hpp"
+#include "foundation/error.hpp"
 #include "operations/findings.hpp"
 #include "verify/examiner.hpp"
 #include "verify/zeros.hpp"

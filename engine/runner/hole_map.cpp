@@ -7,15 +7,14 @@ namespace strider {
 
 HoleMap::HoleMap(const Capabilities& interface, const std::string& path) {
   if (interface.own_client || interface.own_format || !interface.mounted) return;
-  if (const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC); descriptor >= 0)
-    file_.emplace(descriptor, path);
+  file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 bool HoleMap::is_hole(std::uint64_t begin, std::uint64_t end) {
   if (!file_) return false;
   if (begin < asked_ || begin >= data_) {
     asked_ = begin;
-    const off_t found = ::lseek(file_->get(), static_cast<off_t>(begin), SEEK_DATA);
+    const off_t found = ::lseek(file_.get(), static_cast<off_t>(begin), SEEK_DATA);
     data_ = found >= 0 ? static_cast<std::uint64_t>(found) : errno == ENXIO ? ~std::uint64_t{0} : begin;
   }
   return end <= data_;

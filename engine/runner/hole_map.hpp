@@ -1,9 +1,8 @@
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "interfaces/descriptor.hpp"
+#include "foundation/descriptor.hpp"
 #include "interfaces/interface.hpp"
 #include "verify/examiner.hpp"
 
@@ -20,7 +19,7 @@ class HoleMap {
   Mismatch explain(Mismatch mismatch);
 
  private:
-  std::optional<Descriptor> file_;
+  Descriptor file_;
   std::uint64_t asked_ = 0, data_ = 0;  ///< from the one to the other there is no data
 };
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/units.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/units.hpp"
 #include "runner/interrupt.hpp"
 #include "runner/rank_ceilings.hpp"
 

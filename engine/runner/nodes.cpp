@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "runner/exchange.hpp"
 
 namespace strider {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "core/mount_table.hpp"
+#include "foundation/mount_table.hpp"
 
 namespace strider {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "runner/phase.hpp"
 
 namespace strider {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/run_folder.hpp"
 #include "events/events.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/run_folder.hpp"
 #include "interfaces/directory.hpp"
 #include "measure/call_counter.hpp"
 #include "measure/counter_sources.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "runner/clock_rows.hpp"
 #include "runner/exchange.hpp"
 #include "runner/timelines.hpp"

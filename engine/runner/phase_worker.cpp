@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "measure/usage.hpp"
 #include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 #include <memory>
 
+#include "foundation/pace.hpp"
 #include "measure/milestones.hpp"
-#include "operations/pace.hpp"
 #include "runner/alarm.hpp"
 #include "runner/phase.hpp"
 #include "runner/phase_report.hpp"

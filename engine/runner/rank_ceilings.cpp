@@ -5,8 +5,8 @@
 #include <memory>
 #include <new>
 
-#include "core/clock.hpp"
-#include "core/units.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/units.hpp"
 #include "measure/memory_copy.hpp"
 #include "runner/exchange.hpp"
 #include "runner/interrupt.hpp"

@@ -12,7 +12,7 @@
 #include <span>
 #include <thread>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "runner/case_runner.hpp"
 #include "runner/ceilings.hpp"
 #include "runner/exchange.hpp"

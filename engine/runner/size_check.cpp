@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "interfaces/descriptor.hpp"
+#include "foundation/descriptor.hpp"
 
 namespace strider {
 namespace {
@@ -41,10 +41,9 @@ void SizeCheck::compare_on_mount(const CheckedFile& checked) {
   const Capabilities& interface = task_.test->interface->capabilities;
   if (!checked.leads() || interface.own_client || !interface.mounted) return;
   // Opened rather than asked for by its name: network file systems ask the server only then.
-  const int descriptor = ::open(checked.path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0 && errno == ENOENT) return;  // a driver of the interface keeps it elsewhere
-  const Descriptor file(descriptor, checked.path);
-  judge(checked, size_of(file), Way::mount, "");
+  Descriptor descriptor(::open(checked.path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor && errno == ENOENT) return;  // a driver of the interface keeps it elsewhere
+  judge(checked, OpenFile(std::move(descriptor), checked.path).size(), Way::mount, "");
 }
 
 void SizeCheck::compare_anew(const CheckedFile& checked) {

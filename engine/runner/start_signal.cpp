@@ -4,8 +4,8 @@
 #include <array>
 #include <bit>
 
-#include "core/clock.hpp"
-#include "operations/pace.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/pace.hpp"
 #include "runner/exchange.hpp"
 
 namespace strider {

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "operations/queued_transfer.hpp"
 #include "runner/exchange.hpp"
 #include "runner/file_group.hpp"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "operations/population.hpp"
 #include "plan/plan.hpp"
 #include "plan/steps.hpp"

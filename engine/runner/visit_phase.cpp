@@ -1,4 +1,4 @@
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "operations/mix.hpp"
 #include "operations/visit.hpp"
 #include "plan/plan.hpp"

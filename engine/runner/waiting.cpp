@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "core/clock.hpp"
+#include "foundation/clock.hpp"
 
 namespace strider {
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "trees/tree.hpp"
 
 namespace strider {

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "core/extent.hpp"
-#include "core/parameter.hpp"
+#include "foundation/extent.hpp"
+#include "foundation/parameter.hpp"
 #include "trees/path_text.hpp"
 
 namespace strider {

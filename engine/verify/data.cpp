@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "verify/vectors.hpp"
 
 namespace strider {

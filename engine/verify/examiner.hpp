@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 #include "verify/cause.hpp"
 #include "verify/classify.hpp"
 #include "verify/data.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/client/client.hpp"
 #include "listio/client/listio.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/layout/requests.hpp"
 #include "listio/protocol/messages.hpp"
 #include "listio/registration/registrar.hpp"

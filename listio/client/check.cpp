@@ -1,6 +1,6 @@
 #include "listio/client/check.hpp"
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 

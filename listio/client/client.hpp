@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 #include "listio/client/volume.hpp"
 #include "listio/layout/byte_run.hpp"
 #include "listio/layout/striping.hpp"

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/client/client.hpp"
 #include "listio/client/runs.hpp"
 

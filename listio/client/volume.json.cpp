@@ -11,7 +11,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "foundation/descriptor.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {
@@ -57,10 +58,9 @@ void write_volume(const std::string& path, const Volume& volume) {
                             {"secret", to_hex(volume.secret)}};
   const std::string text = json.dump(1) + "\n", fresh = path + ".new";
   ::unlink(fresh.c_str());
-  const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  bool good = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (file >= 0) good = ::close(file) == 0 && good;
-  if (!good || std::rename(fresh.c_str(), path.c_str()) != 0)
+  Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const bool written = file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (file.close() != 0 || !written || std::rename(fresh.c_str(), path.c_str()) != 0)
     throw InputError("volume", path + ": " + std::generic_category().message(errno),
                      "name a file in a directory in which you may write");
 }

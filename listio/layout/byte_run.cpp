@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {

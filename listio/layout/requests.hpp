@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 #include "listio/layout/byte_run.hpp"
 
 namespace strider::listio {

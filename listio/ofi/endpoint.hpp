@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "foundation/deadline.hpp"
 #include "listio/ofi/fabric.hpp"
-#include "listio/transfer/deadline.hpp"
 
 namespace strider::listio::ofi {
 

@@ -19,7 +19,7 @@
 #include <mutex>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio::ofi {
 namespace {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/protocol/bytes.hpp"
 
 namespace strider::listio {

@@ -13,7 +13,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/clock.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/whole_transfer.hpp"
 
 namespace strider::listio {
 namespace {
@@ -57,15 +58,13 @@ std::optional<Mapping> parse_line(std::string_view line, Access access) {
 }  // namespace
 
 AddressSpace::AddressSpace(Source source) : source_(source), maps_(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC)) {
-  if (maps_ < 0) fail("open /proc/self/maps");
+  if (!maps_) fail("open /proc/self/maps");
   if (source_ == Source::text) return;
   ProcmapQuery query{};
   query.size = sizeof query;
   query.query_flags = covering_or_next;
-  if (::ioctl(maps_, procmap_query, &query) != 0) source_ = Source::text;
+  if (::ioctl(maps_.get(), procmap_query, &query) != 0) source_ = Source::text;
 }
-
-AddressSpace::~AddressSpace() { ::close(maps_); }
 
 std::vector<Range> AddressSpace::accessible(const Range& range, Access access) {
   const std::uint64_t start = monotonic_ns();
@@ -87,7 +86,7 @@ std::vector<Range> AddressSpace::ask(const Range& range, Access access) {
   for (std::uintptr_t next = range.begin; next < range.end; next = query.vma_end) {
     query.query_addr = next;
     ++queries_;
-    if (::ioctl(maps_, procmap_query, &query) != 0) {
+    if (::ioctl(maps_.get(), procmap_query, &query) != 0) {
       if (errno == ENOENT) break;  // no such mapping from here on
       if (errno == EINTR) {
         query.vma_end = next;
@@ -103,13 +102,10 @@ std::vector<Range> AddressSpace::ask(const Range& range, Access access) {
 
 std::vector<Range> AddressSpace::read_text(const Range& range, Access access) {
   ++queries_;
-  if (::lseek(maps_, 0, SEEK_SET) != 0) fail("lseek /proc/self/maps");
+  if (::lseek(maps_.get(), 0, SEEK_SET) != 0) fail("lseek /proc/self/maps");
   std::string text;
-  char chunk[16384];
-  for (ssize_t got = 0; (got = ::read(maps_, chunk, sizeof chunk)) != 0;) {
-    if (got > 0) text.append(chunk, static_cast<std::size_t>(got));
-    else if (errno != EINTR) fail("read /proc/self/maps");
-  }
+  errno = read_to_end(maps_.get(), text).error_number;
+  if (errno != 0) fail("read /proc/self/maps");
   std::vector<Range> ranges;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = rest.find('\n');

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "foundation/descriptor.hpp"
 #include "listio/registration/range.hpp"
 
 namespace strider::listio {
@@ -18,9 +19,6 @@ class AddressSpace {
   enum class Source { best, text };
 
   explicit AddressSpace(Source source = Source::best);
-  ~AddressSpace();
-  AddressSpace(const AddressSpace&) = delete;
-  AddressSpace& operator=(const AddressSpace&) = delete;
 
   /// The parts of `range` that are mapped and allow the access, increasing, neighbours joined. std::system_error if the
   /// kernel does not tell.
@@ -37,7 +35,7 @@ class AddressSpace {
   std::vector<Range> read_text(const Range& range, Access access);
 
   Source source_;
-  int maps_ = -1;
+  Descriptor maps_;
   std::uint64_t queries_ = 0;
   double query_us_ = 0;
 };

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/clock.hpp"
+#include "foundation/clock.hpp"
 #include "listio/registration/domain.hpp"
 
 namespace strider::listio {

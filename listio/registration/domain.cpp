@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {

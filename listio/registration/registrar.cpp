@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {

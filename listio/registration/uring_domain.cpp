@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "foundation/descriptor.hpp"
 #include "listio/registration/domain.hpp"
 
 #if __has_include(<linux/io_uring.h>)
@@ -43,26 +44,21 @@ class UringDomain final : public Domain {
     ring_ = options.ring;
     if (ring_ < 0) {
       io_uring_params parameters{};
-      own_ring_ = static_cast<int>(::syscall(SYS_io_uring_setup, 1, &parameters));
-      if (own_ring_ < 0) fail("io_uring_setup");
-      ring_ = own_ring_;
+      own_ring_ = Descriptor(static_cast<int>(::syscall(SYS_io_uring_setup, 1, &parameters)));
+      if (!own_ring_) fail("io_uring_setup");
+      ring_ = own_ring_.get();
     }
     io_uring_rsrc_register table{};
     table.nr = most_regions_;
     table.flags = IORING_RSRC_REGISTER_SPARSE;
-    if (::syscall(SYS_io_uring_register, ring_, IORING_REGISTER_BUFFERS2, &table, sizeof table) < 0) {
-      const int reason = errno;
-      if (own_ring_ >= 0) ::close(own_ring_);
-      errno = reason;
+    if (::syscall(SYS_io_uring_register, ring_, IORING_REGISTER_BUFFERS2, &table, sizeof table) < 0)
       fail("io_uring_register(BUFFERS2)");
-    }
     vectored_ = has_vectored_operations(ring_) ? Vectored::yes : Vectored::no;
     free_.reserve(most_regions_);
     for (std::uint32_t slot = most_regions_; slot > 0; --slot) free_.push_back(slot - 1);
   }
   ~UringDomain() override {
-    if (own_ring_ >= 0) ::close(own_ring_);
-    else ::syscall(SYS_io_uring_register, ring_, IORING_UNREGISTER_BUFFERS, nullptr, 0);
+    if (!own_ring_) ::syscall(SYS_io_uring_register, ring_, IORING_UNREGISTER_BUFFERS, nullptr, 0);
   }
   UringDomain(const UringDomain&) = delete;
   UringDomain& operator=(const UringDomain&) = delete;
@@ -113,7 +109,8 @@ class UringDomain final : public Domain {
   }
 
   std::uint32_t most_regions_;
-  int ring_ = -1, own_ring_ = -1;
+  int ring_ = -1;
+  Descriptor own_ring_;
   Vectored vectored_ = Vectored::no;
   std::vector<std::uint32_t> free_;
 };

@@ -15,50 +15,47 @@ namespace {
 
 constexpr int user_mode_only = 1;  // UFFD_USER_MODE_ONLY, Linux 5.11; needs no privilege
 
-int open_userfaultfd() {
+Descriptor open_userfaultfd() {
   constexpr int flags = O_CLOEXEC | O_NONBLOCK;
   const long descriptor = ::syscall(SYS_userfaultfd, flags | user_mode_only);
-  return static_cast<int>(descriptor >= 0 ? descriptor : ::syscall(SYS_userfaultfd, flags));
+  return Descriptor(static_cast<int>(descriptor >= 0 ? descriptor : ::syscall(SYS_userfaultfd, flags)));
 }
 
 }  // namespace
 
 std::unique_ptr<Watch> Watch::make() {
-  const int descriptor = open_userfaultfd();
-  if (descriptor < 0) return nullptr;
+  Descriptor descriptor = open_userfaultfd();
+  if (!descriptor) return nullptr;
   uffdio_api api{};
   api.api = UFFD_API;
   api.features =
       UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_REMAP;
-  const int stop = ::ioctl(descriptor, UFFDIO_API, &api) == 0 ? ::eventfd(0, EFD_CLOEXEC) : -1;
-  if (stop < 0) {
-    ::close(descriptor);
-    return nullptr;
-  }
-  return std::unique_ptr<Watch>(new Watch(descriptor, stop));
+  if (::ioctl(descriptor.get(), UFFDIO_API, &api) != 0) return nullptr;
+  Descriptor stop(::eventfd(0, EFD_CLOEXEC));
+  if (!stop) return nullptr;
+  return std::unique_ptr<Watch>(new Watch(std::move(descriptor), std::move(stop)));
 }
 
-Watch::Watch(int descriptor, int stop) : descriptor_(descriptor), stop_(stop), listener_([this] { listen(); }) {}
+Watch::Watch(Descriptor descriptor, Descriptor stop)
+    : descriptor_(std::move(descriptor)), stop_(std::move(stop)), listener_([this] { listen(); }) {}
 
 Watch::~Watch() {
   const std::uint64_t one = 1;
-  while (::write(stop_, &one, sizeof one) < 0) {
+  while (::write(stop_.get(), &one, sizeof one) < 0) {
   }
   listener_.join();
-  ::close(descriptor_);
-  ::close(stop_);
 }
 
 bool Watch::add(const Range& pages) {
   uffdio_register wanted{};
   wanted.range = {pages.begin, pages.bytes()};
   wanted.mode = UFFDIO_REGISTER_MODE_WP;
-  return ::ioctl(descriptor_, UFFDIO_REGISTER, &wanted) == 0;
+  return ::ioctl(descriptor_.get(), UFFDIO_REGISTER, &wanted) == 0;
 }
 
 void Watch::remove(const Range& pages) {
   uffdio_range range{pages.begin, pages.bytes()};
-  ::ioctl(descriptor_, UFFDIO_UNREGISTER, &range);  // fails where the memory is gone, and the watch with it
+  ::ioctl(descriptor_.get(), UFFDIO_UNREGISTER, &range);  // fails where the memory is gone, and the watch with it
 }
 
 Watch::Events Watch::take() {
@@ -71,7 +68,7 @@ Watch::Events Watch::take() {
 
 void Watch::listen() {
   for (;;) {
-    pollfd descriptors[] = {{descriptor_, POLLIN, 0}, {stop_, POLLIN, 0}};
+    pollfd descriptors[] = {{descriptor_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     ::poll(descriptors, 2, -1);
     if (descriptors[1].revents != 0) return;
     if (descriptors[0].revents != 0) read_events();
@@ -83,7 +80,7 @@ void Watch::read_events() {
   // can ask. Nothing here allocates or frees: that might unmap watched memory and wait for itself.
   const std::lock_guard lock(mutex_);
   uffd_msg message{};
-  while (::read(descriptor_, &message, sizeof message) == static_cast<ssize_t>(sizeof message)) {
+  while (::read(descriptor_.get(), &message, sizeof message) == static_cast<ssize_t>(sizeof message)) {
     Range gone;
     if (message.event == UFFD_EVENT_UNMAP || message.event == UFFD_EVENT_REMOVE)
       gone = {static_cast<std::uintptr_t>(message.arg.remove.start),

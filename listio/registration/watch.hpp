@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "foundation/descriptor.hpp"
 #include "listio/registration/range.hpp"
 
 namespace strider::listio {
@@ -39,12 +40,12 @@ class Watch {
   Events take();
 
  private:
-  Watch(int descriptor, int stop);
+  Watch(Descriptor descriptor, Descriptor stop);
   void listen();
   void read_events();
 
-  int descriptor_;
-  int stop_;  ///< an eventfd
+  Descriptor descriptor_;
+  Descriptor stop_;  ///< an eventfd
   std::mutex mutex_;
   Events events_;
   std::thread listener_;

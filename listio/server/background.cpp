@@ -17,8 +17,8 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "core/error.hpp"
-#include "listio/server/descriptor.hpp"
+#include "foundation/descriptor.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {

@@ -15,8 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "foundation/descriptor.hpp"
+#include "foundation/whole_transfer.hpp"
 #include "listio/server/data_store.hpp"
-#include "listio/server/descriptor.hpp"
 #include "listio/server/file_calls.hpp"
 
 namespace strider::listio {
@@ -94,17 +95,10 @@ class FileStore final : public DataStore {
     if (error != 0 && error != ENOENT) return error;
     FileCalls plan(runs, buffer);
     for (FileCall& call : plan.calls()) {
-      while (handle && call.bytes > 0) {
-        const ssize_t count = ::preadv(handle->get(), call.pieces.data(), static_cast<int>(call.pieces.size()),
-                                       static_cast<off_t>(call.offset));
-        ++calls_;
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return errno;
-        if (count == 0) break;
-        advance(call, static_cast<std::size_t>(count));
-        read_bytes_ += static_cast<std::uint64_t>(count);
-      }
-      if (call.bytes == 0) continue;
+      const Transferred read = handle ? move(::preadv, *handle, call) : Transferred{};
+      read_bytes_ += read.bytes;
+      if (read.error_number != 0) return read.error_number;
+      if (read.bytes == call.bytes) continue;
       extent = Extent::beyond_end;
       for (const iovec& piece : call.pieces) std::memset(piece.iov_base, 0, piece.iov_len);
     }
@@ -117,16 +111,10 @@ class FileStore final : public DataStore {
     if (error != 0) return error;
     FileCalls plan(runs, buffer);
     for (FileCall& call : plan.calls()) {
-      while (call.bytes > 0) {
-        const ssize_t count = ::pwritev(handle->get(), call.pieces.data(), static_cast<int>(call.pieces.size()),
-                                        static_cast<off_t>(call.offset));
-        ++calls_;
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return errno;
-        if (count == 0) return EIO;
-        advance(call, static_cast<std::size_t>(count));
-        written_bytes_ += static_cast<std::uint64_t>(count);
-      }
+      const Transferred written = move(::pwritev, *handle, call);
+      written_bytes_ += written.bytes;
+      if (written.error_number != 0) return written.error_number;
+      if (written.bytes < call.bytes) return EIO;
     }
     return 0;
   }
@@ -193,16 +181,13 @@ class FileStore final : public DataStore {
   Counters counters() const override { return {read_bytes_, written_bytes_, calls_}; }
 
  private:
-  static void advance(FileCall& call, std::size_t count) {
-    call.offset += count;
-    call.bytes -= count;
-    while (!call.pieces.empty() && count >= call.pieces.front().iov_len) {
-      count -= call.pieces.front().iov_len;
-      call.pieces = call.pieces.subspan(1);
-    }
-    if (count == 0) return;
-    call.pieces.front().iov_base = static_cast<std::byte*>(call.pieces.front().iov_base) + count;
-    call.pieces.front().iov_len -= count;
+  /// What was not moved stays in the call's pieces.
+  template <typename Vectored>
+  Transferred move(const Vectored& vectored, const Descriptor& file, FileCall& call) {
+    return transfer_pieces(call.pieces, call.offset, [&](const iovec* first, int count, std::uint64_t offset) {
+      ++calls_;
+      return moved_or_error(vectored(file.get(), first, count, static_cast<off_t>(offset)));
+    });
   }
 
   Errno open(FileId file, int flags, OpenFiles::Handle& handle) {

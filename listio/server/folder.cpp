@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "listio/server/descriptor.hpp"
+#include "foundation/descriptor.hpp"
 
 namespace strider::listio {
 

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/server/background.hpp"
 #include "listio/server/server.hpp"
 

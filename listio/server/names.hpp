@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "foundation/descriptor.hpp"
 #include "listio/protocol/messages.hpp"
 #include "listio/server/data_store.hpp"
-#include "listio/server/descriptor.hpp"
 
 namespace strider::listio {
 

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
+#include "foundation/token_bucket.hpp"
 #include "listio/layout/byte_run.hpp"
 #include "listio/protocol/parse.hpp"
 #include "listio/server/data_store.hpp"
 #include "listio/server/folder.hpp"
 #include "listio/server/names.hpp"
-#include "listio/server/pace.hpp"
 #include "listio/server/requests.hpp"
 #include "listio/server/session.hpp"
 #include "listio/server/window.hpp"
@@ -73,7 +73,7 @@ class Server::Impl final : TransportEvents {
         names_(options.number == 0 ? std::make_unique<Names>(folder_.descriptor(), options.servers) : nullptr),
         transport_(std::move(transport)),
         domain_(choose_domain()),
-        pace_(options.bytes_per_s),
+        limit_(options.bytes_per_s),
         shelf_{data_.get(), names_.get(), [this] { return status(); }},
         work_(std::make_unique<Work>(options.threads)) {}
   ~Impl() override { work_.reset(); }  // before anything that a job uses
@@ -239,7 +239,7 @@ class Server::Impl final : TransportEvents {
   /// Replies, or holds the reply back until the bytes may have been moved. Nothing else waits for that.
   void settle(Done done) {
     const Deadline now = std::chrono::steady_clock::now();
-    done.due = done.bytes == 0 ? now : pace_.take(done.bytes, now);
+    done.due = done.bytes == 0 ? now : limit_.take(done.bytes, now);
     if (done.due <= now) reply(done);
     else held_.push_back(std::move(done));
   }
@@ -318,7 +318,7 @@ class Server::Impl final : TransportEvents {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Domain> own_domain_;
   Domain* domain_;
-  Pace pace_;
+  TokenBucket limit_;
   Shelf shelf_;
   Windows windows_;
   std::unordered_map<Peer, Session> sessions_;

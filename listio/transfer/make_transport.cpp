@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/transfer/stream_transport.hpp"
 #include "listio/transfer/transports.hpp"
 

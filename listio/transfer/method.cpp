@@ -8,9 +8,9 @@
 #include <string>
 #include <tuple>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
-#include "core/median.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/error.hpp"
+#include "foundation/median.hpp"
 
 namespace strider::listio {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 
 namespace strider::listio {
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/ofi/endpoint.hpp"
 #include "listio/protocol/bytes.hpp"
 #include "listio/registration/ofi_domain.hpp"

@@ -14,7 +14,7 @@
 #include <memory>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {
@@ -57,16 +57,14 @@ int connect_one(int socket, const addrinfo& address, const Deadline& deadline) {
 
 }  // namespace
 
-int listen_on(const std::string& where) {
+Descriptor listen_on(const std::string& where) {
   const Addresses addresses = resolve(where, AI_PASSIVE);
-  const int socket = ::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  Descriptor socket(::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
-  if (socket >= 0 && ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-      ::bind(socket, addresses->ai_addr, addresses->ai_addrlen) == 0 && ::listen(socket, SOMAXCONN) == 0)
+  if (socket && ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+      ::bind(socket.get(), addresses->ai_addr, addresses->ai_addrlen) == 0 && ::listen(socket.get(), SOMAXCONN) == 0)
     return socket;
-  const int error = errno;
-  if (socket >= 0) ::close(socket);
-  throw InputError("listen", "cannot listen on " + where + ": " + std::generic_category().message(error),
+  throw InputError("listen", "cannot listen on " + where + ": " + std::generic_category().message(errno),
                    "choose an address of this host and a free port, or port 0 for any");
 }
 
@@ -84,15 +82,14 @@ std::string address_of(int socket) {
   return (name.find(':') == std::string::npos ? name : "[" + name + "]") + ":" + port.data();
 }
 
-int connect_to(const std::string& where, const Deadline& deadline) {
+Descriptor connect_to(const std::string& where, const Deadline& deadline) {
   const Addresses addresses = resolve(where, 0);
   int error = 0;
   for (const addrinfo* each = addresses.get(); each != nullptr; each = each->ai_next) {
-    const int socket = ::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket < 0) throw std::system_error(errno, std::generic_category(), "socket");
-    error = connect_one(socket, *each, deadline);
+    Descriptor socket(::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) throw std::system_error(errno, std::generic_category(), "socket");
+    error = connect_one(socket.get(), *each, deadline);
     if (error == 0) return socket;
-    ::close(socket);
   }
   refuse("connect", where, std::generic_category().message(error));
 }

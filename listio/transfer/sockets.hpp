@@ -1,17 +1,18 @@
 #pragma once
 #include <string>
 
-#include "listio/transfer/deadline.hpp"
+#include "foundation/deadline.hpp"
+#include "foundation/descriptor.hpp"
 
 namespace strider::listio {
 
 /// A socket that listens on `where` (host:port; port 0 for any), never waits, and is closed on exec. InputError if
 /// there is no such place here, or it is in use.
-int listen_on(const std::string& where);
+Descriptor listen_on(const std::string& where);
 /// Where a socket listens, as host:port.
 std::string address_of(int socket);
 /// A socket that is connected to `where`. IoError, which names it, if that is not done by the deadline.
-int connect_to(const std::string& where, const Deadline& deadline);
+Descriptor connect_to(const std::string& where, const Deadline& deadline);
 /// Small messages go at once, and a host that is gone is noticed.
 void tune(int socket);
 /// Whether the other host has left what was sent unacknowledged for so long that it must be gone. One that only does

@@ -43,16 +43,14 @@ void StreamConnection::Cursor::advance(std::size_t bytes) {
   pieces_[at_].iov_len -= bytes;
 }
 
-StreamConnection::StreamConnection(int socket) : socket_(socket), buffer_(buffer_bytes) {}
-
-StreamConnection::~StreamConnection() { ::close(socket_); }
+StreamConnection::StreamConnection(Descriptor socket) : socket_(std::move(socket)), buffer_(buffer_bytes) {}
 
 std::size_t StreamConnection::send_now(std::span<const iovec> pieces) const {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(pieces.data());  // the kernel does not write to it
   message.msg_iovlen = std::min(pieces.size(), most_pieces);
   for (;;) {
-    const ssize_t sent = ::sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
     if (errno != EINTR) fail(errno);
@@ -164,7 +162,7 @@ bool StreamConnection::read_some() {
   std::size_t room = 0;
   for (const iovec& piece : std::span(message.msg_iov, message.msg_iovlen)) room += piece.iov_len;
   for (;;) {
-    const ssize_t count = ::recvmsg(socket_, &message, MSG_DONTWAIT);
+    const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
     if (count == 0) throw StreamError("the other side has closed the connection");
     if (count > 0) {
       if (direct) into_.advance(static_cast<std::size_t>(count));

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "foundation/descriptor.hpp"
 #include "listio/transfer/frame.hpp"
 
 namespace strider::listio {
@@ -40,12 +41,11 @@ class StreamEvents {
 /// call that reads or writes: the connection is of no use then.
 class StreamConnection {
  public:
-  explicit StreamConnection(int socket);
-  ~StreamConnection();
+  explicit StreamConnection(Descriptor socket);
   StreamConnection(const StreamConnection&) = delete;
   StreamConnection& operator=(const StreamConnection&) = delete;
 
-  int socket() const { return socket_; }
+  int socket() const { return socket_.get(); }
   /// What there is to wait for. Nothing is read while too many answers wait for a peer that does not take them.
   bool wants_to_read() const { return answers_ < most_answers; }
   bool wants_to_write() const { return !out_.empty(); }
@@ -113,7 +113,7 @@ class StreamConnection {
   /// The bytes that the socket took; 0 if it is full.
   std::size_t send_now(std::span<const iovec> pieces) const;
 
-  int socket_;
+  Descriptor socket_;
   bool stopped_ = false;
   std::deque<Outgoing> out_;
   std::size_t answers_ = 0;  ///< to gets, among `out_`

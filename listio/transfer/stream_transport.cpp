@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/transfer/local_memory.hpp"
 #include "listio/transfer/sockets.hpp"
 
@@ -36,7 +36,7 @@ std::uint64_t bytes_of(std::span<const iovec> pieces) {
 }  // namespace
 
 struct StreamTransport::Connection {
-  Connection(Peer number, int socket) : peer(number), stream(socket) {}
+  Connection(Peer number, Descriptor socket) : peer(number), stream(std::move(socket)) {}
 
   Peer peer;
   StreamConnection stream;
@@ -83,23 +83,20 @@ StreamTransport::StreamTransport(std::string name, const TransportOptions& optio
       next_sweep_(in(sweep_every)) {
   if (!options.listen.empty()) {
     listener_ = strider::listio::listen_on(options.listen);
-    address_ = address_of(listener_);
+    address_ = address_of(listener_.get());
   }
-  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  wake_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event wanted{EPOLLIN, {.u64 = wake_number}};
-  if (epoll_ < 0 || wake_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &wanted) != 0) fail("epoll");
+  if (!epoll_ || !wake_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &wanted) != 0) fail("epoll");
   if (::getrandom(probe_.get(), sizeof *probe_, 0) != sizeof *probe_) fail("getrandom");
-  if (listener_ < 0) return;
+  if (!listener_) return;
   wanted.data.u64 = listener_number;
-  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &wanted) != 0) fail("epoll_ctl");
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &wanted) != 0) fail("epoll_ctl");
   listening_ = true;
 }
 
-StreamTransport::~StreamTransport() {
-  for (const int descriptor : {epoll_, wake_, listener_})
-    if (descriptor >= 0) ::close(descriptor);
-}
+StreamTransport::~StreamTransport() = default;
 
 void StreamTransport::accept_peer(Peer, const Greeting& greeting) {
   if (greeting.transport != name_ && greeting.transport != "tcp" && greeting.transport != "cma")
@@ -130,11 +127,11 @@ Peer StreamTransport::connect(const std::string& address, const Deadline& deadli
 
 void StreamTransport::close(Peer peer) { take_out(peer); }
 
-StreamTransport::Connection& StreamTransport::add(int socket) {
-  tune(socket);
+StreamTransport::Connection& StreamTransport::add(Descriptor socket) {
+  tune(socket.get());
   const Peer peer = next_peer_++;
   auto& place = connections_[peer];
-  place = std::make_unique<Connection>(peer, socket);
+  place = std::make_unique<Connection>(peer, std::move(socket));
   return *place;
 }
 
@@ -146,13 +143,13 @@ std::unique_ptr<StreamTransport::Connection> StreamTransport::take_out(Peer peer
   connection.ended = true;
   connection.stream.stop();
   ::shutdown(connection.stream.socket(), SHUT_RDWR);
-  if (connection.watched != 0) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, connection.stream.socket(), nullptr);
+  if (connection.watched != 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.stream.socket(), nullptr);
   if (connection.accepted) forget_peer(peer);
   ended_.push_back(std::move(found->second));
   connections_.erase(found);
-  if (listener_ >= 0 && !listening_) {
+  if (listener_ && !listening_) {
     epoll_event wanted{EPOLLIN, {.u64 = listener_number}};
-    listening_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &wanted) == 0;
+    listening_ = ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &wanted) == 0;
   }
   return nullptr;
 }
@@ -166,10 +163,10 @@ void StreamTransport::give_up(Peer peer, const std::string& reason) {
 
 void StreamTransport::watch_also(int descriptor) {
   epoll_event wanted{EPOLLIN, {.u64 = other_number}};
-  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &wanted) != 0) fail("epoll_ctl");
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &wanted) != 0) fail("epoll_ctl");
 }
 
-void StreamTransport::watch_no_more(int descriptor) { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr); }
+void StreamTransport::watch_no_more(int descriptor) { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr); }
 
 /// Makes epoll wait for what the connection wants.
 void StreamTransport::watch(Connection& connection) {
@@ -179,7 +176,7 @@ void StreamTransport::watch(Connection& connection) {
   if (wanted == connection.watched) return;
   epoll_event event{wanted, {.u64 = connection.peer}};
   const int what = connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-  if (::epoll_ctl(epoll_, what, connection.stream.socket(), &event) != 0) fail("epoll_ctl");
+  if (::epoll_ctl(epoll_.get(), what, connection.stream.socket(), &event) != 0) fail("epoll_ctl");
   connection.watched = wanted;
 }
 
@@ -191,17 +188,14 @@ void StreamTransport::greet(Connection& connection) {
 
 void StreamTransport::accept_all() {
   for (;;) {
-    const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (socket < 0) {
+    Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) stop_listening_for_a_while();
       if (errno == EINTR || errno == ECONNABORTED) continue;
       return;
     }
-    if (connections_.size() >= most_connections_) {
-      ::close(socket);
-      continue;
-    }
-    Connection& connection = add(socket);
+    if (connections_.size() >= most_connections_) continue;
+    Connection& connection = add(std::move(socket));
     const Peer peer = connection.peer;
     attempt(peer, [this](Connection& each) { greet(each); });
   }
@@ -209,7 +203,7 @@ void StreamTransport::accept_all() {
 
 /// Until a connection ends: there is no descriptor for another one.
 void StreamTransport::stop_listening_for_a_while() {
-  if (::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr) == 0) listening_ = false;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr) == 0) listening_ = false;
 }
 
 template <typename Action>
@@ -241,13 +235,14 @@ void StreamTransport::progress(TransportEvents& events, milliseconds patience) {
   if (has_passed(next_sweep_)) sweep(events);
   std::array<epoll_event, 64> ready{};
   const milliseconds most = std::min(patience, until(next_sweep_));
-  const int count = ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), static_cast<int>(most.count()));
+  const int count =
+      ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(most.count()));
   if (count < 0 && errno != EINTR) fail("epoll_wait");
   for (int i = 0; i < count; ++i) {
     const std::uint64_t number = ready[static_cast<std::size_t>(i)].data.u64;
     if (number == wake_number) {
       std::uint64_t times = 0;
-      if (::read(wake_, &times, sizeof times) < 0 && errno != EAGAIN) fail("eventfd");
+      if (::read(wake_.get(), &times, sizeof times) < 0 && errno != EAGAIN) fail("eventfd");
     } else if (number == listener_number) {
       accept_all();
     } else if (number == other_number) {
@@ -281,7 +276,7 @@ void StreamTransport::sweep(TransportEvents& events) {
 
 void StreamTransport::wake() {
   const std::uint64_t once = 1;
-  while (::write(wake_, &once, sizeof once) < 0 && errno == EINTR) continue;
+  while (::write(wake_.get(), &once, sizeof once) < 0 && errno == EINTR) continue;
 }
 
 RemoteMemory StreamTransport::do_expose(Peer peer, std::span<std::byte> memory, const Region*) {

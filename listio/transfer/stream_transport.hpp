@@ -57,7 +57,7 @@ class StreamTransport : public Transport {
 
   void listen_on(const std::string& where);
   void accept_all();
-  Connection& add(int socket);
+  Connection& add(Descriptor socket);
   std::unique_ptr<Connection> take_out(Peer peer);
   void watch(Connection& connection);
   void serve(Connection& connection, std::uint32_t ready, TransportEvents& events);
@@ -71,7 +71,7 @@ class StreamTransport : public Transport {
 
   std::string name_, address_;
   std::size_t most_connections_;
-  int epoll_ = -1, wake_ = -1, listener_ = -1;
+  Descriptor epoll_, wake_, listener_;
   bool listening_ = false;
   std::unique_ptr<std::uint64_t> probe_;
   Peer next_peer_ = 1;

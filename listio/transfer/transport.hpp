@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "foundation/deadline.hpp"
 #include "listio/registration/domain.hpp"
-#include "listio/transfer/deadline.hpp"
 
 namespace strider::listio {
 

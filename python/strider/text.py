@@ -2,7 +2,7 @@
 
 Control characters, what turns the direction of writing, separators of lines and paragraphs, halves of
 characters: in a path they end or hide what is meant (a NUL ends it), on a terminal they change what a reader
-sees. The engine has the same rule for plans (engine/core/text.cpp).
+sees. The engine has the same rule for plans (foundation/text.cpp).
 """
 
 import re

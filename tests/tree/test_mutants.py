@@ -52,6 +52,7 @@ def test_every_description_fits_its_source() -> None:
 def test_every_folder_has_mutants_and_every_mutant_tests() -> None:
     found = read_mutants(ROOT)
     sources = [
+        ROOT / "foundation",
         *(ROOT / "engine").iterdir(),
         *(ROOT / "listio").iterdir(),
         *(ROOT / "python/strider").iterdir(),

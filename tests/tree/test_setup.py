@@ -21,7 +21,8 @@ def checkout(tmp_path: Path) -> Path:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     shutil.copytree(ROOT / "tools", folder / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "engine").mkdir()
+    for name in ("foundation", "engine", "listio"):
+        (folder / name).mkdir()
     return folder
 
 

@@ -22,7 +22,7 @@ def test_the_tree_keeps_its_rules() -> None:
     [
         ("python/strider/long.py", "x = 1\n" * 601, "the file has 601 lines, more than 600"),
         ("python/strider/long.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines, more than 70"),
-        ("engine/core/long.cpp", "int f() {\n" + "  g();\n" * 69 + "}\n", "f has 71 lines, more than 70"),
+        ("foundation/long.cpp", "int f() {\n" + "  g();\n" * 69 + "}\n", "f has 71 lines, more than 70"),
         (
             "listio/layout/x.cpp",
             '#include "listio/registration/range.hpp"\n',
@@ -39,6 +39,11 @@ def test_the_tree_keeps_its_rules() -> None:
             "patterns/ must not include listio/layout/byte_run.hpp",
         ),
         (
+            "engine/interfaces/listio/x.cpp",
+            '#include "listio/registration/registrar.hpp"\n',
+            "interfaces/ must not include listio/registration/registrar.hpp",
+        ),
+        (
             "engine/patterns/x.cpp",
             "#include <mpi.h>\n",
             "only runner/ and the MPI-based interfaces include mpi.h",
@@ -48,10 +53,10 @@ def test_the_tree_keeps_its_rules() -> None:
             '#include "interfaces/interface.hpp"\n',
             "patterns/ must not include interfaces/interface.hpp",
         ),
-        ("engine/core/x.cpp", '#include "plan/plan.hpp"\n', "core/ must not include plan/plan.hpp"),
+        ("foundation/x.cpp", '#include "plan/plan.hpp"\n', "foundation/ must not include plan/plan.hpp"),
         ("docs/x.md", "see /" + "home/ann/strider\n", "'/home/ann/': a path of one machine"),
         ("docs/x.md", "from pypi" + ".org\n", "'pypi" + ".org': a registry's host"),
-        ("engine/core/x.cpp", "// TO" + "DO later\n", "'TODO': unfinished by its own words"),
+        ("foundation/x.cpp", "// TO" + "DO later\n", "'TODO': unfinished by its own words"),
     ],
 )
 def test_a_breach_is_found(path: str, text: str, message: str) -> None:
@@ -65,8 +70,9 @@ def test_a_breach_is_found(path: str, text: str, message: str) -> None:
         ("python/strider/x.py", "def f() -> None:\n" + "    x = 1\n" * 69),
         ("engine/interfaces/mpiio.cpp", "#include <mpi.h>\n"),
         ("engine/runner/x.cpp", '#include <mpi.h>\n#include "plan/plan.hpp"\n'),
-        ("engine/patterns/x.cpp", '#include "core/extent.hpp"\n#include "patterns/pattern.hpp"\n'),
-        ("listio/layout/x.cpp", '#include "core/extent.hpp"\n#include "listio/layout/byte_run.hpp"\n'),
+        ("engine/interfaces/listio/x.cpp", '#include "listio/client/client.hpp"\n'),
+        ("engine/patterns/x.cpp", '#include "foundation/extent.hpp"\n#include "patterns/pattern.hpp"\n'),
+        ("listio/layout/x.cpp", '#include "foundation/extent.hpp"\n#include "listio/layout/byte_run.hpp"\n'),
         ("docs/x.md", "`/home` and `/tmp/x` are folders of any machine\n"),
     ],
 )
@@ -82,8 +88,8 @@ def test_a_long_file_draws_advice() -> None:
 
 
 def test_a_breach_names_its_line() -> None:
-    (finding,) = tidy.check_file("engine/core/x.cpp", '\n\n#include "plan/plan.hpp"\n')
-    assert str(finding) == "engine/core/x.cpp:3: core/ must not include plan/plan.hpp"
+    (finding,) = tidy.check_file("foundation/x.cpp", '\n\n#include "plan/plan.hpp"\n')
+    assert str(finding) == "foundation/x.cpp:3: foundation/ must not include plan/plan.hpp"
 
 
 @pytest.mark.parametrize("kind", ["interfaces", "patterns"])

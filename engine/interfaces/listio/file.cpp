@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "interfaces/windows.hpp"
 
 namespace strider {

@@ -10,8 +10,7 @@
 #include <system_error>
 #include <tuple>
 
-#include "core/error.hpp"
-#include "listio/registration/registrar.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 namespace {

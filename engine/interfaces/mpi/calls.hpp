@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/extent.hpp"
+#include "foundation/extent.hpp"
 
 namespace strider {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <string>
 
-#include "core/parameter.hpp"
+#include "foundation/parameter.hpp"
 #include "interfaces/directory.hpp"
 #include "interfaces/mpi/error.hpp"
 #include "interfaces/mpi/hints.hpp"

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 

@@ -91,10 +91,7 @@ void MpiHandle::close() {
   check_mpi(code, "MPI_File_close", name_);
 }
 
-void MpiHandle::release_locks() const {
-  const int any = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (any >= 0) ::close(any);
-}
+void MpiHandle::release_locks() const { Descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)).close(); }
 
 Facts MpiHandle::facts() const {
   Facts facts = hints_in_force(file_);

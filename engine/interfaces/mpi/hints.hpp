@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/error.hpp"
-#include "core/parameter.hpp"
+#include "foundation/error.hpp"
+#include "foundation/parameter.hpp"
 #include "interfaces/interface.hpp"
 
 namespace strider {

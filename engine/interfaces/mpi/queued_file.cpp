@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "interfaces/descriptor.hpp"
+#include "foundation/descriptor.hpp"
 #include "interfaces/mpi/error.hpp"
 
 namespace strider {
@@ -138,10 +138,10 @@ void MpiQueuedFile::sync() {
 }
 
 void MpiQueuedFile::sync_by_the_kernel() const {
-  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  Descriptor descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
   // A driver that the prefix names may keep its files elsewhere, and has a sync of its own.
-  if (descriptor < 0 && errno == ENOENT && path_ != name_) return;
-  sync_or_throw(Descriptor(descriptor, path_));
+  if (!descriptor && errno == ENOENT && path_ != name_) return;
+  OpenFile(std::move(descriptor), path_).sync();
 }
 
 void MpiQueuedFile::close() {

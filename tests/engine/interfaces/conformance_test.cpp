@@ -7,7 +7,7 @@
 #include <array>
 #include <filesystem>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/interface.hpp"
 #include "interfaces/modules.hpp"
 #include "interfaces/mpi_group.hpp"

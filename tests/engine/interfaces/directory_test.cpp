@@ -7,7 +7,7 @@
 #include <fstream>
 #include <functional>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/interface.hpp"
 #include "interfaces/variants.hpp"
 

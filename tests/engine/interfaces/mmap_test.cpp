@@ -4,7 +4,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/interface.hpp"
 
 namespace strider {

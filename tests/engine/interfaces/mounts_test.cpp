@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 
 namespace strider {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/interface.hpp"
 #include "interfaces/mpi_group.hpp"
 #include "mpi_session.hpp"

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/interface.hpp"
 
 namespace strider {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <tuple>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/interface.hpp"
 #include "interfaces/mpi_group.hpp"
 #include "interfaces/variants.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/modules.hpp"
 #include "interfaces/mpi_group.hpp"
 

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "core/error.hpp"
-#include "interfaces/folder.hpp"
+#include "foundation/error.hpp"
+#include "foundation/folder.hpp"
 
 namespace strider {
 namespace {

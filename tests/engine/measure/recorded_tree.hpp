@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 
 namespace strider {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "operations/transfer.hpp"
 
 namespace strider {

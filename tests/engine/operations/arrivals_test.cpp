@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "operations/pace.hpp"
+#include "foundation/pace.hpp"
 #include "operations/queued_transfer.hpp"
 #include "operations/recording_file.hpp"
 #include "operations/transfer.hpp"

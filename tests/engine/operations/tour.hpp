@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/posix_directory.hpp"
 #include "operations/visit.hpp"
 #include "operations/work.hpp"

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 
 namespace strider {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
 

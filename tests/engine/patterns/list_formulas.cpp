@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 #include "patterns/formulas.hpp"
 
 namespace strider {

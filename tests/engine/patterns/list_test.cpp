@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "core/error.hpp"
-#include "interfaces/folder.hpp"
+#include "foundation/error.hpp"
+#include "foundation/folder.hpp"
 #include "patterns/pattern.hpp"
 
 namespace strider {

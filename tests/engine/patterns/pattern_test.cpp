@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "patterns/formulas.hpp"
 #include "patterns/settings.hpp"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "patterns/example_lists.hpp"
 
 namespace strider {

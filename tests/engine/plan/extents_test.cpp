@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "plan/plans.hpp"
 
 namespace strider {

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "plan/plans.hpp"
 
 namespace strider {

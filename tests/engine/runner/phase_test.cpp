@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "mpi_session.hpp"
 #include "plan/plans.hpp"
 #include "runner/case_runner.hpp"

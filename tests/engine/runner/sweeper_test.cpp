@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "interfaces/folder.hpp"
+#include "foundation/folder.hpp"
 #include "interfaces/posix_directory.hpp"
 #include "plan/plan.hpp"
 #include "trees/trees.hpp"

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "trees/paths.hpp"
 #include "trees/trees.hpp"
 

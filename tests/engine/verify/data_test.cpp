@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "core/random.hpp"
+#include "foundation/random.hpp"
 
 namespace strider {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "registration/memory.hpp"
 #include "service.hpp"
 

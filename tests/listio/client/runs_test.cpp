@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "service.hpp"
 
 namespace strider::listio {

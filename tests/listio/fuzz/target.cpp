@@ -70,7 +70,7 @@ void read_stream(std::span<const std::byte> bytes) {
   require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
   std::vector<std::byte> window(4096), wanted(100);
   Deaf events;
-  StreamConnection connection(ends[0]);
+  StreamConnection connection{Descriptor(ends[0])};
   connection.expose(window);
   const iovec piece{wanted.data(), wanted.size()};
   connection.get({Frame::Kind::get, 0, 0, wanted.size()}, {&piece, 1}, 1);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "random_lists.hpp"
 
 namespace strider::listio {

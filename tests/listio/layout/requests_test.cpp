@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/layout/pieces.hpp"
 #include "random_lists.hpp"
 

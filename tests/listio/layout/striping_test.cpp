@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "random_lists.hpp"
 
 namespace strider::listio {

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <set>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/registration/registrar.hpp"
 #include "memory.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "memory.hpp"
 #include "random_lists.hpp"
 

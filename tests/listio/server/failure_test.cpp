@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/protocol/parse.hpp"
 #include "server/server_process.hpp"
 #include "transfer/transport_pair.hpp"

@@ -1,13 +1,10 @@
 // What a server is made of, each for itself.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <future>
 
 #include "listio/server/file_calls.hpp"
-#include "listio/server/pace.hpp"
 #include "listio/server/window.hpp"
 #include "listio/server/work.hpp"
 
@@ -54,34 +51,6 @@ TEST(FileCallsTest, ACallHasNoMorePiecesThanTheKernelTakes) {
   FileCalls plan(runs, buffer);
   ASSERT_EQ(plan.calls().size(), 3);
   for (const FileCall& call : plan.calls()) EXPECT_LE(call.pieces.size(), 1024);
-}
-
-constexpr Deadline start{std::chrono::hours(1)};
-
-TEST(PaceTest, WithoutALimitEverythingIsDoneAtOnce) {
-  Pace pace(0);
-  EXPECT_EQ(pace.take(std::uint64_t{1} << 40, start), start);
-  EXPECT_EQ(pace.take(1, start), start);
-}
-
-TEST(PaceTest, WhatIsAskedForTogetherIsDoneOneAfterTheOther) {
-  Pace pace(1000);
-  EXPECT_EQ(pace.take(500, start), start - Pace::burst + std::chrono::milliseconds(500));
-  EXPECT_EQ(pace.take(250, start), start - Pace::burst + std::chrono::milliseconds(750));
-  const Deadline later = start + std::chrono::milliseconds(700);
-  EXPECT_EQ(pace.take(1000, later), start - Pace::burst + std::chrono::milliseconds(1750));
-}
-
-TEST(PaceTest, MakesUpForShortGapsAndNotForLongOnes) {
-  Pace pace(1000);
-  Deadline now = start, done;
-  for (int i = 0; i < 100; ++i) {  // each asked for when the one before is done, and 5 ms later
-    done = pace.take(100, now);
-    now = std::max(done, now) + std::chrono::milliseconds(5);
-  }
-  EXPECT_EQ(done, start - Pace::burst + std::chrono::milliseconds(10'000));
-  now = done + std::chrono::hours(1);
-  EXPECT_EQ(pace.take(100, now), now - Pace::burst + std::chrono::milliseconds(100));
 }
 
 TEST(WorkTest, DoesWhatAClientWantsInOrderAndLetsClientsTakeTurns) {

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "core/error.hpp"
+#include "foundation/error.hpp"
 #include "listio/transfer/sockets.hpp"
 #include "random_lists.hpp"
 #include "transfer/transport_pair.hpp"
@@ -306,9 +306,8 @@ TEST_P(TransportConformance, NobodyThereIsAnErrorThatNamesTheAddress) {
 
 TEST_P(TransportConformance, WhoDoesNotAnswerIsAnErrorAtTheDeadline) {
   Side other(GetParam(), {});
-  const int silent = listen_on("127.0.0.1:0");
-  EXPECT_THROW(other.transport->connect(address_of(silent), in(milliseconds(50))), IoError);
-  ::close(silent);
+  const Descriptor silent = listen_on("127.0.0.1:0");
+  EXPECT_THROW(other.transport->connect(address_of(silent.get()), in(milliseconds(50))), IoError);
 }
 
 TEST_P(TransportConformance, WakeEndsAProgressThatWaits) {

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/error.hpp"
 
 namespace strider::listio {
 namespace {

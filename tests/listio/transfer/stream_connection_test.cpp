@@ -24,7 +24,7 @@ class Exposed : public testing::Test {
     int sockets[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
     peer = sockets[1];
-    connection.emplace(sockets[0]);
+    connection.emplace(Descriptor(sockets[0]));
     key = connection->expose(std::span(memory).subspan(third, third));
   }
   void TearDown() override { ::close(peer); }

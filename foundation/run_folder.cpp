@@ -1,0 +1,120 @@
+#include "foundation/run_folder.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "foundation/error.hpp"
+#include "foundation/json_text.hpp"
+#include "foundation/whole_transfer.hpp"
+
+namespace strider {
+namespace {
+
+constexpr const char* marker_file = ".strider";
+constexpr std::size_t longest_marker = 4096;
+
+[[noreturn]] void refuse(const std::string& file, int error, const std::string& reason) {
+  throw IoError({"open", file, 0, 0, error}, "outside of what this run may touch: " + reason,
+                "nothing was touched there; see who changed the target while the run went on");
+}
+
+/// As openat(2), but never out of `directory` nor across a mount. Without openat2 the last name alone is watched.
+Descriptor open_beneath(int directory, const char* path, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
+  how.mode = (flags & O_CREAT) != 0 ? mode : 0;  // anything else is EINVAL
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  if (!RunFolder::kernel_keeps_beneath())
+    return Descriptor(::openat(directory, path, flags | O_CLOEXEC | O_NOFOLLOW, mode));
+  long opened = 0;
+  do  // EAGAIN: something was renamed meanwhile, and the kernel cannot tell whether the way led outside
+    opened = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
+  while (opened < 0 && (errno == EAGAIN || errno == EINTR));
+  return Descriptor(static_cast<int>(opened));
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::string path, std::string run, Marker marker)
+    : path_(std::move(path)), run_(std::move(run)), marker_(marker) {}
+
+bool RunFolder::kernel_keeps_beneath() {
+  static const bool known = [] {
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH;
+    const Descriptor opened(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof how)));
+    // Containers of some age answer EPERM for calls that they do not know.
+    return opened || (errno != ENOSYS && errno != EPERM);
+  }();
+  return known;
+}
+
+void RunFolder::check() {
+  if (!descriptor_) {
+    descriptor();
+    return;
+  }
+  struct stat opened{}, found{};
+  if (::fstat(descriptor_.get(), &opened) != 0) throw_errno("fstat", path_);
+  if (::stat(path_.c_str(), &found) != 0) return;  // what needs it will say so
+  if (opened.st_dev != found.st_dev || opened.st_ino != found.st_ino)
+    refuse(path_, EXDEV, "this path leads to another directory than at the start of the run");
+}
+
+Descriptor RunFolder::open(const std::string& path, int flags, mode_t mode) {
+  Descriptor opened = open_beneath(descriptor(), relative(path), flags, mode);
+  if (opened) return opened;
+  if (errno == EXDEV) refuse(path, EXDEV, "a link or a mount in this path leads out of the run's folder");
+  if (errno == ELOOP) refuse(path, ELOOP, "there is a link in the place of a file of this run");
+  throw_errno("open", path);
+}
+
+void RunFolder::remove(const std::string& path) {
+  if (::unlinkat(descriptor(), relative(path), 0) != 0 && errno != ENOENT) throw_errno("unlink", path);
+}
+
+const char* RunFolder::relative(const std::string& path) const {
+  const std::size_t length = path_.size();
+  if (path == path_) return ".";
+  if (path.size() <= length + 1 || path.compare(0, length, path_) != 0 || path[length] != '/')
+    refuse(path, EXDEV, "it is not below " + path_);
+  return path.c_str() + length + 1;
+}
+
+void RunFolder::require_marker(int directory) const {
+  const Descriptor marker(::openat(directory, marker_file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  std::string text;
+  if (marker) read_to_end(marker.get(), text, longest_marker);
+  if (text.find("\"run\": " + json_text(run_)) == std::string::npos)
+    refuse(path_, ENOENT,
+           "this directory is not the folder of this run: it lacks the run's marker " + std::string(marker_file));
+}
+
+int RunFolder::descriptor() {
+  if (descriptor_) return descriptor_.get();
+  Descriptor opened(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) throw_errno("open", path_);
+  if (marker_ == Marker::required) require_marker(opened.get());
+  descriptor_ = std::move(opened);
+  return descriptor_.get();
+}
+
+OpenFile open_file(RunFolder* folder, const std::string& path, int flags, mode_t mode) {
+  return {
+      folder != nullptr ? folder->open(path, flags, mode) : Descriptor(::open(path.c_str(), flags | O_CLOEXEC, mode)),
+      path};
+}
+
+void remove_file(RunFolder* folder, const std::string& path) {
+  if (folder != nullptr) return folder->remove(path);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_errno("unlink", path);
+}
+
+}  // namespace strider
