@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "events/events.hpp"
-#include "runner/interrupt.hpp"
+#include "ranks/interrupt.hpp"
 
 namespace strider {
 namespace {

@@ -12,11 +12,11 @@
 #include <span>
 #include <thread>
 
+#include "ceilings/ceilings.hpp"
 #include "foundation/error.hpp"
-#include "runner/case_runner.hpp"
-#include "runner/ceilings.hpp"
-#include "runner/exchange.hpp"
-#include "runner/interrupt.hpp"
+#include "ranks/exchange.hpp"
+#include "ranks/interrupt.hpp"
+#include "repetitions/case_runner.hpp"
 
 namespace strider {
 namespace {

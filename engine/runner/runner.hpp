@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "measure/counter_sources.hpp"
-#include "runner/confinement_state.hpp"
-#include "runner/timeline_options.hpp"
+#include "ranks/confinement_state.hpp"
+#include "reports/timeline_options.hpp"
 
 namespace strider {
 

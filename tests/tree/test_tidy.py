@@ -39,6 +39,11 @@ def test_the_tree_keeps_its_rules() -> None:
             "patterns/ must not include listio/layout/byte_run.hpp",
         ),
         (
+            "engine/ranks/x.cpp",
+            '#include "phases/tasks.hpp"\n',
+            "ranks/ must not include phases/tasks.hpp",
+        ),
+        (
             "engine/interfaces/listio/x.cpp",
             '#include "listio/registration/registrar.hpp"\n',
             "interfaces/ must not include listio/registration/registrar.hpp",
@@ -46,7 +51,7 @@ def test_the_tree_keeps_its_rules() -> None:
         (
             "engine/patterns/x.cpp",
             "#include <mpi.h>\n",
-            "only runner/ and the MPI-based interfaces include mpi.h",
+            "only ranks/ to runner/ and the MPI-based interfaces include mpi.h",
         ),
         (
             "engine/patterns/x.cpp",
@@ -70,6 +75,7 @@ def test_a_breach_is_found(path: str, text: str, message: str) -> None:
         ("python/strider/x.py", "def f() -> None:\n" + "    x = 1\n" * 69),
         ("engine/interfaces/mpiio.cpp", "#include <mpi.h>\n"),
         ("engine/runner/x.cpp", '#include <mpi.h>\n#include "plan/plan.hpp"\n'),
+        ("engine/ranks/x.cpp", '#include <mpi.h>\n#include "foundation/clock.hpp"\n'),
         ("engine/interfaces/listio/x.cpp", '#include "listio/client/client.hpp"\n'),
         ("engine/patterns/x.cpp", '#include "foundation/extent.hpp"\n#include "patterns/pattern.hpp"\n'),
         ("listio/layout/x.cpp", '#include "foundation/extent.hpp"\n#include "listio/layout/byte_run.hpp"\n'),

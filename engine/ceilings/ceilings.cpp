@@ -1,0 +1,230 @@
+#include "ceilings/ceilings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "ceilings/rank_ceilings.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/units.hpp"
+#include "measure/device_stream.hpp"
+#include "measure/links.hpp"
+#include "ranks/exchange.hpp"
+#include "ranks/interrupt.hpp"
+
+namespace strider {
+namespace {
+
+/// So many numbers of clients are measured at most.
+constexpr std::size_t most_counts = 6;
+constexpr double device_seconds = 0.4;
+
+/// The numbers of clients of the cases, ascending; of many, some from the first to the last.
+std::vector<std::uint32_t> client_counts(const Plan& plan) {
+  std::set<std::uint32_t> distinct;
+  for (const Case& test : plan.cases) distinct.insert(test.clients);
+  const std::vector<std::uint32_t> all(distinct.begin(), distinct.end());
+  if (all.size() <= most_counts) return all;
+  std::vector<std::uint32_t> some;
+  for (std::size_t i = 0; i < most_counts; ++i) some.push_back(all[i * (all.size() - 1) / (most_counts - 1)]);
+  return some;
+}
+
+bool uses_storage(const Plan& plan) {
+  return std::any_of(plan.cases.begin(), plan.cases.end(),
+                     [](const Case& test) { return test.interface->capabilities.storage; });
+}
+
+/// A ceiling of one node as it goes from rank to rank.
+struct NodeCeiling {
+  char name[24], about[160];
+  double value, spread;
+  std::uint32_t has_value, has_spread;
+};
+
+/// What the first rank of a node found. Trivially copyable.
+struct NodeCeilings {
+  static constexpr std::size_t most = 4;
+  std::array<NodeCeiling, most> each;
+  std::uint32_t count, node;
+
+  void add(const Ceiling& ceiling) {
+    NodeCeiling& own = each[count++];
+    std::strncpy(own.name, ceiling.name.c_str(), sizeof own.name - 1);
+    std::strncpy(own.about, ceiling.about.c_str(), sizeof own.about - 1);
+    own.value = ceiling.value.value_or(0);
+    own.spread = ceiling.spread.value_or(0);
+    own.has_value = ceiling.value ? 1 : 0;
+    own.has_spread = ceiling.spread ? 1 : 0;
+  }
+  std::vector<Ceiling> ceilings() const {
+    const auto told = [](std::uint32_t has, double number) { return has != 0 ? std::optional(number) : std::nullopt; };
+    std::vector<Ceiling> all;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const NodeCeiling& own = each[i];
+      all.push_back({own.name, "MiB/s", told(own.has_value, own.value), told(own.has_spread, own.spread), own.about});
+    }
+    return all;
+  }
+};
+
+Ceiling link_ceiling() {
+  const Links links = find_links();
+  Ceiling sum{"link", "MiB/s", std::nullopt, std::nullopt, ""};
+  double total = 0;
+  const auto mention = [&](const std::string& text) { sum.about += (sum.about.empty() ? "" : ", ") + text; };
+  for (const Link& link : links.known) {
+    total += link.mib_s;
+    mention(link.name + " " + std::to_string(static_cast<int>(link.mib_s * mib * 8 / 1e6 + 0.5)) + " Mbit/s");
+  }
+  for (const std::string& name : links.unknown) mention("the speed of " + name + " is not known");
+  if (links.known.empty() && links.unknown.empty()) sum.about = "no link leads out of the node";
+  if (!links.known.empty() && links.unknown.empty()) sum.value = total;
+  return sum;
+}
+
+/// What storage does by itself, named after what the stream measures: a device of the node, or whatever the target is.
+/// All machines measure at once, and may do so in one place: `rank` makes the file's name this one's own.
+void add_storage(const RunContext& context, int rank, std::size_t machines, NodeCeilings& mine) {
+  const std::string prefix = context.storage.source == StorageSource::process ? "device_" : "target_";
+  const bool in_memory = context.storage.file_system == "tmpfs" || context.storage.file_system == "ramfs";
+  DeviceStream found;
+  if (in_memory) {
+    found.write.about = found.read.about = context.storage.file_system + " is memory, there is no device below";
+  } else {
+    found = measure_device({.path = context.directory + "/ceiling." + std::to_string(rank),
+                            .folder = context.folder,
+                            .seconds = device_seconds,
+                            .sharers = machines,
+                            .go_on = [] { return !interrupted(); }});
+  }
+  found.write.name = prefix + "write";
+  found.read.name = prefix + "read";
+  mine.add(found.write);
+  mine.add(found.read);
+}
+
+class Measurement {
+ public:
+  Measurement(const RunContext& context, const Plan& plan, CeilingMoment moment,
+              const std::function<MPI_Comm(std::uint32_t)>& of_first)
+      : context_(context),
+        plan_(plan),
+        moment_(moment),
+        of_first_(of_first),
+        waiting_{.patience = Patience::long_sleeps, .stall_timeout_s = context.stall_timeout_s},
+        counts_(client_counts(plan)) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    if (moment == CeilingMoment::end) counts_ = {counts_.back()};
+  }
+
+  bool run() {
+    // The largest number first: a rank that has done its part sleeps to the end, and wakes up for nothing between.
+    for (auto count = counts_.rbegin(); count != counts_.rend(); ++count) {
+      if (static_cast<std::uint32_t>(rank_) >= *count) break;
+      measure_clients(*count);
+      if (interrupted_) break;
+    }
+    if (moment_ == CeilingMoment::start && !agreed()) measure_nodes();
+    return agreed();
+  }
+
+ private:
+  /// Rank 0 takes part in everything, so it knows.
+  bool agreed() {
+    interrupted_ = interrupted_ || interrupted();
+    broadcast(interrupted_, MPI_COMM_WORLD, idle);
+    return interrupted_;
+  }
+
+  /// Whether any rank was interrupted: then what was measured on its node was cut short.
+  bool agreed_by_all() {
+    interrupted_ = is_so_on_any(interrupted_ || interrupted(), MPI_COMM_WORLD, waiting_);
+    return interrupted_;
+  }
+
+  void measure_clients(std::uint32_t clients) {
+    const std::uint64_t begin = monotonic_ns();
+    const std::vector<Ceiling> found = measure_ranks(context_, of_first_(clients), interrupted_);
+    if (rank_ == 0 && !found.empty()) report({moment_, std::nullopt, clients, seconds_since(begin), found});
+  }
+
+  /// On one rank of each node, all at once, while the others sleep.
+  void measure_nodes() {
+    const std::uint64_t begin = monotonic_ns();
+    NodeCeilings mine{};
+    mine.node = context_.nodes.mine;
+    const std::vector<int> leaders = find_leaders();
+    if (context_.nodes.counts) mine.add(link_ceiling());
+    if (leaders.size() > 1) measure_between(leaders, mine);
+    else if (ranks_ > 1 && rank_ < 2) measure_within(mine);
+    if (context_.nodes.counts && uses_storage(plan_)) add_storage(context_, rank_, leaders.size(), mine);
+    if (!agreed_by_all()) report_nodes(mine, begin);
+  }
+
+  void measure_between(const std::vector<int>& leaders, NodeCeilings& mine) {
+    if (!context_.nodes.counts) return;
+    MPI_Comm communicator = communicator_of(leaders);
+    mine.add(ceiling_of("network", "MiB/s", measure_messages(context_, communicator),
+                        "1 MiB messages of MPI to the next node, from the one before as many"));
+    MPI_Comm_free(&communicator);
+  }
+
+  void measure_within(NodeCeilings& mine) {
+    const std::vector<double> found = measure_messages(context_, of_first_(2));
+    if (rank_ == 0)
+      mine.add(ceiling_of("mpi_within_node", "MiB/s", found, "1 MiB messages of MPI between two ranks, both ways"));
+  }
+
+  /// The lowest rank of each machine.
+  std::vector<int> find_leaders() {
+    std::vector<int> leads(static_cast<std::size_t>(ranks_));
+    leads[static_cast<std::size_t>(rank_)] = context_.nodes.counts ? 1 : 0;
+    all_reduce(leads, MPI_MAX, MPI_COMM_WORLD, waiting_);
+    std::vector<int> leaders;
+    for (int rank = 0; rank < ranks_; ++rank)
+      if (leads[static_cast<std::size_t>(rank)] != 0) leaders.push_back(rank);
+    return leaders;
+  }
+
+  /// Made by its members alone, so that nobody else spins.
+  static MPI_Comm communicator_of(const std::vector<int>& members) {
+    MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
+    MPI_Comm communicator = MPI_COMM_NULL;
+    constexpr int group_tag = 918;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, static_cast<int>(members.size()), members.data(), &part);
+    MPI_Comm_create_group(MPI_COMM_WORLD, part, group_tag, &communicator);
+    MPI_Group_free(&part);
+    MPI_Group_free(&world);
+    return communicator;
+  }
+
+  void report_nodes(const NodeCeilings& mine, std::uint64_t begin) {
+    for (const NodeCeilings& node : gather(mine, MPI_COMM_WORLD, waiting_))
+      if (node.count > 0) report({moment_, node.node, std::nullopt, seconds_since(begin), node.ceilings()});
+  }
+
+  void report(const CeilingReport& found) { context_.events->ceilings(found); }
+  static double seconds_since(std::uint64_t begin) { return static_cast<double>(monotonic_ns() - begin) * 1e-9; }
+
+  const RunContext& context_;
+  const Plan& plan_;
+  CeilingMoment moment_;
+  const std::function<MPI_Comm(std::uint32_t)>& of_first_;
+  WaitOptions waiting_;  ///< for ranks that come at about the same time
+  std::vector<std::uint32_t> counts_;
+  int rank_ = 0, ranks_ = 1;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+bool measure_ceilings(const RunContext& context, const Plan& plan, CeilingMoment moment,
+                      const std::function<MPI_Comm(std::uint32_t)>& of_first) {
+  return Measurement(context, plan, moment, of_first).run();
+}
+
+}  // namespace strider

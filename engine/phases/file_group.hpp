@@ -1,0 +1,32 @@
+#pragma once
+#include <mpi.h>
+
+#include "interfaces/mpi_group.hpp"
+#include "reports/phase.hpp"
+
+namespace strider {
+
+/// The ranks that open this rank's file, for interfaces built on MPI. Collective over the task's communicator.
+class FileGroup {
+ public:
+  FileGroup(const PhaseTask& task, Cooperation cooperation, const Seat& seat) {
+    if (cooperation == Cooperation::independent || task.test->sharing.kind == SharingKind::per_rank) return;
+    group_.communicator = task.communicator;
+    if (task.test->sharing.kind == SharingKind::shared) return;
+    MPI_Comm_split(task.communicator, static_cast<int>(seat.file), static_cast<int>(seat.place.rank),
+                   &group_.communicator);
+    owned_ = true;
+  }
+  FileGroup(const FileGroup&) = delete;
+  FileGroup& operator=(const FileGroup&) = delete;
+  ~FileGroup() {
+    if (owned_) MPI_Comm_free(&group_.communicator);
+  }
+  const Group& get() const { return group_; }
+
+ private:
+  Group group_;
+  bool owned_ = false;
+};
+
+}  // namespace strider

@@ -1,0 +1,248 @@
+#include <array>
+
+#include "foundation/random.hpp"
+#include "operations/queued_transfer.hpp"
+#include "phases/file_group.hpp"
+#include "phases/hole_map.hpp"
+#include "phases/phase_worker.hpp"
+#include "phases/size_check.hpp"
+#include "phases/tasks.hpp"
+#include "ranks/exchange.hpp"
+
+namespace strider {
+namespace {
+
+/// A rank that opens a file, transfers, syncs and closes it.
+class TransferWorker final : public PhaseWorker {
+ public:
+  TransferWorker(RunContext& context, const TransferTask& task);
+
+ private:
+  void execute() override;
+  void catch_up(std::uint64_t last) override { run(last, 0); }
+  void run(std::uint64_t last, std::uint64_t deadline);
+  void complete(RankPart& part) override;
+  void inspect(RankPart& part) override;
+  MPI_Comm agreeing() const override { return group_.get().communicator; }
+
+  void open_file();
+  void check_size();
+  void transfer();
+  void finish_file();
+  std::optional<CallCount> calls_so_far() const;
+  bool reads_back() const { return task_.operation == Operation::read || task_.operation == Operation::reread; }
+
+  /// The rank's part of all requests, so that ranks with more of them are done when the others are.
+  double part_of_all() const {
+    const std::uint64_t mine = task_.pattern->requests(seat_.place, role_of(task_.operation));
+    return static_cast<double>(mine) / static_cast<double>(task_.total_requests);
+  }
+
+  /// Each request is done before the next step can be taken.
+  bool waits_for_each() const {
+    return task_.operation == Operation::read_modify_write ||
+           (writes(task_.operation) && test_.sync == SyncPolicy::each);
+  }
+
+  const TransferTask& task_;
+  std::uint32_t acts_as_ = 0;
+  Seat seat_;
+  std::uint64_t requests_ = 0, rounds_ = 0;
+  Order order_;
+  RequestShape shape_;
+  Cooperation cooperation_;
+  FileGroup group_;
+  std::optional<Pace> pace_;  ///< where requests are not issued as soon as they can
+  FileData written_;
+  FileData::Identity expected_;
+  std::optional<Examiner> examiner_;
+  Work work_;
+  std::optional<Transfer> transfer_;      ///< with one request at a time
+  std::optional<QueuedTransfer> queued_;  ///< with a file that keeps requests in flight
+  /// Goes before the transfer: after an error it waits for requests in flight, whose extents the transfer holds.
+  std::unique_ptr<File> file_;
+};
+
+FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat,
+                               std::uint64_t generation) {
+  return {context.data_seed, task.test->workload, seat.file, generation};
+}
+
+TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
+    : PhaseWorker(context, task),
+      task_(task),
+      acts_as_(reads_back() ? readback_rank(test_, static_cast<std::uint32_t>(rank_), task.name.repetition)
+                            : static_cast<std::uint32_t>(rank_)),
+      seat_(task.seating->seat(acts_as_)),
+      requests_(std::min(task.pattern->requests(seat_.place, role_of(task.operation)), task.request_limit)),
+      order_(task.order, task.pattern->requests(seat_.place, role_of(task.operation)),
+             hash_numbers(test_.seed, acts_as_)),
+      shape_{task.pattern->contiguous(), task.pattern->file_shift(seat_.place) > 0},
+      cooperation_(task.interface->cooperation(shape_)),
+      group_(task, cooperation_, seat_),
+      written_(identity_of(context, task, seat_, task.written_generation)),
+      expected_(identity_of(context, task, seat_, task.expected_generation)) {
+  for (std::uint32_t r = 0; cooperation_ == Cooperation::collective && r < seat_.place.ranks; ++r)
+    rounds_ = std::max(rounds_, task.pattern->requests({r, seat_.place.ranks}, role_of(task.operation)));
+  rounds_ = std::min(rounds_, task.request_limit);
+  part_.had_requests = requests_;
+  if (task.record != nullptr) part_.verification.emplace();
+  if (test_.verify != Verify::full || !reads(task.operation)) return;
+  examiner_.emplace(expected_, task.seating->files(), task.pattern->file_size(seat_.place.ranks));
+  spoil(task.memory);
+}
+
+void TransferWorker::open_file() {
+  const Access access = task_.operation == Operation::read_modify_write ? Access::read_write
+                        : writes(task_.operation)                       ? Access::write
+                                                                        : Access::read;
+  const bool creates = task_.operation == Operation::write || task_.operation == Operation::prefill;
+  std::vector<Extent> first(shape_.regular ? task_.pattern->extents(seat_.place, 0) : 0);
+  if (shape_.regular) task_.pattern->fill_request(seat_.place, 0, first);
+  // Libraries that open by path are not kept from following it elsewhere.
+  if (context_.folder != nullptr) context_.folder->check();
+  const std::uint64_t begin = monotonic_ns();
+  file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_.number, seat_.file),
+                                 .access = access,
+                                 .creation = creates ? Creation::create : Creation::existing,
+                                 .file_size = task_.pattern->file_size(seat_.place.ranks),
+                                 .place = seat_.place,
+                                 .group = &group_.get(),
+                                 .shape = shape_,
+                                 .regular = {first, task_.pattern->file_shift(seat_.place)},
+                                 .depth = task_.depth,
+                                 .memory = task_.memory.first(task_.depth * task_.slot_bytes),
+                                 .verified = test_.verify == Verify::full});
+  part_.open_s = seconds_between(begin, monotonic_ns());
+}
+
+/// Of the file as it was opened, before anything is read.
+void TransferWorker::check_size() {
+  const std::uint64_t begin = context_.timer.now();
+  SizeCheck(context_, task_, rank_, part_).compare(*file_, checked_file(context_, task_, seat_));
+  tally_->prepare_ticks += context_.timer.now() - begin;
+}
+
+void TransferWorker::transfer() {
+  work_.operation = task_.operation;
+  work_.pattern = task_.pattern;
+  work_.order = &order_;
+  work_.place = seat_.place;
+  work_.sync = test_.sync;
+  work_.memory = task_.memory;
+  work_.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
+  work_.examiner = examiner_ ? &*examiner_ : nullptr;
+
+  work_.depth = task_.depth;
+  work_.slot_bytes = task_.slot_bytes;
+  if (task_.operation != Operation::prefill) work_.think_ns = static_cast<std::uint64_t>(test_.think_s * 1e9);
+
+  if (task_.total_requests > 0) pace_.emplace(pace(part_of_all()));
+  if (pace_ && pace_->limited()) work_.pace = &*pace_;
+
+  const std::uint64_t deadline = deadline_ticks();
+  // What is due is issued at once where one request at a time is.
+  const bool one_at_a_time = waits_for_each() || (work_.pace != nullptr && work_.depth == 1);
+  auto* queue = one_at_a_time ? nullptr : dynamic_cast<QueuedFile*>(file_.get());
+  if (queue != nullptr) queued_.emplace(work_, *queue, context_.timer, *tally_, *this);
+  else transfer_.emplace(work_, *file_, context_.timer, *tally_, *this);
+  guarded([&] { run(requests_, deadline); });
+  if (limited()) wear_out(requests_, cooperation_ == Cooperation::collective ? WearOut::no : test_.wear_out);
+}
+
+void TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
+  const bool together = cooperation_ == Cooperation::collective;
+  if (queued_ && together) queued_->run_collective(last, rounds_, deadline, *this);
+  else if (queued_) queued_->run(last, deadline);
+  else if (together) transfer_->run_collective(last, rounds_, deadline, *this);
+  else transfer_->run(last, deadline);
+}
+
+/// But for those that tell of progress.
+std::optional<CallCount> TransferWorker::calls_so_far() const {
+  std::optional<CallCount> made = context_.calls.now();
+  if (made) made->write -= context_.events->write_calls(), made->write_bytes -= context_.events->written_bytes();
+  return made;
+}
+
+void TransferWorker::finish_file() {
+  const bool wanted = writes(task_.operation) && test_.sync == SyncPolicy::end;
+  bool ended = ending();
+  if (cooperation_ != Cooperation::independent) ended = agree(ended ? Wish::end : Wish::go_on) == Wish::end;
+  if (wanted && !ended)
+    guarded([&] {
+      const std::uint64_t begin = monotonic_ns();
+      file_->sync();
+      part_.sync_s = seconds_between(begin, monotonic_ns());
+    });
+  // At the end, since some interfaces tell what they did, and before it is closed, since others ask the open file.
+  if (rank_ == 0 && task_.name.repetition == 0) {
+    const std::uint64_t begin = monotonic_ns();
+    guarded([&] { part_.facts = file_->facts(); });
+    untimed_ns_ += monotonic_ns() - begin;
+  }
+  guarded([&] {
+    const std::uint64_t begin = monotonic_ns();
+    file_->close();
+    part_.close_s = seconds_between(begin, monotonic_ns());
+  });
+}
+
+void TransferWorker::execute() {
+  guarded([&] { open_file(); });
+  if (cooperation_ != Cooperation::independent && agree(failed() ? Wish::end : Wish::go_on) == Wish::end) file_.reset();
+  if (file_ == nullptr) {
+    if (limited()) most_requests();
+    return;
+  }
+  const std::optional<CallCount> calls_before = calls_so_far();
+  const std::uint64_t begin = monotonic_ns();
+  if (task_.record != nullptr && reads(task_.operation)) guarded([&] { check_size(); });
+  transfer();
+  part_.transfer_s = seconds_between(begin, monotonic_ns() - untimed_ns_);
+  const std::optional<CallCount> calls_after = calls_so_far();
+  if (calls_before && calls_after) part_.calls = *calls_after - *calls_before;
+  finish_file();
+}
+
+void TransferWorker::complete(RankPart& part) {
+  if (pace_ && pace_->open()) part.arrivals = arrivals_of(*pace_);
+  if (!examiner_) return;
+  part.verification->checked_bytes = examiner_->checked_bytes();
+  part.verification->wrong_bytes = examiner_->wrong_bytes();
+  part.verification->mismatches += examiner_->mismatches();
+  part.digest = examiner_->digest();
+  if (examiner_->mismatches() == 0) return;
+  const std::string file = context_.directory + "/" + file_name(test_.number, seat_.file);
+  HoleMap holes(test_.interface->capabilities, file);
+  for (const Mismatch& mismatch : examiner_->first_mismatches()) {
+    part.findings.push_back(describe_mismatch(holes.explain(mismatch), rank_, context_.nodes.host, file));
+    set_server(part.findings.back(), file_->server_of(mismatch.file_offset));
+  }
+  part.findings.back().count += examiner_->mismatches() - examiner_->first_mismatches().size();
+}
+
+/// After a phase that writes: all ranks learn what was written, and compare the size that the files now have.
+void TransferWorker::inspect(RankPart& part) {
+  if (task_.record == nullptr || !writes(task_.operation)) return;
+  if (task_.operation == Operation::prefill) {
+    task_.record->prefilled(task_.written_generation);
+  } else {
+    std::vector<WriteRecord::Part> parts =
+        gather(WriteRecord::Part{tally_->requests, tally_->written_end}, task_.communicator, waiting());
+    parts.resize(test_.clients);
+    broadcast(std::span(parts), task_.communicator, waiting());
+    task_.record->written(task_.written_generation, std::move(parts));
+  }
+  SizeCheck(context_, task_, rank_, part).compare_anew(checked_file(context_, task_, seat_));
+}
+
+}  // namespace
+
+PhaseOutcome run_phase(RunContext& context, const TransferTask& task) {
+  context.current = task.name;
+  TransferWorker worker(context, task);
+  return run_worker(context, worker);
+}
+
+}  // namespace strider

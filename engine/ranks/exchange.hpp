@@ -1,0 +1,68 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "ranks/waiting.hpp"
+
+namespace strider {
+
+/// MPI's operations between the ranks of a communicator, begun without blocking and waited for as `waiting` says. All
+/// throw StallError; the collective ones are called by all ranks, with the same number of elements. Values travel as
+/// bytes, so all nodes have to be of one kind.
+
+void barrier(MPI_Comm communicator, const WaitOptions& waiting);
+/// Rank 0's bytes, on all ranks.
+void broadcast_bytes(std::span<std::byte> bytes, MPI_Comm communicator, const WaitOptions& waiting);
+/// On rank 0 what all ranks have, as many bytes of each, in their order; on the others `all` is not looked at.
+void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all, MPI_Comm communicator,
+                  const WaitOptions& waiting);
+void send_bytes(std::span<const std::byte> bytes, int receiver, int tag, MPI_Comm communicator,
+                const WaitOptions& waiting);
+/// `sender` may be MPI_ANY_SOURCE.
+void receive_bytes(std::span<std::byte> bytes, int sender, int tag, MPI_Comm communicator, const WaitOptions& waiting);
+
+/// Elementwise over all ranks, in place; the result is on all of them.
+void all_reduce(std::span<int> numbers, MPI_Op operation, MPI_Comm communicator, const WaitOptions& waiting);
+void all_reduce(std::span<std::uint64_t> numbers, MPI_Op operation, MPI_Comm communicator, const WaitOptions& waiting);
+void all_reduce(std::span<double> numbers, MPI_Op operation, MPI_Comm communicator, const WaitOptions& waiting);
+/// Whether it is so on any rank.
+bool is_so_on_any(bool mine, MPI_Comm communicator, const WaitOptions& waiting);
+
+template <typename Value>
+concept TravelsAsBytes = std::is_trivially_copyable_v<Value>;
+
+template <TravelsAsBytes Value>
+void broadcast(std::span<Value> values, MPI_Comm communicator, const WaitOptions& waiting) {
+  broadcast_bytes(std::as_writable_bytes(values), communicator, waiting);
+}
+template <TravelsAsBytes Value>
+void broadcast(Value& value, MPI_Comm communicator, const WaitOptions& waiting) {
+  broadcast(std::span(&value, 1), communicator, waiting);
+}
+
+/// On rank 0 the value of each rank; nothing on the others.
+template <TravelsAsBytes Value>
+std::vector<Value> gather(const Value& mine, MPI_Comm communicator, const WaitOptions& waiting) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &ranks);
+  std::vector<Value> all(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
+  gather_bytes(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)), communicator, waiting);
+  return all;
+}
+
+template <TravelsAsBytes Value>
+void send(std::span<Value> values, int receiver, int tag, MPI_Comm communicator, const WaitOptions& waiting) {
+  send_bytes(std::as_bytes(values), receiver, tag, communicator, waiting);
+}
+template <TravelsAsBytes Value>
+void receive(std::span<Value> values, int sender, int tag, MPI_Comm communicator, const WaitOptions& waiting) {
+  receive_bytes(std::as_writable_bytes(values), sender, tag, communicator, waiting);
+}
+
+}  // namespace strider

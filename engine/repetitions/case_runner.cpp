@@ -1,0 +1,194 @@
+#include "repetitions/case_runner.hpp"
+
+#include <algorithm>
+
+#include "confinement/errands.hpp"
+#include "confinement/remount.hpp"
+#include "phases/slices.hpp"
+#include "phases/tasks.hpp"
+#include "phases/write_record.hpp"
+#include "ranks/exchange.hpp"
+#include "ranks/interrupt.hpp"
+#include "repetitions/cache_preparation.hpp"
+#include "repetitions/turn.hpp"
+
+namespace strider {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+
+/// A repetition of a case of data.
+class TransferTurn : private TurnOfCase {
+ public:
+  TransferTurn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+               const Schedule& schedule)
+      : TurnOfCase(context, test, repetition, communicator, schedule),
+        pattern_(make_pattern_of(test)),
+        slices_(*pattern_),
+        prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
+        slot_bytes_((memory_bytes() + page_bytes - 1) / page_bytes * page_bytes),
+        buffer_(std::max(slot_bytes_ * test.depth, reads_slices() ? slices_.request_bytes(test_.clients) : 0)),
+        generation_(repetition * generations_per_repetition) {
+    // The plan was checked for the nodes it names; these are the ones it got.
+    for (std::uint64_t file = 0; file < seating_.files(); ++file) pattern_->check(seating_.ranks_of(file));
+    if (test.verify == Verify::full) record_.emplace(test, *pattern_, seating_, *interface_);
+    fill_with_noise(buffer_.get());
+  }
+
+  TurnOutcome run() {
+    if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
+    TurnOutcome outcome;
+    const auto refused = attempt([&] { connect(); });
+    if (share("connect", refused, outcome)) return outcome;
+    if (prepares_) step(Operation::prefill, slices_, outcome);
+    for (const Operation operation : test_.operations) {
+      prepare_cache(operation, outcome);
+      if (outcome.failed || outcome.interrupted) break;
+      step(operation, *pattern_, outcome);
+    }
+    if (record_ && !outcome.failed && !outcome.interrupted && seems_right(outcome)) check_files(outcome);
+    remove_files(outcome);
+    return outcome;
+  }
+
+ private:
+  /// Of this rank's own requests and of those whose data it reads.
+  std::uint64_t memory_bytes() const {
+    const std::uint32_t reads_as = readback_rank(test_, rank_, repetition_);
+    return std::max(pattern_->memory_bytes(seating_.seat(rank_).place),
+                    pattern_->memory_bytes(seating_.seat(reads_as).place));
+  }
+
+  bool reads_slices() const { return prepares_ || test_.verify == Verify::full; }
+
+  /// What the case's cache policy wants done before a phase that reads.
+  void prepare_cache(Operation operation, TurnOutcome& outcome) {
+    cache_.reset();
+    const bool applies = test_.interface->capabilities.storage && reads(operation) && !outcome.failed;
+    if (!applies || outcome.interrupted || test_.cache == CachePolicy::as_is) return;
+    if (test_.cache == CachePolicy::warm) step(Operation::read, *pattern_, outcome, Purpose::preparation);
+    if (outcome.failed || outcome.interrupted) return;
+    if (test_.interface->capabilities.own_client) {
+      cache_ = {test_.cache == CachePolicy::cold ? "cold" : "warm",
+                "nothing that can be seen: the interface brings a client of its own", std::nullopt, ""};
+      return;
+    }
+    const bool remounts = test_.cache == CachePolicy::cold && !context_.remount_command.empty();
+    if (remounts && remount_target(outcome)) return;
+    const FilesOfRank files(test_, seating_, nodes_of(communicator_, context_.nodes), rank_, repetition_,
+                            context_.directory);
+    cache_ = test_.cache == CachePolicy::cold ? make_cold(context_, communicator_, files)
+                                              : examine_warm(context_, communicator_, files);
+    if (remounts) cache_->action = "remount, " + cache_->action;
+  }
+
+  /// On each machine once, while no file is open. Whether it failed on one of them.
+  bool remount_target(TurnOutcome& outcome) {
+    constexpr double longest_s = 120;
+    const double stall_s = context_.stall_timeout_s;  // the others wait for it
+    const double deadline_s = stall_s > 0 ? std::min(longest_s, stall_s / 2) : longest_s;
+    std::optional<IoError> refused;
+    if (context_.folder != nullptr) context_.folder->release();
+    share("remount", refused, outcome);  // all ranks have let go of it
+    // Once it runs it is left to its end, since the target would stay unmounted.
+    if (context_.nodes.counts && !interrupted()) refused = attempt([&] { remount_here(deadline_s); });
+    return share("remount", refused, outcome);
+  }
+
+  void remount_here(double deadline_s) {
+    const ErrandResult result = ask_errand(context_.errands, Errand::remount, std::to_string(deadline_s));
+    if (result.state == ErrandResult::State::no_process) remount(context_.remount_command, deadline_s);
+    if (result.state == ErrandResult::State::refused)
+      throw IoError({"remount", context_.remount_command.front(), 0, 0, 0}, result.message, result.remedy);
+  }
+
+  using Purpose = PhaseTask::Purpose;
+  void step(Operation operation, const Pattern& pattern, TurnOutcome& outcome, Purpose purpose = Purpose::measurement) {
+    TransferTask task;
+    const bool prefills = operation == Operation::prefill;
+    const bool warms = purpose == Purpose::preparation && operation == Operation::read;
+    task.name = name_of_phase(warms ? "preread" : std::string(name_of(operation)));
+    task.purpose = prefills ? Purpose::preparation : purpose;
+    complete(task, operation, totals_of(test_, pattern, seating_, operation));
+    task.cache = cache_;
+    // Files are prepared in large pieces, one at a time.
+    if (!prefills) task.depth = test_.depth;
+    task.slot_bytes = prefills ? buffer_.get().size() : slot_bytes_;
+    task.pattern = &pattern;
+    task.interface = interface_.get();
+    task.order = prefills ? OrderKind::forward : test_.order;
+    task.memory = buffer_.get();
+    task.request_limit = prefills ? ~std::uint64_t{0} : available_;
+    task.expected_generation = generation_;
+    task.written_generation = prefills ? generation_ : generation_ + 1;
+    task.files = seating_.files();
+    task.record = record_ ? &*record_ : nullptr;
+    const PhaseOutcome result = run_phase(context_, task);
+    account(task, result, outcome);
+    outcome.wrong = outcome.wrong || !result.valid;
+    if (!prefills && writes(operation)) ++generation_;
+    // After a phase that its deadline cut short, only what every rank has done is there for the next ones.
+    available_ = std::min(available_, result.completed_requests);
+  }
+
+  /// What a phase has found wrong need not be looked for once more.
+  bool seems_right(const TurnOutcome& outcome) {
+    std::uint8_t right = outcome.wrong ? 0 : 1;  // as rank 0 knows
+    broadcast(right, communicator_, {.stall_timeout_s = context_.stall_timeout_s});
+    return right != 0;
+  }
+
+  /// Reads all files again, from end to end.
+  void check_files(TurnOutcome& outcome) {
+    TransferTask task;
+    task.name = name_of_phase("check");
+    task.purpose = Purpose::preparation;
+    PhaseTotals totals;
+    for (std::uint64_t file = 0; file < seating_.files(); ++file) {
+      totals.bytes += record_->size_of(file).least;
+      for (std::uint32_t rank = 0; rank < seating_.ranks_of(file); ++rank)
+        totals.requests += slices_.requests({rank, seating_.ranks_of(file)}, Direction::read);
+    }
+    complete(task, Operation::read, totals);
+    task.pattern = pattern_.get();
+    task.interface = interface_.get();
+    task.memory = buffer_.get();
+    task.files = seating_.files();
+    task.record = &*record_;
+    const PhaseOutcome result = run_check_phase(context_, task);
+    account(task, result, outcome);
+    outcome.wrong = outcome.wrong || !result.valid;
+  }
+
+  /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear
+  /// of it.
+  void remove_files(TurnOutcome& outcome) {
+    if (!test_.interface->capabilities.storage) return;
+    const Seat seat = seating_.seat(rank_);
+    const auto error = attempt([&] {
+      if (context_.folder != nullptr) context_.folder->check();
+      if (seat.place.rank == 0) interface_->remove(context_.directory + "/" + file_name(test_.number, seat.file));
+    });
+    share("remove", error, outcome);
+  }
+
+  std::unique_ptr<Pattern> pattern_;
+  Slices slices_;
+  bool prepares_;
+  std::uint64_t slot_bytes_;  ///< memory of a request
+  Buffer buffer_;
+  std::uint64_t generation_;
+  std::uint64_t available_ = ~std::uint64_t{0};
+  std::optional<WriteRecord> record_;              ///< where the case is verified
+  std::optional<Sample::CachePreparation> cache_;  ///< for the phase to come
+};
+
+}  // namespace
+
+TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                     const Schedule& schedule) {
+  if (test.tree != nullptr) return run_tree_turn(context, test, repetition, communicator, schedule);
+  return TransferTurn(context, test, repetition, communicator, schedule).run();
+}
+
+}  // namespace strider

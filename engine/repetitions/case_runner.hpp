@@ -1,0 +1,27 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "repetitions/schedule.hpp"
+#include "reports/phase.hpp"
+
+namespace strider {
+
+struct TurnOutcome {
+  bool failed = false;
+  bool wrong = false;  ///< on rank 0: some data or a size was not as it must be
+  bool interrupted = false;
+  std::map<std::string, double> rates;  ///< MiB/s or requests/s by operation, on rank 0
+};
+
+/// Executes one repetition of a case on the ranks of `communicator`: prepares files if needed, runs the phases in
+/// order, removes the files. Collective over the communicator. Throws
+/// InputError where the pattern does not fit the nodes it got.
+TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                     const Schedule& schedule);
+
+/// The same for a case of metadata.
+TurnOutcome run_tree_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                          const Schedule& schedule);
+
+}  // namespace strider

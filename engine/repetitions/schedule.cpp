@@ -1,0 +1,82 @@
+#include "repetitions/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace strider {
+namespace {
+
+/// Student's t for 97.5 %, by degrees of freedom; above the table the normal value with its first correction term.
+double t_975(std::size_t freedom) {
+  constexpr double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                              2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
+  if (freedom <= std::size(table)) return table[freedom - 1];
+  return 1.95996 + 2.3722 / static_cast<double>(freedom) + 2.8225 / static_cast<double>(freedom * freedom);
+}
+
+}  // namespace
+
+double relative_half_width(const std::vector<double>& values) {
+  if (values.size() < 2) return std::numeric_limits<double>::infinity();
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return t_975(values.size() - 1) * std::sqrt(squares / (n - 1) / n) / mean;
+}
+
+Schedule::Schedule(const Plan& plan) : plan_(plan), random_(plan.seed), states_(plan.cases.size()) { begin_round(); }
+
+void Schedule::begin_round() {
+  for (std::size_t i = plan_.cases.size(); i-- > 0;)
+    if (!states_[i].closed) round_.push_back(i);
+  // The generator's output is fixed by the standard, std::shuffle's use of it is not: shuffle by hand.
+  if (plan_.interleave == Interleave::random)
+    for (std::size_t i = round_.size(); i > 1; --i) std::swap(round_[i - 1], round_[random_() % i]);
+}
+
+std::optional<Turn> Schedule::next() {
+  if (round_.empty()) begin_round();
+  if (round_.empty()) return std::nullopt;
+  return Turn{round_.back(), states_[round_.back()].repetitions_done};
+}
+
+bool Schedule::enough(std::size_t case_index) const {
+  const Case& test = plan_.cases[case_index];
+  const State& state = states_[case_index];
+  if (state.repetitions_done >= test.warmup + test.repetitions.maximum) return true;
+  if (state.repetitions_done < test.warmup + test.repetitions.minimum || test.repetitions.until <= 0) return false;
+  return std::all_of(state.rates.begin(), state.rates.end(),
+                     [&](const auto& entry) { return relative_half_width(entry.second) <= test.repetitions.until; });
+}
+
+void Schedule::finished(const Turn& turn, const std::map<std::string, double>& rates) {
+  State& state = states_[turn.case_index];
+  const Case& test = plan_.cases[turn.case_index];
+  if (turn.repetition >= test.warmup)
+    for (const auto& [operation, rate] : rates) state.rates[operation].push_back(rate);
+  ++state.repetitions_done;
+  done_phases_ += test.operations.size();
+  state.closed = enough(turn.case_index);
+  // Without interleaving the case stays at hand until it is done.
+  if (state.closed || plan_.interleave == Interleave::random) round_.pop_back();
+}
+
+void Schedule::failed(const Turn& turn) {
+  states_[turn.case_index].closed = true;
+  round_.pop_back();
+}
+
+std::uint64_t Schedule::planned_phases() const {
+  std::uint64_t phases = done_phases_;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const Case& test = plan_.cases[i];
+    if (!states_[i].closed)
+      phases += (test.warmup + test.repetitions.maximum - states_[i].repetitions_done) * test.operations.size();
+  }
+  return phases;
+}
+
+}  // namespace strider

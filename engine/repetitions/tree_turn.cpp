@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "foundation/error.hpp"
+#include "operations/population.hpp"
+#include "phases/tasks.hpp"
+#include "plan/plan.hpp"
+#include "plan/steps.hpp"
+#include "repetitions/case_runner.hpp"
+#include "repetitions/sweeper.hpp"
+#include "repetitions/turn.hpp"
+
+namespace strider {
+namespace {
+
+/// A repetition of a case of metadata.
+class TreeTurn : private TurnOfCase {
+ public:
+  TreeTurn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+           const Schedule& schedule)
+      : TurnOfCase(context, test, repetition, communicator, schedule),
+        tree_(make_tree_of(test)),
+        buffer_(tree_->file_bytes()) {
+    fill_with_noise(buffer_.get());
+    population_.generation = repetition * generations_per_repetition;
+    open_files_.reserve(std::min(tree_->items(), test.open_files));
+  }
+
+  TurnOutcome run() {
+    if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
+    TurnOutcome outcome;
+    const auto error = attempt([&] {
+      connect();
+      directory_ = interface_->open_directory(context_.directory);
+    });
+    if (share("open", error, outcome)) return outcome;
+    sweeper_.emplace(*tree_, *directory_, seating_, test_, rank_);
+    for (const Step& step : steps_of(test_.operations)) {
+      if (outcome.failed || outcome.interrupted) break;
+      if (step.kind == Step::Kind::sweep) sweep(step.swept, outcome);
+      else execute(step, outcome);
+    }
+    sweep(made_, outcome);
+    return outcome;
+  }
+
+ private:
+  VisitTask task_of(const Step& step) {
+    const bool measured = step.kind == Step::Kind::measured;
+    VisitTask task;
+    task.name = name_of_phase(measured ? std::string(name_of(step.operation)) : "prefill");
+    task.purpose = measured ? PhaseTask::Purpose::measurement : PhaseTask::Purpose::preparation;
+    task.unit = Unit::requests;
+    complete(task, step.operation, totals_of(test_, *tree_, seating_, step.operation));
+    task.memory = buffer_.get();
+    task.files = tree_->items() * test_.clients;
+    task.tree = tree_.get();
+    task.directory = directory_.get();
+    task.population = &population_;
+    task.open_files = &open_files_;
+    const bool writes_contents = step.operation == Operation::create || step.operation == Operation::small_write;
+    task.generation = writes_contents ? population_.generation + 1 : population_.generation;
+    return task;
+  }
+
+  void execute(const Step& step, TurnOutcome& outcome) {
+    // A mix numbers its files on from here: what not every rank came to before a deadline must not be in its way.
+    if (step.operation == Operation::mix && !population_.whole) remove_surplus(outcome);
+    if (outcome.failed) return;
+    const VisitTask task = task_of(step);
+    made_.add(entry_of(step.operation).metadata.makes);
+    const PhaseOutcome result = run_phase(context_, task);
+    keep_account(task, result);
+    account(task, result, outcome);
+    if (step.kind != Step::Kind::measured) return;
+    // What a removal did not come to before its deadline, or an earlier phase before its own, is removed now.
+    const Things removed = entry_of(step.operation).metadata.removes;
+    if (!outcome.failed && !is_gone(result) && !removed.empty() && step.operation != Operation::mix)
+      sweep(removed, outcome);
+  }
+
+  /// Whether a phase that removes things has removed all there were.
+  bool is_gone(const PhaseOutcome& result) const {
+    return result.completed_requests == PhaseOutcome::all && population_.whole;
+  }
+
+  void keep_account(const VisitTask& task, const PhaseOutcome& result) {
+    sweeper_->note(task.operation, result);
+    std::erase(open_files_, Directory::closed);
+    const bool cut = result.completed_requests != PhaseOutcome::all;
+    if (result.failed || result.interrupted) return;
+    population_.generation = task.generation;
+    population_.complete(task.operation, *tree_, result.completed_requests, cut);
+    if (is_gone(result) && task.operation != Operation::mix) made_.remove(entry_of(task.operation).metadata.removes);
+    if (task.operation != Operation::mix) return;
+    population_.mixed = true;
+    population_.first_file = result.oldest_file;
+    population_.files = result.living_files;
+  }
+
+  /// Removes things, unmeasured; what cannot be removed fails the case, since the next repetition would meet it.
+  void sweep(Things things, TurnOutcome& outcome) {
+    std::optional<IoError> error;
+    if (things.has(Thing::open_files)) error = attempt([&] { close_files(); });
+    if (const auto other = attempt([&] { sweeper_->remove_items(things); })) error = other;
+    share("remove", error, outcome);
+    if (things.has(Thing::tree)) remove_tree(outcome);
+    population_.remove(things);
+    made_.remove(things);
+  }
+
+  void remove_surplus(TurnOutcome& outcome) {
+    const std::uint64_t next = population_.first_file + population_.files;
+    const auto error = attempt([&] { sweeper_->remove_files_from(next); });
+    share("remove", error, outcome);
+  }
+
+  /// A level at a time: ranks that share a tree have removed what is below before they remove what is above.
+  void remove_tree(TurnOutcome& outcome) {
+    for (unsigned level = tree_->levels(); level-- > 0;) {
+      const auto error = attempt([&] { sweeper_->remove_level(level); });
+      if (share("remove", error, outcome)) return;
+    }
+  }
+
+  /// All of them, also after an error.
+  void close_files() {
+    std::optional<IoError> error;
+    for (const Directory::Handle file : open_files_)
+      if (const auto other = attempt([&] { directory_->close(file, ""); })) error = other;
+    open_files_.clear();
+    if (error) throw IoError(*error);
+  }
+
+  std::unique_ptr<Tree> tree_;
+  Buffer buffer_;
+  std::unique_ptr<Directory> directory_;
+  std::vector<Directory::Handle> open_files_;
+  Population population_;
+  Things made_;  ///< what may be there, as far as this turn made it
+  std::optional<Sweeper> sweeper_;
+};
+
+}  // namespace
+
+TurnOutcome run_tree_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                          const Schedule& schedule) {
+  return TreeTurn(context, test, repetition, communicator, schedule).run();
+}
+
+}  // namespace strider

@@ -1,0 +1,97 @@
+#include "repetitions/turn.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "ranks/exchange.hpp"
+#include "reports/outside.hpp"
+
+namespace strider {
+namespace {
+
+constexpr int shared_error_tag = 915;
+
+}  // namespace
+
+Buffer::Buffer(std::uint64_t bytes) : bytes_(std::max<std::uint64_t>(bytes, 1)) {
+  memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory_ == MAP_FAILED) throw std::bad_alloc();
+}
+
+Buffer::~Buffer() { ::munmap(memory_, bytes_); }
+
+std::uint32_t rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return static_cast<std::uint32_t>(rank);
+}
+
+TurnOfCase::TurnOfCase(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                       const Schedule& schedule)
+    : context_(context),
+      test_(test),
+      repetition_(repetition),
+      communicator_(communicator),
+      rank_(rank_in(communicator)),
+      schedule_(schedule),
+      interface_(test.interface->make(test.interface_settings)),
+      seating_(test.sharing, test.clients,
+               test.sharing.kind == SharingKind::per_node ? nodes_of(communicator, context.nodes)
+                                                          : std::vector<std::uint32_t>{}) {
+  interface_->work_in(context.folder);
+}
+
+TurnOfCase::~TurnOfCase() {
+  // Ranks without a part in the next case would keep the target from being unmounted.
+  if (!context_.remount_command.empty() && context_.folder != nullptr) context_.folder->release();
+}
+
+void TurnOfCase::connect() {
+  if (context_.folder != nullptr) context_.folder->check();
+  interface_->connect(context_.directory);
+}
+
+void TurnOfCase::complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const {
+  task.test = &test_;
+  task.communicator = communicator_;
+  task.operation = operation;
+  task.seating = &seating_;
+  task.nodes = context_.nodes.count_of_first(test_.clients);
+  task.total_bytes = totals.bytes;
+  task.total_requests = totals.requests;
+  task.done_phases = schedule_.done_phases() + done_phases_;
+  task.planned_phases = schedule_.planned_phases();
+}
+
+void TurnOfCase::account(const PhaseTask& task, const PhaseOutcome& result, TurnOutcome& outcome) {
+  outcome.failed = outcome.failed || result.failed;
+  outcome.interrupted = outcome.interrupted || result.interrupted;
+  if (task.purpose != PhaseTask::Purpose::measurement) return;
+  ++done_phases_;
+  if (rank_ == 0 && result.valid) outcome.rates[task.name.operation] = result.rate;
+}
+
+void TurnOfCase::fill_with_noise(std::span<std::byte> memory) const {
+  FileData({context_.data_seed, test_.workload, rank_, repetition_}).fill(memory, 0);
+}
+
+bool TurnOfCase::share(const char* step, const std::optional<IoError>& mine, TurnOutcome& outcome) {
+  const WaitOptions waiting{.stall_timeout_s = context_.stall_timeout_s};
+  const auto rank = static_cast<int>(rank_);
+  constexpr int nobody = -1;
+  int who = mine ? rank : nobody;
+  all_reduce(std::span(&who, 1), MPI_MAX, communicator_, waiting);
+  if (who == nobody) return false;
+  outcome.failed = true;
+  ErrorRecord record{};
+  if (who == rank) record = describe_error(explained(*mine, context_), rank, context_.nodes.host);
+  if (who == rank && rank != 0) send(std::span(&record, 1), 0, shared_error_tag, communicator_, waiting);
+  if (rank != 0) return true;
+  if (who != 0) receive(std::span(&record, 1), who, shared_error_tag, communicator_, waiting);
+  context_.events->error(name_of_phase(step), info_of(record));
+  return true;
+}
+
+}  // namespace strider

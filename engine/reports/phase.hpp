@@ -1,0 +1,84 @@
+#pragma once
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "events/events.hpp"
+#include "foundation/clock.hpp"
+#include "foundation/run_folder.hpp"
+#include "measure/call_counter.hpp"
+#include "measure/counter_sources.hpp"
+#include "measure/storage_path.hpp"
+#include "plan/case.hpp"
+#include "plan/seating.hpp"
+#include "ranks/nodes.hpp"
+#include "ranks/start_signal.hpp"
+#include "ranks/waiting.hpp"
+#include "reports/served_by.hpp"
+#include "reports/timeline_options.hpp"
+
+namespace strider {
+
+/// What every phase of a run needs to know.
+struct RunContext {
+  std::string directory;
+  RunFolder* folder = nullptr;  ///< the same, open
+  bool confined = false;        ///< this rank
+  std::string errands;          ///< socket of the process that does what a confined rank may not
+  std::uint64_t data_seed = 1;
+  double stall_timeout_s = 600;
+  std::uint64_t origin_ns = 0;  ///< start of the run on rank 0's clock
+  Nodes nodes;
+  std::vector<ClockReading> first_clocks;  ///< on rank 0: as found at the start of the run
+  StartSignal starts{1};
+  Timer timer;
+  CallCounter calls;
+  CounterScope counters = CounterScope::none;
+  TimelineOptions timelines;
+  std::vector<std::string> remount_command;  ///< empty: none
+  StoragePath storage;
+  ServedBy served_by;
+  EventStream* events = nullptr;
+  std::uint64_t next_phase = 0;  ///< numbers phases alike on all ranks that take part
+  PhaseName current;             ///< what this rank is doing
+  /// Ends the run where it stands: nothing may be unwound, since closing a file can be collective.
+  std::function<void(const StallError&)> stalled;
+};
+
+/// One operation of one repetition of a case, for the ranks of `communicator`.
+struct PhaseTask {
+  const Case* test = nullptr;
+  MPI_Comm communicator = MPI_COMM_NULL;
+  Operation operation = Operation::write;
+  PhaseName name;
+  enum class Purpose { measurement, preparation } purpose = Purpose::measurement;
+  Unit unit = Unit::bytes;  ///< in which progress and rates are told
+  const Seating* seating = nullptr;
+  std::span<std::byte> memory;
+  std::uint32_t nodes = 1;           ///< on which the ranks run
+  std::uint64_t files = 0;           ///< of all ranks
+  std::uint64_t total_bytes = 0;     ///< of all ranks
+  std::uint64_t total_requests = 0;  ///< of all ranks
+  std::uint64_t done_phases = 0, planned_phases = 0;
+  std::optional<Sample::CachePreparation> cache;  ///< done before the phase
+};
+
+struct PhaseOutcome {
+  bool failed = false;       ///< of any rank
+  bool interrupted = false;  ///< of any rank
+  bool valid = true;         ///< on rank 0: no check failed
+  double rate = 0;           ///< on rank 0: MiB or requests per second, after the task's unit
+  /// Requests that every rank which had as many has completed; `all` where no rank had to leave one out.
+  static constexpr std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t completed_requests = all;
+  std::uint64_t my_requests = 0;  ///< that this rank has completed
+  /// This rank's files after a mix: the number of the oldest, and how many there are.
+  std::uint64_t oldest_file = 0, living_files = 0;
+};
+
+}  // namespace strider

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "foundation/folder.hpp"
+#include "mpi_session.hpp"
+#include "phases/tasks.hpp"
+#include "plan/plans.hpp"
+#include "repetitions/case_runner.hpp"
+
+namespace strider {
+namespace {
+
+constexpr std::chrono::milliseconds time_for_facts{300};
+
+/// Moves nothing, and thinks for long when it is asked for its facts.
+class PonderousFile final : public File {
+ public:
+  void write(const Request&) override {}
+  void read(const Request&) override {}
+  void sync() override {}
+  void close() override {}
+  std::uint64_t size() override { return 0; }
+  Facts facts() const override {
+    std::this_thread::sleep_for(time_for_facts);
+    return {{"mood", "ponderous"}};
+  }
+};
+
+class Ponderous final : public Interface {
+ public:
+  explicit Ponderous(const Settings&) {}
+  std::unique_ptr<File> open(const OpenRequest&) override { return std::make_unique<PonderousFile>(); }
+  void remove(const std::string&) override {}
+};
+
+/// Keeps what is written, and reads the ends of it alone.
+class EdgesFile final : public File {
+ public:
+  void write(const Request& request) override {
+    kept().assign(request.memory, request.memory + request.extents[0].length);
+  }
+  void read(const Request& request) override {
+    request.memory[0] = kept().front();
+    request.memory[kept().size() - 1] = kept().back();
+  }
+  void sync() override {}
+  void close() override {}
+  std::uint64_t size() override { return kept().size(); }
+
+ private:
+  static std::vector<std::byte>& kept() {
+    static std::vector<std::byte> bytes;
+    return bytes;
+  }
+};
+
+class Edges final : public Interface {
+ public:
+  explicit Edges(const Settings&) {}
+  std::unique_ptr<File> open(const OpenRequest&) override { return std::make_unique<EdgesFile>(); }
+  void remove(const std::string&) override {}
+};
+
+constexpr InterfaceEntry edges{"edges", "", {.storage = true, .collective = false}, {}, make_interface<Edges>};
+
+constexpr InterfaceEntry ponderous{
+    "ponderous", "", {.storage = false, .collective = false}, {}, make_interface<Ponderous>};
+
+double seconds(std::chrono::steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+TEST(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
+  need_mpi();
+  const Folder folder;
+  EventStream events(folder.file("events.jsonl"));
+  RunContext context;
+  context.nodes = find_nodes(0, {.stall_timeout_s = 60});
+  context.events = &events;
+  Plan plan = good_plan({case_text(R"("operations": ["write"])")});
+  ASSERT_EQ(plan.cases.size(), 1U);
+  plan.cases[0].interface = &ponderous;
+  const Schedule schedule(plan);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const TurnOutcome outcome = run_turn(context, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+  const double all_s = seconds(std::chrono::steady_clock::now() - begin);
+
+  ASSERT_FALSE(outcome.failed);
+  const double phase_s = 65536.0 / 1048576 / outcome.rates.at("write");
+  EXPECT_LE(phase_s + seconds(time_for_facts), all_s);
+}
+
+/// The memory of a rank holds what it has written, which is what it has to read.
+TEST(Phase, FindsThatAReadLeftMemoryAsItWas) {
+  need_mpi();
+  const Folder folder;
+  EventStream events(folder.file("events.jsonl"));
+  RunContext context;
+  context.nodes = find_nodes(0, {.stall_timeout_s = 60});
+  context.events = &events;
+  Plan plan = good_plan({case_text(R"("operations": ["write", "read"], "verify": "full")",
+                                   R"("name": "segmented", "transfer": 65536, "block": 65536)")});
+  ASSERT_EQ(plan.cases.size(), 1U);
+  plan.cases[0].interface = &edges;
+  const Schedule schedule(plan);
+  run_turn(context, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+
+  std::ifstream written(folder.file("events.jsonl"));
+  const std::string lines{std::istreambuf_iterator<char>(written), {}};
+  EXPECT_NE(lines.find(R"("class":"unread")"), std::string::npos) << lines;
+}
+
+}  // namespace
+}  // namespace strider

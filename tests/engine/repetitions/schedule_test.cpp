@@ -1,0 +1,196 @@
+#include "repetitions/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace strider {
+namespace {
+
+Plan plan_of(std::vector<Repetitions> repetitions, Interleave interleave = Interleave::random, std::uint64_t seed = 1) {
+  Plan plan;
+  plan.interleave = interleave;
+  plan.seed = seed;
+  for (const Repetitions& each : repetitions) {
+    Case test;
+    test.number = plan.cases.size() + 1;
+    test.operations = {Operation::write, Operation::read};
+    test.repetitions = each;
+    plan.cases.push_back(test);
+  }
+  return plan;
+}
+constexpr Repetitions times(std::uint64_t n) { return {n, n, 0}; }
+
+/// Runs the schedule to its end. `rate(case, repetition)` is what each turn gives.
+template <typename Rate>
+std::vector<Turn> run_all(Schedule& schedule, const Rate& rate) {
+  std::vector<Turn> turns;
+  while (const auto turn = schedule.next()) {
+    turns.push_back(*turn);
+    schedule.finished(*turn, {{"write", rate(*turn)}});
+  }
+  return turns;
+}
+constexpr auto steady = [](const Turn&) { return 100.0; };
+constexpr auto wild = [](const Turn& turn) { return turn.repetition % 2 == 0 ? 1.0 : 1000.0; };
+
+std::vector<std::size_t> cases_of(const std::vector<Turn>& turns) {
+  std::vector<std::size_t> cases;
+  for (const Turn& turn : turns) cases.push_back(turn.case_index);
+  return cases;
+}
+
+TEST(Schedule, ExecutesEveryRepetitionOfEveryCaseInItsOrder) {
+  for (const Interleave interleave : {Interleave::random, Interleave::none}) {
+    const Plan plan = plan_of({times(3), times(1), times(5)}, interleave);
+    Schedule schedule(plan);
+    std::map<std::size_t, std::vector<std::uint64_t>> repetitions;
+    for (const Turn& turn : run_all(schedule, steady)) repetitions[turn.case_index].push_back(turn.repetition);
+    EXPECT_EQ(repetitions[0], (std::vector<std::uint64_t>{0, 1, 2}));
+    EXPECT_EQ(repetitions[1], (std::vector<std::uint64_t>{0}));
+    EXPECT_EQ(repetitions[2], (std::vector<std::uint64_t>{0, 1, 2, 3, 4}));
+  }
+}
+
+TEST(Schedule, EachRoundVisitsEachOpenCaseOnce) {
+  const Plan plan = plan_of(std::vector<Repetitions>(20, times(4)));
+  Schedule schedule(plan);
+  const std::vector<std::size_t> cases = cases_of(run_all(schedule, steady));
+  ASSERT_EQ(cases.size(), 80U);
+  for (std::size_t round = 0; round < 4; ++round) {
+    const auto begin = cases.begin() + static_cast<std::ptrdiff_t>(20 * round);
+    EXPECT_EQ(std::set<std::size_t>(begin, begin + 20).size(), 20U) << "round " << round;
+  }
+}
+
+TEST(Schedule, RoundsDifferAndFollowTheSeed) {
+  const auto order = [](std::uint64_t seed) {
+    const Plan plan = plan_of(std::vector<Repetitions>(20, times(2)), Interleave::random, seed);
+    Schedule schedule(plan);
+    return cases_of(run_all(schedule, steady));
+  };
+  EXPECT_EQ(order(1), order(1));
+  EXPECT_NE(order(1), order(2));
+  const std::vector<std::size_t> both = order(1);
+  EXPECT_FALSE(std::equal(both.begin(), both.begin() + 20, both.begin() + 20)) << "a new order in each round";
+}
+
+TEST(Schedule, WithoutInterleavingOneCaseComesAfterTheOther) {
+  const Plan plan = plan_of({times(2), times(3), times(1)}, Interleave::none);
+  Schedule schedule(plan);
+  EXPECT_EQ(cases_of(run_all(schedule, steady)), (std::vector<std::size_t>{0, 0, 1, 1, 1, 2}));
+}
+
+TEST(Schedule, AClosedCaseIsNotVisitedByLaterRounds) {
+  const Plan plan = plan_of({times(1), times(4)});
+  Schedule schedule(plan);
+  const std::vector<std::size_t> cases = cases_of(run_all(schedule, steady));
+  EXPECT_EQ(std::count(cases.begin(), cases.end(), 0U), 1);
+  EXPECT_EQ(std::count(cases.begin(), cases.end(), 1U), 4);
+}
+
+TEST(Schedule, UntilStopsAtTheMinimumWhenRatesAreSteady) {
+  const Plan plan = plan_of({{4, 30, 0.05}});
+  Schedule schedule(plan);
+  EXPECT_EQ(run_all(schedule, steady).size(), 4U);
+}
+
+TEST(Schedule, UntilStopsAtTheMaximumWhenRatesAreWild) {
+  const Plan plan = plan_of({{4, 30, 0.05}});
+  Schedule schedule(plan);
+  EXPECT_EQ(run_all(schedule, wild).size(), 30U);
+}
+
+TEST(Schedule, UntilStopsBetweenThemAsSoonAsTheIntervalIsNarrow) {
+  const Plan plan = plan_of({{2, 100, 0.10}});
+  Schedule schedule(plan);
+  std::vector<double> rates;
+  while (const auto turn = schedule.next()) {
+    if (rates.size() >= 2) {
+      EXPECT_GT(relative_half_width(rates), 0.10) << "one repetition too many";
+    }
+    rates.push_back(turn->repetition % 2 == 0 ? 90 : 110);
+    schedule.finished(*turn, {{"write", rates.back()}});
+  }
+  EXPECT_LE(relative_half_width(rates), 0.10);
+  EXPECT_GT(rates.size(), 2U);
+  EXPECT_LT(rates.size(), 100U);
+}
+
+TEST(Schedule, UntilHoldsForEveryOperation) {
+  const Plan plan = plan_of({{2, 12, 0.05}});
+  Schedule schedule(plan);
+  int turns = 0;
+  while (const auto turn = schedule.next()) {
+    schedule.finished(*turn, {{"write", 100.0}, {"read", wild(*turn)}});
+    ++turns;
+  }
+  EXPECT_EQ(turns, 12);
+}
+
+TEST(Schedule, WarmUpsComeFirstAndDoNotCount) {
+  Plan plan = plan_of({{3, 20, 0.05}});
+  plan.cases[0].warmup = 2;
+  Schedule schedule(plan);
+  const auto slow_at_first = [](const Turn& turn) { return turn.repetition < 2 ? 1.0 : 100.0; };
+  EXPECT_EQ(run_all(schedule, slow_at_first).size(), 5U);
+}
+
+TEST(Schedule, AFailedCaseIsDroppedAndTheOthersGoOn) {
+  for (const Interleave interleave : {Interleave::random, Interleave::none}) {
+    const Plan plan = plan_of({times(3), times(3), times(3)}, interleave);
+    Schedule schedule(plan);
+    std::map<std::size_t, int> turns;
+    while (const auto turn = schedule.next()) {
+      ++turns[turn->case_index];
+      if (turn->case_index == 1) schedule.failed(*turn);
+      else schedule.finished(*turn, {{"write", 1.0}});
+    }
+    EXPECT_EQ(turns, (std::map<std::size_t, int>{{0, 3}, {1, 1}, {2, 3}}));
+  }
+}
+
+TEST(Schedule, KnowsHowManyPhasesAreDoneAndPlanned) {
+  Plan plan = plan_of({times(2), {1, 4, 0.5}});
+  plan.cases[0].warmup = 1;
+  Schedule schedule(plan);
+  EXPECT_EQ(schedule.planned_phases(), 2U * (3 + 4));
+  EXPECT_EQ(schedule.done_phases(), 0U);
+  run_all(schedule, steady);  // the second case has enough after two repetitions
+  EXPECT_EQ(schedule.done_phases(), 2U * (3 + 2));
+  EXPECT_EQ(schedule.planned_phases(), schedule.done_phases());
+}
+
+TEST(Schedule, PhasesOfAFailedCaseAreNoLongerPlanned) {
+  const Plan plan = plan_of({times(5), times(1)}, Interleave::none);
+  Schedule schedule(plan);
+  schedule.failed(*schedule.next());
+  EXPECT_EQ(schedule.planned_phases(), 2U);
+}
+
+// Student's t for 97.5 %: 12.706 (1 degree of freedom), 2.776 (4), 2.045 (29), 1.984 (99).
+TEST(RelativeHalfWidth, AgreesWithTables) {
+  EXPECT_NEAR(relative_half_width({9, 11}), 12.706 * std::sqrt(2.0 / 2) / 10, 1e-9);
+  EXPECT_NEAR(relative_half_width({8, 9, 10, 11, 12}), 2.776 * std::sqrt(2.5 / 5) / 10, 1e-9);
+  const auto alternating = [](int n) {
+    std::vector<double> values;
+    for (int i = 0; i < n; ++i) values.push_back(i % 2 == 0 ? 95 : 105);
+    return values;
+  };
+  EXPECT_NEAR(relative_half_width(alternating(30)), 2.045 * 5 * std::sqrt(30.0 / 29 / 30) / 100, 1e-5);
+  EXPECT_NEAR(relative_half_width(alternating(100)), 1.984 * 5 * std::sqrt(100.0 / 99 / 100) / 100, 1e-5);
+}
+
+TEST(RelativeHalfWidth, OfEqualValuesIsZeroAndOfOneIsInfinite) {
+  EXPECT_EQ(relative_half_width({7, 7, 7}), 0);
+  EXPECT_TRUE(std::isinf(relative_half_width({7})));
+  EXPECT_TRUE(std::isinf(relative_half_width({})));
+}
+
+}  // namespace
+}  // namespace strider
