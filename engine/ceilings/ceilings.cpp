@@ -33,7 +33,7 @@ std::vector<std::uint32_t> client_counts(const Plan& plan) {
 
 bool uses_storage(const Plan& plan) {
   return std::any_of(plan.cases.begin(), plan.cases.end(),
-                     [](const Case& test) { return test.interface->capabilities.storage; });
+                     [](const Case& test) { return test.interface->capabilities.stores(); });
 }
 
 /// A ceiling of one node as it goes from rank to rank.

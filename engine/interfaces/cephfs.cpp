@@ -286,10 +286,11 @@ constexpr MetadataCalls calls{MetadataCall::make_directory,
 
 }  // namespace
 
-extern const InterfaceEntry cephfs_entry{"cephfs",
-                                         "CephFS's own library, libcephfs: ceph_read, ceph_write, without a mount.",
-                                         {.storage = true, .collective = false, .metadata = calls, .own_client = true},
-                                         parameters,
-                                         make_interface<Cephfs>};
+extern const InterfaceEntry cephfs_entry{
+    "cephfs",
+    "CephFS's own library, libcephfs: ceph_read, ceph_write, without a mount.",
+    {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
+    parameters,
+    make_interface<Cephfs>};
 
 }  // namespace strider

@@ -287,7 +287,7 @@ constexpr Parameter parameters[] = {
 extern const InterfaceEntry gfapi_entry{
     "gfapi",
     "GlusterFS's own library, libgfapi: glfs_pread, glfs_pwrite, without a mount.",
-    {.storage = true, .collective = false, .metadata = MetadataCalls::all(), .own_client = true},
+    {.storage = Storage::kept, .metadata = MetadataCalls::all(), .client = StorageClient::library},
     parameters,
     make_interface<Gfapi>};
 

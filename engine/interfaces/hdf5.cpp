@@ -327,10 +327,11 @@ constexpr Parameter parameters[] = {
 
 }  // namespace
 
-extern const InterfaceEntry hdf5_entry{"hdf5",
-                                       "Parallel HDF5: hyperslabs of one dataset of bytes.",
-                                       {.storage = true, .collective = true, .own_format = true},
-                                       parameters,
-                                       make_interface<Hdf5>};
+extern const InterfaceEntry hdf5_entry{
+    "hdf5",
+    "Parallel HDF5: hyperslabs of one dataset of bytes.",
+    {.storage = Storage::kept, .transfers = Transfers::collective, .format = FileFormat::own},
+    parameters,
+    make_interface<Hdf5>};
 
 }  // namespace strider

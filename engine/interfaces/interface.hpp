@@ -143,17 +143,30 @@ class Interface {
   RunFolder* folder_ = nullptr;
 };
 
+enum class Storage {
+  none,  ///< bytes go nowhere
+  kept,  ///< files need space and can be checked afterwards
+};
+enum class Transfers { independent, collective };
+enum class FileFormat {
+  plain,
+  own,  ///< what is written to an offset may lie elsewhere in the file, and all ranks have to make a file together
+};
+/// Who speaks to the storage.
+enum class StorageClient {
+  kernel,   ///< its file system: files are at their path
+  library,  ///< the interface's own: the kernel's file system, its cache and its counters are not in between
+  servers,  ///< processes that keep files of their own: none is at the path of what a case writes
+};
+
 struct Capabilities {
-  bool storage;                 ///< bytes reach storage: files need space and can be checked afterwards
-  bool collective;              ///< has collective transfers
-  MetadataCalls metadata = {};  ///< what its Directory offers
-  /// Its files have a format of their own: what it writes to an offset may lie elsewhere in them, and all ranks have to
-  /// make a file together.
-  bool own_format = false;
-  /// Speaks to the storage itself: the kernel's file system, its cache and its counters are not in between.
-  bool own_client = false;
-  /// Its files are seen by the kernel at their path too, unless it has an own client.
-  bool mounted = true;
+  Storage storage = Storage::none;
+  Transfers transfers = Transfers::independent;  ///< collective: where a case asks for it
+  MetadataCalls metadata = {};                   ///< what its Directory offers
+  FileFormat format = FileFormat::plain;
+  StorageClient client = StorageClient::kernel;
+
+  bool stores() const { return storage == Storage::kept; }
 };
 
 /// An interface's description of itself.

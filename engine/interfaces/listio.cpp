@@ -131,7 +131,7 @@ constexpr Parameter parameters[] = {
 extern const InterfaceEntry listio_entry{
     "listio",
     "The list-I/O service: lists of pieces to and from servers over which files are striped.",
-    {.storage = true, .collective = false, .metadata = listio_calls, .mounted = false},
+    {.storage = Storage::kept, .metadata = listio_calls, .client = StorageClient::servers},
     parameters,
     make_interface<Listio>};
 

@@ -214,7 +214,7 @@ constexpr Parameter parameters[] = {
 
 extern const InterfaceEntry mmap_entry{"mmap",
                                        "Files as memory: mmap, loads and stores, msync, munmap.",
-                                       {.storage = true, .collective = false},
+                                       {.storage = Storage::kept},
                                        parameters,
                                        make_interface<Mmap>};
 

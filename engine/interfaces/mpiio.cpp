@@ -144,10 +144,11 @@ constexpr MetadataCalls metadata_calls{MetadataCall::open, MetadataCall::seek, M
 
 }  // namespace
 
-extern const InterfaceEntry mpiio_entry{"mpiio",
-                                        "MPI-IO: MPI_File_write_at and its relatives; with depth the nonblocking ones.",
-                                        {.storage = true, .collective = true, .metadata = metadata_calls},
-                                        parameters,
-                                        make_interface<MpiIo>};
+extern const InterfaceEntry mpiio_entry{
+    "mpiio",
+    "MPI-IO: MPI_File_write_at and its relatives; with depth the nonblocking ones.",
+    {.storage = Storage::kept, .transfers = Transfers::collective, .metadata = metadata_calls},
+    parameters,
+    make_interface<MpiIo>};
 
 }  // namespace strider

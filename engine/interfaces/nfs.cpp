@@ -358,7 +358,7 @@ constexpr MetadataCalls calls{MetadataCall::make_directory,
 
 extern const InterfaceEntry nfs_entry{"nfs",
                                       "NFS from user space, by libnfs: nfs_pread, nfs_pwrite, without kernel or mount.",
-                                      {.storage = true, .collective = false, .metadata = calls, .own_client = true},
+                                      {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
                                       parameters,
                                       make_interface<Nfs>};
 

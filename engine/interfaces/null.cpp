@@ -51,7 +51,7 @@ class Null final : public Interface {
 
 extern const InterfaceEntry null_entry{"null",
                                        "Moves no bytes: what is measured is Strider's own cost.",
-                                       {.storage = false, .collective = false, .metadata = MetadataCalls::all()},
+                                       {.metadata = MetadataCalls::all()},
                                        {},
                                        make_interface<Null>};
 

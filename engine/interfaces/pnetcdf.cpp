@@ -323,10 +323,11 @@ constexpr Parameter parameters[] = {
 
 }  // namespace
 
-extern const InterfaceEntry pnetcdf_entry{"pnetcdf",
-                                          "PnetCDF: pieces of one variable of bytes in a file of format CDF-5.",
-                                          {.storage = true, .collective = true, .own_format = true},
-                                          parameters,
-                                          make_interface<Pnetcdf>};
+extern const InterfaceEntry pnetcdf_entry{
+    "pnetcdf",
+    "PnetCDF: pieces of one variable of bytes in a file of format CDF-5.",
+    {.storage = Storage::kept, .transfers = Transfers::collective, .format = FileFormat::own},
+    parameters,
+    make_interface<Pnetcdf>};
 
 }  // namespace strider

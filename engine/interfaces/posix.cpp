@@ -156,7 +156,7 @@ constexpr Parameter parameters[] = {
 
 extern const InterfaceEntry posix_entry{"posix",
                                         "The operating system's calls: open, pread, pwrite, fsync, close.",
-                                        {.storage = true, .collective = false, .metadata = MetadataCalls::all()},
+                                        {.storage = Storage::kept, .metadata = MetadataCalls::all()},
                                         parameters,
                                         make_interface<Posix>};
 

@@ -461,7 +461,7 @@ constexpr MetadataCalls calls{MetadataCall::make_directory, MetadataCall::remove
 extern const InterfaceEntry pvfs2_entry{
     "pvfs2",
     "OrangeFS's own library, libpvfs2: PVFS_sys_io, with descriptions of memory and file.",
-    {.storage = true, .collective = false, .metadata = calls, .own_client = true},
+    {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
     parameters,
     make_interface<Pvfs2>};
 

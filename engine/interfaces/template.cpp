@@ -117,7 +117,7 @@ constexpr Parameter parameters[] = {
 // The entry is the only thing the rest of the program sees; the name before _entry is that of the file.
 extern const InterfaceEntry template_entry{"stdio",
                                            "The C library's streams: fseeko, fread, fwrite, fflush, fclose.",
-                                           {.storage = true, .collective = false},
+                                           {.storage = Storage::kept},
                                            parameters,
                                            make_interface<Stdio>};
 

@@ -467,7 +467,7 @@ constexpr Parameter parameters[] = {
 
 extern const InterfaceEntry uring_entry{"uring",
                                         "io_uring: requests go to the kernel, and come back, through rings in memory.",
-                                        {.storage = true, .collective = false},
+                                        {.storage = Storage::kept},
                                         parameters,
                                         make_interface<Uring>,
                                         problem};

@@ -386,10 +386,11 @@ constexpr MetadataCalls calls{
 
 }  // namespace
 
-extern const InterfaceEntry xrootd_entry{"xrootd",
-                                         "XRootD's own library, XrdCl: File::Read, File::Write, and lists of extents.",
-                                         {.storage = true, .collective = false, .metadata = calls, .own_client = true},
-                                         parameters,
-                                         make_interface<Xrootd>};
+extern const InterfaceEntry xrootd_entry{
+    "xrootd",
+    "XRootD's own library, XrdCl: File::Read, File::Write, and lists of extents.",
+    {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
+    parameters,
+    make_interface<Xrootd>};
 
 }  // namespace strider

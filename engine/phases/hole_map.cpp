@@ -6,7 +6,7 @@
 namespace strider {
 
 HoleMap::HoleMap(const Capabilities& interface, const std::string& path) {
-  if (interface.own_client || interface.own_format || !interface.mounted) return;
+  if (interface.client != StorageClient::kernel || interface.format == FileFormat::own) return;
   file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 

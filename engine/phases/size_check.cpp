@@ -39,7 +39,7 @@ void SizeCheck::compare(File& file, const CheckedFile& checked) {
 
 void SizeCheck::compare_on_mount(const CheckedFile& checked) {
   const Capabilities& interface = task_.test->interface->capabilities;
-  if (!checked.leads() || interface.own_client || !interface.mounted) return;
+  if (!checked.leads() || interface.client != StorageClient::kernel) return;
   // Opened rather than asked for by its name: network file systems ask the server only then.
   Descriptor descriptor(::open(checked.path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!descriptor && errno == ENOENT) return;  // a driver of the interface keeps it elsewhere
@@ -64,7 +64,8 @@ void SizeCheck::compare_anew(const CheckedFile& checked) {
 void SizeCheck::judge(const CheckedFile& checked, std::uint64_t bytes, Way way, const std::string& server) {
   WriteRecord::Size wanted = task_.record->size_of(checked.seat.file);
   // On the mount a format has its own bytes too.
-  if (way == Way::mount && task_.test->interface->capabilities.own_format) wanted.most = ~std::uint64_t{0};
+  if (way == Way::mount && task_.test->interface->capabilities.format == FileFormat::own)
+    wanted.most = ~std::uint64_t{0};
   if (bytes >= wanted.least && bytes <= wanted.most) return;
   ++part_.verification->mismatches;
   part_.findings.push_back(describe_size({.expected = bytes < wanted.least ? wanted.least : wanted.most,

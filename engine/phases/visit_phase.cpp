@@ -32,7 +32,7 @@ class VisitWorker final : public PhaseWorker {
   }
   /// Each rank has numbers of its own then.
   bool visits_mixed_files() const { return population_.mixed && metadata_.visits == Visits::files; }
-  bool stores() const { return test_.interface->capabilities.storage; }
+  bool stores() const { return test_.interface->capabilities.stores(); }
 
   const VisitTask& task_;
   const Population& population_;

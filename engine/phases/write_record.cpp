@@ -43,7 +43,7 @@ void WriteRecord::written(std::uint64_t generation, std::vector<Part> parts) {
 WriteRecord::Size WriteRecord::size_of(std::uint64_t file) const {
   const std::uint64_t whole = pattern_.file_size(seating_.ranks_of(file));
   const std::uint64_t least = sizes_new_files_ ? whole : ends_[file];
-  return {least, test_.interface->capabilities.own_format ? whole : least};
+  return {least, test_.interface->capabilities.format == FileFormat::own ? whole : least};
 }
 
 }  // namespace strider

@@ -56,7 +56,7 @@ void check_ranks_and_files(const Case& test, const Complain& complain) {
   if (test.readback == Readback::shift && test.clients > 1 && test.shift % test.clients == 0)
     complain("shift", "a shift by a multiple of clients lets every rank read its own data",
              "a shift from 1 to clients - 1");
-  if (test.verify == Verify::full && !test.interface->capabilities.storage)
+  if (test.verify == Verify::full && !test.interface->capabilities.stores())
     complain("verify", "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
              "verify = \"off\"");
 }

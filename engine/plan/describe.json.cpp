@@ -39,10 +39,10 @@ Json describe(const Capabilities& capabilities) {
     if (is_metadata(entry.operation) && !capabilities.metadata.empty() &&
         capabilities.metadata.contains(entry.metadata.calls))
       metadata.push_back(entry.name);
-  return {{"storage", capabilities.storage},
-          {"collective", capabilities.collective},
+  return {{"storage", capabilities.stores()},
+          {"collective", capabilities.transfers == Transfers::collective},
           {"metadata", metadata},
-          {"own_client", capabilities.own_client}};
+          {"own_client", capabilities.client == StorageClient::library}};
 }
 
 Json describe(const InterfaceEntry& entry) {
@@ -99,7 +99,7 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
     size = size_after(step.operation, size, tree->file_bytes());
     largest = std::max(largest, size);
   }
-  const std::uint64_t stored = test.interface->capabilities.storage ? 1 : 0;
+  const std::uint64_t stored = test.interface->capabilities.stores() ? 1 : 0;
   const std::uint64_t of_a_kind = stored * tree->items() * test.clients;
   const std::uint64_t directories = stored * tree->directories() * seating.files();
   // A mix may grow each rank's files by half.
@@ -116,7 +116,7 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
           {"largest_file_bytes", largest},
           {"request_bytes", tree->file_bytes()},
           {"memory_bytes", tree->file_bytes()},
-          {"own_client", test.interface->capabilities.own_client},
+          {"own_client", test.interface->capabilities.client == StorageClient::library},
           {"phases", phases_of(test, *tree, seating)}};
 }
 
@@ -125,7 +125,7 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
   const auto pattern = make_pattern_of(test);
   const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
   std::uint64_t space = 0, largest = 0;
-  if (test.interface->capabilities.storage) {
+  if (test.interface->capabilities.stores()) {
     for (std::uint64_t file = 0; file < seating.files(); ++file) {
       const std::uint64_t size = pattern->file_size(seating.ranks_of(file));
       space += size;
@@ -133,12 +133,12 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
     }
   }
   return {{"case", test.number},
-          {"files", test.interface->capabilities.storage ? seating.files() : 0},
+          {"files", test.interface->capabilities.stores() ? seating.files() : 0},
           {"space_bytes", space},
           {"largest_file_bytes", largest},
           {"request_bytes", pattern->request_bytes(seating.ranks_of(0))},
           {"memory_bytes", pattern->memory_bytes(seating.seat(0).place) * test.depth},
-          {"own_client", test.interface->capabilities.own_client},
+          {"own_client", test.interface->capabilities.client == StorageClient::library},
           {"phases", phases_of(test, *pattern, seating)}};
 }
 

@@ -25,7 +25,7 @@ class TransferTurn : private TurnOfCase {
       : TurnOfCase(context, test, repetition, communicator, schedule),
         pattern_(make_pattern_of(test)),
         slices_(*pattern_),
-        prepares_(test.operations.front() != Operation::write && test.interface->capabilities.storage),
+        prepares_(test.operations.front() != Operation::write && test.interface->capabilities.stores()),
         slot_bytes_((memory_bytes() + page_bytes - 1) / page_bytes * page_bytes),
         buffer_(std::max(slot_bytes_ * test.depth, reads_slices() ? slices_.request_bytes(test_.clients) : 0)),
         generation_(repetition * generations_per_repetition) {
@@ -64,11 +64,11 @@ class TransferTurn : private TurnOfCase {
   /// What the case's cache policy wants done before a phase that reads.
   void prepare_cache(Operation operation, TurnOutcome& outcome) {
     cache_.reset();
-    const bool applies = test_.interface->capabilities.storage && reads(operation) && !outcome.failed;
+    const bool applies = test_.interface->capabilities.stores() && reads(operation) && !outcome.failed;
     if (!applies || outcome.interrupted || test_.cache == CachePolicy::as_is) return;
     if (test_.cache == CachePolicy::warm) step(Operation::read, *pattern_, outcome, Purpose::preparation);
     if (outcome.failed || outcome.interrupted) return;
-    if (test_.interface->capabilities.own_client) {
+    if (test_.interface->capabilities.client == StorageClient::library) {
       cache_ = {test_.cache == CachePolicy::cold ? "cold" : "warm",
                 "nothing that can be seen: the interface brings a client of its own", std::nullopt, ""};
       return;
@@ -163,7 +163,7 @@ class TransferTurn : private TurnOfCase {
   /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear
   /// of it.
   void remove_files(TurnOutcome& outcome) {
-    if (!test_.interface->capabilities.storage) return;
+    if (!test_.interface->capabilities.stores()) return;
     const Seat seat = seating_.seat(rank_);
     const auto error = attempt([&] {
       if (context_.folder != nullptr) context_.folder->check();

@@ -313,14 +313,15 @@ class Report {
   /// What of the bytes of a reading phase came from storage; a writing phase shows which counters can tell.
   std::optional<Sample::Served> served(const Sample& sample) {
     const Capabilities& capabilities = task_.test->interface->capabilities;
-    if (task_.unit != Unit::bytes || !capabilities.storage || sample.bytes == 0) return std::nullopt;
+    if (task_.unit != Unit::bytes || !capabilities.stores() || sample.bytes == 0) return std::nullopt;
     const auto& sum = sums_.value;
     const Seen seen{
         .process = sample.calls ? Moved{sample.calls->storage_read_bytes, sample.calls->storage_write_bytes} : Moved{},
         .traffic = {.client = {sum[Sums::client_read], sum[Sums::client_written]},
                     .network = {sum[Sums::network_read], sum[Sums::network_written]},
                     .block = {sum[Sums::block_read], sum[Sums::block_written]}}};
-    const auto client = capabilities.own_client ? ServedBy::Client::own : ServedBy::Client::kernel;
+    const auto client =
+        capabilities.client == StorageClient::library ? ServedBy::Client::own : ServedBy::Client::kernel;
     if (!reads(task_.operation)) context_.served_by.note_write(client, context_.storage.source, sample.bytes, seen);
     if (writes(task_.operation)) return std::nullopt;
     const auto answer = context_.served_by.of_read(client, context_.storage.source, seen);

@@ -207,7 +207,8 @@ TEST_P(EveryInterface, ARequestWithoutExtentsMovesNothing) {
 }
 
 TEST_P(EveryInterface, RanksThatShareANewFileDoNotTruncateEachOther) {
-  if (GetParam().entry->capabilities.own_format) return;  // one after the other is not how such a file is made
+  if (GetParam().entry->capabilities.format == FileFormat::own)
+    return;  // one after the other is not how such a file is made
   const auto first = open("file", Access::write, Creation::create, {0, 2});
   write(*first, {0, 2}, data_);
   first->sync();
@@ -242,7 +243,8 @@ TEST_P(EveryInterface, NamesTheFileThatItCannotOpen) {
 
 TEST_P(EveryInterface, AShortFileIsAnErrorThatNamesTheOffset) {
   make_file("file", {0, 1});
-  if (GetParam().entry->capabilities.own_format) {  // it knows when it opens the file, or what it reads is filled up
+  if (GetParam().entry->capabilities.format ==
+      FileFormat::own) {  // it knows when it opens the file, or what it reads is filled up
     std::filesystem::resize_file(folder_.file("file"), block);
     const IoError error = error_of([&] {
       const auto file = open("file", Access::read, Creation::existing);
@@ -267,7 +269,7 @@ TEST_P(EveryInterface, AShortFileIsAnErrorThatNamesTheOffset) {
 
 /// Of a file that is mounted and is nothing but its data.
 TEST_P(EveryInterface, AListBeyondTheEndIsAnErrorWhateverALibraryCounts) {
-  if (GetParam().entry->capabilities.own_format) return;
+  if (GetParam().entry->capabilities.format == FileFormat::own) return;
   make_file("file", {0, 1, 2, 3, 4, 5, 6, 7});
   const std::array<Extent, 2> first{{{0, 0, block}, {3 * block, 2 * block, block}}};
   const std::array<Extent, 2> second{{{4 * block, 0, block}, {7 * block, 2 * block, block}}};
@@ -295,15 +297,15 @@ TEST_P(EveryInterface, SaysHowLongAFileIs) {
   };
   const std::uint64_t written = (interface_->sizes_new_files() ? 16 : 3) * block;
   EXPECT_GE(size(), written);
-  EXPECT_LE(size(), capabilities.own_format ? 16 * block : written);
+  EXPECT_LE(size(), capabilities.format == FileFormat::own ? 16 * block : written);
   const std::uint64_t on_disk = std::filesystem::file_size(folder_.file("file"));
   std::filesystem::resize_file(folder_.file("file"), on_disk + 100);
-  EXPECT_EQ(size(), capabilities.own_format ? 16 * block : written + 100);
+  EXPECT_EQ(size(), capabilities.format == FileFormat::own ? 16 * block : written + 100);
   std::filesystem::resize_file(folder_.file("file"), on_disk - 300);
   try {
     EXPECT_LT(size(), written);
   } catch (const IoError&) {  // a format may know by itself
-    EXPECT_TRUE(capabilities.own_format);
+    EXPECT_TRUE(capabilities.format == FileFormat::own);
   }
 }
 

@@ -88,7 +88,7 @@ std::vector<Deed> deeds() {
 
 /// An interface's directory on a new folder, in which are `file` and `folder`.
 struct Site {
-  explicit Site(const Variant& variant) : stores(variant.entry->capabilities.storage) {
+  explicit Site(const Variant& variant) : stores(variant.entry->capabilities.stores()) {
     std::filesystem::create_directory(folder.file("folder"));
     std::ofstream(folder.file("file")) << "text!";
     interface = variant.entry->make(variant.settings);
@@ -128,7 +128,7 @@ class EveryDirectory : public testing::TestWithParam<Variant> {
   static bool makes_the_tree(MetadataCall call) {
     return call == MetadataCall::make_directory || call == MetadataCall::remove_directory;
   }
-  bool stores() const { return GetParam().entry->capabilities.storage; }
+  bool stores() const { return GetParam().entry->capabilities.stores(); }
 };
 
 TEST_P(EveryDirectory, DoesWhatItsEntryNamesAndRefusesTheRest) {

@@ -90,7 +90,7 @@ std::vector<Variant> all_variants() {
     if (const InterfaceEntry* entry = load_module(module).entry; entry != nullptr) entries.push_back(entry);
   std::vector<Variant> all;
   for (const InterfaceEntry* entry : entries) {
-    if (!entry->capabilities.storage || !works_anywhere(*entry)) continue;
+    if (!entry->capabilities.stores() || !works_anywhere(*entry)) continue;
     for (Variant& variant : variants_of(*entry)) all.push_back(std::move(variant));
   }
   for (Variant& variant : all) std::replace(variant.name.begin(), variant.name.end(), '-', '_');

@@ -64,10 +64,9 @@ class Edges final : public Interface {
   void remove(const std::string&) override {}
 };
 
-constexpr InterfaceEntry edges{"edges", "", {.storage = true, .collective = false}, {}, make_interface<Edges>};
+constexpr InterfaceEntry edges{"edges", "", {.storage = Storage::kept}, {}, make_interface<Edges>};
 
-constexpr InterfaceEntry ponderous{
-    "ponderous", "", {.storage = false, .collective = false}, {}, make_interface<Ponderous>};
+constexpr InterfaceEntry ponderous{"ponderous", "", {}, {}, make_interface<Ponderous>};
 
 double seconds(std::chrono::steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
