@@ -1,9 +1,9 @@
 #pragma once
 #include <fcntl.h>
 
+#include "interfaces/contiguous_runs.hpp"
 #include "interfaces/interface.hpp"
 #include "interfaces/library_directory.hpp"
-#include "interfaces/runs.hpp"
 
 namespace strider {
 
@@ -86,7 +86,7 @@ class LibraryFile final : public File {
   std::string path_;
   LibraryMethod method_;
   bool open_ = true;
-  Runs runs_;
+  ContiguousRuns runs_;
 };
 
 }  // namespace strider

@@ -1,15 +1,15 @@
 #include "interfaces/interface.hpp"
 #include "interfaces/listio/directory.hpp"
 #include "interfaces/listio/file.hpp"
-#include "interfaces/listio/session.hpp"
+#include "interfaces/listio/volume_client.hpp"
 
 namespace strider {
 namespace {
 
 constexpr std::uint32_t largest_depth = 256;
 
-SessionOptions session_options(const Settings& settings) {
-  SessionOptions options;
+VolumeClientOptions client_options_of(const Settings& settings) {
+  VolumeClientOptions options;
   options.volume = settings.text("volume");
   options.transport = settings.text("transport");
   options.registration = settings.text("registration");
@@ -39,37 +39,37 @@ ListioFileOptions file_options(const Settings& settings) {
 class Listio final : public Interface {
  public:
   explicit Listio(const Settings& settings)
-      : session_options_(session_options(settings)), options_(file_options(settings)) {}
+      : client_options_(client_options_of(settings)), options_(file_options(settings)) {}
 
   void connect(const std::string& directory) override {
-    session_ = &session_of(session_options_, directory);
+    volume_ = &volume_client_of(client_options_, directory);
     names_ = VolumeNames(directory);
-    const std::size_t servers = session_->client.volume().servers.size();
+    const std::size_t servers = volume_->client.volume().servers.size();
     if (options_.spreading.servers > servers)
       throw IoError({"connect", directory, 0, 0, 0},
                     "listio.servers is " + std::to_string(options_.spreading.servers) + ", but the volume has " +
                         std::to_string(servers),
                     "a smaller listio.servers, or strider listio serve DIR --servers N");
     // Found out now, since that takes longer than many a phase.
-    if (options_.method == listio::Method::hybrid && options_.threshold_bytes == 0) session_->client.method_costs();
+    if (options_.method == listio::Method::hybrid && options_.threshold_bytes == 0) volume_->client.method_costs();
   }
   std::unique_ptr<File> open(const OpenRequest& request) override {
     const std::string name = names_(request.path);
     ListioFileOptions options = options_;
     if (request.shape.plain) options.holes = 0;  // there is no memory between the pieces of such requests
-    if (options.calls == ListioCalls::list) return std::make_unique<ListioQueue>(*session_, name, request, options);
-    return std::make_unique<ListioFile>(*session_, name, request, options);
+    if (options.calls == ListioCalls::list) return std::make_unique<ListioQueue>(*volume_, name, request, options);
+    return std::make_unique<ListioFile>(*volume_, name, request, options);
   }
   void remove(const std::string& path) override {
     try {
-      session_->client.unlink(names_(path));
+      volume_->client.unlink(names_(path));
     } catch (const IoError& error) {
       if (error.details().error_number != ENOENT) throw;
     }
   }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
     const std::string prefix = names_(path);
-    return std::make_unique<ListioDirectory>(session_->client, prefix.ends_with('.') ? prefix : prefix + '/');
+    return std::make_unique<ListioDirectory>(volume_->client, prefix.ends_with('.') ? prefix : prefix + '/');
   }
   std::uint32_t largest_depth() const override { return strider::largest_depth; }
   std::uint64_t largest_transfer() const override { return std::uint64_t{1} << 32; }
@@ -81,9 +81,9 @@ class Listio final : public Interface {
   }
 
  private:
-  SessionOptions session_options_;
+  VolumeClientOptions client_options_;
   ListioFileOptions options_;
-  Session* session_ = nullptr;
+  VolumeClient* volume_ = nullptr;
   VolumeNames names_;
 };
 

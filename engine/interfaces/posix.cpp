@@ -5,10 +5,10 @@
 #include <mutex>
 #include <optional>
 
+#include "interfaces/contiguous_runs.hpp"
 #include "interfaces/interface.hpp"
 #include "interfaces/posix_directory.hpp"
 #include "interfaces/posix_io.hpp"
-#include "interfaces/runs.hpp"
 #include "interfaces/sieve.hpp"
 #include "interfaces/threaded_file.hpp"
 
@@ -68,7 +68,7 @@ class PosixMover {
   Method method_;
   std::mutex& sieving_;
   std::optional<Sieve> sieve_;
-  Runs runs_;
+  ContiguousRuns runs_;
 };
 
 class PosixFile final : public File {

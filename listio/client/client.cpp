@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <map>
 
-#include "listio/client/check.hpp"
-#include "listio/client/engine.hpp"
+#include "listio/client/driver.hpp"
+#include "listio/client/volume_check.hpp"
 #include "listio/protocol/parse.hpp"
 
 namespace strider::listio {
@@ -45,29 +45,29 @@ Striping striping_of(const LayoutWords& layout, std::uint32_t servers, const std
 
 class Client::Impl {
  public:
-  Impl(Volume volume, const ClientOptions& options) : engine(std::move(volume), options) {}
+  Impl(Volume volume, const ClientOptions& options) : driver(std::move(volume), options) {}
   ~Impl() { engine_ends(); }
 
   /// One request to the manager.
   template <typename Body>
   Body ask(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
-    const auto operation = engine.prepare(what, path);
-    engine.add(*operation, server, std::move(request));
-    engine.run(*operation);
+    const auto operation = driver.prepare(what, path);
+    driver.add(*operation, server, std::move(request));
+    driver.run(*operation);
     return body_of<Body>(operation->calls.front());
   }
   void tell(const char* what, const std::string& path, Request request, std::uint32_t server = 0) {
-    const auto operation = engine.prepare(what, path);
-    engine.add(*operation, server, std::move(request));
-    engine.run(*operation);
+    const auto operation = driver.prepare(what, path);
+    driver.add(*operation, server, std::move(request));
+    driver.run(*operation);
   }
   /// One request to each of the first `servers` servers, at the same time.
   template <typename Make>
   std::unique_ptr<Operation> tell_all(const char* what, const std::string& path, std::uint32_t servers,
                                       const Make& make) {
-    auto operation = engine.prepare(what, path);
-    for (std::uint32_t server = 0; server < servers; ++server) engine.add(*operation, server, make(server));
-    engine.run(*operation);
+    auto operation = driver.prepare(what, path);
+    for (std::uint32_t server = 0; server < servers; ++server) driver.add(*operation, server, make(server));
+    driver.run(*operation);
     return operation;
   }
 
@@ -91,7 +91,7 @@ class Client::Impl {
 
   void remove_data(const char* what, const std::string& path, const Orphan& orphan) {
     if (orphan.file == 0) return;
-    tell_all(what, path, std::min(orphan.layout.servers, engine.servers()),
+    tell_all(what, path, std::min(orphan.layout.servers, driver.servers()),
              [&](std::uint32_t) { return RemoveDataRequest{orphan.file}; });
   }
 
@@ -102,14 +102,14 @@ class Client::Impl {
     std::vector<ByteRun> runs;
   };
   Ticket start(Direction direction, const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
-    Transfer transfer{engine.prepare(direction, file, memory, runs), direction, file, {}};
+    Transfer transfer{driver.prepare(direction, file, memory, runs), direction, file, {}};
     if (direction == Direction::read) transfer.runs.assign(runs.begin(), runs.end());
-    engine.start(*transfer.operation);
+    driver.start(*transfer.operation);
     transfers.emplace(next_ticket, std::move(transfer));
     return next_ticket++;
   }
   std::uint64_t finish(Transfer& transfer) {
-    engine.finish(*transfer.operation);
+    driver.finish(*transfer.operation);
     std::uint64_t bytes = 0;
     bool beyond_end = false;
     for (const Call& call : transfer.operation->calls) {
@@ -132,14 +132,14 @@ class Client::Impl {
     return found->second;
   }
 
-  Engine engine;
+  Driver driver;
   std::map<Ticket, Transfer> transfers;
   Ticket next_ticket = 1;
 
  private:
   /// Ends what is under way before its memory goes.
   void engine_ends() {
-    for (auto& [ticket, transfer] : transfers) engine.abandon(*transfer.operation);
+    for (auto& [ticket, transfer] : transfers) driver.abandon(*transfer.operation);
   }
 };
 
@@ -148,7 +148,7 @@ Client::Client(Volume volume, const ClientOptions& options)
 Client::~Client() = default;
 
 File Client::open(const std::string& path, Creation creation, std::uint32_t mode, const Spreading& spreading) {
-  const Volume& volume = impl_->engine.volume();
+  const Volume& volume = impl_->driver.volume();
   const auto all = static_cast<std::uint32_t>(volume.servers.size());
   LayoutWords layout;
   layout.servers = spreading.servers == 0 ? all : spreading.servers;
@@ -171,7 +171,7 @@ Client::Ticket Client::start_read_list(const File& file, std::span<const iovec> 
   return impl_->start(Direction::read, file, memory, runs);
 }
 
-bool Client::is_done(Ticket ticket) { return impl_->engine.poll(*impl_->find(ticket).operation); }
+bool Client::is_done(Ticket ticket) { return impl_->driver.poll(*impl_->find(ticket).operation); }
 
 std::uint64_t Client::wait(Ticket ticket) {
   Impl::Transfer& transfer = impl_->find(ticket);
@@ -180,7 +180,7 @@ std::uint64_t Client::wait(Ticket ticket) {
     impl_->transfers.erase(ticket);
     return bytes;
   } catch (...) {
-    impl_->engine.abandon(*transfer.operation);
+    impl_->driver.abandon(*transfer.operation);
     impl_->transfers.erase(ticket);
     throw;
   }
@@ -224,7 +224,7 @@ FileStat Client::stat(const std::string& path) {
   const auto entry = impl_->ask<Entry>("stat", path, StatRequest{checked(path)});
   FileStat stat{entry.kind, entry.mode, 0, entry.modified_ns, entry.file, entry.layout};
   if (entry.kind == EntryKind::directory) return stat;
-  const Impl::Sizes sizes = impl_->sizes({path, entry.file, striping_of(entry.layout, impl_->engine.servers(), path)});
+  const Impl::Sizes sizes = impl_->sizes({path, entry.file, striping_of(entry.layout, impl_->driver.servers(), path)});
   stat.bytes = sizes.bytes;
   stat.modified_ns = std::max(stat.modified_ns, sizes.modified_ns);
   return stat;
@@ -260,18 +260,18 @@ std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path)
 }
 
 void Client::connect() {
-  for (std::uint32_t server = 0; server < impl_->engine.servers(); ++server) impl_->engine.make_ready(server);
+  for (std::uint32_t server = 0; server < impl_->driver.servers(); ++server) impl_->driver.make_ready(server);
 }
 
 ServerStatus Client::status(std::uint32_t server) {
-  if (server >= impl_->engine.servers())
+  if (server >= impl_->driver.servers())
     throw InputError("server", "there is no server " + std::to_string(server), "servers count from 0");
   return impl_->ask<ServerStatus>("status", "", StatusRequest{}, server);
 }
 
 CheckReport Client::check() {
-  Checker checker(impl_->engine.servers());
-  for (std::uint32_t server = 0; server < impl_->engine.servers(); ++server) {
+  Checker checker(impl_->driver.servers());
+  for (std::uint32_t server = 0; server < impl_->driver.servers(); ++server) {
     std::uint64_t cookie = 0;
     do {
       const auto page = impl_->ask<DataPage>("check", "", ListDataRequest{cookie}, server);
@@ -305,11 +305,11 @@ void Client::remove_orphan(const CheckReport::Data& data) {
   impl_->tell("check", "", RemoveDataRequest{data.file}, data.server);
 }
 
-void Client::invalidate(const Range& range) { impl_->engine.invalidate(range); }
-const MethodCosts& Client::method_costs() { return impl_->engine.method_costs(); }
-void Client::choose(Method method, std::uint64_t threshold_bytes) { impl_->engine.choose(method, threshold_bytes); }
-Calibration Client::calibrate_registration() { return impl_->engine.calibrate_registration(); }
-const Volume& Client::volume() const { return impl_->engine.volume(); }
-ClientCounters Client::counters() const { return impl_->engine.counters(); }
+void Client::invalidate(const Range& range) { impl_->driver.invalidate(range); }
+const MethodCosts& Client::method_costs() { return impl_->driver.method_costs(); }
+void Client::choose(Method method, std::uint64_t threshold_bytes) { impl_->driver.choose(method, threshold_bytes); }
+Calibration Client::calibrate_registration() { return impl_->driver.calibrate_registration(); }
+const Volume& Client::volume() const { return impl_->driver.volume(); }
+ClientCounters Client::counters() const { return impl_->driver.counters(); }
 
 }  // namespace strider::listio

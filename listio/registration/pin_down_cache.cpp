@@ -6,7 +6,7 @@
 
 namespace strider::listio {
 
-PinDownCache::PinDownCache(Domain& domain, std::uint64_t most_bytes, std::unique_ptr<Watch> watch)
+PinDownCache::PinDownCache(Domain& domain, std::uint64_t most_bytes, std::unique_ptr<MappingWatch> watch)
     : domain_(domain), most_bytes_(most_bytes), watch_(std::move(watch)) {}
 
 PinDownCache::~PinDownCache() { flush(); }
@@ -78,7 +78,7 @@ bool PinDownCache::flush() {
 
 void PinDownCache::hear() {
   if (!watch_) return;
-  const Watch::Events events = watch_->take();
+  const MappingWatch::Events events = watch_->take();
   if (events.lost) return invalidate({0, std::numeric_limits<std::uintptr_t>::max()});
   for (std::size_t i = 0; i < events.count; ++i) invalidate(events.ranges[i]);
 }

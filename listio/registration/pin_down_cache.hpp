@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "listio/registration/domain.hpp"
-#include "listio/registration/watch.hpp"
+#include "listio/registration/mapping_watch.hpp"
 
 namespace strider::listio {
 
@@ -26,7 +26,7 @@ class PinDownCache {
   };
 
   /// `watch` may be nothing.
-  PinDownCache(Domain& domain, std::uint64_t most_bytes, std::unique_ptr<Watch> watch);
+  PinDownCache(Domain& domain, std::uint64_t most_bytes, std::unique_ptr<MappingWatch> watch);
   ~PinDownCache();
   PinDownCache(const PinDownCache&) = delete;
   PinDownCache& operator=(const PinDownCache&) = delete;
@@ -63,7 +63,7 @@ class PinDownCache {
 
   Domain& domain_;
   std::uint64_t most_bytes_;
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<MappingWatch> watch_;
   Entries entries_;                   ///< by beginning
   std::list<std::uintptr_t> unused_;  ///< beginnings, least recently used first
   std::vector<Entry> detached_;       ///< in use, but not for anybody else

@@ -63,7 +63,7 @@ Registrar::Registrar(Domain& domain, const RegistrarOptions& options)
     : domain_(domain), options_(options), capabilities_(domain.capabilities()), memory_(options.source) {
   if (options.cache_bytes > 0)
     cache_.emplace(domain, options.cache_bytes,
-                   options.invalidation == Invalidation::watched ? Watch::make() : nullptr);
+                   options.invalidation == Invalidation::watched ? MappingWatch::make() : nullptr);
 }
 
 Registration Registrar::acquire(std::span<const Range> pieces) {

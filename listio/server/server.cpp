@@ -15,10 +15,10 @@
 #include "listio/server/data_store.hpp"
 #include "listio/server/folder.hpp"
 #include "listio/server/names.hpp"
-#include "listio/server/requests.hpp"
+#include "listio/server/serving.hpp"
 #include "listio/server/session.hpp"
 #include "listio/server/window.hpp"
-#include "listio/server/work.hpp"
+#include "listio/server/worker_pool.hpp"
 
 namespace strider::listio {
 namespace {
@@ -75,7 +75,7 @@ class Server::Impl final : TransportEvents {
         domain_(choose_domain()),
         limit_(options.bytes_per_s),
         shelf_{data_.get(), names_.get(), [this] { return status(); }},
-        work_(std::make_unique<Work>(options.threads)) {}
+        work_(std::make_unique<WorkerPool>(options.threads)) {}
   ~Impl() override { work_.reset(); }  // before anything that a job uses
 
   std::string address() const { return transport_->address(); }
@@ -331,7 +331,7 @@ class Server::Impl final : TransportEvents {
   std::vector<Done> done_;
   std::deque<Done> held_;  ///< carried out, due in this order
   std::atomic<bool> stopping_ = false;
-  std::unique_ptr<Work> work_;
+  std::unique_ptr<WorkerPool> work_;
 };
 
 namespace {

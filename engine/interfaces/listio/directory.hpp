@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "interfaces/directory.hpp"
-#include "interfaces/listio/session.hpp"
+#include "interfaces/listio/volume_client.hpp"
 
 namespace strider {
 

@@ -33,9 +33,9 @@ void add_registration(Facts& facts, const listio::Calibration& found) {
 
 }  // namespace
 
-ListioFile::ListioFile(Session& session, const std::string& name, const OpenRequest& request,
+ListioFile::ListioFile(VolumeClient& volume, const std::string& name, const OpenRequest& request,
                        const ListioFileOptions& options)
-    : session_(session), client_(session.client), options_(options), holes_(options.hole, options.holes) {
+    : volume_(volume), client_(volume.client), options_(options), holes_(options.hole, options.holes) {
   // All ranks of a shared file make it at the same time.
   const auto creation = request.creation == Creation::create ? listio::Creation::if_missing : listio::Creation::never;
   file_ = client_.open(name, creation, 0600, options.spreading);
@@ -147,7 +147,7 @@ void ListioFile::finish(const Transfer& transfer) {
 
 Facts ListioFile::facts() const {
   const listio::ClientCounters now = client_.counters();
-  Facts facts{{"transport", session_.transport},
+  Facts facts{{"transport", volume_.transport},
               {"servers", std::to_string(file_.striping.servers())},
               {"strip_bytes", std::to_string(file_.striping.strip_bytes())},
               {"calls", std::to_string(calls_)},
@@ -171,7 +171,7 @@ Facts ListioFile::facts() const {
                                         : client_.method_costs().crossover_bytes(direction_, bytes_ / calls_);
     facts["gathers_from_bytes"] = threshold > 0 ? std::to_string(threshold) : "never";
   }
-  if (now.registrations + now.registration_failures == 0 && !session_.registration) return facts;
+  if (now.registrations + now.registration_failures == 0 && !volume_.registration) return facts;
   add("registrations", &C::registrations);
   add("registration_failures", &C::registration_failures);
   add("registered_pages", &C::registered_pages);
@@ -179,7 +179,7 @@ Facts ListioFile::facts() const {
   add("hole_queries", &C::queries);
   add("cache_hits", &C::cache_hits);
   facts["registration_us"] = decimal(now.register_us - before_.register_us);
-  if (session_.registration) add_registration(facts, *session_.registration);
+  if (volume_.registration) add_registration(facts, *volume_.registration);
   return facts;
 }
 

@@ -7,7 +7,7 @@
 
 #include "interfaces/interface.hpp"
 #include "interfaces/listio/holes.hpp"
-#include "interfaces/listio/session.hpp"
+#include "interfaces/listio/volume_client.hpp"
 
 namespace strider {
 
@@ -28,7 +28,8 @@ struct ListioFileOptions {
 /// A striped file of a volume. Its facts are what the client has done since it was opened.
 class ListioFile final : public File {
  public:
-  ListioFile(Session& session, const std::string& name, const OpenRequest& request, const ListioFileOptions& options);
+  ListioFile(VolumeClient& volume, const std::string& name, const OpenRequest& request,
+             const ListioFileOptions& options);
   void write(const Request& request) override;
   void read(const Request& request) override;
   void sync() override { client_.sync(file_); }
@@ -63,7 +64,7 @@ class ListioFile final : public File {
   auto located(Direction direction, std::span<const Extent> extents, const Call& call) const;
   void require_all(std::uint64_t moved, Direction direction, std::span<const Extent> extents);
 
-  Session& session_;
+  VolumeClient& volume_;
   listio::Client& client_;
   ListioFileOptions options_;
   listio::File file_;
@@ -79,8 +80,9 @@ class ListioFile final : public File {
 /// The same with requests in flight, each handed over as one list.
 class ListioQueue final : public QueuedFile {
  public:
-  ListioQueue(Session& session, const std::string& name, const OpenRequest& request, const ListioFileOptions& options)
-      : file_(session, name, request, options) {}
+  ListioQueue(VolumeClient& volume, const std::string& name, const OpenRequest& request,
+              const ListioFileOptions& options)
+      : file_(volume, name, request, options) {}
   ListioQueue(const ListioQueue&) = delete;
   ListioQueue& operator=(const ListioQueue&) = delete;
   ~ListioQueue() override;

@@ -123,7 +123,7 @@ TEST_F(PinDownCacheTest, BehavesLikeASimpleListOfRegions) {
 class WatchedCacheTest : public PinDownCacheTest {
  protected:
   void SetUp() override {
-    auto watch = Watch::make();
+    auto watch = MappingWatch::make();
     if (!watch) GTEST_SKIP() << "the kernel has no userfaultfd with these events, or forbids it";
     cache_.emplace(*domain_, plenty, std::move(watch));
     use_once(*cache_, memory_.pages(0, 8));
@@ -171,7 +171,8 @@ TEST_F(WatchedCacheTest, NoticesMemoryThatIsGivenBackOrMoved) {
 }
 
 TEST_F(WatchedCacheTest, ForgetsAllWhenMoreHappensThanItCanNote) {
-  for (std::uint64_t i = 0; i < Watch::Events::most + 1; ++i) ::madvise(memory_.at(0), page_bytes(), MADV_DONTNEED);
+  for (std::uint64_t i = 0; i < MappingWatch::Events::most + 1; ++i)
+    ::madvise(memory_.at(0), page_bytes(), MADV_DONTNEED);
   EXPECT_FALSE(knows(memory_.pages(20, 8)));
 }
 

@@ -6,7 +6,7 @@
 
 #include "listio/server/file_calls.hpp"
 #include "listio/server/window.hpp"
-#include "listio/server/work.hpp"
+#include "listio/server/worker_pool.hpp"
 
 namespace strider::listio {
 namespace {
@@ -53,11 +53,11 @@ TEST(FileCallsTest, ACallHasNoMorePiecesThanTheKernelTakes) {
   for (const FileCall& call : plan.calls()) EXPECT_LE(call.pieces.size(), 1024);
 }
 
-TEST(WorkTest, DoesWhatAClientWantsInOrderAndLetsClientsTakeTurns) {
+TEST(WorkerPoolTest, DoesWhatAClientWantsInOrderAndLetsClientsTakeTurns) {
   std::vector<int> done;
   std::promise<void> go, over;
   {
-    Work work(1);
+    WorkerPool work(1);
     work.add(9, [wait = go.get_future().share()] { wait.wait(); });
     for (const int job : {10, 11, 12, 13}) work.add(1, [&done, job] { done.push_back(job); });
     work.add(2, [&done] { done.push_back(20); });
@@ -68,10 +68,10 @@ TEST(WorkTest, DoesWhatAClientWantsInOrderAndLetsClientsTakeTurns) {
   EXPECT_EQ(done, (std::vector{10, 20, 11, 12, 13}));
 }
 
-TEST(WorkTest, DropsWhatHasNotBegun) {
+TEST(WorkerPoolTest, DropsWhatHasNotBegun) {
   std::atomic<int> done = 0;
   std::promise<void> begun, go;
-  Work work(1);
+  WorkerPool work(1);
   work.add(1, [&] {
     begun.set_value();
     go.get_future().wait();

@@ -1,4 +1,4 @@
-#include "listio/registration/watch.hpp"
+#include "listio/registration/mapping_watch.hpp"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -23,7 +23,7 @@ Descriptor open_userfaultfd() {
 
 }  // namespace
 
-std::unique_ptr<Watch> Watch::make() {
+std::unique_ptr<MappingWatch> MappingWatch::make() {
   Descriptor descriptor = open_userfaultfd();
   if (!descriptor) return nullptr;
   uffdio_api api{};
@@ -33,32 +33,32 @@ std::unique_ptr<Watch> Watch::make() {
   if (::ioctl(descriptor.get(), UFFDIO_API, &api) != 0) return nullptr;
   Descriptor stop(::eventfd(0, EFD_CLOEXEC));
   if (!stop) return nullptr;
-  return std::unique_ptr<Watch>(new Watch(std::move(descriptor), std::move(stop)));
+  return std::unique_ptr<MappingWatch>(new MappingWatch(std::move(descriptor), std::move(stop)));
 }
 
-Watch::Watch(Descriptor descriptor, Descriptor stop)
+MappingWatch::MappingWatch(Descriptor descriptor, Descriptor stop)
     : descriptor_(std::move(descriptor)), stop_(std::move(stop)), listener_([this] { listen(); }) {}
 
-Watch::~Watch() {
+MappingWatch::~MappingWatch() {
   const std::uint64_t one = 1;
   while (::write(stop_.get(), &one, sizeof one) < 0) {
   }
   listener_.join();
 }
 
-bool Watch::add(const Range& pages) {
+bool MappingWatch::add(const Range& pages) {
   uffdio_register wanted{};
   wanted.range = {pages.begin, pages.bytes()};
   wanted.mode = UFFDIO_REGISTER_MODE_WP;
   return ::ioctl(descriptor_.get(), UFFDIO_REGISTER, &wanted) == 0;
 }
 
-void Watch::remove(const Range& pages) {
+void MappingWatch::remove(const Range& pages) {
   uffdio_range range{pages.begin, pages.bytes()};
   ::ioctl(descriptor_.get(), UFFDIO_UNREGISTER, &range);  // fails where the memory is gone, and the watch with it
 }
 
-Watch::Events Watch::take() {
+MappingWatch::Events MappingWatch::take() {
   const std::lock_guard lock(mutex_);
   const Events events = events_;
   events_.count = 0;
@@ -66,7 +66,7 @@ Watch::Events Watch::take() {
   return events;
 }
 
-void Watch::listen() {
+void MappingWatch::listen() {
   for (;;) {
     pollfd descriptors[] = {{descriptor_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     ::poll(descriptors, 2, -1);
@@ -75,7 +75,7 @@ void Watch::listen() {
   }
 }
 
-void Watch::read_events() {
+void MappingWatch::read_events() {
   // Whoever unmaps waits until its event is read. It is read under the lock, and so is in the list before that thread
   // can ask. Nothing here allocates or frees: that might unmap watched memory and wait for itself.
   const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-#include "listio/client/engine.hpp"
+#include "listio/client/driver.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -34,7 +34,7 @@ std::vector<Range> as_ranges(std::span<const iovec> memory) {
 
 }  // namespace
 
-Engine::Engine(Volume volume, const ClientOptions& options) : volume_(std::move(volume)), options_(options) {
+Driver::Driver(Volume volume, const ClientOptions& options) : volume_(std::move(volume)), options_(options) {
   transport_ = make_transport(options_.transport.empty() ? volume_.transport : options_.transport, {});
   domain_ = transport_->own_domain();
   if (domain_ == nullptr && options_.registration != "none") {
@@ -54,7 +54,7 @@ Engine::Engine(Volume volume, const ClientOptions& options) : volume_(std::move(
     links_.push_back(std::make_unique<Link>(*transport_, domain_, volume_, number));
 }
 
-Engine::~Engine() {
+Driver::~Driver() {
   // Calls first, whose memory the transport may still use; then what is registered.
   for (const auto& link : links_) link->break_off(ECANCELED, "the client ends");
   links_.clear();
@@ -62,36 +62,36 @@ Engine::~Engine() {
 
 // --- what the transport tells ---
 
-Link* Engine::find(Peer peer) {
+Link* Driver::find(Peer peer) {
   for (const auto& link : links_)
     if (link->peer() == peer) return link.get();
   return nullptr;
 }
 
-void Engine::received(Peer peer, std::span<const std::byte> message) {
+void Driver::received(Peer peer, std::span<const std::byte> message) {
   if (Link* const link = find(peer)) link->received(message);
 }
 
-void Engine::completed(Peer peer, std::uint64_t token) {
+void Driver::completed(Peer peer, std::uint64_t token) {
   if (token >= first_probe) ++probes_done_;
   else if (Link* const link = find(peer)) link->completed(token);
 }
 
-void Engine::closed(Peer peer, const std::string& reason) {
+void Driver::closed(Peer peer, const std::string& reason) {
   if (Link* const link = find(peer)) link->closed(reason);
 }
 
-void Engine::turn(milliseconds patience) {
+void Driver::turn(milliseconds patience) {
   transport_->progress(*this, patience);
   for (const auto& link : links_) link->drive();
 }
 
-void Engine::refuse(const Link& link, int error, const std::string& why) {
+void Driver::refuse(const Link& link, int error, const std::string& why) {
   throw IoError({"connect", link.name(), 0, 0, error}, link.name() + ": " + why,
                 "see that the server runs (strider listio status) and that the volume file is its own");
 }
 
-void Engine::ensure_up(std::uint32_t server) {
+void Driver::ensure_up(std::uint32_t server) {
   Link& link = *links_.at(server);
   if (link.is_up()) return;
   const Deadline deadline = in(options_.connect_patience);
@@ -107,14 +107,14 @@ void Engine::ensure_up(std::uint32_t server) {
   }
 }
 
-void Engine::make_ready(std::uint32_t server) {
+void Driver::make_ready(std::uint32_t server) {
   ensure_up(server);
   links_[server]->pack_memory();
 }
 
 // --- operations ---
 
-std::unique_ptr<Operation> Engine::prepare(const char* what, const std::string& file) const {
+std::unique_ptr<Operation> Driver::prepare(const char* what, const std::string& file) const {
   auto operation = std::make_unique<Operation>();
   operation->what = what;
   operation->file = file;
@@ -123,14 +123,14 @@ std::unique_ptr<Operation> Engine::prepare(const char* what, const std::string& 
   return operation;
 }
 
-void Engine::add(Operation& operation, std::uint32_t server, Request request) {
+void Driver::add(Operation& operation, std::uint32_t server, Request request) {
   ensure_up(server);
   Call& call = operation.calls.emplace_back();
   call.server = server;
   call.request = std::move(request);
 }
 
-std::unique_ptr<Operation> Engine::prepare(Direction direction, const File& file, std::span<const iovec> memory,
+std::unique_ptr<Operation> Driver::prepare(Direction direction, const File& file, std::span<const iovec> memory,
                                            std::span<const ByteRun> runs) {
   const std::vector<Extent> pieces = match(as_runs(memory), runs);
   auto operation = prepare(direction == Direction::write ? "write_list" : "read_list", file.path);
@@ -142,7 +142,7 @@ std::unique_ptr<Operation> Engine::prepare(Direction direction, const File& file
   return operation;
 }
 
-void Engine::add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
+void Driver::add_transfers(Operation& operation, Direction direction, const File& file, std::uint32_t server,
                            std::span<const Extent> pieces) {
   ensure_up(server);
   const Welcome& welcome = links_[server]->welcome();
@@ -163,7 +163,7 @@ void Engine::add_transfers(Operation& operation, Direction direction, const File
   }
 }
 
-void Engine::choose_method(Operation& operation, Direction direction, std::span<const iovec> memory) {
+void Driver::choose_method(Operation& operation, Direction direction, std::span<const iovec> memory) {
   operation.method = options_.method;
   if (options_.registrar.strategy == Strategy::none && transport_->registering() == Registering::needed)
     operation.method = Method::pack;  // the memory to pack into is registered already
@@ -180,7 +180,7 @@ void Engine::choose_method(Operation& operation, Direction direction, std::span<
 }
 
 /// What registering will take, by the domain's cost model; groups are thought to be one.
-double Engine::registration_us(std::span<const iovec> pieces) const {
+double Driver::registration_us(std::span<const iovec> pieces) const {
   const Strategy strategy = options_.registrar.strategy;
   if (domain_ == nullptr || strategy == Strategy::none || options_.registrar.cache_bytes > 0) return 0;
   const CostModel& model = domain_->model();
@@ -192,7 +192,7 @@ double Engine::registration_us(std::span<const iovec> pieces) const {
 }
 
 /// Registers the caller's memory, if the method needs it to be.
-void Engine::make_ready(Operation& operation, std::span<const iovec> memory) {
+void Driver::make_ready(Operation& operation, std::span<const iovec> memory) {
   if (operation.method != Method::pack && options_.registrar.strategy != Strategy::none) {
     Registration registration = registrar_->acquire(as_ranges(memory));
     if (registration.verdict == Verdict::fault)
@@ -213,7 +213,7 @@ void Engine::make_ready(Operation& operation, std::span<const iovec> memory) {
 }
 
 /// Finds the region of each piece. One that lies in two regions becomes two pieces.
-void Engine::name_regions(Operation& operation) {
+void Driver::name_regions(Operation& operation) {
   std::vector<iovec> pieces;
   pieces.reserve(operation.pieces.size());
   operation.regions.reserve(operation.pieces.size());
@@ -237,7 +237,7 @@ void Engine::name_regions(Operation& operation) {
   operation.pieces = std::move(pieces);
 }
 
-void Engine::start(Operation& operation) {
+void Driver::start(Operation& operation) {
   operation.unfinished = operation.calls.size();
   for (Call& call : operation.calls) {
     call.operation = &operation;
@@ -254,14 +254,14 @@ void Engine::start(Operation& operation) {
   for (const auto& link : links_) link->drive();
 }
 
-bool Engine::is_finished(Operation& operation) {
+bool Driver::is_finished(Operation& operation) {
   if (operation.unfinished > 0 && operation.error)
     for (const auto& link : links_) link->drop_waiting(operation);
   if (operation.unfinished > 0 && has_passed(operation.deadline)) end_late(operation);
   return operation.unfinished == 0;
 }
 
-bool Engine::poll(Operation& operation) {
+bool Driver::poll(Operation& operation) {
   const Deadline now = std::chrono::steady_clock::now();
   if (now - operation.looked_at > std::chrono::seconds(1)) operation.deadline = in(options_.patience);
   operation.looked_at = now;
@@ -269,7 +269,7 @@ bool Engine::poll(Operation& operation) {
   return is_finished(operation);
 }
 
-void Engine::end_late(Operation& operation) {
+void Driver::end_late(Operation& operation) {
   const std::string patience = std::to_string(options_.patience.count()) + " ms";
   for (std::uint32_t server = 0; server < links_.size(); ++server) {
     const auto is_late = [server](const Call& call) {
@@ -280,19 +280,19 @@ void Engine::end_late(Operation& operation) {
   }
 }
 
-void Engine::finish(Operation& operation) {
+void Driver::finish(Operation& operation) {
   poll(operation);
   while (!is_finished(operation)) turn(until(operation.deadline));
   operation.lease = {};
   if (operation.error) throw IoError(*operation.error);
 }
 
-void Engine::run(Operation& operation) {
+void Driver::run(Operation& operation) {
   start(operation);
   finish(operation);
 }
 
-void Engine::abandon(Operation& operation) noexcept {
+void Driver::abandon(Operation& operation) noexcept {
   if (operation.unfinished == 0) return;
   operation.fail(ECANCELED, "nobody waits for it", "");
   for (const auto& link : links_) link->drop_waiting(operation);
@@ -305,7 +305,7 @@ void Engine::abandon(Operation& operation) noexcept {
 
 /// Until what was posted outside of calls is done; a connection on which it is not in time is given up, as it still
 /// uses the memory.
-void Engine::wait_for_probes(Link& link) {
+void Driver::wait_for_probes(Link& link) {
   const Deadline deadline = in(options_.connect_patience);
   while (probes_done_ < probes_ && link.peer() && !has_passed(deadline)) turn(until(deadline));
   if (probes_done_ < probes_) link.break_off(ETIMEDOUT, "moving data to find out what it costs took too long");
@@ -313,7 +313,7 @@ void Engine::wait_for_probes(Link& link) {
 }
 
 /// Moves pieces between `memory` and a buffer of the server, and waits until they are there.
-void Engine::move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction,
+void Driver::move_once(Link& link, std::uint32_t buffer, const PackMemory& memory, Direction direction,
                        std::size_t pieces, std::size_t piece_bytes, Method method) {
   RemotePlace place = link.place_of(buffer);
   const auto post = [&](Direction way, std::span<const iovec> parts, const PackMemory& of) {
@@ -353,7 +353,7 @@ void Engine::move_once(Link& link, std::uint32_t buffer, const PackMemory& memor
   }
 }
 
-const MethodCosts& Engine::method_costs() {
+const MethodCosts& Driver::method_costs() {
   if (costs_) return *costs_;
   make_ready(0);
   Link& link = *links_[0];
@@ -387,22 +387,22 @@ const MethodCosts& Engine::method_costs() {
   return *(costs_ = std::make_unique<MethodCosts>(std::move(found)));
 }
 
-void Engine::choose(Method method, std::uint64_t threshold_bytes) {
+void Driver::choose(Method method, std::uint64_t threshold_bytes) {
   options_.method = method;
   options_.threshold_bytes = threshold_bytes;
 }
 
-Calibration Engine::calibrate_registration() {
+Calibration Driver::calibrate_registration() {
   if (domain_ == nullptr)
     throw InputError("registration", "there is no domain to calibrate", "choose uring, mlock or model");
   return domain_->calibrate();
 }
 
-void Engine::invalidate(const Range& range) {
+void Driver::invalidate(const Range& range) {
   if (registrar_) registrar_->invalidate(range);
 }
 
-ClientCounters Engine::counters() const {
+ClientCounters Driver::counters() const {
   ClientCounters all = counted_;
   const TransportCounters& moved = transport_->counters();
   all.operations = moved.puts + moved.gets;

@@ -1,4 +1,4 @@
-#include "listio/server/requests.hpp"
+#include "listio/server/serving.hpp"
 
 #include <cerrno>
 

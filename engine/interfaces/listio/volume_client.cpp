@@ -1,4 +1,4 @@
-#include "interfaces/listio/session.hpp"
+#include "interfaces/listio/volume_client.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ void require_rate(const std::string& file, std::uint64_t found, std::uint64_t wa
                 "a target outside of the volume, or strider listio serve DIR --rate " + std::to_string(wanted));
 }
 
-listio::ClientOptions client_options(const SessionOptions& options) {
+listio::ClientOptions client_options(const VolumeClientOptions& options) {
   listio::ClientOptions client;
   client.transport = options.transport;
   client.registration = options.registration;
@@ -54,16 +54,16 @@ listio::ClientOptions client_options(const SessionOptions& options) {
   return client;
 }
 
-std::unique_ptr<Session> connect_to(const std::string& file, const SessionOptions& options) {
+std::unique_ptr<VolumeClient> connect_to(const std::string& file, const VolumeClientOptions& options) {
   try {
     const listio::Volume volume = listio::read_volume(file);
     require_rate(file, volume.server_bytes_per_s, options.server_bytes_per_s);
-    auto session = std::make_unique<Session>(volume, client_options(options));
-    session->transport = options.transport.empty() ? volume.transport : options.transport;
-    session->client.connect();
+    auto connected = std::make_unique<VolumeClient>(volume, client_options(options));
+    connected->transport = options.transport.empty() ? volume.transport : options.transport;
+    connected->client.connect();
     if (options.costs == RegistrationCosts::fitted && options.strategy != "none")
-      session->registration = session->client.calibrate_registration();
-    return session;
+      connected->registration = connected->client.calibrate_registration();
+    return connected;
   } catch (const InputError& error) {
     throw IoError({"connect", file, 0, 0, 0}, error.what(), error.remedy());
   } catch (const std::system_error& error) {
@@ -75,15 +75,15 @@ std::unique_ptr<Session> connect_to(const std::string& file, const SessionOption
 
 }  // namespace
 
-Session& session_of(const SessionOptions& options, const std::string& directory) {
+VolumeClient& volume_client_of(const VolumeClientOptions& options, const std::string& directory) {
   const std::string file = options.volume.empty() ? find_volume(directory) : options.volume;
   using Key = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t, std::uint32_t,
                          std::uint32_t, std::uint64_t, RegistrationCosts>;
   // Connecting and measuring what the network does take longer than a phase may: once, not for each repetition.
-  static std::map<Key, std::unique_ptr<Session>> sessions;
-  std::unique_ptr<Session>& known =
-      sessions[{file, options.transport, options.registration, options.strategy, options.cache_bytes, options.most_runs,
-                options.patience_ms, options.server_bytes_per_s, options.costs}];
+  static std::map<Key, std::unique_ptr<VolumeClient>> clients;
+  std::unique_ptr<VolumeClient>& known =
+      clients[{file, options.transport, options.registration, options.strategy, options.cache_bytes, options.most_runs,
+               options.patience_ms, options.server_bytes_per_s, options.costs}];
   if (known == nullptr) known = connect_to(file, options);
   return *known;
 }

@@ -13,10 +13,10 @@ namespace strider::listio {
 
 /// What drives a client: the transport, a link to each server, the registration of the caller's memory, and the choice
 /// of the method. Turns lists into operations and operations into calls; the names of files are none of its business.
-class Engine final : TransportEvents {
+class Driver final : TransportEvents {
  public:
-  Engine(Volume volume, const ClientOptions& options);
-  ~Engine() override;
+  Driver(Volume volume, const ClientOptions& options);
+  ~Driver() override;
 
   const Volume& volume() const { return volume_; }
   std::uint32_t servers() const { return static_cast<std::uint32_t>(links_.size()); }

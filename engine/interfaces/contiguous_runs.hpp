@@ -10,7 +10,7 @@
 namespace strider {
 
 /// Takes requests apart into runs: extents that follow each other in the file.
-class Runs {
+class ContiguousRuns {
  public:
   /// Calls `action(pieces of memory, offset in the file)` for each.
   template <typename Action>

@@ -1,12 +1,12 @@
-#include "listio/server/work.hpp"
+#include "listio/server/worker_pool.hpp"
 
 namespace strider::listio {
 
-Work::Work(unsigned threads) {
+WorkerPool::WorkerPool(unsigned threads) {
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
-Work::~Work() {
+WorkerPool::~WorkerPool() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -15,7 +15,7 @@ Work::~Work() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Work::add(std::uint64_t client, Job job) {
+void WorkerPool::add(std::uint64_t client, Job job) {
   {
     const std::lock_guard lock(mutex_);
     Queue& queue = queues_[client];
@@ -27,7 +27,7 @@ void Work::add(std::uint64_t client, Job job) {
   ready_.notify_one();
 }
 
-bool Work::drop(std::uint64_t client) {
+bool WorkerPool::drop(std::uint64_t client) {
   const std::lock_guard lock(mutex_);
   const auto found = queues_.find(client);
   if (found == queues_.end()) return true;
@@ -35,7 +35,7 @@ bool Work::drop(std::uint64_t client) {
   return !found->second.running;
 }
 
-void Work::run() {
+void WorkerPool::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     ready_.wait(lock, [this] { return stopping_ || !turns_.empty(); });

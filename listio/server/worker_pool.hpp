@@ -13,15 +13,15 @@ namespace strider::listio {
 
 /// Threads that do what clients ask for. What one client asks for is done in order, one at a time; clients take turns,
 /// so that one with much to do does not hold up the others.
-class Work {
+class WorkerPool {
  public:
   using Job = std::function<void()>;
 
-  explicit Work(unsigned threads);
+  explicit WorkerPool(unsigned threads);
   /// Waits for jobs that have begun; the others are forgotten.
-  ~Work();
-  Work(const Work&) = delete;
-  Work& operator=(const Work&) = delete;
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
 
   void add(std::uint64_t client, Job job);
   /// Forgets what a client still waits for. Whether nothing of it is being done at the moment.

@@ -11,7 +11,7 @@ namespace strider {
 enum class RegistrationCosts { fitted, assumed };
 
 /// What makes a client of a volume another one.
-struct SessionOptions {
+struct VolumeClientOptions {
   std::string volume;        ///< file; empty: the first that is found from a directory upwards
   std::string transport;     ///< empty: the volume's
   std::string registration;  ///< domain
@@ -24,8 +24,8 @@ struct SessionOptions {
 };
 
 /// The process's client of a volume, and what was found out when it connected.
-struct Session {
-  Session(const listio::Volume& volume, const listio::ClientOptions& options) : client(volume, options) {}
+struct VolumeClient {
+  VolumeClient(const listio::Volume& volume, const listio::ClientOptions& options) : client(volume, options) {}
 
   listio::Client client;
   std::string transport;
@@ -34,7 +34,7 @@ struct Session {
 
 /// Connected, and the same for all cases with the same options, until the process ends. IoError where the volume's file
 /// is not found or wrong, a server cannot be reached, or this machine does not do what the options ask for.
-Session& session_of(const SessionOptions& options, const std::string& directory);
+VolumeClient& volume_client_of(const VolumeClientOptions& options, const std::string& directory);
 
 /// Paths below the folder of a run, as names in the volume, which has no such folder: `folder`/a/b is "folder.a/b". So
 /// there is nothing but what a case makes itself, and removes.

@@ -17,7 +17,7 @@ namespace strider::listio {
 ///
 /// Ranges are registered for write protection and nothing is ever protected: so there are events, but no faults that
 /// would have to be served.
-class Watch {
+class MappingWatch {
  public:
   /// What `take` returned: memory that is no longer what it was.
   struct Events {
@@ -28,10 +28,10 @@ class Watch {
   };
 
   /// Nothing where the kernel has no userfaultfd with these events, or forbids it.
-  static std::unique_ptr<Watch> make();
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  static std::unique_ptr<MappingWatch> make();
+  ~MappingWatch();
+  MappingWatch(const MappingWatch&) = delete;
+  MappingWatch& operator=(const MappingWatch&) = delete;
 
   /// Whether `pages` are watched from now on; false for memory that cannot be, such as that of most files.
   bool add(const Range& pages);
@@ -40,7 +40,7 @@ class Watch {
   Events take();
 
  private:
-  Watch(Descriptor descriptor, Descriptor stop);
+  MappingWatch(Descriptor descriptor, Descriptor stop);
   void listen();
   void read_events();
 

@@ -1,4 +1,4 @@
-#include "listio/client/check.hpp"
+#include "listio/client/volume_check.hpp"
 
 #include "foundation/error.hpp"
 
