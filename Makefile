@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build pages manual screenshots clang-tidy mutants promises faults constraints fuzz-suites softroce clean
+.PHONY: help test lint format build pages graph manual screenshots clang-tidy mutants promises faults constraints fuzz-suites softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -28,6 +28,11 @@ manual:
 ## make pages        write what the manual takes from Strider itself into docs/reference, docs/patterns and docs/interfaces
 pages:
 	@STRIDER_ENGINE=$$(tools/setup.sh run) && export STRIDER_ENGINE && .strider/venv/bin/python tools/pages.py
+
+## make graph        draw which folder of the sources uses which, in docs/reference/folders.md
+graph:
+	@tools/setup.sh run >/dev/null
+	@.strider/venv/bin/python tools/graph.py --write
 
 ## make screenshots  make the manual's pictures of the web page anew, by the browser tests
 screenshots:
