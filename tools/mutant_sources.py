@@ -117,6 +117,11 @@ class Mutant:
         """Whether it is planted in Python."""
         return self.file.endswith(".py")
 
+    @property
+    def key(self) -> str:
+        """File and change, which stay the same when mutants are added in front of it."""
+        return f"{self.file}: {self.change()}"
+
     def change(self) -> str:
         """The change in one line."""
         return f"`{' '.join(self.before.split())}` → `{' '.join(self.after.split())}`"

@@ -5,13 +5,17 @@ import re
 import signal
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from mutant_sources import DESCRIPTIONS, Mutant
 
-UNIT_LIMIT_S, PYTEST_LIMIT_S = 300, 900
+UNIT_LIMIT_S, PYTEST_LIMIT_S = 120, 900
 """How long tests may take before they count as endless: many times what they take."""
+UNITS = ("tests/foundation", "tests/engine", "tests/listio")
 PYTHON_PATH = ("tools", "tests/python", "tests/system", "tests/browser")
 SUITE = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+)", re.MULTILINE)
 SERVICE = ("tests/listio/client", "tests/listio/server", "tests/listio/protocol", "tests/listio/fuzz")
@@ -21,25 +25,74 @@ NO_TESTS = re.compile(
 )
 
 
-class Tests:
-    """The tests of every folder: those beside it first, then those that wider.toml names."""
+@dataclass(frozen=True)
+class Kill:
+    """How a mutant was noticed.
 
-    def __init__(self, root: Path, build: Path) -> None:
+    Attributes:
+        stage: What to run to see it again: one test where it has a name.
+        end: How the test ended.
+    """
+
+    stage: str
+    end: str
+
+    def __str__(self) -> str:
+        return f"{self.stage}: {self.end}"
+
+
+class Tests:
+    """The tests of a mutant: the one that noticed it last time, those beside it, those that wider.toml names.
+
+    Args:
+        root: The source tree.
+        build: Where the programs with the faults are.
+        faultless: A copy of the tree as `_python_copy` makes it, in which no fault is planted.
+        known: What noticed a mutant last time, by `Mutant.key`.
+    """
+
+    def __init__(self, root: Path, build: Path, faultless: Path, known: Mapping[str, str]) -> None:
         self._root = root
         self._build = build
+        self._faultless = faultless
+        self._known = known
         text = (root / DESCRIPTIONS / "wider.toml").read_text(encoding="utf-8")
         self._wider: dict[str, list[str]] = tomllib.loads(text)
+        self._sound: dict[str, Future[Kill | None]] = {}
+        self._lock = Lock()
 
-    def run(self, mutant: Mutant, slot: Path, environment: dict[str, str]) -> str:
-        """Runs the tests of a mutant until one fails; says which, or nothing if all passed."""
+    def run(self, mutant: Mutant, slot: Path, environment: dict[str, str]) -> Kill | None:
+        """Runs the tests of a mutant until one fails; None if all passed.
+
+        Raises:
+            RuntimeError: A test that failed with the mutant fails without it as well.
+        """
         for stage in self.stages(mutant):
-            killer = self._run(stage, slot, os.environ | environment)
-            if killer:
-                return killer
-        return ""
+            kill = self._run(stage, slot, os.environ | environment)
+            if kill:
+                self._expect_sound(kill.stage)
+                return kill
+        return None
+
+    def _expect_sound(self, stage: str) -> None:
+        """Runs a stage without a fault, once for all mutants that it kills."""
+        with self._lock:
+            asked = stage in self._sound
+            answer = self._sound.setdefault(stage, Future())
+        if not asked:
+            try:
+                answer.set_result(self._run(stage, self._faultless, dict(os.environ)))
+            except BaseException as error:
+                answer.set_exception(error)
+                raise
+        if failed := answer.result():
+            raise RuntimeError(f"fails without a fault as well: {failed}")
 
     def stages(self, mutant: Mutant) -> Iterator[str]:
-        """What is run one after the other: a folder or file of units, or arguments of pytest."""
+        """What to run: units of C++ (a folder, perhaps with a test there), or arguments of pytest."""
+        known = self._known.get(mutant.key, "")
+        if (self._root / re.split(r"[ :]", known)[0]).exists() and known:
+            yield known
         yield from mutant.tests
         folder = Path(mutant.file).parent
         beside = Path("tests/python", *folder.parts[2:]) if mutant.python else Path("tests") / folder
@@ -51,8 +104,8 @@ class Tests:
             if mutant.file.startswith(prefix):
                 yield from stages
 
-    def _run(self, stage: str, slot: Path, environment: dict[str, str]) -> str:
-        units = stage.startswith(("tests/foundation", "tests/engine", "tests/listio"))
+    def _run(self, stage: str, slot: Path, environment: dict[str, str]) -> Kill | None:
+        units = stage.startswith(UNITS)
         limit_s = UNIT_LIMIT_S if units else PYTEST_LIMIT_S
         if not units:
             environment = environment | {
@@ -73,7 +126,7 @@ class Tests:
             try:
                 output, _ = process.communicate(timeout=limit_s)
             except subprocess.TimeoutExpired:
-                return f"{stage}: no end in {limit_s} s"
+                return Kill(stage, f"no end in {limit_s} s")
             finally:
                 _end_group(process.pid)
         return verdict(stage, process.returncode, output)
@@ -93,11 +146,13 @@ class Tests:
 
 
 def unit_tests(root: Path, build: Path, stage: str) -> list[str]:
-    """The command that runs the tests of C++ that a folder or file has."""
-    path = root / stage
-    files = [path] if path.is_file() else sorted(path.rglob("*.cpp"))
-    suites = sorted({name for file in files for name in SUITE.findall(file.read_text(encoding="utf-8"))})
-    filters = ":".join(f"{name}.*:*/{name}.*:{name}/*" for name in suites)
+    """The command that runs the tests of C++ that a folder or file has, or one of them."""
+    stage, _, filters = stage.partition(" ")
+    if not filters:
+        path = root / stage
+        files = [path] if path.is_file() else sorted(path.rglob("*.cpp"))
+        suites = sorted({name for file in files for name in SUITE.findall(file.read_text(encoding="utf-8"))})
+        filters = ":".join(f"{name}.*:*/{name}.*:{name}/*" for name in suites)
     program = "engine/strider-tests"
     if stage.startswith("tests/foundation"):
         program = "foundation/strider-foundation-tests"
@@ -115,8 +170,8 @@ def _end_group(process: int) -> None:
         return
 
 
-def verdict(stage: str, code: int, output: str) -> str:
-    """How a stage noticed the mutant; empty if it did not.
+def verdict(stage: str, code: int, output: str) -> Kill | None:
+    """How a stage noticed the mutant; None if it did not.
 
     Raises:
         RuntimeError: There was nothing to run.
@@ -124,6 +179,9 @@ def verdict(stage: str, code: int, output: str) -> str:
     if NO_TESTS.search(output):
         raise RuntimeError(f"{stage}: ran no tests:\n{output[-2000:]}")
     if code == 0:
-        return ""
+        return None
     failed = FAILURE.search(output)
-    return failed.group(1) if failed else f"{stage}: exit code {code}"
+    if not failed:
+        return Kill(stage, f"exit code {code}")
+    name = failed.group(1).rstrip(",")
+    return Kill(f"{stage.split()[0]} {name}" if stage.startswith(UNITS) else name.split("[")[0], "failed")

@@ -6,9 +6,10 @@
     tools/mutants.py --propose engine/plan   new ones, to be put into a list
 
 C++ is built once, in build/mutants; STRIDER_MUTANT=17 makes the programs there have fault 17. Python gets
-each fault in a copy of its own. A fault is killed if one of its tests fails, or does not end. The result is
-also in build/mutants/report.json. Exit code 1: a fault survived that is not explained; 2: a description
-does not fit.
+each fault in a copy of its own. A fault is killed if one of its tests fails, or does not end, and passes
+without the fault. The test that killed it is kept in tests/mutants/killers.json, to be run first next time.
+The result is also in build/mutants/report.json. Exit code 1: a fault survived that is not explained; 2: a
+description does not fit.
 """
 
 import argparse
@@ -21,15 +22,17 @@ import sys
 import sysconfig
 import time
 import venv
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 
 import mutant_proposals
 from mutant_sources import (
     CHOOSER,
+    DESCRIPTIONS,
     HEADER,
     MisfitError,
     Mutant,
@@ -38,11 +41,12 @@ from mutant_sources import (
     plant_python,
     read_mutants,
 )
-from mutant_tests import Tests
+from mutant_tests import Kill, Tests
 from shadow_build import ShadowBuild
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build/mutants"
+KILLERS = ROOT / DESCRIPTIONS / "killers.json"
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ class Result:
         file: Where it was planted.
         line: There.
         change: What was changed.
-        killer: The test that noticed it, or how its tests ended; empty if it survived.
+        killer: The test that noticed it; empty if it survived.
+        end: How that test ended.
         explained: Why it may survive.
         elapsed_s: How long its tests took.
     """
@@ -64,12 +69,43 @@ class Result:
     line: int
     change: str
     killer: str
+    end: str
     explained: str
     elapsed_s: float
 
     def __str__(self) -> str:
-        end = f" [{self.killer}]" if self.killer else f" ({self.explained})" if self.explained else ""
+        end = (
+            f" [{self.killer}: {self.end}]"
+            if self.killer
+            else f" ({self.explained})"
+            if self.explained
+            else ""
+        )
         return f"{self.number:4} {self.elapsed_s:5.1f} s  {self.file}:{self.line}: {self.change}{end}"
+
+
+class Killers:
+    """What killed each mutant last time, in tests/mutants/killers.json.
+
+    Written after each mutant, so that a pass can be cut short.
+
+    Args:
+        keys: All mutants of today, by `Mutant.key`; others are left out.
+    """
+
+    def __init__(self, keys: Collection[str]) -> None:
+        found = json.loads(KILLERS.read_text(encoding="utf-8")) if KILLERS.is_file() else {}
+        self.known: dict[str, str] = {key: killer for key, killer in found.items() if key in keys}
+        self._lock = Lock()
+
+    def keep(self, mutant: Mutant, kill: Kill) -> None:
+        """Writes what has killed a mutant."""
+        with self._lock:
+            if self.known.get(mutant.key) == kill.stage:
+                return
+            self.known[mutant.key] = kill.stage
+            text = json.dumps(self.known, indent=1, sort_keys=True, ensure_ascii=False)
+            KILLERS.write_text(f"{text}\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -93,8 +129,9 @@ def main() -> int:
     began = time.monotonic()
     build = _build({each.file: planted[each.file] for each in chosen if not each.python}, options)
     print(f"mutants: {len(chosen)} faults; the build took {time.monotonic() - began:.0f} s", flush=True)
-    results = _try_all(chosen, Tests(ROOT, build), options)
-    options.work.mkdir(parents=True, exist_ok=True)
+    faultless = _python_copy(options.work.resolve() / "python-faultless")
+    killers = Killers({each.key for each in mutants})
+    results = _try_all(chosen, Tests(ROOT, build, faultless, killers.known), killers, options)
     report = json.dumps([asdict(each) for each in results], indent=1, ensure_ascii=False)
     (options.work / "report.json").write_text(report, encoding="utf-8")
     return _tell(results, time.monotonic() - began)
@@ -181,7 +218,9 @@ def _put_if_new(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def _try_all(chosen: Sequence[Mutant], tests: Tests, options: argparse.Namespace) -> list[Result]:
+def _try_all(
+    chosen: Sequence[Mutant], tests: Tests, killers: Killers, options: argparse.Namespace
+) -> list[Result]:
     slots: SimpleQueue[Path] = SimpleQueue()
     for number in range(options.jobs):
         slots.put(_python_copy(options.work.resolve() / f"python-{number}"))
@@ -190,21 +229,24 @@ def _try_all(chosen: Sequence[Mutant], tests: Tests, options: argparse.Namespace
         began = time.monotonic()
         slot = slots.get()
         try:
-            killer = _try(mutant, tests, slot)
+            kill = _try(mutant, tests, slot)
         finally:
             slots.put(slot)
         line, elapsed_s = line_of(mutant, _read(mutant)), time.monotonic() - began
+        if kill:
+            killers.keep(mutant, kill)
+        killer, end = (kill.stage, kill.end) if kill else ("", "")
         result = Result(
-            mutant.number, mutant.file, line, mutant.change(), killer, mutant.explained, elapsed_s
+            mutant.number, mutant.file, line, mutant.change(), killer, end, mutant.explained, elapsed_s
         )
-        print(f"{'killed  ' if killer else 'SURVIVED'} {result}", flush=True)
+        print(f"{'killed  ' if kill else 'SURVIVED'} {result}", flush=True)
         return result
 
     with ThreadPoolExecutor(options.jobs) as pool:
         return list(pool.map(attempt, chosen))
 
 
-def _try(mutant: Mutant, tests: Tests, slot: Path) -> str:
+def _try(mutant: Mutant, tests: Tests, slot: Path) -> Kill | None:
     if not mutant.python:
         return tests.run(mutant, slot, {"STRIDER_MUTANT": str(mutant.number)})
     source = _read(mutant)

@@ -7,6 +7,7 @@ links to it, in which what needs the new objects is archived and linked anew.
 import json
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -67,6 +68,14 @@ class ShadowBuild:
             path.unlink(missing_ok=True)
             path.symlink_to(self._objects / each.target)
         self._link({each.target for each in wanted})
+        self._hold_programs()
+
+    def _hold_programs(self) -> None:
+        """Copies programs that are links: Strider resolves one to find the others beside it."""
+        for link in [path for path in (self.folder / "engine").glob("strider-*") if path.is_symlink()]:
+            program = link.resolve()
+            link.unlink()
+            shutil.copy2(program, link)
 
     def _compilations(self, sources: Mapping[str, Path]) -> list[_Compilation]:
         commands = json.loads((self._ordinary / "compile_commands.json").read_text(encoding="utf-8"))

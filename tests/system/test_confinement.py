@@ -3,16 +3,18 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness import EngineRun, Json, case, plan, read_events, run_engine, strider_command, tree_case
+from harness import EngineRun, Json, case, plan, read_events, run_engine, strider_command, tree_case, wait_for
 from strider.engine import Engine
 from strider.launch.confinement import PROGRAM, support
 
@@ -320,3 +322,33 @@ def test_only_the_errands_on_the_list_are_done(engine: Engine, tmp_path: Path) -
     )
     assert done.stdout.split() == ["refused"] * 4
     assert not made.exists()
+
+
+def test_errands_of_other_users_are_refused_without_an_answer(engine: Engine) -> None:
+    """The right to connect is not enough: the socket may have been opened to all by mistake."""
+    if os.geteuid() != 0:
+        pytest.skip("machine: only root may become another user")
+
+    def answer(user: int, path: Path) -> bytes:
+        with socket.socket(socket.AF_UNIX) as connection:
+            os.seteuid(user)
+            try:
+                connection.connect(str(path))
+            finally:
+                os.seteuid(0)
+            with suppress(ConnectionError):  # closed by the other side
+                connection.send(b"touch")
+                connection.shutdown(socket.SHUT_WR)
+                return connection.recv(100).split(b"\n")[0]
+            return b""
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        path = Path(folder) / "errands"
+        start = [*wrap(engine, Path(folder))[:-1], "--errands", str(path), "--"]
+        with subprocess.Popen([*start, "cat"], stdin=subprocess.PIPE) as confined:
+            wait_for(path.is_socket, "the socket of errands")
+            path.chmod(0o777)
+            answers = [answer(0, path), answer(65534, path)]
+            confined.communicate()
+    assert answers == [b"refused", b""]

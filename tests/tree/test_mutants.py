@@ -1,6 +1,7 @@
 """The mutants fit the sources as they are, and are planted as described."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,10 +61,8 @@ def test_every_folder_has_mutants_and_every_mutant_tests() -> None:
     folders = {
         str(each.relative_to(ROOT)) for each in sources if list(each.glob("*.py")) or list(each.glob("*.cpp"))
     }
-    # Confinement has tests with the real kernel; its mutants are still to be chosen.
-    bare = {each for each in folders if not any(one.file.startswith(f"{each}/") for one in found)}
-    assert bare <= {"engine/confinement"}
-    stages = mutant_tests.Tests(ROOT, ROOT / "build/release")
+    assert {each for each in folders if not any(one.file.startswith(f"{each}/") for one in found)} == set()
+    stages = mutant_tests.Tests(ROOT, ROOT / "build/release", ROOT, {})
     assert [each.file for each in found if not list(stages.stages(each))] == []
 
 
@@ -129,16 +128,44 @@ def test_a_sample_is_the_same_for_the_same_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "output", "killer"),
+    ("stage", "code", "output", "killer", "end"),
     [
-        (0, "[  PASSED  ] 3 tests.", ""),
-        (1, "[  FAILED  ] Suite.Test (0 ms)", "Suite.Test"),
-        (1, "FAILED tests/x.py::test_a[1] - assert 1 == 2", "tests/x.py::test_a[1]"),
-        (-11, "", "tests/x: exit code -11"),
+        (
+            "tests/engine/x",
+            1,
+            "[  FAILED  ] A/Suite.Test/b, where",
+            "tests/engine/x A/Suite.Test/b",
+            "failed",
+        ),
+        ("tests/x", 1, "FAILED tests/x.py::test_a[1] - assert 1 == 2", "tests/x.py::test_a", "failed"),
+        ("tests/x", -11, "", "tests/x", "exit code -11"),
     ],
 )
-def test_a_mutant_is_killed_by_the_test_that_fails(code: int, output: str, killer: str) -> None:
-    assert mutant_tests.verdict("tests/x", code, output) == killer
+def test_a_mutant_is_killed_by_the_test_that_fails(
+    stage: str, code: int, output: str, killer: str, end: str
+) -> None:
+    assert mutant_tests.verdict(stage, code, output) == mutant_tests.Kill(killer, end)
+    assert mutant_tests.verdict(stage, 0, "[  PASSED  ] 3 tests.") is None
+
+
+def test_what_killed_a_mutant_is_run_first_and_without_it(tmp_path: Path) -> None:
+    """A test that fails without the fault as well has shown nothing."""
+    (tmp_path / "venv/bin").mkdir(parents=True)
+    (tmp_path / "venv/bin/python").symlink_to(sys.executable)
+    (tmp_path / "tests/mutants").mkdir(parents=True)
+    (tmp_path / "tests/mutants/wider.toml").write_text('"x.py" = ["test_it.py"]')
+    (tmp_path / "test_it.py").write_text(
+        "import os\ndef test_a(): assert 'FAULT' not in os.environ\ndef test_b(): assert False\n"
+    )
+    here = mutant("a", "b", file="x.py")
+
+    def tests(known: dict[str, str]) -> mutant_tests.Tests:
+        return mutant_tests.Tests(tmp_path, tmp_path, tmp_path, known)
+
+    kill = tests({}).run(here, tmp_path, {"FAULT": "1"})
+    assert kill == mutant_tests.Kill("test_it.py::test_a", "failed")
+    with pytest.raises(RuntimeError, match=r"fails without a fault as well: test_it\.py::test_b"):
+        tests({here.key: "test_it.py::test_b"}).run(here, tmp_path, {"FAULT": "1"})
 
 
 @pytest.mark.parametrize("output", ["no tests ran in 0.01s", "Running 0 tests from 0 test suites."])

@@ -298,6 +298,30 @@ TEST(Pattern, BlamesTheKeyThatDoesNotFit) {
             "count");
 }
 
+TEST(Pattern, AcceptsTheLargestThatFitsAndRefusesTheNext) {
+  const auto random = [](Number count) {
+    return settings_of({{"transfer", Number{8}}, {"size", Number{64}}, {"count", count}, {"replacement", false}});
+  };
+  EXPECT_EQ(key_refused("random", random(4), 2), "nothing");
+  EXPECT_EQ(key_refused("random", random(5), 2), "count");
+
+  // Strides in bytes do not grow with the number of ranks.
+  const auto nested = [](Number stride) {
+    return settings_of({{"transfer", Number{8}}, {"levels", Numbers{3, stride}}});
+  };
+  EXPECT_EQ(key_refused("nested-strided", nested(Number{1} << 61), 2), "nothing");
+
+  // A row of a plane is an extent: rows in y times planes in z.
+  const auto btio = [](Number planes) {
+    return settings_of({{"grid", Numbers{1, Number{1} << 20, planes}},
+                        {"dumps", Number{1}},
+                        {"class", std::string("A")},
+                        {"request", std::string("dump")}});
+  };
+  EXPECT_EQ(key_refused("btio", btio(64), 1), "nothing");
+  EXPECT_EQ(key_refused("btio", btio(65), 1), "grid");
+}
+
 TEST(Pattern, RandomWithReplacementSpreadsOverTheWholeFile) {
   const Settings settings = settings_of({{"transfer", Number{1000}},
                                          {"size", Number{10'000'000}},
