@@ -42,7 +42,7 @@ screenshots:
 ## make clang-tidy   look for bugs in the engine and the list-I/O service (slow)
 clang-tidy:
 	@tools/setup.sh test >/dev/null
-	@.strider/venv/bin/run-clang-tidy.py -clang-tidy-binary $(CURDIR)/.strider/venv/bin/clang-tidy -quiet -extra-arg=-Wno-unknown-warning-option -p build/release '/(foundation|engine|listio)/.*\.cpp$$'
+	@tools/clang_tidy.sh
 
 ## make faults       run every way of every interface on storage that damages, fails and delays; write docs/reference/faults.md (slow)
 faults:

@@ -1,6 +1,7 @@
 #include "foundation/clock.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <string>
 
@@ -50,7 +51,7 @@ void Timer::recalibrate() {
   const Reading current = read_both();
   const double ratio =
       static_cast<double>(current.ns - origin_.ns) / static_cast<double>(current.ticks - origin_.ticks);
-  ns_per_tick_q32_ = static_cast<std::uint64_t>(ratio * 4294967296.0 + 0.5);
+  ns_per_tick_q32_ = static_cast<std::uint64_t>(std::llround(ratio * 4294967296.0));
 }
 
 double Timer::cost_ns() const {

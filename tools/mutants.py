@@ -41,7 +41,7 @@ from mutant_sources import (
     plant_python,
     read_mutants,
 )
-from mutant_tests import Kill, Tests
+from mutant_tests import UNITS, Kill, Tests
 from shadow_build import ShadowBuild
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -121,7 +121,9 @@ def main() -> int:
     except MisfitError as error:
         print(f"mutants: {error}\nmutants: put the present text into the description, or remove the entry")
         return 2
-    chosen = choose(mutants, options.only, options.sample, options.seed)
+    killers = Killers({each.key for each in mutants})
+    among = [each for each in mutants if not options.units or killers.known.get(each.key, "").startswith(UNITS)]
+    chosen = choose(among, options.only, options.sample, options.seed)
     if options.list:
         for mutant in chosen:
             print(f"{mutant.number:4} {mutant.file}:{line_of(mutant, _read(mutant))}: {mutant.change()}")
@@ -130,7 +132,6 @@ def main() -> int:
     build = _build({each.file: planted[each.file] for each in chosen if not each.python}, options)
     print(f"mutants: {len(chosen)} faults; the build took {time.monotonic() - began:.0f} s", flush=True)
     faultless = _python_copy(options.work.resolve() / "python-faultless")
-    killers = Killers({each.key for each in mutants})
     results = _try_all(chosen, Tests(ROOT, build, faultless, killers.known), killers, options)
     report = json.dumps([asdict(each) for each in results], indent=1, ensure_ascii=False)
     (options.work / "report.json").write_text(report, encoding="utf-8")
@@ -142,6 +143,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sample", type=int, help="try so many, chosen by the seed")
+    parser.add_argument("--units", action="store_true", help="try those that a test of C++ killed last time")
     parser.add_argument("--seed", type=int, default=1, help="what a sample or proposals are chosen by")
     parser.add_argument("--only", default="", help="try those of a folder or file, or these numbers")
     parser.add_argument("--list", action="store_true", help="list them, and try nothing")

@@ -26,6 +26,10 @@ engine_tests() {
 
 step lint tools/lint.sh check
 step engine engine_tests
+step clang-tidy tools/clang_tidy.sh quick
+step sanitizers .strider/venv/bin/python tools/sanitizers.py
+# Some of those that a test of C++ kills within seconds; make mutants tries all.
+step mutants .strider/venv/bin/python tools/mutants.py --units --sample 20
 # Two at a time, and the tests of a file one after the other, since they share servers and runs. Most are real processes on
 # real clocks, which whatever else the machine does can disturb: one that fails is run once more, and named at the end.
 step python .strider/venv/bin/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/system/calibration \

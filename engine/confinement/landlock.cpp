@@ -67,7 +67,7 @@ LandlockSupport landlock_support() {
   return support;
 }
 
-WriteRules::WriteRules(int abi) : abi_(abi), handled_(governed(abi)) {
+WriteRules::WriteRules(int abi) : handled_(governed(abi)) {
   const RulesetAttributes attributes{handled_, 0, abi >= 6 ? scope_abstract_sockets | scope_signals : 0};
   ruleset_ = Descriptor(static_cast<int>(::syscall(create_ruleset_number, &attributes, attribute_bytes(abi), 0)));
   if (!ruleset_) throw_errno("landlock_create_ruleset", "");

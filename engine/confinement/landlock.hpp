@@ -34,7 +34,6 @@ class WriteRules {
   void enforce();
 
  private:
-  int abi_;
   unsigned long long handled_;
   Descriptor ruleset_;
 };

@@ -28,12 +28,14 @@ constexpr int cannot_run = 126;  ///< as a shell says it
     work.before_command();
   } catch (const IoError& error) {
     std::cerr << "strider-confine: " << error.details().call << ' ' << error.details().file << ": " << error.what()
-              << std::endl;
+              << '\n'
+              << std::flush;
     ::_exit(cannot_run);
   }
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvp(work.command[0], work.command);
-  std::cerr << "strider-confine: " << work.command[0] << ": " << std::generic_category().message(errno) << std::endl;
+  std::cerr << "strider-confine: " << work.command[0] << ": " << std::generic_category().message(errno) << '\n'
+            << std::flush;
   ::_exit(cannot_run);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "interfaces/completions.hpp"
@@ -152,7 +153,7 @@ glfs_fd_t* open_file(glfs_t* volume, const std::string& inside, const OpenReques
 class GfapiQueue final : public QueuedFile {
  public:
   GfapiQueue(GfapiCalls calls, glfs_fd_t* file, std::string path, std::uint32_t depth)
-      : file_(calls, reinterpret_cast<Directory::Handle>(file), path, LibraryMethod::multiple),
+      : file_(std::move(calls), reinterpret_cast<Directory::Handle>(file), path, LibraryMethod::multiple),
         handle_(file),
         path_(std::move(path)),
         completions_(depth),

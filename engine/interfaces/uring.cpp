@@ -315,11 +315,10 @@ class UringFile final : public QueuedFile {
     --in_flight_;
     Slot& slot = slots_[name.slot];
     Part& part = slot.parts[name.part];
-    if (result == -EINTR || result == -EAGAIN) {
-      unmoved_.push_back(name);
-    } else if (result <= 0) {
+    const bool repeat = result == -EINTR || result == -EAGAIN;
+    if (result <= 0 && !repeat) {
       if (!failure_) failure_ = failure_of(slot, part, result);
-    } else if (!advance(slot, part, static_cast<std::size_t>(result))) {
+    } else if (repeat || !advance(slot, part, static_cast<std::size_t>(result))) {
       unmoved_.push_back(name);
     } else if (--slot.unfinished == 0) {
       finished_.push_back(name.slot);

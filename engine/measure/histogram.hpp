@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace strider {
@@ -59,7 +60,7 @@ class Histogram {
 /// The value below which the share `quantile` of the counts lies (midpoint of its bucket); 0 without counts.
 inline double quantile_of(const std::array<std::uint64_t, Histogram::size>& counts, std::uint64_t total,
                           double quantile) {
-  const auto wanted = static_cast<std::uint64_t>(quantile * static_cast<double>(total) + 0.5);
+  const auto wanted = static_cast<std::uint64_t>(std::llround(quantile * static_cast<double>(total)));
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     seen += counts[i];

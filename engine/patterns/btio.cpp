@@ -9,12 +9,12 @@
 namespace strider {
 namespace {
 
-constexpr std::uint64_t point_bytes = 5 * 8;
+constexpr std::uint64_t point_bytes = 40;
 constexpr std::uint64_t ghosts = 2;  ///< points around a cell in memory, on each side
 
 /// The q whose square is `ranks`, or 0.
 std::uint64_t root_of(std::uint64_t ranks) {
-  const auto q = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(ranks)) + 0.5);
+  const auto q = static_cast<std::uint64_t>(std::llround(std::sqrt(static_cast<double>(ranks))));
   return q * q == ranks ? q : 0;
 }
 

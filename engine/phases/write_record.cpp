@@ -10,7 +10,7 @@ bool tiles(const Case& test) {
   if (!test.pattern->tiles) return false;
   const auto ending = split_choices(test.pattern->tiles_unless);
   return std::none_of(ending.begin(), ending.end(),
-                      [&](std::string_view name) { return test.pattern_settings.has(std::string(name)); });
+                      [&](std::string_view name) { return test.pattern_settings.has(name); });
 }
 
 }  // namespace

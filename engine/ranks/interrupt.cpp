@@ -7,7 +7,7 @@ namespace strider {
 namespace {
 
 // The one mutable global: a signal handler can reach nothing else.
-volatile sig_atomic_t interrupt_seen = 0;
+volatile sig_atomic_t interrupt_seen = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void note_interrupt(int) { interrupt_seen = 1; }
 

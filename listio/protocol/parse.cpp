@@ -65,7 +65,7 @@ Fault take(ByteReader& in, SyncRequest& request, const ProtocolLimits&) { return
 Fault take(ByteReader& in, DataStatRequest& request, const ProtocolLimits&) { return take(in, request.file); }
 Fault take(ByteReader& in, RemoveDataRequest& request, const ProtocolLimits&) { return take(in, request.file); }
 Fault take(ByteReader& in, TruncateRequest& request, const ProtocolLimits&) {
-  const Fault fault = take(in, request.file);
+  Fault fault = take(in, request.file);
   request.bytes = in.number<std::uint64_t>();
   if (request.bytes > most_file_bytes) return "a size that no file has";
   return fault;

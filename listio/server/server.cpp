@@ -336,7 +336,7 @@ class Server::Impl final : TransportEvents {
 
 namespace {
 
-const ServerOptions& checked(const ServerOptions& options) {
+ServerOptions checked(const ServerOptions& options) {
   check(options);
   return options;
 }

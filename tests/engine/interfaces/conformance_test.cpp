@@ -300,7 +300,7 @@ TEST_P(EveryInterface, SaysHowLongAFileIs) {
   EXPECT_LE(size(), capabilities.format == FileFormat::own ? 16 * block : written);
   const std::uint64_t on_disk = std::filesystem::file_size(folder_.file("file"));
   std::filesystem::resize_file(folder_.file("file"), on_disk + 100);
-  EXPECT_EQ(size(), capabilities.format == FileFormat::own ? 16 * block : written + 100);
+  EXPECT_EQ(size(), (capabilities.format == FileFormat::own ? 16 * block : written) + 100);
   std::filesystem::resize_file(folder_.file("file"), on_disk - 300);
   try {
     EXPECT_LT(size(), written);
