@@ -122,7 +122,9 @@ def main() -> int:
         print(f"mutants: {error}\nmutants: put the present text into the description, or remove the entry")
         return 2
     killers = Killers({each.key for each in mutants})
-    among = [each for each in mutants if not options.units or killers.known.get(each.key, "").startswith(UNITS)]
+    among = [
+        each for each in mutants if not options.units or killers.known.get(each.key, "").startswith(UNITS)
+    ]
     chosen = choose(among, options.only, options.sample, options.seed)
     if options.list:
         for mutant in chosen:
