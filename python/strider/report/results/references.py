@@ -1,0 +1,166 @@
+"""Figures that others have published for the workloads of a suite, to stand beside what was measured.
+
+They are in `suites/references/SUITE.toml` (docs/formats.md, section 5).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from strider.errors import StriderError
+from strider.statistics import OperationSummary
+from strider.store.case import Case
+from strider.suite.ready_made import folder
+from strider.units import parse_bytes
+
+Key = int | str | bool
+Figure = float | list[float]
+
+
+#: In the place of an operation: all of a case together.
+_ALL = "all"
+
+
+class Table(BaseModel):
+    """Figures of some cases.
+
+    Attributes:
+        match: Keys that are the same for all rows, with their values.
+        keys: The keys in the first columns of a row; sizes as typed in a suite.
+        figures: The operations in the other columns: rates in MB/s, one or one for each run.
+        quantity: What the figures are: rates, or the requests of a client, for which `figures` is `["all"]`:
+            those of all operations of a case together.
+        rows: The rows.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    match: dict[str, Key] = {}
+    keys: list[str] = []
+    figures: list[str]
+    quantity: Literal["rate", "requests"] = "rate"
+    rows: list[list[Any]]
+
+    @model_validator(mode="after")
+    def _check_rows(self) -> Table:
+        width = len(self.keys) + len(self.figures)
+        wrong = next((row for row in self.rows if len(row) != width), None)
+        if wrong is not None:
+            raise ValueError(f"a row has {len(wrong)} columns and not {width}: {wrong}")
+        return self
+
+    def find(self, case: Case, operation: str) -> float | None:
+        """The figure of an operation of a case, the mean of the runs."""
+        if operation not in self.figures or not _all_equal(case, self.match):
+            return None
+        column = len(self.keys) + self.figures.index(operation)
+        rows = (row for row in self.rows if _all_equal(case, dict(zip(self.keys, row, strict=False))))
+        found = next(rows, None)
+        if found is None:
+            return None
+        figure: Figure = found[column]
+        return fmean(figure) if isinstance(figure, list) else figure
+
+
+class Reference(BaseModel):
+    """Published figures for a suite.
+
+    Attributes:
+        suite: Name of the suite.
+        machine: Where they were measured, in a few words.
+        year: When they were published.
+        about: The machine, and what differs from the suite.
+        source: Where they are published.
+        table: The figures.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    suite: str
+    machine: str
+    year: int
+    about: str
+    source: str
+    table: list[Table]
+
+    def figure_mb_s(self, case: Case, operation: str) -> float | None:
+        """The rate of an operation of a case in MB/s; None where none was published."""
+        return self._find(case, operation, "rate")
+
+    def requests(self, case: Case) -> int | None:
+        """The requests of one client in all operations of a case; None where no number was published."""
+        found = self._find(case, _ALL, "requests")
+        return None if found is None else round(found)
+
+    def _find(self, case: Case, operation: str, quantity: str) -> float | None:
+        found = (table.find(case, operation) for table in self.table if table.quantity == quantity)
+        return next((figure for figure in found if figure is not None), None)
+
+    def knows(self, summaries: Sequence[OperationSummary]) -> bool:
+        """Whether there is a rate for any of some summaries."""
+        return any(self.figure_mb_s(s.case, s.operation) is not None for s in summaries)
+
+    @property
+    def remark(self) -> str:
+        """Where the figures come from, in a sentence."""
+        rates = any(table.quantity == "rate" for table in self.table)
+        unit = ", in MB/s of 1 000 000 bytes," if rates else ""
+        return f"The published figures{unit} are from {self.source}: {self.about}."
+
+
+def reference_of(suite: str) -> Reference | None:
+    """The published figures for a suite; None where there are none.
+
+    Raises:
+        StriderError: Their file is damaged.
+    """
+    ready_made = folder()
+    file = ready_made / "references" / f"{suite}.toml" if ready_made else None
+    return read(file) if file and file.is_file() else None
+
+
+def read(file: Path) -> Reference:
+    """Reads a file of published figures.
+
+    Raises:
+        StriderError: It cannot be read, or is not of this form.
+    """
+    try:
+        return Reference.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StriderError(f"{file}: {place}: {first['msg']}") from error
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise StriderError(f"{file}: {error}") from error
+
+
+def _all_equal(case: Case, wanted: dict[str, Key]) -> bool:
+    return all(_value(case, key) == _plain(value) for key, value in wanted.items())
+
+
+def _plain(value: Key) -> Key:
+    """A value as the plan has it: sizes as bytes."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_bytes(value)
+    except ValueError:
+        return value
+
+
+def _value(case: Case, key: str) -> object:
+    """A case's value of a key as in a suite; None where it has no such key."""
+    named = {"name": case.name, "interface": case.interface_name, "pattern": case.shape_name}
+    interface, dot, option = key.partition(".")
+    if dot:
+        return case.interface.get(option) if case.interface_name == interface else None
+    if key == "transfer":
+        return case.transfer_bytes
+    return named.get(key, case.common_parameters().get(key, case.pattern.get(key)))
