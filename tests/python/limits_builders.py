@@ -9,8 +9,8 @@ from typing import Any
 
 from strider.limits import Analysis
 from strider.statistics import summarize
+from strider.store.case import Case
 from strider.store.model import (
-    Case,
     Ceiling,
     CeilingReport,
     CounterGroup,

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from strider.store.model import Case, Sample
+from strider.store.case import Case
+from strider.store.model import Sample
 
 Better = Literal["higher", "lower"]
 

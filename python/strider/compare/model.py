@@ -9,7 +9,7 @@ from typing import Literal
 
 from strider.compare.metrics import Metric
 from strider.statistics import Distribution
-from strider.store.model import Case
+from strider.store.case import Case
 
 Verdict = Literal["faster", "slower", "no difference shown", "not comparable"]
 VERDICTS: tuple[Verdict, ...] = ("slower", "faster", "no difference shown", "not comparable")

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from strider.compare.work import parameters
+from strider.compare.work import options
 from strider.errors import StriderError
-from strider.report.facets import Facets, format_value, joined
-from strider.store.model import Case, Run
+from strider.report.facets import Facets, format_option, joined
+from strider.store.case import Case
+from strider.store.model import Run
 from strider.units import parse_bytes
 
 
@@ -66,7 +67,7 @@ def values_of(run: Run, by: By) -> list[Value]:
 
 
 def _keys(run: Run) -> list[str]:
-    return list(dict.fromkeys(key for case in run.cases.values() for key in parameters(case)))
+    return list(dict.fromkeys(key for case in run.cases.values() for key in options(case)))
 
 
 def _all_values(run: Run, key: str) -> list[Value]:
@@ -78,16 +79,12 @@ def _all_values(run: Run, key: str) -> list[Value]:
     by_label: defaultdict[str, list[Case]] = defaultdict(list)
     raw: dict[str, object] = {}
     for case in cases:
-        own = parameters(case)
-        if key in own:
-            label = series[case.number] if key == "interface" else _text(key, own[key])
+        own = options(case).get(key)
+        if own is not None:
+            label = series[case.number] if key == "interface" else format_option(own) or "none"
             by_label[label].append(case)
-            raw[label] = own[key]
+            raw[label] = own.value
     return [Value(label, raw[label], own_cases) for label, own_cases in by_label.items()]
-
-
-def _text(key: str, value: object) -> str:
-    return format_value(key.rpartition(".")[2], value) or "none"
 
 
 def _wanted(text: str, key: str, found: Sequence[Value]) -> Value:

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from strider.report.facets import format_value
-from strider.store.model import Case
+from strider.report.facets import format_option
+from strider.store.case import Case, Option
 
 #: Parameters that say how often and when something is measured, not what.
 _NOT_WORK = frozenset({"warmup", "settle", "verify"})
@@ -57,16 +57,16 @@ class Match:
         return found
 
 
-def parameters(case: Case) -> dict[str, object]:
-    """All parameters of a case by the keys of a suite; an interface's own are `posix.direct` and the like."""
+def options(case: Case) -> dict[str, Option]:
+    """All options of a case by the keys of a suite; an interface's own are `posix.direct` and the like."""
     kind = "tree" if case.is_metadata else "pattern"
     name = case.interface_name
     return {
-        "interface": name,
-        **{f"{name}.{key}": value for key, value in case.interface.items() if key != "name"},
-        kind: case.shape_name,
-        **{key: value for key, value in case.shape.items() if key != "name"},
-        **case.common_parameters(),
+        "interface": Option("common", "interface", name),
+        **{f"{name}.{key}": one for key, one in case.interface_options().items()},
+        kind: Option("common", kind, case.shape_name),
+        **case.shape_options(),
+        **case.common_options(),
     }
 
 
@@ -80,9 +80,9 @@ def items(cases: Sequence[Case], without: Callable[[str], bool] = lambda _: Fals
     found = []
     for case in cases:
         kept = {
-            key: value
-            for key, value in parameters(case).items()
-            if key not in _NOT_WORK and value not in _ABSENT and not without(key)
+            key: one.value
+            for key, one in options(case).items()
+            if key not in _NOT_WORK and one.value not in _ABSENT and not without(key)
         }
         for position, operation in enumerate(case.operations):
             if operation not in case.operations[:position]:
@@ -133,21 +133,20 @@ def _similar(lonely: Match, by_kind: Mapping[tuple[object, ...], list[Item]]) ->
     if len(keys) > _MOST_DIFFERENCES:
         return lonely
     candidates.remove(nearest)
-    return Match(item, nearest, difference_text(keys, item.work, nearest.work))
+    return Match(item, nearest, difference_text(keys, item, nearest))
 
 
 def _differing(base: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
     return [key for key in dict.fromkeys([*base, *other]) if base.get(key) != other.get(key)]
 
 
-def difference_text(keys: Sequence[str], base: Mapping[str, object], other: Mapping[str, object]) -> str:
+def difference_text(keys: Sequence[str], base: Item, other: Item) -> str:
     """What differs, in words: `block 64 MiB and 128 MiB, order forward and random`."""
-    return ", ".join(f"{key} {value_text(key, base)} and {value_text(key, other)}" for key in keys)
+    return ", ".join(f"{key} {_value_text(key, base)} and {_value_text(key, other)}" for key in keys)
 
 
-def value_text(key: str, work: Mapping[str, object]) -> str:
-    """A value of some work for reading."""
-    value = work.get(key)
+def _value_text(key: str, item: Item) -> str:
+    value = item.work.get(key)
     if isinstance(value, list) and value and isinstance(value[0], str):
         return ", ".join(map(str, value))
-    return "off" if value is None else format_value(key.rpartition(".")[2], value)
+    return "off" if value is None else format_option(options(item.case)[key])

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from strider import __version__
-from strider.engine import Json, to_json
+from strider.engine import Description, Json, to_json
 from strider.errors import ExitCode, StriderError
 from strider.text_file import write_whole
 
@@ -67,7 +67,9 @@ def new_run_id(suite: str, now: datetime) -> str:
     return f"{now.astimezone(UTC):%Y-%m-%d-%H%M%S}-{suite}-{suffix}"
 
 
-def create(runs: Path, run: str, plan_json: str, suite_text: str, info: dict[str, Json]) -> RunDirectory:
+def create(
+    runs: Path, run: str, plan_json: str, suite_text: str, description: Description, info: dict[str, Json]
+) -> RunDirectory:
     """Makes a run directory with its plan, its suite and what is known before the start.
 
     Args:
@@ -75,6 +77,7 @@ def create(runs: Path, run: str, plan_json: str, suite_text: str, info: dict[str
         run: The run's id.
         plan_json: The plan.
         suite_text: The suite file as typed.
+        description: What the engine says of the parameters of the plan.
         info: What `run.json` says besides format, version, run and Strider's version.
 
     Raises:
@@ -85,6 +88,8 @@ def create(runs: Path, run: str, plan_json: str, suite_text: str, info: dict[str
         directory.path.mkdir(parents=True)
         directory.plan.write_text(plan_json, encoding="utf-8")
         (directory.path / "suite.toml").write_text(suite_text, encoding="utf-8")
+        described = f"{description.model_dump_json()}\n"
+        (directory.path / "description.json").write_text(described, encoding="utf-8")
         head = {"format": "strider-run", "version": 1, "run": run, "strider": __version__}
         directory.info.write_text(to_json({**head, **info}), encoding="utf-8")
     except OSError as error:

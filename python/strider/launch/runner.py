@@ -155,7 +155,8 @@ def execute(
         _own_folder(target, run, bounds, remount) as own,
     ):
         try:
-            directory = rundir.create(store, run, plan.to_json(), checked.suite.document.text, info)
+            text = checked.suite.document.text
+            directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
             for observer in observed:
                 observer.move(directory.path)
             state = RunState(planned_phases(checked), watching.ceilings)

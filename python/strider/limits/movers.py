@@ -11,7 +11,8 @@ from statistics import geometric_mean, median
 
 from strider.statistics import MINIMUM_FOR_RATIO, CounterSummary, OperationSummary, unpaired_ratio
 from strider.statistics.counters import summarize_counters
-from strider.store.model import Case, NodeCounters, Sample
+from strider.store.case import Case
+from strider.store.model import NodeCounters, Sample
 
 #: From this ratio on a difference is told, or from its inverse down.
 LEAST_RATIO = 1.5

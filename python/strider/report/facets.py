@@ -20,29 +20,10 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from strider.report.defaults import OF_OPERATION, PLACES, is_default, is_needless
-from strider.store.model import Case, Parameters
+from strider.report.defaults import OF_OPERATION, is_default, is_needless, is_place
+from strider.store.case import Case, Option
 from strider.units import format_bytes, format_seconds
 
-_BYTES = frozenset(
-    {
-        "transfer",
-        "block",
-        "size",
-        "align",
-        "element",
-        "piece",
-        "file_gap",
-        "memory_gap",
-        "stride",
-        "file_size",
-        "strip",
-        "server_rate",
-        "threshold",
-        "cache_bytes",
-    }
-)
-_SECONDS = frozenset({"deadline", "settle", "think"})
 #: Values that say nothing without the name of their parameter.
 _BARE = frozenset({"none", "auto", "default", "on", "off", "all", "any"})
 #: Words around the values of the parameters that every case has.
@@ -57,6 +38,8 @@ _PHRASES = {
     "arrival_rate": "{}/s",
     "rate_limit": "at most {}",
 }
+#: Options that limit how much is done in a second; 0 is no limit.
+_PER_SECOND = frozenset({"rate_limit"})
 _WRITES = frozenset({"write", "rewrite", "read-modify-write"})
 
 
@@ -115,16 +98,21 @@ def joined(data: Facets, metadata: Facets) -> Facets:
     )
 
 
-def format_value(name: str, value: object) -> str:
-    """A parameter's value for reading, with its unit where the name tells it."""
+def format_option(option: Option) -> str:
+    """An option's value for reading, with the unit of its kind."""
+    return _in_unit(option) + ("/s" if option.name in _PER_SECOND else "")
+
+
+def _in_unit(option: Option) -> str:
+    value = option.value
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int) and name in _BYTES:
+    if isinstance(value, int) and option.kind == "bytes":
         return format_bytes(value)
-    if isinstance(value, int | float) and name in _SECONDS:
+    if isinstance(value, int | float) and option.kind == "seconds":
         # What was set is said as it was set, not rounded.
         return f"{value:g} s" if value >= 0.1 else format_seconds(value)
-    if name == "sharing" and isinstance(value, int):
+    if isinstance(value, int) and option.kind == "sharing":
         return f"{value} files"
     if isinstance(value, dict):
         return " ".join(f"{key}={_plain(inner)}" for key, inner in value.items())
@@ -142,9 +130,12 @@ def _by(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hashable
     return dict(groups)
 
 
-def _interface(case: Case) -> Parameters:
+Options = dict[str, Option]
+
+
+def _interface(case: Case) -> Options:
     """The options of the interface that have an effect."""
-    return {name: value for name, value in case.interface.items() if not is_needless(case, name)}
+    return {name: one for name, one in case.interface_options().items() if not is_needless(case, name)}
 
 
 def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[int, str]:
@@ -171,12 +162,13 @@ def _common_interface(cases: Sequence[Case]) -> str:
 
 def _chosen_of_interface(cases: Sequence[Case]) -> frozenset[str]:
     """Options of an interface that all cases have alike, and that say how it works rather than where."""
-    return _chosen(cases, _interface) - PLACES
+    places = {name for case in cases for name, one in _interface(case).items() if is_place(one)}
+    return _chosen(cases, _interface) - places
 
 
-def _interface_without(of_names: dict[str, frozenset[str]]) -> Callable[[Case], Parameters]:
+def _interface_without(of_names: dict[str, frozenset[str]]) -> Callable[[Case], Options]:
     return lambda case: {
-        name: value for name, value in _interface(case).items() if name not in of_names[case.interface_name]
+        name: one for name, one in _interface(case).items() if name not in of_names[case.interface_name]
     }
 
 
@@ -198,7 +190,7 @@ def _options_of_names(cases: Sequence[Case], of_names: dict[str, frozenset[str]]
         found = []
         for interface, case in reversed(firsts.items()):
             options = _interface(case)
-            parts = [_part(option, options[option]) for option in options if option in of_names[interface]]
+            parts = [_part(one) for name_of, one in options.items() if name_of in of_names[interface]]
             told = " ".join(part for part in parts if part)
             if told:
                 found.append(told if len(firsts) == 1 else f"{interface} {told}")
@@ -206,25 +198,16 @@ def _options_of_names(cases: Sequence[Case], of_names: dict[str, frozenset[str]]
     return words
 
 
-def _common(case: Case) -> Parameters:
+def _common(case: Case) -> Options:
     """What every case has, without clients and without what matters to none of its operations."""
     return {
-        name: _rate_limit(case, value) if name == "rate_limit" else value
-        for name, value in case.common_parameters().items()
+        name: one
+        for name, one in case.common_options().items()
         if name != "clients" and OF_OPERATION.get(name, case.operations[0]) in case.operations
     }
 
 
-def _rate_limit(case: Case, value: object) -> object:
-    """A limit in its unit: bytes of data, or operations of metadata."""
-    if not isinstance(value, int):
-        return value
-    if value == 0:
-        return ""  # none
-    return f"{value}/s" if case.is_metadata else f"{format_bytes(value)}/s"
-
-
-def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Parameters]:
+def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Options]:
     """Parameters of a pattern or tree, without `transfer` and sizes that follow from it and the clients.
 
     A block that grows with the transfer size or shrinks with the number of clients is no facet of its own: it
@@ -237,32 +220,32 @@ def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case]
             value = case.shape.get(name)
             if isinstance(value, bool) or not isinstance(value, int | list | None):
                 return False
-            others = json.dumps(_common(case), sort_keys=True)
+            others = json.dumps({name: one.value for name, one in _common(case).items()}, sort_keys=True)
             seen[case.transfer_bytes, case.clients, others].add(repr(value))
         return all(len(values) == 1 for values in seen.values())
 
     names = {name for case in cases for name in case.shape}
-    hidden = {"name", "transfer"} | {name for name in names if follows(name)}
-    return lambda case: {name: value for name, value in case.shape.items() if name not in hidden}
+    hidden = {"transfer"} | {name for name in names if follows(name)}
+    return lambda case: {name: one for name, one in case.shape_options().items() if name not in hidden}
 
 
-def _chosen(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> frozenset[str]:
+def _chosen(cases: Sequence[Case], parameters: Callable[[Case], Options]) -> frozenset[str]:
     """Names of the parameters that have one value in all cases, which is not their default."""
     own = [(case, parameters(case)) for case in cases]
-    names = dict.fromkeys(name for _, values in own for name in values if name != "name")
+    names = dict.fromkeys(name for _, values in own for name in values)
     having = {name: [one for one in own if name in one[1]] for name in names}
     return frozenset(
         name
         for name, found in having.items()
         if (len(found) == len(own) or name in OF_OPERATION)
-        and all(values[name] == found[0][1][name] for _, values in found)
-        and not any(is_default(case, name, found[0][1][name]) for case, _ in found)
+        and all(values[name].value == found[0][1][name].value for _, values in found)
+        and not any(is_default(case, values[name]) for case, values in found)
     )
 
 
 def _varying_parts(
     cases: Sequence[Case],
-    parameters: Callable[[Case], Parameters],
+    parameters: Callable[[Case], Options],
     further: frozenset[str] = frozenset(),
 ) -> dict[int, list[str]]:
     """By case number, words for those parameters that differ between the cases, and for some further ones."""
@@ -270,34 +253,36 @@ def _varying_parts(
     values = {case.number: parameters(case) for case in cases}
     names = [name for name in dict.fromkeys(n for own in values.values() for n in own) if name in told]
     return {
-        number: [part for name in names if (part := _part(name, own.get(name)))]
+        number: [part for name in names if name in own and (part := _part(own[name]))]
         for number, own in values.items()
     }
 
 
-def _varying(cases: Sequence[Case], parameters: Callable[[Case], Parameters]) -> frozenset[str]:
+def _varying(cases: Sequence[Case], parameters: Callable[[Case], Options]) -> frozenset[str]:
     """Names of the parameters in which cases differ.
 
     What only an operation needs, or some other option, makes cases without it no different.
     """
     values = [parameters(case) for case in cases]
-    names = {name for own in values for name in own} - {"name"}
+    names = {name for own in values for name in own}
 
     def differ(name: str) -> bool:
         needed = name in OF_OPERATION or any(is_needless(case, name) for case in cases)
         having = [own for own in values if name in own] if needed else values
-        return len({json.dumps(own.get(name), sort_keys=True) for own in having}) > 1
+        found = [own[name].value if name in own else None for own in having]
+        return len({json.dumps(value, sort_keys=True) for value in found}) > 1
 
     return frozenset(filter(differ, names))
 
 
-def _part(name: str, value: object) -> str:
-    """Words for a parameter's value in a label; none for what is off, empty or left to its default."""
-    if value is None or value is False or value in ("", {}, []):
+def _part(option: Option) -> str:
+    """Words for an option in a label; none for what is off, empty or left to its default."""
+    name, value = option.name, option.value
+    if value is None or value is False or value in ("", {}, []) or (name in _PER_SECOND and value == 0):
         return ""
     if value is True:
         return name
-    text = format_value(name, value)
+    text = format_option(option)
     if isinstance(value, dict):
         return text
     if name in _PHRASES:
@@ -307,23 +292,19 @@ def _part(name: str, value: object) -> str:
 
 def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str, str]]:
     """What all cases share: what a reader asks for first, then every option that is no default."""
-    asked: dict[str, Callable[[Case], object]] = {
+    asked: dict[str, Callable[[Case], str]] = {
         "interface": lambda case: series[case.number],
-        "pattern": lambda case: case.pattern.get("name"),
-        "tree": lambda case: case.tree.get("name"),
-        "transfer": lambda case: case.transfer_bytes,
-        "block": lambda case: case.pattern.get("block"),
-        "clients": lambda case: case.clients,
-        "sharing": lambda case: case.sharing,
+        "pattern": lambda case: str(case.pattern.get("name", "")),
+        "tree": lambda case: str(case.tree.get("name", "")),
+        "transfer": lambda case: "" if case.transfer_bytes is None else format_bytes(case.transfer_bytes),
+        "block": lambda case: "" if case.is_metadata else _asked(case.shape_options(), "block"),
+        "clients": lambda case: str(case.clients),
+        "sharing": lambda case: _asked(case.common_options(), "sharing"),
         "order": lambda case: case.order,
         "sync": _sync,
     }
-    found = {name: {json.dumps(get(case)) for case in cases} for name, get in asked.items()}
-    first = [
-        (name, format_value(name, json.loads(next(iter(values)))))
-        for name, values in found.items()
-        if len(values) == 1 and values != {"null"}
-    ]
+    found = {name: {get(case) for case in cases} for name, get in asked.items()}
+    first = [(name, min(values)) for name, values in found.items() if len(values) == 1 and values != {""}]
     # What a single interface has in all its series is said here alone.
     if len(found["interface"]) > 1 and len({case.interface_name for case in cases}) == 1:
         shared = _common_interface(cases)
@@ -331,9 +312,14 @@ def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str,
     return [*first, *_chosen_options(cases, frozenset(asked))]
 
 
-def _sync(case: Case) -> object:
+def _asked(options: Options, name: str) -> str:
+    """The value of an option; empty where a case has none."""
+    return format_option(options[name]) if name in options and options[name].value is not None else ""
+
+
+def _sync(case: Case) -> str:
     """When written data is made persistent: a rate of writing means nothing without it."""
-    return case.common_parameters().get("sync") if _WRITES & set(case.operations) else None
+    return _asked(case.common_options(), "sync") if _WRITES & set(case.operations) else ""
 
 
 def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[str, str]]:
@@ -343,12 +329,12 @@ def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[s
     """
     patterns = _by(cases, lambda case: case.shape_name)
     options = [
-        (name if len(patterns) == 1 else f"{pattern} {name}", name, same[0].shape[name])
+        (name if len(patterns) == 1 else f"{pattern} {name}", one)
         for pattern, same in patterns.items()
-        for name in same[0].shape
-        if name in _chosen(same, lambda case: case.shape) and (name not in said or len(patterns) > 1)
+        for name, one in same[0].shape_options().items()
+        if name in _chosen(same, Case.shape_options) and (name not in said or len(patterns) > 1)
     ]
     shared = _chosen(cases, _common) - said
-    common = {name: value for case in reversed(cases) for name, value in _common(case).items()}
-    options += [(name, name, value) for name, value in common.items() if name in shared]
-    return [(label.replace("_", " "), format_value(name, value)) for label, name, value in options]
+    common = {name: one for case in reversed(cases) for name, one in _common(case).items()}
+    options += [(name, one) for name, one in common.items() if name in shared]
+    return [(label.replace("_", " "), format_option(one)) for label, one in options]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from strider.store.model import Case, ErrorRow, Run
+from strider.store.case import Case
+from strider.store.model import ErrorRow, Run
 
 MOST_SENTENCES = 5
 _ENDING = ("io", "plan")

@@ -16,7 +16,7 @@ from strider.limits import Analysis
 from strider.report import listio, timelines
 from strider.report.charts import Chart
 from strider.report.environment import environment_rows, fact_rows
-from strider.report.facets import Facets, format_value, joined
+from strider.report.facets import Facets, joined
 from strider.report.filters import Filter, filters_of, marks_of
 from strider.report.groups import Group, groups_of
 from strider.report.interface_facts import InterfaceFacts
@@ -40,8 +40,10 @@ from strider.report.wording import (
 )
 from strider.statistics import OperationSummary, compare_digests, summarize
 from strider.store import load_events
-from strider.store.model import Case, ErrorRow, NodeCounters, Run, Timeline
+from strider.store.case import Case
+from strider.store.model import ErrorRow, NodeCounters, Run, Timeline
 from strider.text_file import write_whole
+from strider.units import format_bytes
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -238,7 +240,7 @@ def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
         "interface": facets.series_order,
         "pattern and its conditions": groups[False],
         "tree and its conditions": groups[True],
-        "transfer": [format_value("transfer", size) for size in sizes],
+        "transfer": [format_bytes(size) for size in sizes],
         "clients": [str(count) for count in sorted({case.clients for case in cases})],
         "operation": list(dict.fromkeys(name for case in cases for name in case.operations)),
     }

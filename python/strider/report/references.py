@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from strider.errors import StriderError
 from strider.statistics import OperationSummary
-from strider.store.model import Case
+from strider.store.case import Case
 from strider.suite.ready_made import folder
 from strider.units import parse_bytes
 

@@ -20,7 +20,8 @@ from strider.statistics import (
     trends,
 )
 from strider.statistics.stragglers import LATE, Phase
-from strider.store.model import Case, Run
+from strider.store.case import Case
+from strider.store.model import Run
 
 #: Sentences of each kind; the rest is counted.
 _MAXIMUM = 3

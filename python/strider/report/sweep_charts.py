@@ -20,7 +20,7 @@ from strider.report.interface_facts import InterfaceFacts
 from strider.report.numbers import significant
 from strider.report.wording import plural
 from strider.statistics import OperationSummary
-from strider.store.model import Case
+from strider.store.case import Case
 from strider.units import format_bytes
 
 #: Fewer numbers are told by the charts of the other axis.

@@ -36,7 +36,8 @@ from strider.statistics import (
     summarize,
 )
 from strider.statistics.summary import CallSummary, LatencySummary, LoadSummary, PartSummary
-from strider.store.model import Case, Parameters, Run
+from strider.store.case import Case, Parameters
+from strider.store.model import Run
 from strider.units import MB, MIB, format_bytes
 
 if TYPE_CHECKING:

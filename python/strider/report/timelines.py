@@ -13,7 +13,8 @@ from strider.report.figures import rate_over_time, svg
 from strider.report.figures.rate_over_time import Timeline as Drawn
 from strider.report.wording import plural
 from strider.statistics import OperationSummary
-from strider.store.model import Case, Timeline
+from strider.store.case import Case
+from strider.store.model import Timeline
 from strider.units import MIB, format_bytes
 
 #: Charts of one report: those of the least steady operations.

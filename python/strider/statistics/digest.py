@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from strider.store.model import Case, Run, Sample
+from strider.store.case import Case
+from strider.store.model import Run, Sample
 
 _NO_DATA = frozenset({"warmup", "settle", "deadline"})
 """Parameters that do not change what is written, besides a case's number, name, interface and repetitions.

@@ -8,7 +8,8 @@ from statistics import median
 from typing import Literal
 
 from strider.statistics.ceilings import Ceilings
-from strider.store.model import Case, CounterGroup, NodeCounters, Run, Sample
+from strider.store.case import Case
+from strider.store.model import CounterGroup, NodeCounters, Run, Sample
 
 #: A rate has to be higher than so many times what the device was measured at: one stream is no hard limit.
 BEYOND_DEVICE = 1.1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strider.statistics.summary import OperationSummary
-from strider.store.model import Case
+from strider.store.case import Case
 
 #: What two cases may differ in besides the thinking and still do the same.
 _IRRELEVANT = ("case", "name", "repetitions", "warmup", "settle", "think")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from strider.store.model import Case, Run, Sample
+from strider.store.case import Case
+from strider.store.model import Run, Sample
 from strider.store.tables import query
 
 #: A rank is late that needs this many times as long as the median rank of its phase.

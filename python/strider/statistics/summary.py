@@ -14,8 +14,9 @@ from strider.statistics.counters import CounterSummary, summarize_counters
 from strider.statistics.distribution import Distribution, describe
 from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
 from strider.statistics.histogram import LatencyDistribution, merge
+from strider.store import Case, ErrorRow, NodeCounters, Part, Run, Sample
 from strider.store.events import FILE_CHECK
-from strider.store.model import Arrivals, Case, Deadline, ErrorRow, NodeCounters, Part, RankRates, Run, Sample
+from strider.store.model import Arrivals, Deadline, RankRates
 
 MIB = 1 << 20
 

@@ -1,8 +1,8 @@
 """Run directories: the truth about what was measured, found by name, read back, and asked with SQL."""
 
+from strider.store.case import Case
 from strider.store.load import load, load_events
 from strider.store.model import (
-    Case,
     ClockRow,
     CounterGroup,
     ErrorRow,

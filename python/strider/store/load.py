@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from strider.errors import StriderError
+from strider.store.described import Description, older_description
 from strider.store.events import FILE_CHECK, read_events, read_last_event, require_version
 from strider.store.model import (
     CeilingReport,
@@ -29,6 +30,7 @@ from strider.store.model import (
 
 PLAN_VERSION = 1
 RUN_VERSION = 1
+DESCRIPTION_VERSION = 1
 
 #: What a case has from the engine's check.
 _CHECKED = ("request_bytes", "own_client")
@@ -61,8 +63,11 @@ def load(run_dir: Path) -> Run:
     events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, End))
     checked = {case.case: case for case in info.check.cases or []}
     errors = [event for event in events if isinstance(event, ErrorRow)]
+    known = {"description": load_description(run_dir)}
     cases = [
-        case.model_copy(update={name: getattr(checked.get(case.number), name, None) for name in _CHECKED})
+        case.model_copy(
+            update={name: getattr(checked.get(case.number), name, None) for name in _CHECKED} | known
+        )
         for case in plan.cases
     ]
     return Run(
@@ -108,6 +113,14 @@ def load_info(run_dir: Path) -> RunInfo:
 def load_plan(run_dir: Path) -> Plan:
     """The `plan.json` of a run directory; see `load_info`."""
     return _read_document(run_dir / "plan.json", "strider-plan", PLAN_VERSION, Plan)
+
+
+def load_description(run_dir: Path) -> Description:
+    """The `description.json` of a run directory, else that of the engines whose runs have none."""
+    file = run_dir / "description.json"
+    if not file.exists():
+        return older_description()
+    return _read_document(file, "strider-description", DESCRIPTION_VERSION, Description)
 
 
 def load_end(run_dir: Path) -> End | None:

@@ -14,94 +14,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from strider.store.case import Case
 from strider.store.values import Duration, Name, Real
-from strider.units import format_bytes
 
-Parameters = dict[str, Any]
-
-#: Keys of a plan's case that are not parameters of the workload.
-_CASE_BOOKKEEPING = frozenset({"case", "name", "interface", "pattern", "tree", "operations", "repetitions"})
 
 
 class Record(BaseModel):
     """Base of everything read from a run directory: immutable, tolerant of additions."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-
-
-class Case(BaseModel):
-    """One fully resolved combination of parameters, as the plan has it.
-
-    Attributes:
-        number: The case's number in the plan, from 1.
-        interface: `name` and the interface's parameters.
-        pattern: `name` and the pattern's parameters; empty for a case of metadata.
-        tree: `name` and the tree's parameters; empty for a case of data.
-        sharing: `shared`, `per-rank`, `per-node` or a number of files.
-        request_bytes: Bytes of a request, as the engine's check found.
-        own_client: Whether the interface speaks to the storage itself, by the same check; None in older runs.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
-
-    number: int = Field(alias="case")
-    name: str = ""
-    clients: int
-    interface: Parameters
-    pattern: Parameters = {}
-    tree: Parameters = {}
-    operations: list[str]
-    repetitions: Parameters = {}
-    order: str = "forward"
-    sharing: str | int = "shared"
-    request_bytes: int | None = None
-    own_client: bool | None = None
-
-    @property
-    def interface_name(self) -> str:
-        """Name of the interface, such as `posix`."""
-        return str(self.interface.get("name", ""))
-
-    @property
-    def is_metadata(self) -> bool:
-        """Whether it is a case of metadata, with a tree in the place of a pattern."""
-        return bool(self.tree)
-
-    @property
-    def shape(self) -> Parameters:
-        """The pattern or the tree."""
-        return self.tree or self.pattern
-
-    @property
-    def shape_name(self) -> str:
-        """Name of the access pattern or of the tree, such as `segmented`."""
-        return str(self.shape.get("name", ""))
-
-    @property
-    def transfer_bytes(self) -> int | None:
-        """Bytes of one request: the pattern's `transfer`, else what the engine's check found.
-
-        A request of metadata is an operation on an item and has no size.
-        """
-        if self.is_metadata:
-            return None
-        transfer = self.pattern.get("transfer")
-        return transfer if isinstance(transfer, int) else self.request_bytes
-
-    @property
-    def in_words(self) -> str:
-        """What tables show of it beside the interface: its name if any, `strided, 64 KiB, 2 clients`."""
-        size = "" if self.transfer_bytes is None else format_bytes(self.transfer_bytes)
-        clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
-        return ", ".join(part for part in (self.name, self.shape_name, size, clients) if part)
-
-    def common_parameters(self) -> Parameters:
-        """The parameters that are not the interface's, the pattern's or the tree's (order, sharing, …)."""
-        own = {"clients": self.clients, "order": self.order, "sharing": self.sharing}
-        extra = {
-            key: value for key, value in (self.model_extra or {}).items() if key not in _CASE_BOOKKEEPING
-        }
-        return own | extra
 
 
 class SuiteInfo(Record):

@@ -19,6 +19,7 @@ FILES = {
     "report.html": "text/html; charset=utf-8",
     "suite.toml": "application/toml; charset=utf-8",
     "plan.json": "application/json",
+    "description.json": "application/json",
     "run.json": "application/json",
     "events.jsonl": "application/jsonl",
     "engine.log": "text/plain; charset=utf-8",

@@ -16,8 +16,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.store import RunSummary
+from strider.store.case import Case
 from strider.store.load import load_plan
-from strider.store.model import Case
 from strider.suite import ready_made
 from strider.units import format_bytes
 from strider.web.api import read

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from strider.engine import Description
 from strider.errors import ExitCode, StriderError
 from strider.launch import rundir
 
+FILES = ["description.json", "plan.json", "run.json", "suite.toml"]
 NOW = datetime(2026, 11, 21, 5, 6, 7, 89_000, tzinfo=UTC)
 
 
@@ -35,8 +37,12 @@ def test_the_store_is_the_option_else_the_variable_else_here(monkeypatch: pytest
     assert rundir.store(None) == Path("strider-runs")
 
 
-def test_a_run_directory_begins_with_all_that_is_known_and_is_sealed_at_the_end(tmp_path: Path) -> None:
-    directory = rundir.create(tmp_path / "store", "r1", "{}\n", "# suite\n", {"directory": "/data"})
+def test_a_run_directory_begins_with_all_that_is_known_and_is_sealed_at_the_end(
+    tmp_path: Path, description: Description
+) -> None:
+    directory = rundir.create(
+        tmp_path / "store", "r1", "{}\n", "# suite\n", description, {"directory": "/data"}
+    )
     assert directory.plan.read_text() == "{}\n"
     assert (directory.path / "suite.toml").read_text() == "# suite\n"
     begun = json.loads(directory.info.read_text())
@@ -47,6 +53,8 @@ def test_a_run_directory_begins_with_all_that_is_known_and_is_sealed_at_the_end(
         "/data",
     )
     assert "ended" not in begun
+    described = json.loads((directory.path / "description.json").read_text())
+    assert described == description.model_dump(mode="json")
     rundir.seal(directory, NOW, "complete", 0)
     sealed = json.loads(directory.info.read_text())
     assert sealed == {
@@ -57,20 +65,20 @@ def test_a_run_directory_begins_with_all_that_is_known_and_is_sealed_at_the_end(
         "leftover": None,
         "confinement": None,
     }
-    assert sorted(path.name for path in directory.path.iterdir()) == ["plan.json", "run.json", "suite.toml"]
+    assert sorted(path.name for path in directory.path.iterdir()) == FILES
 
 
-def test_a_store_that_cannot_be_made_comes_with_a_remedy(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_made_comes_with_a_remedy(tmp_path: Path, description: Description) -> None:
     (tmp_path / "store").touch()
     with pytest.raises(StriderError, match="choose another store with --store") as caught:
-        rundir.create(tmp_path / "store", "r1", "", "", {})
+        rundir.create(tmp_path / "store", "r1", "", "", description, {})
     assert caught.value.exit_code == ExitCode.CANNOT_RUN
 
 
 def test_no_draft_is_left_where_the_store_takes_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, description: Description, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    directory = rundir.create(tmp_path / "store", "r1", "{}\n", "", {})
+    directory = rundir.create(tmp_path / "store", "r1", "{}\n", "", description, {})
     begun = directory.info.read_text()
 
     def full(path: Path, target: Path) -> None:
@@ -80,4 +88,4 @@ def test_no_draft_is_left_where_the_store_takes_no_more(
     with pytest.raises(OSError, match="No space"):
         rundir.seal(directory, NOW, "complete", 0)
     assert directory.info.read_text() == begun
-    assert sorted(path.name for path in directory.path.iterdir()) == ["plan.json", "run.json", "suite.toml"]
+    assert sorted(path.name for path in directory.path.iterdir()) == FILES

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from builders import KIB, MIB, CaseSpec, sweep
 from strider.engine import Engine
-from strider.report.defaults import PLACES
 from strider.report.facets import Facets
 from strider.store import Case
+from strider.store.described import Description
 
 Options = dict[str, object]
 
@@ -193,13 +193,60 @@ def test_an_option_without_effect_tells_nothing_apart() -> None:
     assert facets.series_order == ["listio holes 0", "listio holes 10"]
 
 
+def described(description: Description, specs: Sequence[CaseSpec]) -> list[Case]:
+    """Cases of a run whose engine gave a description."""
+    return [case.model_copy(update={"description": description}) for case in cases_of(specs)]
+
+
 def test_no_series_says_what_the_engine_does_by_itself_or_where_it_is(engine: Engine) -> None:
+    known = Description.model_validate(engine.description.model_dump())
+    places = {"port", "config", "directory", "path", "host", "url", "user"}
     for interface in engine.description.interfaces:
         defaults = {one.name: one.default for one in interface.parameters}
-        places = dict.fromkeys(PLACES & defaults.keys(), "elsewhere")
+        elsewhere = {one.name: "elsewhere" for one in interface.parameters if one.kind in places}
         other = "posix" if interface.name == "null" else "null"
-        own = {"name": interface.name, **defaults, **places}
-        facets = facets_of([CaseSpec(interface=own), CaseSpec(interface={"name": other})])
-        assert facets.series_order == [interface.name, other]
-        alone = facets_of([CaseSpec(interface=own)])
+        own = {"name": interface.name, **defaults, **elsewhere}
+        cases = [CaseSpec(interface=own), CaseSpec(interface={"name": other})]
+        assert Facets.of(described(known, cases)).series_order == [interface.name, other]
+        alone = Facets.of(described(known, cases[:1]))
         assert alone.series_order == [interface.name]
+
+
+def test_units_and_defaults_are_those_that_the_engine_of_the_run_described() -> None:
+    parameters = [
+        {"name": "window", "kind": "bytes", "default": MIB},
+        {"name": "lease", "kind": "seconds", "default": 30},
+        {"name": "lanes", "kind": "count", "default": 2},
+    ]
+    known = Description.model_validate({"interfaces": [{"name": "invented", "parameters": parameters}]})
+    cases = [
+        CaseSpec(interface={"name": "invented", "window": window, "lease": lease, "lanes": 2})
+        for window, lease in ((MIB, 30), (4 * MIB, 0.25))
+    ]
+    assert Facets.of(described(known, cases)).series_order == [
+        "invented window 1 MiB lease 30 s",
+        "invented window 4 MiB lease 0.25 s",
+    ]
+    both = [cases[0], CaseSpec()]
+    assert Facets.of(described(known, both)).series_order == ["invented", "posix"]
+
+
+def test_an_option_of_an_interface_is_not_taken_for_one_of_the_case_with_the_same_name() -> None:
+    cephfs = {"name": "cephfs", "cache": True}
+    facets = facets_of([CaseSpec(interface=cephfs, common={"cache": "as-is"}), CaseSpec()])
+    assert "cache" not in dict(facets.constants)
+
+
+def test_a_size_in_an_older_run_has_its_unit() -> None:
+    sieves = [{"name": "posix", "method": "sieve", "sieve_buffer": size} for size in (MIB, 4 * MIB)]
+    assert facets_of([CaseSpec(interface=own) for own in sieves]).series_order == [
+        "posix sieve_buffer 1 MiB",
+        "posix sieve_buffer 4 MiB",
+    ]
+
+
+def test_a_number_of_a_pattern_is_said_though_it_is_the_default() -> None:
+    strided = [CaseSpec(pattern={"name": "strided", "transfer": MIB, "count": count}) for count in (64, 1)]
+    assert [dict(facets_of([one]).constants).get("count") for one in strided] == ["64", "1"]
+    segmented = CaseSpec(pattern={"name": "segmented", "transfer": MIB, "segments": 1})
+    assert "segments" not in dict(facets_of([segmented]).constants)

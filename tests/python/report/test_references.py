@@ -15,7 +15,7 @@ from strider.report import write_html
 from strider.report.references import Reference, read, reference_of
 from strider.report.table import as_rows, render
 from strider.store import Run, load
-from strider.store.model import Case
+from strider.store.case import Case
 from strider.suite import load as load_suite
 from strider.suite import locate, ready_made
 from strider.suite.ready_made import folder

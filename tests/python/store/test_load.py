@@ -103,6 +103,19 @@ def test_an_unknown_version_is_refused(run_dir: Path, name: str) -> None:
         load(run_dir)
 
 
+def test_options_are_described_by_the_engine_of_the_run(run_dir: Path) -> None:
+    parameter = {"name": "direct", "kind": "of a later Strider", "default": True, "novelty": 1}
+    document = {"format": "strider-description", "version": 1, "engine": "9"}
+    interfaces = [{"name": "posix", "parameters": [parameter]}]
+    (run_dir / "description.json").write_text(json.dumps({**document, "interfaces": interfaces}))
+    option = load(run_dir).cases[1].interface_options()["direct"]
+    assert (option.kind, option.parameter and option.parameter.default) == ("of a later Strider", True)
+
+
+def test_a_run_without_a_description_has_that_of_the_engines_of_its_time(run_dir: Path) -> None:
+    assert load(run_dir).cases[1].shape_options()["transfer"].kind == "bytes"
+
+
 def test_another_document_is_refused(run_dir: Path) -> None:
     (run_dir / "run.json").write_text('{"format": "other"}')
     with pytest.raises(StriderError, match='"format" should be "strider-run"'):

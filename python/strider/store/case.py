@@ -1,0 +1,135 @@
+"""A case of a plan with its options, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from strider.store.described import Description, Parameter, by_name, older_description
+from strider.units import format_bytes
+
+Parameters = dict[str, Any]
+
+#: Keys of a plan's case that are not parameters of the workload.
+_CASE_BOOKKEEPING = frozenset({"case", "name", "interface", "pattern", "tree", "operations", "repetitions"})
+
+
+@dataclass(frozen=True)
+class Option:
+    """The value of a parameter in a case.
+
+    Attributes:
+        part: Whose parameter it is: the interface's, the pattern's or tree's, or that of any case.
+        parameter: How the engine of the run described it; None where it did not.
+    """
+
+    part: Literal["interface", "shape", "common"]
+    name: str
+    value: Any
+    parameter: Parameter | None = None
+
+    @property
+    def kind(self) -> str:
+        """Kind of the parameter, such as `bytes`; empty where it is not known."""
+        return self.parameter.kind if self.parameter else ""
+
+
+class Case(BaseModel):
+    """One fully resolved combination of parameters, as the plan has it.
+
+    Attributes:
+        number: The case's number in the plan, from 1.
+        interface: `name` and the interface's parameters.
+        pattern: `name` and the pattern's parameters; empty for a case of metadata.
+        tree: `name` and the tree's parameters; empty for a case of data.
+        sharing: `shared`, `per-rank`, `per-node` or a number of files.
+        request_bytes: Bytes of a request, as the engine's check found.
+        own_client: Whether the interface speaks to the storage itself, by the same check; None in older runs.
+        description: What the engine of the run said of the parameters.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+
+    number: int = Field(alias="case")
+    name: str = ""
+    clients: int
+    interface: Parameters
+    pattern: Parameters = {}
+    tree: Parameters = {}
+    operations: list[str]
+    repetitions: Parameters = {}
+    order: str = "forward"
+    sharing: str | int = "shared"
+    request_bytes: int | None = None
+    own_client: bool | None = None
+    description: Description = Field(default_factory=older_description, exclude=True, repr=False)
+
+    @property
+    def interface_name(self) -> str:
+        """Name of the interface, such as `posix`."""
+        return str(self.interface.get("name", ""))
+
+    @property
+    def is_metadata(self) -> bool:
+        """Whether it is a case of metadata, with a tree in the place of a pattern."""
+        return bool(self.tree)
+
+    @property
+    def shape(self) -> Parameters:
+        """The pattern or the tree."""
+        return self.tree or self.pattern
+
+    @property
+    def shape_name(self) -> str:
+        """Name of the access pattern or of the tree, such as `segmented`."""
+        return str(self.shape.get("name", ""))
+
+    @property
+    def transfer_bytes(self) -> int | None:
+        """Bytes of one request: the pattern's `transfer`, else what the engine's check found.
+
+        A request of metadata is an operation on an item and has no size.
+        """
+        if self.is_metadata:
+            return None
+        transfer = self.pattern.get("transfer")
+        return transfer if isinstance(transfer, int) else self.request_bytes
+
+    @property
+    def in_words(self) -> str:
+        """What tables show of it beside the interface: its name if any, `strided, 64 KiB, 2 clients`."""
+        size = "" if self.transfer_bytes is None else format_bytes(self.transfer_bytes)
+        clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
+        return ", ".join(part for part in (self.name, self.shape_name, size, clients) if part)
+
+    def common_parameters(self) -> Parameters:
+        """The parameters that are not the interface's, the pattern's or the tree's (order, sharing, …)."""
+        own = {"clients": self.clients, "order": self.order, "sharing": self.sharing}
+        extra = {
+            key: value for key, value in (self.model_extra or {}).items() if key not in _CASE_BOOKKEEPING
+        }
+        return own | extra
+
+    def interface_options(self) -> dict[str, Option]:
+        """The interface's parameters by name."""
+        return _options("interface", self.interface, self.description.of("interfaces", self.interface_name))
+
+    def shape_options(self) -> dict[str, Option]:
+        """The pattern's or the tree's parameters by name."""
+        kind: Literal["trees", "patterns"] = "trees" if self.is_metadata else "patterns"
+        return _options("shape", self.shape, self.description.of(kind, self.shape_name))
+
+    def common_options(self) -> dict[str, Option]:
+        """The other parameters by name."""
+        known = self.description.tree_case if self.is_metadata else self.description.case
+        return _options("common", self.common_parameters(), by_name(known))
+
+
+def _options(
+    part: Literal["interface", "shape", "common"], values: Parameters, known: Mapping[str, Parameter]
+) -> dict[str, Option]:
+    own = {name: value for name, value in values.items() if name != "name"}
+    return {name: Option(part, name, value, known.get(name)) for name, value in own.items()}
