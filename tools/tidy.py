@@ -67,8 +67,66 @@ ALLOWED_WORDS = {"tools/tidy.py", "tests/tree/test_tidy.py"}
 """Files that have to name the forbidden words."""
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+[<"]([^">]+)[">]', re.MULTILINE)
-NOT_EXTENSIONS = {"interface", "modules", "mounts", "pattern", "template", "threaded_file"}
-"""Sources in interfaces/ and patterns/ that are no interface or pattern of their own."""
+ENTRY = re.compile(r'\bconst (?:Interface|Pattern)Entry \w+_entry\s*\{\s*"([^"]+)"')
+"""Where a source declares an interface or a pattern, and its name."""
+TEMPLATE = "template"
+"""The source to copy, whose interface has no page."""
+
+PYTHON = "python/strider/"
+MAY_IMPORT: dict[str, set[str]] = {
+    "suite": set(),
+    "store": set(),
+    "lab": set(),
+    "listio": {"suite"},
+    "launch": {"listio", "suite"},
+    "doctor": {"launch"},
+    "importers": {"store", "suite"},
+    "statistics": {"store"},
+    "limits": {"statistics", "store"},
+    "report": {"limits", "statistics", "store", "suite"},
+    "compare": {"report", "statistics", "store"},
+    "web": {"launch", "store", "suite"},
+    "cli": {
+        "compare",
+        "doctor",
+        "importers",
+        "lab",
+        "launch",
+        "limits",
+        "listio",
+        "report",
+        "store",
+        "suite",
+        "web",
+    },
+    "report/labels": set(),
+    "report/blocks": set(),
+    "report/words": {"report/labels"},
+    "report/results": {"report/labels"},
+    "report/figures": {"report/labels", "report/words"},
+    "report/tables": {"report/blocks", "report/labels", "report/words", "report/results"},
+    "report/charts": {
+        "report/blocks",
+        "report/labels",
+        "report/words",
+        "report/results",
+        "report/figures",
+        "report/tables",
+    },
+    "report/output": {"report/blocks", "report/labels", "report/words", "report/results", "report/figures"},
+    "report/sections": {
+        "report/blocks",
+        "report/labels",
+        "report/words",
+        "report/results",
+        "report/figures",
+        "report/tables",
+        "report/charts",
+        "report/output",
+    },
+}
+"""The same for Python: the folders of strider/ that a folder may import from besides itself and the modules
+at the top, and the rooms of report/. A package's own __init__ is its front door and may import all of it."""
 
 
 @dataclass(frozen=True, order=True)
@@ -147,16 +205,41 @@ def included_folder(path: str) -> str:
     return "/".join(words[: 2 if words[:1] == ["listio"] else 1])
 
 
+def check_imports(path: str, text: str) -> Iterator[Finding]:
+    """The direction of imports in Python."""
+    inside = path.removeprefix(PYTHON)
+    if inside == path or re.fullmatch(r"\w+/__init__\.py", inside):
+        return
+    own = inside.removesuffix(".py").split("/")
+    for line, module in imported(text):
+        other = module.split(".")[1:]
+        # Two rooms of one package, else two packages.
+        depth = 2 if other[:1] == own[:1] else 1
+        room, target = "/".join(own[:depth]), "/".join(other[:depth])
+        known = room in MAY_IMPORT and target in MAY_IMPORT
+        if known and target not in MAY_IMPORT[room] | {room}:
+            yield Finding(path, line, f"{room}/ must not import {module}")
+
+
+def imported(text: str) -> Iterator[tuple[int, str]]:
+    """Line and name of every module of Strider that a source imports."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "strider":
+            yield from ((node.lineno, f"{node.module}.{one.name}") for one in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, one.name) for one in node.names if one.name.startswith("strider."))
+
+
 def check_pages(root: Path) -> Iterator[Finding]:
-    """Every interface and pattern has its page in the manual."""
+    """Every interface and pattern has its page in the manual, which has its name."""
     for kind in ("interfaces", "patterns"):
         pages = root / "docs" / kind
         if not pages.is_dir():
             continue
         for source in sorted((root / "engine" / kind).glob("*.cpp")):
-            page = source.stem.replace("_", "-") + ".md"
-            if source.stem not in NOT_EXTENSIONS and not (pages / page).is_file():
-                yield Finding(f"engine/{kind}/{source.name}", 1, f"has no page docs/{kind}/{page}")
+            for name in ENTRY.findall(source.read_text(encoding="utf-8")):
+                if source.stem != TEMPLATE and not (pages / f"{name}.md").is_file():
+                    yield Finding(f"engine/{kind}/{source.name}", 1, f"has no page docs/{kind}/{name}.md")
 
 
 def check_file(path: str, text: str) -> Iterator[Finding]:
@@ -167,6 +250,8 @@ def check_file(path: str, text: str) -> Iterator[Finding]:
         yield from check_sizes(path, text)
     if path.startswith(("engine/", "listio/")):
         yield from check_includes(path, text)
+    if path.startswith(PYTHON) and path.endswith(".py"):
+        yield from check_imports(path, text)
 
 
 BINARY = "tests/listio/fuzz/corpus/"

@@ -90,9 +90,42 @@ def test_a_breach_names_its_line() -> None:
 def test_an_interface_or_pattern_needs_its_page(tmp_path: Path, kind: str) -> None:
     (tmp_path / "engine" / kind).mkdir(parents=True)
     (tmp_path / "docs" / kind).mkdir(parents=True)
-    for name in ("one.cpp", "two.cpp", "template.cpp"):
-        (tmp_path / "engine" / kind / name).touch()
-    (tmp_path / "docs" / kind / "one.md").touch()
+    entry = 'extern const {}Entry {}_entry{{\n    "{}",'
+    of = {"interfaces": "Interface", "patterns": "Pattern"}[kind]
+    for stem, name in (("one", "one"), ("z_order", "z-order"), ("two", "t_w_o"), ("template", "template")):
+        (tmp_path / "engine" / kind / f"{stem}.cpp").write_text(entry.format(of, stem, name))
+    (tmp_path / "engine" / kind / "helper.cpp").write_text("int helper();\n")
+    for page in ("one", "z-order", "two"):
+        (tmp_path / "docs" / kind / f"{page}.md").touch()
     assert [str(finding) for finding in tidy.check_pages(tmp_path)] == [
-        f"engine/{kind}/two.cpp:1: has no page docs/{kind}/two.md"
+        f"engine/{kind}/two.cpp:1: has no page docs/{kind}/t_w_o.md"
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "breach"),
+    [
+        ("store/load.py", "from strider.report import x", "store/ must not import strider.report.x"),
+        ("store/load.py", "from strider import launch", "store/ must not import strider.launch"),
+        ("report/labels/x.py", "import strider.compare.work", "report/ must not import strider.compare.work"),
+        ("report/words/x.py", "from strider.report.tables import data", "report/words/ must not import"),
+        ("report/labels/x.py", "from strider.report.blocks import Table", "report/labels/ must not import"),
+    ],
+)
+def test_python_imports_go_one_way(path: str, line: str, breach: str) -> None:
+    (finding,) = tidy.check_file(f"python/strider/{path}", f"\n{line}\n")
+    assert str(finding).startswith(f"python/strider/{path}:2: {breach}")
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("report/sections/x.py", "from strider.report.tables.data import y"),
+        ("report/__init__.py", "from strider.report.output.page import y"),
+        ("compare/x.py", "from strider.report.words.numbers import y"),
+        ("store/x.py", "from strider.errors import y"),
+        ("cli/x.py", "from strider import web"),
+    ],
+)
+def test_imports_along_the_street_are_allowed(path: str, line: str) -> None:
+    assert list(tidy.check_file(f"python/strider/{path}", f"{line}\n")) == []
