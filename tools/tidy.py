@@ -101,7 +101,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "report/labels": set(),
     "report/blocks": set(),
-    "report/words": {"report/labels"},
+    "report/words": {"report/blocks", "report/labels"},
     "report/results": {"report/labels"},
     "report/figures": {"report/labels", "report/words"},
     "report/tables": {"report/blocks", "report/labels", "report/words", "report/results"},

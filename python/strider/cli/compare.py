@@ -140,9 +140,10 @@ def _print(found: "Comparison", *, json: bool, page: Path | None) -> None:
         sys.stdout.write(to_json(as_document(found)))
     else:
         from strider.cli.console import output
-        from strider.compare import table
+        from strider.compare.sections import SECTIONS
+        from strider.report.output import terminal
 
-        table.render(found, output())
+        terminal.show(SECTIONS, found, output())
     if page is not None:
         from strider.compare.page import write_html
 
@@ -152,7 +153,7 @@ def _print(found: "Comparison", *, json: bool, page: Path | None) -> None:
 def _failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
     """One sentence for each thing that must not be and is."""
     from strider.compare import is_unproven
-    from strider.report.wording import plural
+    from strider.report.words.wording import plural
 
     counts = found.counts
     unproven = sum(is_unproven(row, found.threshold) for row in found.rows)

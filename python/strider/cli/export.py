@@ -79,8 +79,9 @@ def _write(directory: Path, format_: Format, file: Path, rows: Rows) -> None:
     from strider import store as stored
 
     if rows is Rows.RESULTS:
-        from strider.report.table import as_rows
+        from strider.report.results.results import Results
+        from strider.report.results.rows import as_rows
 
-        stored.export_rows(as_rows(stored.load(directory)), format_.value, file)
+        stored.export_rows(as_rows(Results(stored.load(directory))), format_.value, file)
     else:
         stored.export(directory, format_.value, file, cast("Table", rows.value))

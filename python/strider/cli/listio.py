@@ -12,7 +12,7 @@ from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
     from strider.listio import Volume
-    from strider.report.exports import FigureFormat
+    from strider.report.output.files import FigureFormat
 
 DirectoryArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The volume's directory.")]
 ServersOption = Annotated[
@@ -252,8 +252,8 @@ def registration(
     fits = ask(engines.find(), domains or list(DOMAINS))
     _print_json(fits) if json else _print_fits(fits)
     if figure and format_:
-        from strider.report.exports import write_figure
-        from strider.report.listio import fits_of, registration_chart
+        from strider.report.output.files import write_figure
+        from strider.report.sections.listio import fits_of, registration_chart
 
         drawn = fits_of(fits)
         if not drawn:
@@ -264,7 +264,7 @@ def registration(
 
 
 def _figure_format(file: Path) -> "FigureFormat":
-    from strider.report.exports import FORMATS
+    from strider.report.output.files import FORMATS
 
     found = next((one for one in FORMATS if file.suffix.lower() == f".{one}"), None)
     if found is None:

@@ -9,7 +9,7 @@ from strider.cli.options import LATEST, StoreOption
 from strider.errors import StriderError
 
 if TYPE_CHECKING:
-    from strider.report.exports import FigureFormat
+    from strider.report.output.files import FigureFormat
 
 
 def report(
@@ -47,7 +47,7 @@ def report(
     from strider import store as stored
     from strider.launch.rundir import store as store_of
     from strider.report import views_of, write_views
-    from strider.report.exports import write_figures, write_tables
+    from strider.report.output.files import write_figures, write_tables
 
     formats = _formats(format_)
     folder = store_of(store)
@@ -57,11 +57,11 @@ def report(
     if figures is not None:
         _say(write_figures(views, figures, formats), figures, "figures")
     if tables is not None:
-        _say(write_tables(loaded, views, tables), tables, "tables")
+        _say(write_tables(views, tables), tables, "tables")
 
 
 def _formats(text: str) -> "list[FigureFormat]":
-    from strider.report.exports import FORMATS
+    from strider.report.output.files import FORMATS
 
     chosen = [one.strip() for one in text.split(",")]
     unknown = [one for one in chosen if one not in FORMATS]

@@ -182,7 +182,7 @@ def _print_errors(outcome: "Outcome", plan: "Plan", console: "Console") -> None:
         )
     if outcome.errors and not outcome.samples:
         # There will be no table to say so.
-        from strider.report.given_up import given_up
+        from strider.report.words.given_up import given_up
 
         for sentence in given_up(runs.load(outcome.directory.path)):
             console.print(sentence, style="red", highlight=False, markup=False, soft_wrap=True)
@@ -300,26 +300,24 @@ def _warn(line: str) -> None:
 
 def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:
     """Prints the results on the output: as JSON, as `render` has it, or as Strider's own table."""
+    from strider.report import document_of, show
+    from strider.report.results.results import Results
+
     directory = outcome.directory
+    results = Results(run, most_remarks=MOST_REMARKS)
     if options.json:
         from strider.engine import to_json
-        from strider.limits import Analysis
-        from strider.report import limits
-        from strider.report.table import as_rows
 
         head = {"run": directory.run, "directory": str(directory.path), "status": outcome.status}
-        ends = {"exit_code": int(outcome.exit_code), "results": as_rows(run)}
-        sys.stdout.write(to_json({**head, **ends, **limits.as_json(Analysis.of(run))}))
+        exit_code = {"exit_code": int(outcome.exit_code)}
+        sys.stdout.write(to_json({**head, **exit_code, **document_of(results, ["", "limits"])}))
     elif render:
         for line in render(run):
             print(line)
     else:
         from strider.cli.console import output
-        from strider.limits import Analysis
-        from strider.report import table
 
-        analysis = Analysis.of(run) if run.ceilings else None
-        table.render(run, output(), analysis, MOST_REMARKS)
+        show(results, output())
 
 
 def _print_directories(outcome: "Outcome", console: "Console") -> None:

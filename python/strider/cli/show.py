@@ -38,24 +38,27 @@ def show(
     """Show the results of a run as a table."""
     from strider import store as runs
     from strider.launch.rundir import store as store_of
+    from strider.report import document_of
+    from strider.report import show as print_sections
+    from strider.report.results.results import Results
+    from strider.report.words.wording import status_text
 
     loaded = runs.load(runs.resolve(store_of(store), run))
+    files = [*runs.observed_files(loaded.directory), *(observed or [])] if counters or observed else []
+    results = Results(loaded, observed=[runs.read_observed(file) for file in files])
+    option = "limits" if limits else "counters" if counters or observed else "latency" if latency else ""
     if json:
         from strider.engine import to_json
-        from strider.report.table import as_rows
 
-        if limits:
-            from strider.limits import Analysis
-            from strider.report.limits import as_json
-
-            sys.stdout.write(to_json({"run": loaded.id, **as_json(Analysis.of(loaded))}))
-            return
-        head = {"run": loaded.id, "directory": str(loaded.directory), "status": loaded.status}
-        sys.stdout.write(to_json({**head, "exit_code": loaded.info.exit_code, "results": as_rows(loaded)}))
+        state = {
+            "directory": str(loaded.directory),
+            "status": loaded.status,
+            "exit_code": loaded.info.exit_code,
+        }
+        head = {"run": loaded.id, **({} if limits else state)}
+        sys.stdout.write(to_json({**head, **document_of(results, [option if limits else ""])}))
         return
     from strider.cli.console import output
-    from strider.report import counters_table, latency_table, table
-    from strider.report.wording import status_text
 
     console = output()
     title = f"{loaded.id}: {status_text(loaded)}, {loaded.info.started}, target {loaded.info.directory}"
@@ -63,13 +66,4 @@ def show(
     if loaded.start and loaded.start.confinement:
         line = f"confinement: {loaded.start.confinement.in_words}"
         console.print(line, highlight=False, markup=False, soft_wrap=True)
-    if limits:
-        from strider.report import limits_table
-
-        limits_table.render(loaded, console)
-    elif counters or observed:
-        counters_table.render(loaded, console)
-        for file in [*runs.observed_files(loaded.directory), *(observed or [])]:
-            counters_table.render_observed(loaded, runs.read_observed(file), console)
-    else:
-        (latency_table if latency else table).render(loaded, console)
+    print_sections(results, console, [option])

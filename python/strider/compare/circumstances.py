@@ -8,8 +8,8 @@ from statistics import median
 
 from strider.compare.judge import SIGNIFICANT
 from strider.compare.model import Change, Method, Row
-from strider.report.numbers import significant
-from strider.report.wording import plural, readable_key
+from strider.report.words.numbers import significant
+from strider.report.words.wording import plural, readable_key
 from strider.statistics.distribution import LEVEL
 from strider.store.model import Run
 from strider.units import format_bytes_rounded

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from strider.compare.work import Item
-from strider.report.facets import Facets, joined
-from strider.report.numbers import NOTHING
+from strider.report.labels.facets import Facets, joined
+from strider.report.words.numbers import NOTHING
 from strider.units import format_bytes
 
 #: The label that a key of a suite is shown in, if it has one of its own.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from strider.compare.work import options
 from strider.errors import StriderError
-from strider.report.facets import Facets, format_option, joined
+from strider.report.labels.facets import Facets, format_option, joined
 from strider.store.case import Case
 from strider.store.model import Run
 from strider.units import parse_bytes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from strider.compare.judge import SIGNIFICANT
 from strider.compare.metrics import Metric
 from strider.compare.model import Comparison, Measured, Row, Verdict
-from strider.report.numbers import NOTHING, TimeUnit, significant, time_unit
+from strider.report.words.numbers import NOTHING, TimeUnit, significant, time_unit
 from strider.units import grouped
 
 MARKS: Mapping[Verdict, str] = {
@@ -97,6 +97,11 @@ def counts_text(comparison: Comparison) -> str:
         else ""
     )
     return f"{', '.join(found) or 'Nothing to compare'}{level}.{threshold}"
+
+
+def constants_text(comparison: Comparison) -> str:
+    """What all rows have in common; empty where there is nothing."""
+    return " · ".join(f"{name} {value}" for name, value in comparison.constants)
 
 
 def label_columns(comparison: Comparison) -> list[Column]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from strider.report.facets import format_option
+from strider.report.labels.facets import format_option
 from strider.store.case import Case, Option
 
 #: Parameters that say how often and when something is measured, not what.

@@ -18,7 +18,6 @@ from strider.store.case import Case
 from strider.store.values import Duration, Name, Real
 
 
-
 class Record(BaseModel):
     """Base of everything read from a run directory: immutable, tolerant of additions."""
 

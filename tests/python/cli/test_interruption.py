@@ -125,7 +125,7 @@ def fail(execute: Execute) -> Fail:
 
 
 def test_a_report_that_cannot_be_written_costs_the_report_alone(fail: Fail, tmp_path: Path) -> None:
-    done = fail("strider.report.page", "write_whole", "raise OSError(28, 'No space left on device')")
+    done = fail("strider.report.output.page", "write_whole", "raise OSError(28, 'No space left on device')")
     assert done.returncode == 1
     assert "null" in done.stdout
     assert "error: the report could not be written" in done.stderr

@@ -11,7 +11,7 @@ from builders import KIB, MIB, CaseSpec, sweep
 from comparison_builders import run_of, started
 from strider.compare import Comparison, Row, compare, compare_within, is_unproven
 from strider.errors import StriderError
-from strider.report.environment import environment_rows
+from strider.report.sections.environment import environment_rows
 from strider.store import Case, Run
 from strider.store.model import Confinement
 

@@ -12,19 +12,21 @@ from rich.console import Console
 
 from builders import MIB, CaseSpec, sweep
 from comparison_builders import run_of
-from strider.compare import Comparison, compare, compare_within, table
+from strider.compare import Comparison, compare, compare_within
 from strider.compare.document import as_document
 from strider.compare.page import as_html, write_html
+from strider.compare.sections import SECTIONS
 from strider.compare.wording import change_text, p_text
 from strider.errors import StriderError
 from strider.report.figures import change_by_case
+from strider.report.output import terminal
 
 WRITE = CaseSpec(operations=("write",))
 
 
 def printed(comparison: Comparison, width: int = 160) -> str:
     console = Console(width=width, record=True, color_system=None)
-    table.render(comparison, console)
+    terminal.show(SECTIONS, comparison, console)
     return console.export_text()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from limits_builders import Result, analysis_of, of_clients, of_node
 from strider.limits import RULES, UNEXPLAINED, Analysis
-from strider.report.limits import as_json
+from strider.report.sections.limits import as_json
 from strider.store.model import CeilingReport
 from strider.units import MIB
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from builders import CaseSpec, RunBuilder
+from printed import printed, rows_of
 from strider.report import write_html
-from strider.report.caches import cache_notes, cache_remarks
-from strider.report.charts import bar_charts, line_charts
-from strider.report.facets import Facets
-from strider.report.remarks import cached_cases, remarks
-from strider.report.table import as_rows, render
-from strider.report.wording import best_rates
+from strider.report.charts.rates import bar_charts, line_charts
+from strider.report.labels.facets import Facets
+from strider.report.words.caches import cache_notes, cache_remarks
+from strider.report.words.remarks import cached_cases, remarks
+from strider.report.words.wording import best_rates
 from strider.statistics import OperationSummary, summarize
 from strider.store import NodeCounters, Run, load, load_events
 
@@ -111,7 +109,7 @@ def test_a_headline_says_so(tmp_path: Path, served: float | None, headline: str)
     summaries = summarize(run)
     facets = Facets.of([summary.case for summary in summaries])
     best = best_rates(summaries, facets, cached_cases(run, summaries))
-    assert [one.operation for one in best] == ["write", headline]
+    assert [one.name for one in best] == ["write", headline]
 
 
 def test_what_counters_tell_need_not_be_supposed(tmp_path: Path) -> None:
@@ -131,14 +129,11 @@ def test_memory_is_that_of_all_nodes_that_counted(tmp_path: Path) -> None:
 
 def test_table_rows_and_page_say_it(tmp_path: Path) -> None:
     run = run_of(tmp_path, served=0.0, prepared=COLD, common={"cache": "cold"})
-    console = Console(file=io.StringIO(), width=160)
-    render(run, console)
-    assert isinstance(console.file, io.StringIO)
-    shown = console.file.getvalue()
+    shown = printed(run, 160)
     assert "from cache" in shown
     assert f"1 read ({PLACE}) was served by a cache: none of the bytes came from storage" in shown
     assert "cache cold" in shown
-    write, read = as_rows(run)
+    write, read = rows_of(run)
     assert (write["served_by_storage"], write["cached_before"]) == (None, None)
     assert (read["served_by_storage"], read["served_source"], read["cached_before"]) == (0.0, "process", 0.0)
     page = write_html([run], tmp_path / "report.html").read_text()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
-from rich.console import Console
-
 from builders import CaseSpec, RunBuilder
+from printed import printed
 from strider.report import write_html
-from strider.report.clocks import clock_notes, clock_remark
-from strider.report.table import render
+from strider.report.words.clocks import clock_notes, clock_remark
 from strider.statistics import summarize
 from strider.store import Run, load
 
@@ -40,10 +37,9 @@ def test_inexact_clocks_are_told_in_the_row_and_in_a_sentence(tmp_path: Path) ->
 
 def test_the_table_and_the_report_say_it(tmp_path: Path) -> None:
     run = run_of(tmp_path, 0.5)
-    text = io.StringIO()
-    render(run, Console(file=text, width=200))
-    assert SENTENCE in text.getvalue()
-    assert "clocks inexact" in text.getvalue()
+    text = printed(run)
+    assert SENTENCE in text
+    assert "clocks inexact" in text
     page = tmp_path / "report.html"
     write_html([run], page)
     assert SENTENCE in page.read_text(encoding="utf-8")

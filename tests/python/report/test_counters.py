@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
-from rich.console import Console
-
 from builders import CaseSpec, RunBuilder, sweep
-from strider.report import counters_table, write_html
-from strider.report.counters import CAPTION, columns
+from printed import printed
+from strider.report import write_html
+from strider.report.tables.counters import CAPTION, columns
 from strider.statistics import OperationSummary, summarize
 from strider.store import NodeCounters, Run, load, load_events
 from strider.store.model import CounterGroup
@@ -20,10 +18,7 @@ def run_of(tmp_path: Path, cases: list[CaseSpec]) -> Run:
 
 
 def rendered(run: Run, width: int = 200) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    counters_table.render(run, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return printed(run, width, "counters")
 
 
 def texts(run: Run) -> list[dict[tuple[str, str], str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from builders import KIB, MIB, CaseSpec, RunBuilder
-from strider.report import data_latencies
-from strider.report.facets import Facets
+from strider.report.charts import data_latencies
+from strider.report.labels.facets import Facets
 from strider.statistics import summarize
 from strider.store import load
 

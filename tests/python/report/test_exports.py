@@ -12,8 +12,7 @@ from builders import MIB, CaseSpec, RunBuilder, sweep
 from metadata_builders import MetadataBuilder, TreeSpec
 from strider.errors import StriderError
 from strider.report import views_of
-from strider.report.charts import Chart
-from strider.report.exports import FORMATS, file_name, shown, write_figures, write_tables
+from strider.report.output.files import FORMATS, charts_of, file_name, write_figures, write_tables
 from strider.store import Run, load
 
 
@@ -28,7 +27,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_each_chart_of_the_report_is_a_file_of_each_format(run: Run, tmp_path: Path) -> None:
     views = views_of([run])
-    charts = list(shown(views, Chart))
+    charts = charts_of(views[0])
     files = write_figures(views, tmp_path, FORMATS)
     assert len(charts) > 4
     assert len(set(files)) == len(files) == 3 * len(charts)
@@ -40,7 +39,7 @@ def test_each_chart_of_the_report_is_a_file_of_each_format(run: Run, tmp_path: P
 
 
 def test_tables_have_the_rows_of_the_report_and_units_in_their_heads(run: Run, tmp_path: Path) -> None:
-    write_tables([run], views_of([run]), tmp_path)
+    write_tables(views_of([run]), tmp_path)
     rates = list(csv.DictReader((tmp_path / "rates.csv").open()))
     results = list(csv.DictReader((tmp_path / "results.csv").open()))
     assert len(rates) == len(results) == len(run.cases) * 2
@@ -54,7 +53,7 @@ def test_times_are_in_seconds_whatever_the_report_shows(tmp_path: Path) -> None:
     for transfer in (512, 64 * MIB):
         own = tmp_path / str(transfer)
         one = run_of(own / "run", [CaseSpec(pattern={"name": "segmented", "transfer": transfer})])
-        write_tables([one], views_of([one]), own / "tables")
+        write_tables(views_of([one]), own / "tables")
         file = own / "tables" / "latency-of-requests-over-all-ranks-and-repetitions.csv"
         rows = list(csv.DictReader(file.open()))
         results = list(csv.DictReader((own / "tables" / "results.csv").open()))
@@ -65,7 +64,7 @@ def test_times_are_in_seconds_whatever_the_report_shows(tmp_path: Path) -> None:
 
 def test_numbers_have_no_spaces_whatever_their_unit(tmp_path: Path) -> None:
     run = load(MetadataBuilder([TreeSpec()], repetitions=3).write(tmp_path / "run"))
-    write_tables([run], views_of([run]), tmp_path)
+    write_tables(views_of([run]), tmp_path)
     results = {row["operation"]: row for row in csv.DictReader((tmp_path / "results.csv").open())}
     file = tmp_path / "operations-of-metadata-rate-and-latency.csv"
     rows = list(csv.DictReader(file.open()))
@@ -83,14 +82,14 @@ def test_several_runs_have_folders_of_their_own(run: Run, tmp_path: Path) -> Non
     views = views_of([run, other])
     files = [
         *write_figures(views, tmp_path / "out", ["svg"]),
-        *write_tables([run, other], views, tmp_path / "out"),
+        *write_tables(views, tmp_path / "out"),
     ]
     assert {file.parent.name for file in files} == {"run", "other-run"}
 
 
 def test_groups_share_a_file_and_are_told_apart(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", sweep(patterns=("segmented", "strided")))
-    write_tables([run], views_of([run]), tmp_path)
+    write_tables(views_of([run]), tmp_path)
     rows = list(csv.DictReader((tmp_path / "rates.csv").open()))
     assert [row["group"] for row in rows] == ["segmented"] * 12 + ["strided"] * 12
 
@@ -119,7 +118,7 @@ def test_no_cell_of_a_table_begins_as_a_formula(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", [CaseSpec(name=bad), CaseSpec(name="other", clients=2)])
     cells = {
         cell
-        for file in write_tables([run], views_of([run]), tmp_path / "tables")
+        for file in write_tables(views_of([run]), tmp_path / "tables")
         for row in csv.reader(file.open(newline=""))
         for cell in row
     }

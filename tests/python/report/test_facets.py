@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from builders import KIB, MIB, CaseSpec, sweep
 from strider.engine import Engine
-from strider.report.facets import Facets
+from strider.report.labels.facets import Facets
 from strider.store import Case
 from strider.store.described import Description
 

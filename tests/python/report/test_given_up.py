@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from builders import CaseSpec, RunBuilder
-from strider.report.given_up import given_up
-from strider.report.wording import problems
+from strider.report.words.given_up import given_up
+from strider.report.words.wording import problems
 from strider.statistics import compare_digests, summarize
 from strider.store import load
 from strider.store.model import Run

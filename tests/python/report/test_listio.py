@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from builders import CaseSpec, RunBuilder
-from strider.report import listio
-from strider.report.facets import Facets
+from strider.report.blocks import Chart, Charts, Table
 from strider.report.figures import registration_fit
 from strider.report.figures.registration_fit import Fit
-from strider.report.listio import ListioView, crossover_of, fits_of
-from strider.report.references import Reference
-from strider.statistics import summarize
+from strider.report.results.references import Reference
+from strider.report.results.results import Results
+from strider.report.sections import listio
+from strider.report.sections.listio import crossover_of, fits_of
 from strider.store import Run, load
 
 LENGTHS = (128, 1024, 8192)
@@ -40,15 +40,26 @@ def run_of(directory: Path, cases: list[CaseSpec], facts: dict[int, dict[str, st
     return run.model_copy(update={"samples": samples})
 
 
-def view_of(run: Run, reference: Reference | None = None) -> ListioView:
-    found = listio.view(run, summarize(run), Facets.of(list(run.cases.values())), reference)
-    assert found is not None
-    return found
+@dataclass
+class View:
+    """The charts and tables of the section."""
+
+    charts: list[Chart]
+    tables: list[Table]
+
+
+def view_of(run: Run, reference: Reference | None = None) -> View:
+    results = Results(run)
+    vars(results)["reference"] = reference
+    assert listio.SECTION.applies(results)
+    blocks = listio.SECTION.page(results)
+    charts = [chart for block in blocks if isinstance(block, Charts) for chart in block.charts]
+    return View(charts, [block for block in blocks if isinstance(block, Table)])
 
 
 def test_a_run_without_the_service_has_no_such_part(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec()], {})
-    assert listio.view(run, summarize(run), Facets.of(list(run.cases.values())), None) is None
+    assert not listio.SECTION.applies(Results(run))
 
 
 def test_methods_are_lines_against_the_length_of_pieces(tmp_path: Path) -> None:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from builders import CaseSpec, sweep
 from metadata_builders import MIX, MetadataBuilder, TreeSpec, trees
-from strider.report import latency_table, table, write_html
-from strider.report.facets import Facets
+from printed import printed, rows_of
+from strider.report import write_html
+from strider.report.charts.metadata_charts import latency_charts, rate_charts
 from strider.report.figures import latency_percentiles, rate_by_operation
 from strider.report.figures.latency_percentiles import Line
 from strider.report.figures.rate_by_operation import Bar
 from strider.report.figures.style import styles
-from strider.report.metadata import case_labels
-from strider.report.metadata_charts import latency_charts, rate_charts
-from strider.report.table import as_rows
+from strider.report.labels.facets import Facets
+from strider.report.tables.metadata import case_labels
 from strider.statistics import summarize
 from strider.statistics.histogram import LatencyDistribution
 from strider.store import Run, load
@@ -35,10 +33,7 @@ def run_of(tmp_path: Path, cases: Sequence[CaseSpec], repetitions: int = 3) -> R
 
 
 def rendered(run: Run, width: int = 140) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    table.render(run, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return printed(run, width)
 
 
 def page(tmp_path: Path, run: Run) -> str:
@@ -49,7 +44,7 @@ class TestTable:
     def test_each_operation_is_a_row_with_its_rate(self, tmp_path: Path) -> None:
         run = run_of(tmp_path, trees(sharing=["shared"], operations=("create", "stat", "unlink")))
         text = rendered(run)
-        for row in as_rows(run):
+        for row in rows_of(run):
             line = next(line for line in text.splitlines() if line.startswith(f"{row['operation']} "))
             assert grouped(row["rate_mean_requests_s"]) in line
             assert grouped(row["rate_min_requests_s"]) in line
@@ -110,7 +105,7 @@ class TestTable:
 
 class TestRows:
     def test_rows_have_the_units_of_their_kind(self, tmp_path: Path) -> None:
-        rows = {row["operation"]: row for row in as_rows(run_of(tmp_path, [*sweep(), *trees()]))}
+        rows = {row["operation"]: row for row in rows_of(run_of(tmp_path, [*sweep(), *trees()]))}
         assert rows["write"]["rate_mean_mib_s"] > 0
         assert "rate_mean_requests_s" not in rows["write"]
         assert rows["create"]["rate_mean_requests_s"] > 1000
@@ -118,7 +113,7 @@ class TestRows:
         assert (rows["create"]["tree"], rows["create"]["tree_parameters"]["items"]) == ("balanced", 1000)
 
     def test_a_mix_has_its_parts(self, tmp_path: Path) -> None:
-        (row,) = as_rows(run_of(tmp_path, trees(sharing=["shared"], operations=("mix",))))
+        (row,) = rows_of(run_of(tmp_path, trees(sharing=["shared"], operations=("mix",))))
         assert [part["operation"] for part in row["parts"]] == list(MIX)
         assert row["parts"][0]["share"] == pytest.approx(0.6)
         assert row["parts"][0]["latency_p99_s"] > row["parts"][0]["latency_p50_s"]
@@ -126,19 +121,15 @@ class TestRows:
 
 class TestLatencyTable:
     def test_percentiles_of_all_operations_are_listed(self, tmp_path: Path) -> None:
-        console = Console(file=io.StringIO(), width=160)
-        latency_table.render(run_of(tmp_path, [*sweep(), *trees(operations=OPERATIONS)]), console)
-        assert isinstance(console.file, io.StringIO)
-        text = console.file.getvalue()
+        text = printed(run_of(tmp_path, [*sweep(), *trees(operations=OPERATIONS)]), 160, "latency")
         assert text.count("p99.99") == 2
         for start in ("write ", "create ", "· stat, 60 %"):
             assert any(line.startswith(start) for line in text.splitlines())
 
     def test_they_do_not_decrease(self, tmp_path: Path) -> None:
-        console = Console(file=io.StringIO(), width=160)
-        latency_table.render(run_of(tmp_path, trees(sharing=["shared"], operations=("create",))), console)
-        assert isinstance(console.file, io.StringIO)
-        line = next(line for line in console.file.getvalue().splitlines() if line.startswith("create"))
+        run = run_of(tmp_path, trees(sharing=["shared"], operations=("create",)))
+        text = printed(run, 160, "latency")
+        line = next(line for line in text.splitlines() if line.startswith("create"))
         percentiles = [float(text) for text in line.replace("6 000", "").split()[1:]]
         assert len(percentiles) == 11
         assert percentiles == sorted(percentiles)

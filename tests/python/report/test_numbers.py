@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from strider.report.numbers import percent, significant, time_unit
+from strider.report.words.numbers import percent, significant, time_unit
 
 
 @pytest.mark.parametrize(

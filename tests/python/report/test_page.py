@@ -13,8 +13,8 @@ import pytest
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from strider.errors import StriderError
 from strider.report import write_html
-from strider.report.facets import Facets
-from strider.report.tables import result_tables
+from strider.report.labels.facets import Facets
+from strider.report.tables.data import result_tables
 from strider.statistics import summarize
 from strider.store import Run, load
 
@@ -246,14 +246,14 @@ def test_a_large_run_has_boxes_and_a_small_one_has_none(tmp_path: Path) -> None:
 
 
 def test_charts_end_where_they_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strider.report.groups._MAXIMUM_CHARTS", 3)
+    monkeypatch.setattr("strider.report.sections.rates._MAXIMUM_CHARTS", 3)
     run = run_of(
         tmp_path / "run", sweep(patterns=("segmented", "strided"), operations=("write",)), repetitions=1
     )
     page = page_of(tmp_path, run)
     assert sum("transfer size" in (one["aria-label"] or "") for one in page.named("svg")) == 2
     assert "Charts of latency are left out here, as this report has 3 already" in page.text()
-    monkeypatch.setattr("strider.report.groups._MAXIMUM_CHARTS", 1)
+    monkeypatch.setattr("strider.report.sections.rates._MAXIMUM_CHARTS", 1)
     text = page_of(tmp_path, run).text()
     assert "Charts are left out here, as this report has 1 already: the tables have the numbers" in text
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from builders import CaseSpec, RunBuilder, sweep
-from strider.report import timelines
-from strider.report.facets import Facets
+from strider.report.charts import timelines
+from strider.report.charts.rank_maps import rank_map_of
 from strider.report.figures import rank_map, rate_over_time
 from strider.report.figures.rank_map import Field
-from strider.report.stragglers import rank_map_of
+from strider.report.labels.facets import Facets
 from strider.statistics import summarize
 from strider.statistics.relative_rates import relative_rates
 from strider.store import Run, Timeline, load, load_events

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from builders import KIB, MIB, CaseSpec, RunBuilder
+from printed import printed, rows_of
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.report import write_html
-from strider.report.references import Reference, read, reference_of
-from strider.report.table import as_rows, render
+from strider.report.results.references import Reference, read, reference_of
 from strider.store import Run, load
 from strider.store.case import Case
 from strider.suite import load as load_suite
@@ -153,16 +151,13 @@ class TestTheReport:
         assert "MS thesis on PVFS2 over InfiniBand, tables 3 and 4" in html
 
     def test_so_they_are_on_the_terminal(self, run: Run) -> None:
-        console = Console(file=io.StringIO(), width=140)
-        render(run, console)
-        assert isinstance(console.file, io.StringIO)
-        text = console.file.getvalue()
+        text = printed(run, 140)
         assert "2009, MB/s" in text
         row = next(line for line in text.splitlines() if "64 MiB" in line and "write" in line)
         assert " 356 " in row
 
     def test_and_in_the_rows_of_json(self, run: Run) -> None:
-        figures = [(row["transfer_bytes"], row["operation"], row["published_mb_s"]) for row in as_rows(run)]
+        figures = [(row["transfer_bytes"], row["operation"], row["published_mb_s"]) for row in rows_of(run)]
         assert figures == [
             (MIB, "write", None), (MIB, "read", None),
             (64 * MIB, "write", pytest.approx(355.753, abs=0.001)),
@@ -172,7 +167,7 @@ class TestTheReport:
     def test_a_run_of_another_suite_has_none(self, tmp_path: Path) -> None:
         run = load(RunBuilder([CaseSpec(clients=6)]).write(tmp_path / "run"))
         assert "published: " not in write_html([run], tmp_path / "report.html").read_text()
-        assert all(row["published_mb_s"] is None for row in as_rows(run))
+        assert all(row["published_mb_s"] is None for row in rows_of(run))
 
 
 HEAD = 'suite = "s"\nmachine = "m"\nyear = 2000\nabout = "a"\nsource = "s"\n'

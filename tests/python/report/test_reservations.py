@@ -6,9 +6,15 @@ import dataclasses
 from pathlib import Path
 
 from builders import CaseSpec, RunBuilder
-from strider.report.facets import Facets
-from strider.report.reservations import reservations
-from strider.report.wording import best_rates, error_text, headline_remark, status_text, verification_line
+from strider.report.labels.facets import Facets
+from strider.report.words.reservations import reservations
+from strider.report.words.wording import (
+    best_rates,
+    error_text,
+    headline_remark,
+    status_text,
+    verification_line,
+)
 from strider.statistics import OperationSummary, summarize
 from strider.statistics.distribution import describe
 from strider.store import load
@@ -68,7 +74,7 @@ def test_a_rate_that_may_be_anything_is_no_headline(tmp_path: Path) -> None:
     assert headline_remark([wild]).startswith("No highest rate of read is given")
     assert headline_remark([steady]) == ""
     (best,) = best_rates([steady], facets, cached={1})
-    assert best.operation == "read (files fit into memory)"
+    assert best.name == "read (files fit into memory)"
 
 
 def test_nothing_read_needs_no_word_on_checks(tmp_path: Path) -> None:

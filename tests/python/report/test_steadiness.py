@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from builders import CaseSpec, RunBuilder
-from strider.report import steadiness as module
-from strider.report.steadiness import steadiness
+from strider.report.words import steadiness as module
+from strider.report.words.steadiness import steadiness
 from strider.statistics import last_ranks, stragglers, summarize
 from strider.store import Run, load
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
-from strider.report.facets import Facets
+from strider.report.charts.sweep_charts import client_charts, heat_maps, server_charts
 from strider.report.figures import rate_heat_map
 from strider.report.figures.rate_heat_map import Cell
-from strider.report.interface_facts import InterfaceFacts
-from strider.report.sweep_charts import client_charts, heat_maps, server_charts
+from strider.report.labels.facets import Facets
+from strider.report.results.interface_facts import InterfaceFacts
 from strider.statistics import summarize
 from strider.store import Run, load
 

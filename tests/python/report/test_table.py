@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
+from limits_builders import of_clients
+from printed import printed, rows_of
 from strider.limits import Analysis
-from strider.report.table import as_rows, render
 from strider.store import Run, load
 
 
@@ -23,16 +22,13 @@ def run_of(
 
 
 def rendered(run: Run, width: int = 100) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    render(run, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return printed(run, width)
 
 
 def test_each_case_and_operation_is_a_row_with_its_median(tmp_path: Path) -> None:
     run = run_of(tmp_path, sweep(transfers=(64 * KIB, MIB)))
     text = rendered(run)
-    for row in as_rows(run):
+    for row in rows_of(run):
         size = "64 KiB" if row["transfer_bytes"] == 64 * KIB else "1 MiB"
         line = next(
             line
@@ -94,7 +90,7 @@ def test_a_verified_run_says_so(tmp_path: Path) -> None:
     text = rendered(run, 200)
     assert "Data verified: 768 MiB read, 0 bytes wrong." in text
     assert "through posix, mpiio compared by digest: all of them agree." in text
-    reads = [row for row in as_rows(run) if row["operation"] == "read"]
+    reads = [row for row in rows_of(run) if row["operation"] == "read"]
     assert [(row["verify_checked_bytes"], row["verify_wrong_bytes"]) for row in reads] == [
         (384 * MIB, 0),
         (384 * MIB, 0),
@@ -127,7 +123,7 @@ def test_texts_of_the_user_are_no_markup(tmp_path: Path) -> None:
 
 
 def test_rows_for_programs_are_plain_json_with_units(tmp_path: Path) -> None:
-    rows = as_rows(run_of(tmp_path, [CaseSpec(wrong_data=True)], repetitions=1))
+    rows = rows_of(run_of(tmp_path, [CaseSpec(wrong_data=True)], repetitions=1))
     write, read = json.loads(json.dumps(rows, allow_nan=False))
     assert write["rate_mean_mib_s"] == write["rate_median_mib_s"] > 0
     assert write["rate_deviation_mib_s"] is None, "one repetition has no spread"
@@ -171,7 +167,7 @@ def test_a_narrow_terminal_keeps_the_calls(tmp_path: Path, width: int) -> None:
 
 
 def test_rows_for_programs_have_the_calls(tmp_path: Path) -> None:
-    write, read = as_rows(run_of(tmp_path, [CaseSpec(calls_per_request=2)]))
+    write, read = rows_of(run_of(tmp_path, [CaseSpec(calls_per_request=2)]))
     assert (write["requests"], write["read_calls"], write["write_calls"]) == (128, 0, 256)
     assert (read["requests"], read["read_calls"], read["write_calls"]) == (128, 256, 0)
 
@@ -183,12 +179,9 @@ def test_one_repetition_has_one_number_and_no_deviation(tmp_path: Path) -> None:
 
 
 def test_remarks_are_counted_where_they_are_many(tmp_path: Path) -> None:
-    run = run_of(tmp_path, sweep())
+    run = run_of(tmp_path, sweep()).model_copy(update={"ceilings": [of_clients(memory_copy=1e6)]})
     analysis = Analysis.of(run)
-    console = Console(file=io.StringIO(), width=200)
-    render(run, console, analysis, most=0)
-    assert isinstance(console.file, io.StringIO)
-    shown = console.file.getvalue()
+    shown = printed(run, most_remarks=0)
     assert analysis.sentences
     assert analysis.sentences[0] not in shown
     assert "more: strider show, strider show --limits" in shown
@@ -197,10 +190,7 @@ def test_remarks_are_counted_where_they_are_many(tmp_path: Path) -> None:
 def test_dear_opens_are_told_once(tmp_path: Path) -> None:
     run = load(RunBuilder([CaseSpec(operations=["write"])]).write(tmp_path / "run"))
     slow = [sample.model_copy(update={"open_s": 0.6 * sample.elapsed_s}) for sample in run.samples]
-    run = run.model_copy(update={"samples": slow})
+    run = run.model_copy(update={"samples": slow, "ceilings": [of_clients(memory_copy=1e6)]})
     analysis = Analysis.of(run)
     assert any("opening and closing files" in sentence for sentence in analysis.sentences)
-    console = Console(file=io.StringIO(), width=200)
-    render(run, console, analysis)
-    assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue().count("opening and closing") == 1
+    assert printed(run, most_remarks=99).count("opening and closing") == 1

@@ -1,16 +1,14 @@
 """What came in open loop and what was carried; saturation is told from chance."""
 
-import io
 import json
 import random
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from builders import CaseSpec, RunBuilder
+from printed import printed, rows_of
 from strider.report import write_html
-from strider.report.table import as_rows, render
 from strider.statistics import summarize
 from strider.statistics.summary import LoadSummary
 from strider.store import Run, load
@@ -119,18 +117,16 @@ def test_a_closed_loop_has_no_load(tmp_path: Path) -> None:
     run = load(RunBuilder([CaseSpec(operations=("write",))]).write(tmp_path / "run"))
     (summary,) = summarize(run)
     assert summary.load is None
-    (row,) = as_rows(run)
+    (row,) = rows_of(run)
     assert row["saturated"] is None
 
 
 def test_table_page_and_rows_say_so(tmp_path: Path) -> None:
     run = run_of(tmp_path, achieved=500)
-    (row,) = as_rows(run)
+    (row,) = rows_of(run)
     assert (row["offered_requests_s"], row["achieved_requests_s"], row["saturated"]) == (1000, 500, True)
-    output = io.StringIO()
-    render(run, Console(file=output, width=200))
     page = tmp_path / "report.html"
     write_html([run], page)
-    for text in (output.getvalue(), page.read_text(encoding="utf-8")):
+    for text in (printed(run), page.read_text(encoding="utf-8")):
         assert "saturated: 500 of 1000/s" in text
         assert "poisson" in text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from strider.report.caches import cache_note
-from strider.report.facets import Facets
-from strider.report.numbers import significant
+from strider.report.labels.facets import Facets
+from strider.report.words.caches import cache_note
+from strider.report.words.numbers import significant
 from strider.statistics import Distribution, OperationSummary
 from strider.units import format_bytes
 

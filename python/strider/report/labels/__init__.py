@@ -1,0 +1,1 @@
+"""What tells the cases of a run apart."""

@@ -1,0 +1,340 @@
+"""Which parameters vary within a run, and the labels that tell cases apart by them.
+
+A chart or table compares cases along four facets:
+
+- *series*: the interface, with those of its parameters that vary (`posix`, `posix direct`), and, beside other
+  interfaces, those that are not left to their default (`mpiio collective`);
+- *group*: everything else that varies except the sizes below (`strided, per-rank, random order`). Options of
+  interfaces that vary between named cases alone belong to the names (`case 2, vector, holes 10 unmapped`), so
+  that a series is the same in all groups;
+- clients and operation;
+- the transfer size.
+
+What does not vary but is no default is said once, in `constants`: it may decide the numbers all the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from strider.report.labels.relevance import OF_OPERATION, is_default, is_needless, is_place
+from strider.store.case import Case, Option
+from strider.units import format_bytes, format_seconds
+
+#: Values that say nothing without the name of their parameter.
+_BARE = frozenset({"none", "auto", "default", "on", "off", "all", "any"})
+#: Words around the values of the parameters that every case has.
+_PHRASES = {
+    "order": "{} order",
+    "sharing": "{}",
+    "sync": "sync {}",
+    "readback": "readback {}",
+    "verify": "verify {}",
+    "cache": "{} cache",
+    "arrivals": "{} arrivals",
+    "arrival_rate": "{}/s",
+    "rate_limit": "at most {}",
+}
+#: Options that limit how much is done in a second; 0 is no limit.
+_PER_SECOND = frozenset({"rate_limit"})
+_WRITES = frozenset({"write", "rewrite", "read-modify-write"})
+
+
+@dataclass(frozen=True)
+class Facets:
+    """Labels for the cases of one run; `of` makes them.
+
+    Attributes:
+        series: Label by case number: the interface and its parameters that tell it apart.
+        group: Label by case number: pattern or tree, and what else varies between cases.
+        series_order: All series in the order of the plan; it decides colours and marks.
+        constants: Name and value of what all cases have in common, for a caption.
+    """
+
+    series: dict[int, str]
+    group: dict[int, str]
+    series_order: list[str]
+    constants: list[tuple[str, str]]
+
+    @classmethod
+    def of(cls, cases: Sequence[Case]) -> Facets:
+        """Finds out what varies among some cases of one run."""
+        of_names = _varying_by_name(cases)
+        series = _series(cases, of_names)
+        options = _options_of_names(cases, of_names)
+        patterns: dict[int, list[str]] = {}
+        for same in _by(cases, lambda case: (case.name, case.shape_name)).values():
+            parts = _varying_parts(same, _pattern_without_sizes_that_follow(same))
+            patterns |= {case.number: [case.shape_name, *parts[case.number]] for case in same}
+        # What is chosen for cases of one name alone is no constant of the run, so it is said with the name.
+        chosen = _chosen(cases, _common)
+        common: dict[int, list[str]] = {}
+        for same in _by(cases, lambda case: case.name).values():
+            common |= _varying_parts(same, _common, _chosen(same, _common) - chosen)
+        names = {case.name for case in cases}
+        # The one kind of tree that all have is said where it is needed to say anything.
+        one_tree = all(case.is_metadata for case in cases) and len({case.shape_name for case in cases}) == 1
+        group = {}
+        for case in cases:
+            shape = patterns[case.number]
+            around = [case.name] if len(names) > 1 and case.name else []
+            if one_tree and (shape[1:] or around or common[case.number] or options[case.name]):
+                shape = shape[1:]
+            parts_of_label = [*around, " ".join(shape), *common[case.number], options[case.name]]
+            group[case.number] = ", ".join(part for part in parts_of_label if part)
+        return cls(series, group, list(dict.fromkeys(series.values())), _constants(cases, series))
+
+
+def joined(data: Facets, metadata: Facets) -> Facets:
+    """Labels of all cases of a run, of which those of data and those of metadata vary apart."""
+    return Facets(
+        data.series | metadata.series,
+        data.group | metadata.group,
+        list(dict.fromkeys([*data.series_order, *metadata.series_order])),
+        [*data.constants, *metadata.constants],
+    )
+
+
+def format_option(option: Option) -> str:
+    """An option's value for reading, with the unit of its kind."""
+    return _in_unit(option) + ("/s" if option.name in _PER_SECOND else "")
+
+
+def _in_unit(option: Option) -> str:
+    value = option.value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and option.kind == "bytes":
+        return format_bytes(value)
+    if isinstance(value, int | float) and option.kind == "seconds":
+        # What was set is said as it was set, not rounded.
+        return f"{value:g} s" if value >= 0.1 else format_seconds(value)
+    if isinstance(value, int) and option.kind == "sharing":
+        return f"{value} files"
+    if isinstance(value, dict):
+        return " ".join(f"{key}={_plain(inner)}" for key, inner in value.items())
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _by(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hashable, list[Case]]:
+    groups: defaultdict[Hashable, list[Case]] = defaultdict(list)
+    for case in cases:
+        groups[key(case)].append(case)
+    return dict(groups)
+
+
+Options = dict[str, Option]
+
+
+def _interface(case: Case) -> Options:
+    """The options of the interface that have an effect."""
+    return {name: one for name, one in case.interface_options().items() if not is_needless(case, name)}
+
+
+def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[int, str]:
+    """By case number the interface, with what varies of it and does not belong to names.
+
+    What a single interface has throughout is in the constants; beside others it tells the interface apart.
+    """
+    by_interface = _by(cases, lambda case: case.interface_name)
+    series = {case.number: "" for case in cases}
+    for same in by_interface.values():
+        chosen = _chosen_of_interface(same) if len(by_interface) > 1 else frozenset()
+        parts = _varying_parts(same, _interface_without(of_names), chosen)
+        series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
+    if len(set(series.values())) > 1 or len(by_interface) > 1:
+        return series
+    return {number: _common_interface(cases) for number in series}
+
+
+def _common_interface(cases: Sequence[Case]) -> str:
+    """A single interface with what all cases have of it that is no default."""
+    chosen = _varying_parts(cases[:1], _interface, _chosen_of_interface(cases))[cases[0].number]
+    return " ".join([cases[0].interface_name, *chosen])
+
+
+def _chosen_of_interface(cases: Sequence[Case]) -> frozenset[str]:
+    """Options of an interface that all cases have alike, and that say how it works rather than where."""
+    places = {name for case in cases for name, one in _interface(case).items() if is_place(one)}
+    return _chosen(cases, _interface) - places
+
+
+def _interface_without(of_names: dict[str, frozenset[str]]) -> Callable[[Case], Options]:
+    return lambda case: {
+        name: one for name, one in _interface(case).items() if name not in of_names[case.interface_name]
+    }
+
+
+def _varying_by_name(cases: Sequence[Case]) -> dict[str, frozenset[str]]:
+    """By interface, its options that vary, but not among cases of one name."""
+    return {
+        str(interface): _varying(same, _interface).difference(
+            *(_varying(own, _interface) for own in _by(same, lambda case: case.name).values())
+        )
+        for interface, same in _by(cases, lambda case: case.interface_name).items()
+    }
+
+
+def _options_of_names(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[str, str]:
+    """By name, words for the options of interfaces that belong to it, each after its interface if several."""
+    words: dict[str, str] = {}
+    for name, own in _by(cases, lambda case: case.name).items():
+        firsts = {case.interface_name: case for case in reversed(own)}
+        found = []
+        for interface, case in reversed(firsts.items()):
+            options = _interface(case)
+            parts = [_part(one) for name_of, one in options.items() if name_of in of_names[interface]]
+            told = " ".join(part for part in parts if part)
+            if told:
+                found.append(told if len(firsts) == 1 else f"{interface} {told}")
+        words[str(name)] = ", ".join(found)
+    return words
+
+
+def _common(case: Case) -> Options:
+    """What every case has, without clients and without what matters to none of its operations."""
+    return {
+        name: one
+        for name, one in case.common_options().items()
+        if name != "clients" and OF_OPERATION.get(name, case.operations[0]) in case.operations
+    }
+
+
+def _pattern_without_sizes_that_follow(cases: Sequence[Case]) -> Callable[[Case], Options]:
+    """Parameters of a pattern or tree, without `transfer` and sizes that follow from it and the clients.
+
+    A block that grows with the transfer size or shrinks with the number of clients is no facet of its own: it
+    would cut each line of a chart into single points.
+    """
+
+    def follows(name: str) -> bool:
+        seen: defaultdict[tuple[int | None, int, str], set[str]] = defaultdict(set)
+        for case in cases:
+            value = case.shape.get(name)
+            if isinstance(value, bool) or not isinstance(value, int | list | None):
+                return False
+            others = json.dumps({name: one.value for name, one in _common(case).items()}, sort_keys=True)
+            seen[case.transfer_bytes, case.clients, others].add(repr(value))
+        return all(len(values) == 1 for values in seen.values())
+
+    names = {name for case in cases for name in case.shape}
+    hidden = {"transfer"} | {name for name in names if follows(name)}
+    return lambda case: {name: one for name, one in case.shape_options().items() if name not in hidden}
+
+
+def _chosen(cases: Sequence[Case], parameters: Callable[[Case], Options]) -> frozenset[str]:
+    """Names of the parameters that have one value in all cases, which is not their default."""
+    own = [(case, parameters(case)) for case in cases]
+    names = dict.fromkeys(name for _, values in own for name in values)
+    having = {name: [one for one in own if name in one[1]] for name in names}
+    return frozenset(
+        name
+        for name, found in having.items()
+        if (len(found) == len(own) or name in OF_OPERATION)
+        and all(values[name].value == found[0][1][name].value for _, values in found)
+        and not any(is_default(case, values[name]) for case, values in found)
+    )
+
+
+def _varying_parts(
+    cases: Sequence[Case],
+    parameters: Callable[[Case], Options],
+    further: frozenset[str] = frozenset(),
+) -> dict[int, list[str]]:
+    """By case number, words for those parameters that differ between the cases, and for some further ones."""
+    told = _varying(cases, parameters) | further
+    values = {case.number: parameters(case) for case in cases}
+    names = [name for name in dict.fromkeys(n for own in values.values() for n in own) if name in told]
+    return {
+        number: [part for name in names if name in own and (part := _part(own[name]))]
+        for number, own in values.items()
+    }
+
+
+def _varying(cases: Sequence[Case], parameters: Callable[[Case], Options]) -> frozenset[str]:
+    """Names of the parameters in which cases differ.
+
+    What only an operation needs, or some other option, makes cases without it no different.
+    """
+    values = [parameters(case) for case in cases]
+    names = {name for own in values for name in own}
+
+    def differ(name: str) -> bool:
+        needed = name in OF_OPERATION or any(is_needless(case, name) for case in cases)
+        having = [own for own in values if name in own] if needed else values
+        found = [own[name].value if name in own else None for own in having]
+        return len({json.dumps(value, sort_keys=True) for value in found}) > 1
+
+    return frozenset(filter(differ, names))
+
+
+def _part(option: Option) -> str:
+    """Words for an option in a label; none for what is off, empty or left to its default."""
+    name, value = option.name, option.value
+    if value is None or value is False or value in ("", {}, []) or (name in _PER_SECOND and value == 0):
+        return ""
+    if value is True:
+        return name
+    text = format_option(option)
+    if isinstance(value, dict):
+        return text
+    if name in _PHRASES:
+        return _PHRASES[name].format(text)
+    return text if isinstance(value, str) and value not in _BARE else f"{name} {text}"
+
+
+def _constants(cases: Sequence[Case], series: dict[int, str]) -> list[tuple[str, str]]:
+    """What all cases share: what a reader asks for first, then every option that is no default."""
+    asked: dict[str, Callable[[Case], str]] = {
+        "interface": lambda case: series[case.number],
+        "pattern": lambda case: str(case.pattern.get("name", "")),
+        "tree": lambda case: str(case.tree.get("name", "")),
+        "transfer": lambda case: "" if case.transfer_bytes is None else format_bytes(case.transfer_bytes),
+        "block": lambda case: "" if case.is_metadata else _asked(case.shape_options(), "block"),
+        "clients": lambda case: str(case.clients),
+        "sharing": lambda case: _asked(case.common_options(), "sharing"),
+        "order": lambda case: case.order,
+        "sync": _sync,
+    }
+    found = {name: {get(case) for case in cases} for name, get in asked.items()}
+    first = [(name, min(values)) for name, values in found.items() if len(values) == 1 and values != {""}]
+    # What a single interface has in all its series is said here alone.
+    if len(found["interface"]) > 1 and len({case.interface_name for case in cases}) == 1:
+        shared = _common_interface(cases)
+        first = [("interface", shared), *first] if shared != cases[0].interface_name else first
+    return [*first, *_chosen_options(cases, frozenset(asked))]
+
+
+def _asked(options: Options, name: str) -> str:
+    """The value of an option; empty where a case has none."""
+    return format_option(options[name]) if name in options and options[name].value is not None else ""
+
+
+def _sync(case: Case) -> str:
+    """When written data is made persistent: a rate of writing means nothing without it."""
+    return _asked(case.common_options(), "sync") if _WRITES & set(case.operations) else ""
+
+
+def _chosen_options(cases: Sequence[Case], said: frozenset[str]) -> list[tuple[str, str]]:
+    """The options of patterns or trees and of cases that are the same throughout and no defaults.
+
+    With several patterns, an option goes with the name of its pattern.
+    """
+    patterns = _by(cases, lambda case: case.shape_name)
+    options = [
+        (name if len(patterns) == 1 else f"{pattern} {name}", one)
+        for pattern, same in patterns.items()
+        for name, one in same[0].shape_options().items()
+        if name in _chosen(same, Case.shape_options) and (name not in said or len(patterns) > 1)
+    ]
+    shared = _chosen(cases, _common) - said
+    common = {name: one for case in reversed(cases) for name, one in _common(case).items()}
+    options += [(name, one) for name, one in common.items() if name in shared]
+    return [(label.replace("_", " "), format_option(one)) for label, one in options]

@@ -1,0 +1,1 @@
+"""Where sections go: the page, the terminal, files."""

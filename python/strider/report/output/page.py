@@ -1,0 +1,119 @@
+"""Sections as a page: one self-contained HTML file that works offline and needs no script.
+
+Charts are SVG, drawn here; what is long is folded, and browsers lay it out only when it is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strider.errors import ExitCode, StriderError
+from strider.report.blocks import TEXT_COLUMNS, Block, Section, Subject
+from strider.report.output.filters import Filter, filters_of, marks_of
+from strider.report.results.results import Results
+from strider.report.words.wording import status_text
+from strider.store.model import Run
+from strider.text_file import write_whole
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section with its blocks."""
+
+    name: str
+    title: str
+    link: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as a page shows it."""
+
+    results: Results
+    anchor: str
+    suite: str
+    description: str
+    run: str
+    status: str
+    parts: Sequence[Part]
+    filters: Sequence[Filter]
+    marks: Mapping[tuple[str, str], str]
+
+
+def parts_of(sections: Sequence[Section[Subject]], subject: Subject) -> list[Part]:
+    """The sections that have anything for a page."""
+    shown = [(section, section.page(subject)) for section in sections if section.applies(subject)]
+    return [
+        Part(section.name, section.title, section.link or section.title, blocks)
+        for section, blocks in shown
+        if blocks
+    ]
+
+
+def view_of(sections: Sequence[Section[Results]], run: Run, anchor: str) -> RunView:
+    """What a report shows of a run: all its texts, charts and tables."""
+    results = Results(run, anchor)
+    filters = filters_of(results.summaries, results.facets, anchor)
+    return RunView(
+        results=results,
+        anchor=anchor,
+        suite=run.plan.suite.name,
+        description=run.plan.suite.description,
+        run=run.id,
+        status=status_text(run),
+        parts=parts_of(sections, results),
+        filters=filters,
+        marks=marks_of(filters),
+    )
+
+
+def write_views(views: Sequence[RunView], out: Path) -> Path:
+    """Writes what a report shows as a page."""
+    return write_page(rendered("report.html.j2", views=views), out)
+
+
+def rendered(template: str, package: str = "strider.report.output", **values: object) -> str:
+    """The text of a page.
+
+    Args:
+        template: File name of its template.
+        package: Where that is.
+        values: What the template asks for.
+    """
+    return _templates(package).get_template(template).render(**values)
+
+
+def write_page(html: str, out: Path) -> Path:
+    """Writes a page as a whole, so that a reader never sees half of one.
+
+    Raises:
+        StriderError: The file cannot be written.
+    """
+    try:
+        write_whole(out, html)
+    except OSError as error:
+        raise StriderError(f"cannot write {out}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+    return out
+
+
+def _templates(package: str) -> Environment:
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    own = [PackageLoader(one, "templates") for one in dict.fromkeys((package, "strider.report.output"))]
+    environment = Environment(
+        loader=ChoiceLoader(own),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["text_columns"] = TEXT_COLUMNS
+    environment.tests["kind"] = lambda block, name: type(block).__name__ == name
+    return environment

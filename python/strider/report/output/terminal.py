@@ -1,0 +1,132 @@
+"""Sections in a terminal: tables as wide as it takes, sentences in colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from strider.report.blocks import TEXT_COLUMNS, Alert, Block, Section, Subject, Table, Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+_STYLES = {"caption": "dim", "doubt": "yellow", "bold": "bold"}
+
+#: Headings that take too much of a line.
+_SHORT = {"95 % interval of the mean": "95 % interval"}
+
+#: Characters between columns.
+_GAP = 2
+
+
+def show(
+    sections: Sequence[Section[Subject]], subject: Subject, console: Console, options: Sequence[str] = ("",)
+) -> None:
+    """Prints sections.
+
+    A terminal is read from its end, so the first section, the summary, comes last.
+
+    Args:
+        sections: All of them, the summary first.
+        subject: What they are about.
+        console: Where to print.
+        options: Those of `strider show`; the sections that they ask for are printed.
+    """
+    summary, *others = sections
+    for section in (*others, summary):
+        if section.option in options and section.applies(subject):
+            for block in section.terminal(subject):
+                show_block(block, console)
+
+
+@singledispatch
+def show_block(block: Block, console: Console) -> None:
+    """Prints a block.
+
+    Raises:
+        TypeError: It is none for terminals.
+    """
+    raise TypeError(f"{type(block).__name__} is no block for a terminal")
+
+
+@show_block.register(Text)
+def _text(block: Text, console: Console) -> None:
+    style = _STYLES.get(block.style)
+    console.print(block.text, style=style, highlight=False, markup=False, soft_wrap=block.is_one_line)
+
+
+@show_block.register(Alert)
+def _alert(block: Alert, console: Console) -> None:
+    for sentence in block.sentences:
+        console.print(sentence, style="bold red", highlight=False, markup=False)
+
+
+@show_block.register(Table)
+def _table(block: Table, console: Console) -> None:
+    if block.splits:
+        _split(block, console)
+        return
+    for name in block.optional:
+        if _natural_width(block) <= console.width:
+            break
+        block = block.without(name)
+    if _natural_width(block) > console.width:
+        # Long names may take several lines, numbers may not.
+        names = {name for name, _ in block.columns[: block.labels]} & TEXT_COLUMNS
+        words = dict.fromkeys(names - {"operation"}, 0)
+        block = replace(block, folding={**words, **block.folding})
+    console.print(_built(block))
+
+
+def _split(table: Table, console: Console) -> None:
+    """As many tables below each other as the width asks for."""
+    labels, numbers = list(range(table.labels)), list(range(table.labels, len(table.columns)))
+    each = len(numbers)
+    while each > 1 and _natural_width(table.with_columns(labels + numbers[:each])) > console.width:
+        each -= 1
+    for first in range(0, len(numbers), each):
+        console.print(_built(table.with_columns(labels + numbers[first : first + each])))
+
+
+def _natural_width(table: Table) -> int:
+    """Characters of a line that a table needs so that nothing in it is cut or folded needlessly."""
+    from rich.cells import cell_len
+
+    width = 0
+    for position, (name, unit) in enumerate(table.columns):
+        texts = [*_head(name, unit).split("\n"), *(row[position] for row in table.rows)]
+        longest = max(map(cell_len, texts))
+        width += min(longest, table.folding.get(name) or longest) + _GAP
+    return width - _GAP
+
+
+def _head(name: str, unit: str) -> str:
+    return "\n".join(filter(None, [_SHORT.get(name, name), unit]))
+
+
+def _built(table: Table) -> RichTable:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text as RichText
+
+    built = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for name, unit in table.columns:
+        built.add_column(
+            _head(name, unit),
+            justify="left" if name in TEXT_COLUMNS else "right",
+            no_wrap=name not in table.folding,
+            overflow="fold" if name in table.folding else "ellipsis",
+            max_width=table.folding.get(name) or None,
+        )
+    for number, row in enumerate(table.rows):
+        if number in table.sections:
+            built.add_section()
+        cells = [
+            RichText(cell, style=table.styles.get((number, name), ""))
+            for cell, (name, _) in zip(row, table.columns, strict=True)
+        ]
+        built.add_row(*cells, style="red" if number in table.bad else None)
+    return built

@@ -1,0 +1,1 @@
+"""A run with all that its sections are made of."""

@@ -1,0 +1,232 @@
+"""What limits each result, and the machine's ceilings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from strider.limits import Analysis, Move, Verdict, common_rules
+from strider.report.blocks import Block, Points, Section, Table, Text
+from strider.report.labels.facets import Facets
+from strider.report.results.results import Results
+from strider.report.tables import metadata
+from strider.report.tables.metadata import Column, Row
+from strider.report.words.numbers import NOTHING, percent, significant
+from strider.report.words.wording import format_rate_of
+from strider.statistics import OperationSummary
+from strider.store.model import Ceiling, CeilingReport, Run
+from strider.units import grouped
+
+_NO_CEILINGS = (
+    "This run has no ceilings: it was made with --ceilings none, or by an older Strider. "
+    "What follows is from times and counters alone."
+)
+_CAPTION = "Each result beside what the machine's parts reached by themselves"
+#: Heading of each column of shares, and the rule whose number it shows.
+_SHARES = {
+    "of memory copy": "memory",
+    "of device": "device",
+    "of target stream": "target stream",
+    "of link": "link",
+    "making, checking data": "data",
+    "think": "think",
+    "open, close": "opening",
+    "sync": "sync",
+    "processors busy": "processors",
+    "ranks on CPU": "ranks",
+    "device busy": "busy device",
+    "of request loop": "request rate",
+}
+#: Most columns of shares in a terminal.
+_MOST_SHARES = 7
+#: A table of up to so many rows is open from the start.
+_OPEN_ROWS = 12
+#: Columns whose texts may take several lines in a terminal, and their width.
+_FOLDING = {"what limits it": 88}
+_TITLES = {
+    "memory_copy": "memory copy",
+    "data_generation": "generating data",
+    "verification": "checking data",
+    "null_requests": "request loop of Strider",
+    "link": "network links",
+    "network": "MPI between nodes",
+    "mpi_within_node": "MPI within the node",
+    "device_write": "device, write",
+    "device_read": "device, read",
+    "target_write": "target by one stream per node, write",
+    "target_read": "target by one stream per node, read",
+}
+
+
+def _page(results: Results) -> list[Block]:
+    """None of a run whose ceilings nobody measured."""
+    if not results.run.ceilings:
+        return []
+    analysis, ceilings = results.analysis, _ceilings(results.run)
+    aside = ", measured before the first case and after the last"
+    tables = [*_tables(analysis), replace(ceilings, aside=aside)]
+    return [
+        *([Points(analysis.sentences)] if analysis.sentences else []),
+        *(replace(table, is_open=len(table.rows) <= _OPEN_ROWS) for table in tables),
+    ]
+
+
+def _terminal(results: Results) -> list[Block]:
+    analysis = results.analysis
+    known = bool(results.run.ceilings)
+    return [
+        *([_ceilings(results.run), Text("")] if known else [Text(_NO_CEILINGS)]),
+        *_tables(analysis),
+        Text(f"{_CAPTION}.", "caption"),
+        *map(Text, analysis.sentences),
+    ]
+
+
+def _tables(analysis: Analysis) -> list[Table]:
+    """Those of data and those of metadata, as far as there are any."""
+    kinds = [
+        [one for one in analysis.verdicts if one.summary.case.is_metadata is kind] for kind in (False, True)
+    ]
+    return [_table(analysis, own) for own in kinds if own]
+
+
+def _columns(verdicts: Sequence[Verdict]) -> tuple[list[Column], list[Column]]:
+    """Columns that name a result, and those of its rate and shares, without empty ones.
+
+    Args:
+        verdicts: All of data, or all of metadata.
+    """
+    summaries = [verdict.summary for verdict in verdicts]
+    facets = Facets.of([summary.case for summary in summaries])
+    labels = metadata.sized_labels(summaries, facets)
+    known = {id(verdict.summary): verdict.shares for verdict in verdicts}
+    rate = Column("median", summaries[0].rate_unit, lambda row: _rate(row.summary))
+    shares = [_share_column(title, rule, known) for title, rule in _SHARES.items()]
+    shown = [one for one in shares if any(one.cell(Row(s)) not in (NOTHING, "0", "0.0") for s in summaries)]
+    return labels, [rate, *shown]
+
+
+def _in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Those of one operation together."""
+    by_summary = {id(verdict.summary): verdict for verdict in verdicts}
+    return [
+        by_summary[id(summary)] for summary in metadata.ordered([verdict.summary for verdict in verdicts])
+    ]
+
+
+def _ceiling_rows(run: Run) -> list[tuple[str, ...]]:
+    """What was measured, of whom, how much at the start and at the end, and how: texts for a table."""
+    ends = {
+        (report.clients, report.node, ceiling.name): ceiling
+        for report in run.ceilings
+        for ceiling in report.ceilings
+        if report.moment == "end"
+    }
+    return [
+        (
+            _TITLES.get(ceiling.name, ceiling.name),
+            _of_whom(run, report),
+            _value(ceiling),
+            _value(ends.get((report.clients, report.node, ceiling.name))),
+            ceiling.unit,
+            NOTHING if ceiling.value is None or not ceiling.spread else percent(ceiling.spread),
+            ceiling.about,
+        )
+        for report in sorted(
+            run.ceilings, key=lambda one: (one.clients is None, one.clients or 0, one.node or 0)
+        )
+        if report.moment == "start"
+        for ceiling in report.ceilings
+    ]
+
+
+def as_json(analysis: Analysis) -> dict[str, Any]:
+    """The ceilings, of each result its shares and what limits it, and which counters moved."""
+    return {
+        "ceilings": [report.model_dump(mode="json") for report in analysis.run.ceilings],
+        "limits": [_as_row(verdict) for verdict in analysis.verdicts],
+        "moves": [_as_move(move) for move in analysis.moves],
+        "sentences": analysis.sentences,
+    }
+
+
+def _as_row(verdict: Verdict) -> dict[str, Any]:
+    summary = verdict.summary
+    return {
+        "case": summary.case.number,
+        "operation": summary.operation,
+        "interface": summary.case.interface_name,
+        "explained": verdict.explained,
+        "shares": verdict.shares,
+        "findings": [
+            {"rule": one.rule.name, "weight": one.rule.weight, "share": one.share, "text": one.text}
+            for one in verdict.findings
+        ],
+    }
+
+
+def _as_move(move: Move) -> dict[str, Any]:
+    return {
+        "case": move.other.case.number,
+        "base_case": move.base.case.number,
+        "operation": move.other.operation,
+        "counter": move.counter,
+        "per": move.other.work_unit,
+        "value": move.other_value,
+        "base_value": move.base_value,
+        "ratio": move.ratio,
+        "interval": move.interval,
+    }
+
+
+def _share_column(title: str, rule: str, known: dict[int, dict[str, float]]) -> Column:
+    return Column(title.replace(" ", "\n", 1), "%", lambda row: percent(known[id(row.summary)].get(rule)))
+
+
+def _rate(summary: OperationSummary) -> str:
+    return format_rate_of(summary, summary.rate.median if summary.rate else None)
+
+
+def _value(ceiling: Ceiling | None) -> str:
+    if ceiling is None or ceiling.value is None:
+        return NOTHING
+    return significant(ceiling.value) if ceiling.unit == "MiB/s" else grouped(ceiling.value)
+
+
+def _of_whom(run: Run, report: CeilingReport) -> str:
+    if report.clients is not None:
+        return "1 client" if report.clients == 1 else f"{report.clients} clients"
+    nodes = run.start.nodes if run.start else []
+    return nodes[report.node].name if report.node is not None and report.node < len(nodes) else "a node"
+
+
+def _table(analysis: Analysis, verdicts: Sequence[Verdict]) -> Table:
+    labels, numbers = _columns(verdicts)
+    everywhere = common_rules(verdicts)
+    shares = [column.name for column in numbers[1:]]
+    return Table(
+        _CAPTION,
+        [*((one.name, one.unit) for one in [*labels, *numbers]), ("what limits it", "")],
+        [
+            [
+                *(one.cell(Row(verdict.summary)) for one in [*labels, *numbers]),
+                analysis.text(verdict, everywhere) or NOTHING,
+            ]
+            for verdict in _in_order(verdicts)
+        ],
+        len(labels),
+        optional=[*reversed(shares[_MOST_SHARES:]), *reversed(shares[:_MOST_SHARES])],
+        folding=_FOLDING,
+    )
+
+
+def _ceilings(run: Run) -> Table:
+    heads = [("what", ""), ("of", ""), ("start", ""), ("end", ""), ("unit", ""), ("spread", "%"), ("how", "")]
+    folding = dict.fromkeys((name for name, _ in heads), 0)
+    return Table("The machine's ceilings", heads, _ceiling_rows(run), 2, folding=folding)
+
+
+SECTION = Section(
+    "limits", "What limits it", _page, _terminal, lambda results: as_json(results.analysis), option="limits"
+)

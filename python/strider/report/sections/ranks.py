@@ -1,0 +1,38 @@
+"""Ranks beside each other, and rates over the time of a phase."""
+
+from __future__ import annotations
+
+from strider.report.blocks import Block, Charts, Fold, Section, Text
+from strider.report.charts import timelines
+from strider.report.charts.rank_maps import rank_map_of
+from strider.report.results.results import Results
+from strider.report.words.wording import plural
+from strider.store import Timeline, load_events
+
+#: Up to so many charts over time are open from the start.
+_OPEN_CHARTS = 4
+
+
+def _page(results: Results) -> list[Block]:
+    return [*_ranks(results), *_time(results)]
+
+
+def _ranks(results: Results) -> list[Block]:
+    found = rank_map_of(results.run, results.facets)
+    if found is None:
+        return []
+    chart = Charts([found.chart], wide=True, label="Rates of single ranks")
+    return [Fold(found.words, [chart], found.is_alarming)]
+
+
+def _time(results: Results) -> list[Block]:
+    read = load_events(results.run.directory, Timeline)
+    charts, left_out = timelines.charts(read, results.summaries, results.facets)
+    if not charts:
+        return []
+    caption = [Text(left_out, "caption")] if left_out else []
+    title = f"Rate over time: {plural(len(charts), 'chart')}"
+    return [Fold(title, [*caption, Charts(charts)], len(charts) <= _OPEN_CHARTS)]
+
+
+SECTION = Section("ranks", "Ranks and time", _page)

@@ -1,0 +1,163 @@
+"""Rates of reads and writes: groups of cases with their charts and tables.
+
+A large run has more charts than anybody looks at. They are drawn up to a number, the most telling ones of all
+groups first; what is left out is said, and the tables have it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from strider.report.blocks import Block, Chart, Charts, Fold, Section, Text
+from strider.report.charts import data_latencies
+from strider.report.charts.rates import bar_charts, line_charts, transfer_sizes
+from strider.report.charts.sweep_charts import client_charts, heat_maps, server_charts
+from strider.report.labels.facets import Facets
+from strider.report.results.interface_facts import InterfaceFacts
+from strider.report.results.results import Results
+from strider.report.tables import condensed
+from strider.report.tables.data import result_tables, short_table
+from strider.report.words.wording import constants_line, plural
+from strider.statistics import OperationSummary
+
+#: Charts of all groups; each takes about a tenth of a second and 20 kB.
+_MAXIMUM_CHARTS = 120
+#: Up to so many groups are open from the start; beyond, the first is.
+_OPEN_GROUPS = 6
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A group before it is drawn: `rates` and then `further` make its charts."""
+
+    title: str
+    summaries: Sequence[OperationSummary]
+    rates: Sequence[Callable[[], list[Chart]]]
+    further: Sequence[Callable[[], list[Chart]]]
+    latencies: Callable[[], list[Chart]]
+
+
+def _page(results: Results) -> list[Block]:
+    """The groups with their charts; all those with one transfer size are one group."""
+    parts = _parts(results.data, results.of_data, results.facts)
+    groups_open = len(parts) if len(parts) <= _OPEN_GROUPS else 1
+    return [
+        Fold(
+            part.title,
+            [
+                *([Charts(one.charts)] if one.charts else []),
+                *latency_fold(one.latencies),
+                *([Text(one.left_out, "caption")] if one.left_out else []),
+                *(
+                    replace(table, is_open=results.is_small)
+                    for table in result_tables(part.summaries, results.of_data, results.reference)
+                ),
+            ],
+            position < groups_open,
+            f"{results.anchor}-group-{position + 1}",
+        )
+        for position, (part, one) in enumerate(zip(parts, _drawn(parts), strict=True))
+    ]
+
+
+def latency_fold(charts: Sequence[Chart]) -> list[Block]:
+    """How latencies are distributed, closed."""
+    return (
+        [Fold(f"Distribution of latencies: {plural(len(charts), 'chart')}", [Charts(charts)])]
+        if charts
+        else []
+    )
+
+
+def _terminal(results: Results) -> list[Block]:
+    """One row for each result, up to 60; beyond, one for several."""
+    summaries, facets = results.data, results.of_data
+    reference = results.reference
+    known = reference if reference and reference.knows(summaries) else None
+    tables: list[Block] = (
+        condensed.of_data(summaries, facets)
+        if len(summaries) > condensed.MAXIMUM_ROWS
+        else [short_table(summaries, facets, known)]
+    )
+    remark = [Text(known.remark, "caption")] if known else []
+    return [*tables, Text(constants_line(facets, summaries), "caption"), *remark]
+
+
+@dataclass
+class _Drawn:
+    """The charts of a group, and what is not drawn, in a sentence."""
+
+    charts: list[Chart] = field(default_factory=list)
+    latencies: list[Chart] = field(default_factory=list)
+    left_out: str = ""
+
+
+def _drawn(parts: Sequence[_Part]) -> list[_Drawn]:
+    """The charts of all groups up to a number: each group has its rates before any has more."""
+    drawn = [_Drawn() for _ in parts]
+    left = _MAXIMUM_CHARTS
+    for makers, kept, what in (
+        ([part.rates for part in parts], [one.charts for one in drawn], "Charts"),
+        (
+            [part.further for part in parts],
+            [one.charts for one in drawn],
+            "Charts of rate against clients",
+        ),
+        ([[part.latencies] for part in parts], [one.latencies for one in drawn], "Charts of latency"),
+    ):
+        for position, own in enumerate(makers):
+            if left <= 0:
+                drawn[position].left_out = drawn[position].left_out or (
+                    f"{what} are left out here, as this report has {_MAXIMUM_CHARTS} already: the tables "
+                    "have the numbers, and a report of a smaller run the charts."
+                )
+                continue
+            charts = [chart for make in own for chart in make()]
+            kept[position] += charts
+            left -= len(charts)
+    return drawn
+
+
+def _parts(summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts) -> list[_Part]:
+    by_group: defaultdict[str, list[OperationSummary]] = defaultdict(list)
+    for summary in summaries:
+        by_group[facets.group[summary.case.number]].append(summary)
+    swept = {title: own for title, own in by_group.items() if len(transfer_sizes(own)) > 1}
+    single = [summary for title, own in by_group.items() if title not in swept for summary in own]
+    parts = [
+        _part(title, own, [partial(line_charts, own, facets), partial(heat_maps, own, facets)], facets, facts)
+        for title, own in swept.items()
+    ]
+    if single:
+        title = "At one transfer size" if swept else "By interface"
+        parts.append(_part(title, single, [partial(bar_charts, single, facets)], facets, facts))
+    return parts
+
+
+def _part(
+    title: str,
+    summaries: Sequence[OperationSummary],
+    rates: Sequence[Callable[[], list[Chart]]],
+    facets: Facets,
+    facts: InterfaceFacts,
+) -> _Part:
+    return _Part(
+        title,
+        summaries,
+        rates,
+        [partial(client_charts, summaries, facets), partial(server_charts, summaries, facts)],
+        partial(data_latencies.charts, summaries, facets),
+    )
+
+
+SECTION = Section(
+    "results",
+    "Rates",
+    _page,
+    _terminal,
+    applies=lambda results: bool(results.data),
+    link="Rates and tables",
+)

@@ -1,0 +1,102 @@
+"""What was measured, what stands out, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strider.report.blocks import Alert, Block, Card, Cards, Facts, Heading, Section, Text
+from strider.report.labels.facets import Facets
+from strider.report.results.references import Reference
+from strider.report.results.results import Results
+from strider.report.results.rows import as_rows
+from strider.report.words.remarks import (
+    cached_cases,
+    checks,
+    remarks,
+    result_remarks,
+    what_was_done,
+)
+from strider.report.words.wording import best_rates, constants_line, problems
+from strider.statistics import OperationSummary
+from strider.store.case import Case
+from strider.units import format_bytes
+
+#: Up to so many operations of metadata are among the highest rates.
+_MAXIMUM_HEADLINES = 12
+
+
+def _page(results: Results) -> list[Block]:
+    run, summaries = results.run, results.summaries
+    wrong = problems(run, summaries, results.comparisons)
+    headlines = [*results.data, *_headlines(results.metadata)]
+    best = best_rates(headlines, results.facets, cached_cases(run, summaries))
+    said = [
+        *remarks(run, summaries, results.comparisons),
+        *_reference_remark(summaries, results.reference),
+    ]
+    of_data = " of data" if results.metadata else ""
+    constants = constants_line(results.of_data, results.data) if results.data else ""
+    return [
+        *([Alert("Read this first", wrong)] if wrong else []),
+        Text(what_was_done(run, summaries)),
+        *(_cards(best) if best else []),
+        *map(Text, said),
+        Heading("What was measured"),
+        Facts("What was measured", _axes(list(run.cases.values()), results.facets)),
+        *([Text(f"The same in all cases{of_data}: {constants}.", "caption")] if constants else []),
+    ]
+
+
+def _cards(best: Sequence[Card]) -> list[Block]:
+    return [Text("The highest median rates among what was measured:"), Cards(best)]
+
+
+def _terminal(results: Results) -> list[Block]:
+    run, summaries, most = results.run, results.summaries, results.most_remarks
+    found = result_remarks(run, summaries, results.analysis if most is not None and run.ceilings else None)
+    left_out = len(found) - len(found[:most])
+    more = f"… and {left_out} more: strider show, strider show --limits"
+    wrong = problems(run, summaries, results.comparisons)
+    return [
+        *([] if summaries else [Text("No phase of this run was finished: there is nothing to tabulate.")]),
+        *map(Text, checks(run, summaries, results.comparisons)),
+        *(Text(sentence, "doubt" if is_doubt else "") for sentence, is_doubt in found[:most]),
+        *([Text(more)] if left_out else []),
+        *([Alert("Read this first", wrong)] if wrong else []),
+    ]
+
+
+def _reference_remark(summaries: Sequence[OperationSummary], reference: Reference | None) -> list[str]:
+    if reference is None:
+        return []
+    counted = any(reference.requests(summary.case) is not None for summary in summaries)
+    return [reference.remark] if counted or reference.knows(summaries) else []
+
+
+def _headlines(summaries: Sequence[OperationSummary]) -> Sequence[OperationSummary]:
+    """Summaries of metadata whose highest rates are said first; none where they are too many to be one."""
+    few = len({summary.operation for summary in summaries}) <= _MAXIMUM_HEADLINES
+    return summaries if few else []
+
+
+def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
+    """What was varied, with all values in the order of the plan."""
+    sizes = sorted({case.transfer_bytes for case in cases if case.transfer_bytes is not None})
+    groups = {
+        of_metadata: list(
+            dict.fromkeys(facets.group[case.number] for case in cases if case.is_metadata is of_metadata)
+        )
+        for of_metadata in (False, True)
+    }
+    axes = {
+        "interface": facets.series_order,
+        "pattern and its conditions": groups[False],
+        "tree and its conditions": groups[True],
+        "transfer": [format_bytes(size) for size in sizes],
+        "clients": [str(count) for count in sorted({case.clients for case in cases})],
+        "operation": list(dict.fromkeys(name for case in cases for name in case.operations)),
+    }
+    return [(name, " · ".join(values)) for name, values in axes.items() if values]
+
+
+SECTION = Section("summary", "Summary", _page, _terminal, lambda results: {"results": as_rows(results)})

@@ -1,0 +1,135 @@
+"""Condensed tables of a large run: a rate for each case, and nothing else."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Sequence
+
+from strider.report.blocks import Block, Table, Text
+from strider.report.labels.facets import Facets
+from strider.report.tables.data import section_starts
+from strider.report.tables.metadata import case_labels, format_operations
+from strider.report.words.numbers import NOTHING, significant
+from strider.report.words.wording import plural
+from strider.statistics import OperationSummary
+from strider.units import format_bytes
+
+#: Beyond so many rows a table is condensed, and of a condensed one the rest is left out.
+MAXIMUM_ROWS = 60
+
+#: Group, series, transfer size in bytes (0: unknown, or any).
+_Row = tuple[str, str, int]
+_Column = tuple[str, int]
+_Cells = dict[_Row, dict[_Column, str]]
+
+
+def of_metadata(summaries: Sequence[OperationSummary], facets: Facets) -> list[Block]:
+    """Mean rates: rows by operation, columns by case."""
+    labels = case_labels(summaries, facets)
+    rates = {(s.operation, s.case.number): s.rate.mean if s.rate else None for s in summaries}
+    cases = list(dict.fromkeys(summary.case.number for summary in summaries))
+    heads = ["\n".join([f"case {number}", *labels[number].split(", ")]) for number in cases]
+    rows = [
+        [
+            operation,
+            *(
+                format_operations(rates[operation, number]) if (operation, number) in rates else NOTHING
+                for number in cases
+            ),
+        ]
+        for operation in dict.fromkeys(summary.operation for summary in summaries)
+    ]
+    caption = "Mean rate in operations per second"
+    columns = [("operation", ""), *((head, "") for head in heads)]
+    return [Text(caption, "bold"), Table(caption, columns, rows, 1, splits=True)]
+
+
+def of_data(summaries: Sequence[OperationSummary], facets: Facets) -> list[Block]:
+    """Median rates: rows by pattern, transfer size and interface, columns by operation and clients.
+
+    Where that is long as well, the best transfer size of each stands for all.
+    """
+    cells = _cells_by_transfer(summaries, facets)
+    caption = "Median rate in MiB/s"
+    if len(cells) > MAXIMUM_ROWS:
+        cells = _cells_of_best_transfer(summaries, facets)
+        caption += " @ the transfer size that gave the highest"
+    operations = list(dict.fromkeys(summary.operation for summary in summaries))
+    clients = sorted({summary.case.clients for summary in summaries})
+    used = {column for own in cells.values() for column in own}
+    columns = [column for column in itertools.product(operations, clients) if column in used]
+    shown = dict(sorted(cells.items(), key=lambda item: _position(item[0], facets))[:MAXIMUM_ROWS])
+    left_out = len(cells) - MAXIMUM_ROWS
+    more = [Text(f"… and {left_out} more rows: see the report", "caption")] if left_out > 0 else []
+    return [Text(caption, "bold"), _table(caption, shown, columns), *more]
+
+
+def _cells_by_transfer(summaries: Sequence[OperationSummary], facets: Facets) -> _Cells:
+    cells: defaultdict[_Row, dict[_Column, str]] = defaultdict(dict)
+    for summary in summaries:
+        case = summary.case
+        row = (facets.group[case.number], facets.series[case.number], case.transfer_bytes or 0)
+        cells[row][summary.operation, case.clients] = significant(
+            summary.rate.median if summary.rate else None
+        )
+    return dict(cells)
+
+
+def _cells_of_best_transfer(summaries: Sequence[OperationSummary], facets: Facets) -> _Cells:
+    best: defaultdict[_Row, dict[_Column, OperationSummary]] = defaultdict(dict)
+    for summary in summaries:
+        row = (facets.group[summary.case.number], facets.series[summary.case.number], 0)
+        column = (summary.operation, summary.case.clients)
+        if column not in best[row] or _median(summary) > _median(best[row][column]):
+            best[row][column] = summary
+    return {
+        row: {column: _best_cell(summary) for column, summary in own.items()} for row, own in best.items()
+    }
+
+
+def _median(summary: OperationSummary) -> float:
+    return summary.rate.median if summary.rate else -1.0
+
+
+def _best_cell(summary: OperationSummary) -> str:
+    transfer = summary.case.transfer_bytes
+    if summary.rate is None or transfer is None:
+        return significant(summary.rate.median if summary.rate else None)
+    return f"{significant(summary.rate.median)} @ {format_bytes(transfer)}"
+
+
+def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:
+    rows = list(cells)
+    heads = {"pattern": 0, "transfer": 2, "interface": 1}
+    varying = {name: index for name, index in heads.items() if len({row[index] for row in rows}) > 1}
+    return Table(
+        caption,
+        [
+            *((name, "") for name in varying),
+            *((operation, plural(clients, "client")) for operation, clients in columns),
+        ],
+        [
+            [
+                *(_row_text(row, index, previous) for index in varying.values()),
+                *(cells[row].get(column, NOTHING) for column in columns),
+            ]
+            for previous, row in zip([None, *rows], rows, strict=False)
+        ],
+        len(varying),
+        section_starts([row[0] for row in rows]),
+        splits=True,
+    )
+
+
+def _row_text(row: _Row, index: int, previous: _Row | None) -> str:
+    """The text of a row's own cells; the group is not said again on each row."""
+    if index == 0 and previous and previous[0] == row[0]:
+        return ""
+    value = row[index]
+    return format_bytes(value) if isinstance(value, int) else value
+
+
+def _position(row: _Row, facets: Facets) -> tuple[int, int, int]:
+    """Where a row goes: by group, then transfer size, so that interfaces stand together."""
+    return list(facets.group.values()).index(row[0]), row[2], facets.series_order.index(row[1])

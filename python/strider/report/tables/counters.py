@@ -1,0 +1,85 @@
+"""What the nodes counted beside the rates: processors, context switches, interrupts, packets, devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from strider.report.words.caches import format_served
+from strider.report.words.numbers import NOTHING, percent, significant
+from strider.statistics import CounterSummary, OperationSummary
+from strider.statistics.counters import FEWEST_TICKS
+from strider.units import MIB
+
+CAPTION = (
+    "What the nodes counted, all programs on them, mean of a repetition; CPU and I/O wait in percent of the "
+    f"time of all processors, – where that was less than {FEWEST_TICKS} ticks of their clocks (10 ms each)"
+)
+
+Cell = Callable[[OperationSummary], str]
+
+
+def columns(summaries: Sequence[OperationSummary]) -> dict[tuple[str, str], Cell]:
+    """Heading and unit of each column, and the text of a summary; without columns that are empty."""
+    found: dict[tuple[str, str], Cell] = {
+        ("CPU user", "%"): _processor("user_s", "nice_s"),
+        ("CPU system", "%"): _processor("system_s", "irq_s", "softirq_s"),
+        ("I/O wait", "%"): _processor("iowait_s"),
+        ("context switches", ""): _total("kernel", "context_switches"),
+        ("context switches", "/s"): _rate("kernel", "context_switches"),
+        _per_work(summaries): _per_unit("kernel", "context_switches"),
+        ("interrupts", "/s"): _rate("kernel", "interrupts"),
+        ("page faults", "/s"): _rate("kernel", "page_faults"),
+        ("packets in", ""): _total("network", "received_packets"),
+        ("packets out", ""): _total("network", "sent_packets"),
+        ("retransmits", ""): _total("tcp", "retransmitted_segments"),
+        ("InfiniBand in", "packets"): _total("infiniband", "received_packets"),
+        ("InfiniBand out", "packets"): _total("infiniband", "sent_packets"),
+        ("disk read", "MiB"): _total("block", "read_bytes", MIB),
+        ("disk written", "MiB"): _total("block", "written_bytes", MIB),
+    }
+    shown = {
+        heading: cell
+        for heading, cell in found.items()
+        if any(cell(summary) not in (NOTHING, "", "0", "0.0") for summary in summaries)
+    }
+    # Of this one nothing at all is news.
+    told = any(summary.served for summary in summaries)
+    return shown | ({("from storage", "%"): format_served} if told else {})
+
+
+def _per_work(summaries: Sequence[OperationSummary]) -> tuple[str, str]:
+    of_metadata = bool(summaries) and all(summary.case.is_metadata for summary in summaries)
+    return ("context switches", "/op" if of_metadata else "/MiB")
+
+
+def _counted(format_one: Callable[[CounterSummary], str]) -> Cell:
+    return lambda summary: format_one(summary.counters) if summary.counters else NOTHING
+
+
+def _processor(*names: str) -> Cell:
+    return _counted(lambda counters: percent(counters.processor_share(*names)))
+
+
+def _total(source: str, name: str, unit: float = 1.0) -> Cell:
+    def text(counters: CounterSummary) -> str:
+        total = counters.total(source, name)
+        return NOTHING if total is None else significant(total / unit) if unit != 1.0 else f"{total:.0f}"
+
+    return _counted(text)
+
+
+def _rate(source: str, name: str) -> Cell:
+    return _counted(lambda counters: significant(counters.per_second(source, name)))
+
+
+def _per_unit(source: str, name: str) -> Cell:
+    """Per MiB moved, or per operation of metadata."""
+
+    def cell(summary: OperationSummary) -> str:
+        total = summary.counters.total(source, name) if summary.counters else None
+        if total is None or not summary.n:
+            return NOTHING
+        mean = sum(summary.amounts) / summary.n
+        return significant(total / mean) if mean else NOTHING
+
+    return cell

@@ -1,0 +1,103 @@
+"""Whether what was read came from storage or from a cache, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strider.report.words.numbers import percent
+from strider.statistics import OperationSummary
+
+#: A read of which less than this share came from storage is one of a cache.
+FROM_CACHE = 0.1
+#: From this share on nothing needs to be said.
+FROM_STORAGE = 0.9
+#: A cold file of which more than this share is still in memory is not cold.
+_STILL_CACHED = 0.01
+
+
+def is_from_cache(summary: OperationSummary) -> bool:
+    """Whether counters tell that a read was served by a cache."""
+    return summary.served is not None and summary.served.share < FROM_CACHE
+
+
+def is_from_storage(summary: OperationSummary) -> bool:
+    """Whether counters tell that a read was served by storage."""
+    return summary.served is not None and summary.served.share > FROM_STORAGE
+
+
+def cache_note(summary: OperationSummary) -> str:
+    """That a rate is one of a cache, and by what that is known; empty where it may be one of storage."""
+    if is_from_cache(summary):
+        return "from cache"
+    return f"faster than the {summary.exceeding.what}: cache" if summary.exceeding is not None else ""
+
+
+def cache_notes(summary: OperationSummary) -> list[str]:
+    """What a reader of one row must know about caches; nothing where storage served all."""
+    found = []
+    if note := cache_note(summary):
+        found.append(note)
+    elif summary.served is not None and not is_from_storage(summary):
+        found.append(f"{percent(summary.served.share)} % from storage")
+    if _is_not_cold(summary):
+        found.append("not cold")
+    return found
+
+
+def format_served(summary: OperationSummary) -> str:
+    """The share that storage served as a percentage without its sign; empty for what does not read."""
+    if "read" not in summary.operation or summary.case.is_metadata:
+        return ""
+    return percent(summary.served.share if summary.served else None)
+
+
+def cache_remarks(summaries: Sequence[OperationSummary]) -> list[str]:
+    """Which reads were none of storage, and which caches could not be emptied; none where all is well."""
+    cached = [summary for summary in summaries if is_from_cache(summary)]
+    warm = [summary for summary in summaries if _is_not_cold(summary)]
+    blind = [summary for summary in summaries if _is_unseen(summary)]
+    found = []
+    if cached:
+        most = max(summary.served.share for summary in cached if summary.served)
+        found.append(
+            f"{_reads(cached)} served by a cache: {_at_most(most)} of the bytes came from storage. "
+            'Their rates are those of memory; cache = "cold" or direct I/O reads from storage.'
+        )
+    if warm:
+        most = max(s.preparation.cached_share or 0.0 for s in warm if s.preparation)
+        found.append(
+            f"{_reads(warm)} to find caches cold, but up to {percent(most)} % of the files stayed in memory."
+        )
+    if blind:
+        found.append(
+            f"{_reads(blind)} to find caches cold; nobody can tell here whether they were "
+            f"({_actions(blind)})."
+        )
+    return found
+
+
+def _is_not_cold(summary: OperationSummary) -> bool:
+    done = summary.preparation
+    return done is not None and done.policy == "cold" and (done.cached_share or 0.0) > _STILL_CACHED
+
+
+def _is_unseen(summary: OperationSummary) -> bool:
+    done = summary.preparation
+    seen = done is None or done.cached_share is not None or is_from_storage(summary)
+    return not seen and done is not None and done.policy == "cold"
+
+
+def _actions(summaries: Sequence[OperationSummary]) -> str:
+    return "; ".join(dict.fromkeys(s.preparation.action for s in summaries if s.preparation))
+
+
+def _at_most(share: float) -> str:
+    return f"at most {percent(share)} %" if share else "none"
+
+
+def _reads(summaries: Sequence[OperationSummary]) -> str:
+    """The reads in question, with a verb that fits: '3 reads were'."""
+    count = len(summaries)
+    cases = "; ".join(dict.fromkeys(f"{s.case.interface_name}, {s.case.in_words}" for s in summaries))
+    few = f" ({cases})" if count <= 3 else ""
+    return f"1 read{few} was" if count == 1 else f"{count} reads{few} were"

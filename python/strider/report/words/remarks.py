@@ -1,0 +1,165 @@
+"""What a reader must know to judge the numbers of a run, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from strider.limits import Analysis
+from strider.report.words.caches import cache_remarks, is_from_cache, is_from_storage
+from strider.report.words.reservations import dear_opens, reservations
+from strider.report.words.steadiness import steadiness
+from strider.report.words.wording import (
+    NO_STORAGE,
+    digest_line,
+    headline_remark,
+    metadata_check_line,
+    plural,
+    verification_line,
+)
+from strider.statistics import DigestComparison, OperationSummary
+from strider.store.model import Run
+from strider.units import format_bytes_rounded, format_seconds
+
+_IN_MEMORY = ("tmpfs", "ramfs", "rootfs")
+
+
+def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
+    """How many samples, where, when and for how long, in a sentence."""
+    samples = sum(summary.n for summary in summaries)
+    cases = len({summary.case.number for summary in summaries})
+    host = _host(run)
+    file_system = _file_system(run)
+    parts = [
+        f"{plural(samples, 'sample')} of {plural(cases, 'case')}",
+        f"taken on {host}" if host else "",
+        f"in {run.plan.target}" + (f" ({file_system})" if file_system else ""),
+        f"started {run.info.started[:19].replace('T', ' ')} UTC",
+        _duration(run),
+    ]
+    return ", ".join(part for part in parts if part) + "."
+
+
+def remarks(
+    run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
+) -> list[str]:
+    """Whether data was checked, and what the numbers are not rates of; none without numbers."""
+    if not summaries:
+        return []
+    found = [
+        *checks(run, summaries, comparisons),
+        _null_remark(summaries),
+        _memory_remark(run),
+        *cache_remarks(summaries),
+        _cache_remark(run, summaries),
+        headline_remark(summaries),
+        *reservations(summaries),
+        *steadiness(run, summaries),
+    ]
+    return [remark for remark in found if remark]
+
+
+def checks(
+    run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
+) -> list[str]:
+    """What was checked, and the result."""
+    found = [verification_line(run, summaries), metadata_check_line(summaries), digest_line(comparisons)]
+    return [sentence for sentence in found if sentence]
+
+
+def result_remarks(
+    run: Run, summaries: Sequence[OperationSummary], analysis: Analysis | None
+) -> list[tuple[str, bool]]:
+    """Each remark once, and whether it is a reservation.
+
+    First comes what makes rates less than they seem, then what limits them, then the rest.
+    """
+    said = {
+        *(["cache"] if any(is_from_cache(summary) for summary in summaries) else []),
+        *(["opening"] if dear_opens(summaries) else []),
+    }
+    limits = analysis.sentences_without(said) if analysis else []
+    doubts = [*cache_remarks(summaries), *reservations(summaries)]
+    return [
+        *((sentence, True) for sentence in doubts),
+        *((sentence, False) for sentence in limits),
+        *((sentence, True) for sentence in steadiness(run, summaries)),
+    ]
+
+
+def _host(run: Run) -> str:
+    nodes = run.start.nodes if run.start else []
+    return str(run.info.environment.get("host", "")) or (nodes[0].name if nodes else "")
+
+
+def _file_system(run: Run) -> str:
+    """Type of the target's file system, empty where unknown."""
+    target = run.info.environment.get("target")
+    return str(target.get("file_system", "")) if isinstance(target, dict) else ""
+
+
+def _duration(run: Run) -> str:
+    if run.info.ended:
+        try:
+            ended, started = (datetime.fromisoformat(text) for text in (run.info.ended, run.info.started))
+        except ValueError:
+            return ""
+        return f"in {format_seconds((ended - started).total_seconds())}"
+    return f"{format_seconds(run.end.time_s)} of measuring" if run.end else ""
+
+
+def _null_remark(summaries: Sequence[OperationSummary]) -> str:
+    names = {summary.case.interface_name for summary in summaries}
+    if NO_STORAGE not in names:
+        return ""
+    drawn = "" if names == {NO_STORAGE} else " It is in the tables, not in the charts."
+    return f"Interface null moves no bytes: its rates are Strider's own cost, not storage.{drawn}"
+
+
+def _memory_remark(run: Run) -> str:
+    if _file_system(run) not in _IN_MEMORY:
+        return ""
+    return f"The target is on {_file_system(run)}: these are rates of memory, not of storage."
+
+
+def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, int]:
+    """Bytes of the files of those cases whose reads the caches of nodes may have served, by case number.
+
+    Where counters tell, nothing needs to be supposed.
+    """
+    if _file_system(run) in _IN_MEMORY:
+        return {}
+    space = {case.case: case.space_bytes for case in run.info.check.cases or []}
+    read = {
+        summary.case.number: space.get(summary.case.number, 0)
+        for summary in summaries
+        if not summary.case.is_metadata
+        and "read" in summary.operation
+        and not summary.case.interface.get("direct")
+        and not is_from_cache(summary)
+        and not is_from_storage(summary)
+    }
+    memory = _memory_bytes(run, summaries)
+    return {number: size for number, size in read.items() if 0 < size < memory}
+
+
+def _memory_bytes(run: Run, summaries: Sequence[OperationSummary]) -> float:
+    """Memory of all nodes as they counted it, else of the host that started the run; 0 where unknown."""
+    counted = max((s.counters.memory_bytes for s in summaries if s.counters), default=0.0)
+    own = run.info.environment.get("memory_bytes")
+    return counted or (own if isinstance(own, int) else 0)
+
+
+def _cache_remark(run: Run, summaries: Sequence[OperationSummary]) -> str:
+    cached = cached_cases(run, summaries)
+    if not cached:
+        return ""
+    largest = format_bytes_rounded(max(cached.values()))
+    memory = format_bytes_rounded(_memory_bytes(run, summaries))
+    nodes = max((s.counters.nodes for s in summaries if s.counters), default=1)
+    where = f"{nodes} nodes" if nodes > 1 else _host(run) or "a node"
+    caches = "their caches" if nodes > 1 else "its cache"
+    return (
+        f"The files of {plural(len(cached), 'case')} (at most {largest}) fit into the memory of "
+        f"{where} ({memory}), so {caches} may have served reads instead of storage."
+    )

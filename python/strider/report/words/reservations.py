@@ -1,0 +1,93 @@
+"""How far the numbers of a run can be trusted, in sentences: short phases, dear opens, wide intervals."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+from strider.report.words.clocks import clock_remark
+from strider.statistics import OperationSummary
+
+#: Phases shorter than this, seconds, are ruled by start-up, scheduling and the first opening of a file.
+_SHORT_S = 0.1
+#: From this share of the elapsed time on, opening and closing are a property of a rate to be told.
+_DEAR_SHARE = 0.2
+
+
+def reservations(summaries: Sequence[OperationSummary]) -> list[str]:
+    """One sentence for each reason not to take the rates at face value; none for sound ones."""
+    found = [
+        clock_remark(summaries),
+        _short_phases(summaries),
+        *dear_opens(summaries),
+        _not_converged(summaries),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def half_width(summary: OperationSummary) -> float:
+    """Half the width of the 95 % interval of the mean rate ÷ the mean; infinite without an interval."""
+    rate = summary.rate
+    if rate is None or rate.interval is None or not rate.mean:
+        return math.inf
+    return (rate.interval.high - rate.interval.low) / 2 / rate.mean
+
+
+def _short_phases(summaries: Sequence[OperationSummary]) -> str:
+    elapsed_s = [sample.elapsed_s for summary in summaries for sample in summary.samples]
+    short = sum(one < _SHORT_S for one in elapsed_s)
+    if not short:
+        return ""
+    return f"{short} of {len(elapsed_s)} phases lasted less than {_SHORT_S:g} s: their rates are coarse."
+
+
+def dear_opens(summaries: Sequence[OperationSummary]) -> list[str]:
+    """By interface, how much of the time opening and closing take where that is much."""
+    shares: defaultdict[str, list[float]] = defaultdict(list)
+    for summary in summaries:
+        times = summary.times
+        if times is None or not times.elapsed_s > 0:
+            continue
+        # Each of the two is the longest of any rank, so they may add up to more than all took together.
+        share = min((times.open_s + times.close_s) / times.elapsed_s, 1.0)
+        if share > _DEAR_SHARE:
+            shares[summary.case.interface_name].append(share)
+    return [
+        f"{name}: opening and closing take {_range_percent(own)} of the time "
+        f"in {len(own)} {'result' if len(own) == 1 else 'results'}."
+        for name, own in shares.items()
+    ]
+
+
+def _range_percent(shares: Sequence[float]) -> str:
+    low, high = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
+    return f"{low} %" if low == high else f"{low}–{high} %"
+
+
+def _not_converged(summaries: Sequence[OperationSummary]) -> str:
+    """Which operations used up their repetitions before their interval was as narrow as was asked."""
+    asked = [summary for summary in summaries if summary.case.repetitions.get("until")]
+    missed = [
+        summary
+        for summary in asked
+        if summary.n + summary.voided >= summary.case.repetitions.get("max", 0)
+        and half_width(summary) > summary.case.repetitions["until"]
+    ]
+    if not missed:
+        return ""
+    worst = max(missed, key=half_width)
+    width = half_width(worst)
+    spread = f"±{100 * width:.0f} %" if math.isfinite(width) else "no interval"
+    goals = _one_or_range([f"{100 * summary.case.repetitions['until']:g}" for summary in missed])
+    counts = _one_or_range([str(summary.case.repetitions["max"]) for summary in missed])
+    noun = "operation" if len(asked) == 1 else "operations"
+    return (
+        f"{len(missed)} of {len(asked)} {noun} did not reach ±{goals} % in {counts} repetitions "
+        f"(worst: {worst.operation} through {worst.case.interface_name}, {worst.case.in_words}: {spread})."
+    )
+
+
+def _one_or_range(numbers: Sequence[str]) -> str:
+    ordered = sorted(set(numbers), key=float)
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]}–{ordered[-1]}"

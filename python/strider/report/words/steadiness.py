@@ -1,0 +1,106 @@
+"""Whether the repetitions and the ranks of a run were alike, in sentences: outliers, trends, stragglers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from strider.report.words.numbers import significant
+from strider.report.words.wording import plural
+from strider.statistics import (
+    LastRank,
+    OperationSummary,
+    Outlier,
+    Straggler,
+    Trend,
+    last_ranks,
+    outliers,
+    slow_spell,
+    stragglers,
+    trends,
+)
+from strider.statistics.stragglers import LATE, Phase
+from strider.store.case import Case
+from strider.store.model import Run
+
+#: Sentences of each kind; the rest is counted.
+_MAXIMUM = 3
+
+_Found = TypeVar("_Found")
+
+
+def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
+    """One sentence for each of the worst stragglers, outliers and trends; none for a steady run.
+
+    Raises:
+        StriderError: The run's events are damaged.
+    """
+    if not summaries:
+        return []
+    last = last_ranks(run) if any(case.clients > 1 for case in run.cases.values()) else {}
+    return [
+        *_worst(stragglers(run, last), lambda one: _straggler_text(run, one), "straggler"),
+        *_worst(outliers(summaries), lambda one: _outlier_text(one, last), "outlier"),
+        *_worst(trends(summaries), _trend_text, "trend"),
+    ]
+
+
+def _worst(found: Sequence[_Found], text_of: Callable[[_Found], str], noun: str) -> list[str]:
+    """Sentences on the first ones, and how many more there are: of those none is looked into."""
+    left_out = len(found) - _MAXIMUM
+    rest = [f"And {plural(left_out, f'smaller {noun}')}."] if left_out > 0 else []
+    return [*map(text_of, found[:_MAXIMUM]), *rest]
+
+
+def _operation(case: Case, operation: str) -> str:
+    return f"{operation} through {case.interface_name} ({case.in_words})"
+
+
+def _straggler_text(run: Run, straggler: Straggler) -> str:
+    who = (
+        f"all ranks of {straggler.node}"
+        if straggler.rank is None
+        else f"rank {straggler.rank} on {straggler.node}"
+    )
+    operation = _operation(straggler.case, straggler.operation)
+    return (
+        f"Straggler: {who} finished {significant(straggler.lateness, 2)} × later than the median rank "
+        f"in {straggler.times} of {plural(straggler.n, 'repetition')} of {operation}, "
+        f"which lost {100 * straggler.lost:.0f} % of the rate{_spell_text(run, straggler)}."
+    )
+
+
+def _spell_text(run: Run, straggler: Straggler) -> str:
+    """When it was slow, where timelines tell."""
+    spell = slow_spell(run, straggler.operation, straggler.case.number, straggler.worst)
+    if spell is None:
+        return ""
+    if spell.all_along:
+        return "; it was slow all along"
+    return (
+        f"; in repetition {straggler.worst.repetition} it was slow from {spell.begin_s:.3g} to "
+        f"{spell.end_s:.3g} s after the start"
+    )
+
+
+def _outlier_text(outlier: Outlier, last: dict[Phase, LastRank]) -> str:
+    case, sample = outlier.summary.case, outlier.sample
+    head = (
+        f"Outlier: repetition {sample.repetition} of {_operation(case, outlier.summary.operation)} had "
+        f"{significant(outlier.ratio)} × the median rate"
+    )
+    phase = last.get((sample.case, sample.repetition, sample.operation))
+    if outlier.ratio > 1 or phase is None:
+        return f"{head}."
+    if phase.lateness <= LATE:
+        return f"{head}; all ranks were slow (the last was rank {phase.rank} on {phase.node})."
+    who = f"all ranks of {phase.node}" if phase.whole_node else f"rank {phase.rank} on {phase.node}"
+    return f"{head}; {who} finished {significant(phase.lateness, 2)} × later than the median rank."
+
+
+def _trend_text(trend: Trend) -> str:
+    verb = "rose" if trend.change > 0 else "fell"
+    return (
+        f"No steady state: the rate of {_operation(trend.summary.case, trend.summary.operation)} {verb} by "
+        f"{100 * abs(trend.change):.0f} % from the first to the last of {trend.summary.n} repetitions."
+    )

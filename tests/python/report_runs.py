@@ -1,0 +1,95 @@
+"""Runs of all kinds that every section of a report has to cope with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
+from limits_builders import of_clients, of_node
+from metadata_builders import MetadataBuilder, trees
+from strider.store import Run, load
+
+LONG = "a name of a case that is much longer than anybody would type, though somebody will"
+
+
+def _empty(folder: Path) -> Run:
+    """Killed before the engine said anything."""
+    directory = RunBuilder([CaseSpec()]).write(folder, status=None)
+    (directory / "events.jsonl").unlink()
+    return load(directory)
+
+
+def _one_case(folder: Path) -> Run:
+    """With all that may be told of one: ceilings, timelines, counters, a slow rank, facts."""
+    case = CaseSpec(
+        counting_nodes=1, slow_ranks={1: 2.0}, timelines=[[16] * 5 + [0] * 5 + [16] * 5] * 2, name=LONG
+    )
+    run = load(RunBuilder([case]).write(folder))
+    samples = [sample.model_copy(update={"facts": {"hint.cb_nodes": "1"}}) for sample in run.samples]
+    ceilings = [of_clients(memory_copy=9000.0), of_node(device_read=900.0, device_write=None)]
+    return run.model_copy(update={"samples": samples, "ceilings": ceilings})
+
+
+def _thousand(folder: Path) -> Run:
+    cases = sweep(
+        interfaces=("posix", "mpiio", "uring"),
+        transfers=[1 << power for power in range(9, 23)],
+        clients=(1, 2, 4),
+        patterns=("segmented", "strided"),
+        operations=("write",),
+        sharing=["shared", "per-rank"],
+        order=["forward", "random"],
+    )
+    return load(RunBuilder(cases, repetitions=1).write(folder))
+
+
+def _errors(folder: Path) -> Run:
+    cases = [CaseSpec(wrong_data=True), CaseSpec(interface={"name": "mpiio"})]
+    return load(RunBuilder(cases).write(folder))
+
+
+def _cached(folder: Path) -> Run:
+    cold = {"policy": "cold", "action": "fsync", "cached_share": 0.5, "examined_by": "cachestat"}
+    cases = [
+        CaseSpec(served=share, prepared=cold, clients=clients) for share in (0.0, 0.5) for clients in (1, 2)
+    ]
+    return load(RunBuilder(cases, repetitions=6).write(folder))
+
+
+def _metadata(folder: Path) -> Run:
+    return load(MetadataBuilder([*trees(operations=("create", "stat", "mix")), CaseSpec()]).write(folder))
+
+
+def _lists(folder: Path) -> Run:
+    """List I/O: methods over lengths of pieces, with memory registered and without."""
+    cases = [
+        CaseSpec(
+            interface={"name": "listio", "method": method, "registration": domain, "strategy": "ogr"},
+            pattern={"name": "vector", "transfer": 128 * piece, "piece": piece, "pieces": 128},
+            operations=("write",),
+        )
+        for method in ("pack", "gather")
+        for piece in (128, KIB, MIB // 128)
+        for domain in ("none", "model")
+    ]
+    run = load(RunBuilder(cases, repetitions=2).write(folder))
+    facts = {"registrations": "3", "register_us": "12 ± 1", "register_us_per_page": "0.1 ± 0.01"}
+    samples = [sample.model_copy(update={"facts": facts}) for sample in run.samples]
+    return run.model_copy(update={"samples": samples})
+
+
+KINDS: dict[str, Callable[[Path], Run]] = {
+    "empty": _empty,
+    "one case": _one_case,
+    "thousand": _thousand,
+    "errors": _errors,
+    "cached": _cached,
+    "metadata": _metadata,
+    "lists": _lists,
+}
+
+
+def make(kind: str, folder: Path) -> Run:
+    """A run of a kind, in a new folder."""
+    return KINDS[kind](folder / kind.replace(" ", "-"))
