@@ -160,7 +160,14 @@ def test_a_target_that_becomes_a_link_takes_nothing_elsewhere(
 def test_the_run_directory_holds_plan_suite_events_and_the_facts(run: Run, target: Path) -> None:
     outcome = run("case.transfer=128KiB")
     path = outcome.directory.path
-    assert contents(path) == ["engine.log", "events.jsonl", "plan.json", "run.json", "suite.toml"]
+    assert contents(path) == [
+        "description.json",
+        "engine.log",
+        "events.jsonl",
+        "plan.json",
+        "run.json",
+        "suite.toml",
+    ]
     assert (path / "suite.toml").read_text(encoding="utf-8") == SUITE
     info = sealed(outcome)
     assert info["set"] == ["case.transfer=128KiB"]
