@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -24,7 +25,7 @@ constexpr double device_seconds = 0.4;
 std::vector<std::uint32_t> client_counts(const Plan& plan) {
   std::set<std::uint32_t> distinct;
   for (const Case& test : plan.cases) distinct.insert(test.clients);
-  const std::vector<std::uint32_t> all(distinct.begin(), distinct.end());
+  std::vector<std::uint32_t> all(distinct.begin(), distinct.end());
   if (all.size() <= most_counts) return all;
   std::vector<std::uint32_t> some;
   for (std::size_t i = 0; i < most_counts; ++i) some.push_back(all[i * (all.size() - 1) / (most_counts - 1)]);
@@ -76,7 +77,7 @@ Ceiling link_ceiling() {
   const auto mention = [&](const std::string& text) { sum.about += (sum.about.empty() ? "" : ", ") + text; };
   for (const Link& link : links.known) {
     total += link.mib_s;
-    mention(link.name + " " + std::to_string(static_cast<int>(link.mib_s * mib * 8 / 1e6 + 0.5)) + " Mbit/s");
+    mention(link.name + " " + std::to_string(std::lround(link.mib_s * mib * 8 / 1e6)) + " Mbit/s");
   }
   for (const std::string& name : links.unknown) mention("the speed of " + name + " is not known");
   if (links.known.empty() && links.unknown.empty()) sum.about = "no link leads out of the node";

@@ -53,13 +53,11 @@ class Ring {
 
  private:
   void exchange() {
-    std::array<MPI_Request, 2 * messages> requests{};
+    std::array<MPI_Request, std::size_t{2} * messages> requests{};
     constexpr int size = message_bytes;
-    for (int i = 0; i < messages; ++i) {
-      MPI_Irecv(got_.data() + static_cast<std::size_t>(i) * message_bytes, size, MPI_BYTE, last_, message_tag,
-                communicator_, &requests[static_cast<std::size_t>(2 * i)]);
-      MPI_Isend(sent_.data(), size, MPI_BYTE, next_, message_tag, communicator_,
-                &requests[static_cast<std::size_t>(2 * i + 1)]);
+    for (std::size_t i = 0; i < messages; ++i) {
+      MPI_Irecv(got_.data() + i * message_bytes, size, MPI_BYTE, last_, message_tag, communicator_, &requests[2 * i]);
+      MPI_Isend(sent_.data(), size, MPI_BYTE, next_, message_tag, communicator_, &requests[2 * i + 1]);
     }
     complete(requests, stall_timeout_s_);
   }

@@ -1,4 +1,5 @@
-#define _FILE_OFFSET_BITS 64  // libcephfs.h insists, also where offsets have 64 bits anyway
+// libcephfs.h insists, also where offsets have 64 bits anyway.
+#define _FILE_OFFSET_BITS 64  // NOLINT(bugprone-reserved-identifier)
 #include <cephfs/libcephfs.h>
 #include <dirent.h>
 #include <fcntl.h>

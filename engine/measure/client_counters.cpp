@@ -44,7 +44,7 @@ std::string lustre_name(const std::string& folder) {
 /// Lines of a Lustre stats file, "NAME N samples [UNIT] MIN MAX SUM …": how often, and the sum where it is bytes or
 /// time.
 void add_lustre_stats(std::string_view text, std::map<std::string, Counter>& sums) {
-  const auto add = [&](std::string name, std::uint64_t value, CounterKind kind) {
+  const auto add = [&](const std::string& name, std::uint64_t value, CounterKind kind) {
     Counter& counter = sums.try_emplace(name, Counter{name, kind, 0}).first->second;
     counter.value += value;
   };

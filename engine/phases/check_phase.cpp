@@ -19,7 +19,7 @@ class ExpectedFile {
  public:
   ExpectedFile(const Case& test, const Pattern& pattern, const Seating& seating, const WriteRecord& record,
                std::uint64_t file)
-      : test_(test), pattern_(pattern), seating_(seating), record_(record), file_(file) {
+      : test_(test), pattern_(pattern), seating_(seating), record_(record) {
     const std::uint64_t unit = unit_of(pattern, seating.ranks_of(file));
     std::size_t partial = 0;
     for (const WriteRecord::Layer& layer : record.layers()) partial += layer.whole ? 0 : 1;
@@ -60,7 +60,6 @@ class ExpectedFile {
   const Pattern& pattern_;
   const Seating& seating_;
   const WriteRecord& record_;
-  std::uint64_t file_;
   std::vector<std::uint32_t> ranks_;  ///< of the file
   std::vector<ByteSet> sets_;         ///< of the layers that are not whole; these come first
 };

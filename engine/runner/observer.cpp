@@ -26,11 +26,12 @@ bool input_has_closed() {
 /// False where the end came first. Looks for it often enough to end at once.
 bool sleep_until(Clock::time_point begin, double until_s, ObserveEnd end) {
   constexpr double look_s = 0.05;
-  for (double left_s = until_s - seconds_since(begin); left_s > 0; left_s = until_s - seconds_since(begin)) {
+  while (true) {
+    const double left_s = until_s - seconds_since(begin);
+    if (left_s <= 0) return !interrupted();
     if (interrupted() || (end == ObserveEnd::input_closes && input_has_closed())) return false;
     std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left_s, look_s)));
   }
-  return !interrupted();
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ void Classifier::Examination::explain(std::uint64_t position, std::uint64_t& end
   const bool last_unread = position + 1 == piece_.size() && piece_.found[position] == ~piece_.right_at(position);
   consider(Explanation::constant(Cause::unread, spoilt_byte), position, last_unread ? -8 : 0);
   consider(Explanation::constant(Cause::zero, std::byte{0}), position, 0);
-  for (const std::uint64_t width : {2, 4, 8})
+  for (const std::uint64_t width : {2U, 4U, 8U})
     for (const std::uint64_t base : {std::uint64_t{0}, piece_.file_offset})
       consider(Explanation::swapped(piece_.expected, width, base), position, 3);
   consider_shifts(position);
@@ -218,7 +218,7 @@ bool Classifier::Examination::ends_foreign(std::uint64_t position) {
   if (all(std::byte{0}) || all(spoilt_byte)) return true;
   const std::uint64_t offset = piece_.file_offset + position;
   if (told == 8 && offset % 8 == 0)
-    for (const std::uint64_t width : {2, 4, 8})
+    for (const std::uint64_t width : {2U, 4U, 8U})
       if (const auto swapped = Explanation::swapped(piece_.expected, width, 0);
           swapped.end(piece_, position, position + 8) == position + 8)
         return true;

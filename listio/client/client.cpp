@@ -18,7 +18,7 @@ std::uint32_t hash_of(const std::string& path) {
   return hash;
 }
 
-const std::string& checked(const std::string& path) {
+std::string checked(const std::string& path) {
   if (!is_path(path))
     throw InputError("path", "'" + path + "' is not a path within a volume",
                      "write names with slashes between them, without a leading slash, '.' or '..'");

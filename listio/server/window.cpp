@@ -51,8 +51,8 @@ void Windows::give_back(std::span<std::byte> window) {
   const auto found = used_.find(offset);
   if (found == used_.end()) return;
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  ::mmap(window.data(), found->second - offset, PROT_NONE, flags, -1, 0);
-  used_.erase(found);
+  // Otherwise it stays in use: its memory must not be given to another one.
+  if (::mmap(window.data(), found->second - offset, PROT_NONE, flags, -1, 0) != MAP_FAILED) used_.erase(found);
 }
 
 }  // namespace strider::listio

@@ -52,8 +52,8 @@ MemoryHoles::~MemoryHoles() {
   for (const std::span<std::byte>& hole : holes_) {
     // If something else has come to lie there, it stays.
     if (kind_ == HoleKind::unmapped)
-      ::mmap(hole.data(), hole.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-             0);
+      static_cast<void>(::mmap(hole.data(), hole.size(), PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
     else ::mprotect(hole.data(), hole.size(), PROT_READ | PROT_WRITE);
   }
 }
