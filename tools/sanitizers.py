@@ -73,7 +73,8 @@ def main() -> int:
 
 def _passes(name: str, sanitizer: Sanitizer, ordinary: Path) -> bool:
     work = ROOT / "build/sanitizers" / name
-    flags = [f"-fsanitize={sanitizer.flag}", "-fno-sanitize-recover=all"]
+    # The check of virtual tables needs a descriptor of its own, and tests take the last ones.
+    flags = [f"-fsanitize={sanitizer.flag}", "-fno-sanitize-recover=all", "-fno-sanitize=vptr"]
     build = ShadowBuild(ROOT, ordinary, work, ["-O1", "-g1", *flags], flags)
     began = time.monotonic()
     paths = sorted(path for folder in sanitizer.sources for path in (ROOT / folder).rglob("*.cpp"))
