@@ -78,6 +78,9 @@ def test_a_field_says_how_slow_in_numbers_where_there_is_room() -> None:
     assert [row["text"] for row in figure["data"]["values"]] == ["1.00", "0.70"]
     assert [row["dark"] for row in figure["data"]["values"]] == [False, True]
     assert len(figure["layer"]) == 2
+    extremes = [Field("write", rank, str(rank), rate, "") for rank, rate in enumerate([0.1, 0.8, 1.3])]
+    shades = [row["shade"] for row in rank_map.figure(extremes, "rank")["data"]["values"]]
+    assert shades == [rank_map.DARKEST, 0.8, 1.0]
     many = rank_map.figure([Field("write", rank, str(rank), 1.0, "") for rank in range(64)], "rank")
     assert len(many["layer"]) == 1
     assert (
