@@ -120,7 +120,8 @@ def test_context_switches_are_those_of_gnu_time(engine: Engine, disk_folder: Pat
     sample = done.sample(operation="write")
     ours = sample["voluntary_switches"] + sample["involuntary_switches"]
     assert theirs > 1000
-    assert ours == pytest.approx(theirs, rel=0.05)
+    # The rest are of start and end: the more, the busier the machine.
+    assert 0.9 * theirs <= ours <= theirs
 
 
 def test_switches_of_the_node_hold_those_of_the_ranks(engine: Engine, disk_folder: Path) -> None:
