@@ -17,6 +17,7 @@ def start() -> int:
     """
     signals.exit_at_once(ExitCode.CANNOT_RUN, _INTERRUPTED)
     signals.unblock()
+    last = signals.LastOfAll()
     # numpy's threads would reserve gigabytes of address space for sums over some thousand numbers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from strider.cli import main
@@ -34,6 +35,8 @@ def start() -> int:
         # An import that was interrupted, for example: what it raised says nothing of use.
         code = _interrupted()
     signals.exit_at_once(code)
+    if raising.received:
+        last.code = int(code)
     return code
 
 

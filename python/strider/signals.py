@@ -6,9 +6,12 @@ process at once with that code. A signal that was ignored when the process start
 ignored.
 """
 
+import atexit
 import os
 import signal
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 from strider.errors import ExitCode
@@ -72,6 +75,31 @@ class Raising:
         """
         self.received.append(signal.Signals(number))
         raise KeyboardInterrupt
+
+
+class LastOfAll:
+    """Ends the process with an exit code after all that others do at its exit.
+
+    The interpreter notes a KeyboardInterrupt that passes through code run from a string, such as that of a
+    dataclass, and ends by SIGINT at last, although the exception was handled.
+
+    Attributes:
+        code: The exit code; None where the interpreter ends by itself.
+    """
+
+    def __init__(self) -> None:
+        """Comes before all others, since what is registered first is called last."""
+        self.code: int | None = None
+        atexit.register(self)
+
+    def __call__(self) -> None:
+        """Flushes what was printed, and ends the process if there is a code."""
+        if self.code is None:
+            return
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
+        os._exit(self.code)
 
 
 def received_so_far() -> list[signal.Signals]:

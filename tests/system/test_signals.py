@@ -110,7 +110,7 @@ def check_end(command: Command, number: signal.Signals, heeded: bool, moment: st
     """Waits for the end of a command that got a signal, and checks all that it promises; the exit code."""
     code = command.process.wait(DEADLINE_S)
     said = f"{number.name} {moment}: exit code {code}\n{command.said()}"
-    if code < 0 and (not heeded or not command.run()):
+    if code == -number and (not heeded or not command.run()):
         # Between shell, env and Python there are moments without a handler; nothing has been done by then.
         wait_for(lambda: not command.left(), f"the end of {command.left()} after {said}")
         return code
