@@ -23,12 +23,12 @@ struct Transferred {
 /// What a system call returned: bytes, or a negative errno.
 inline std::int64_t moved_or_error(ssize_t returned) { return returned < 0 ? -errno : returned; }
 
-/// Repeats `call(done)`, which moves what is left after `done` bytes or a part of it, until all bytes are moved: short
-/// calls are continued and interrupted ones repeated. `call` returns the bytes it moved or a negative errno.
-template <typename Call>
-Transferred transfer_whole(std::uint64_t length, const Call& call) {
+/// Repeats `call(done)`, which moves what is left after `done` bytes or a part of it, while `more(done)`: short calls
+/// are continued and interrupted ones repeated. `call` returns the bytes it moved or a negative errno.
+template <typename More, typename Call>
+Transferred transfer_while(const More& more, const Call& call) {
   Transferred transferred;
-  while (transferred.bytes < length) {
+  while (more(transferred.bytes)) {
     const std::int64_t moved = call(transferred.bytes);
     if (moved > 0) [[likely]] {
       transferred.bytes += static_cast<std::uint64_t>(moved);
@@ -38,6 +38,12 @@ Transferred transfer_whole(std::uint64_t length, const Call& call) {
     }
   }
   return transferred;
+}
+
+/// The same until all bytes are moved.
+template <typename Call>
+Transferred transfer_whole(std::uint64_t length, const Call& call) {
+  return transfer_while([length](std::uint64_t done) { return done < length; }, call);
 }
 
 /// Takes the first bytes of pieces of memory away.
@@ -56,15 +62,14 @@ inline void drop_front(std::span<iovec>& pieces, std::uint64_t bytes) {
 /// on. `pieces` are used up: what is left of them was not moved.
 template <typename Call>
 Transferred transfer_pieces(std::span<iovec>& pieces, std::uint64_t offset, const Call& call) {
-  std::uint64_t length = 0;
-  for (const iovec& piece : pieces) length += piece.iov_len;
   drop_front(pieces, 0);  // what has no length
-  return transfer_whole(length, [&](std::uint64_t done) {
-    const auto count = static_cast<int>(std::min<std::size_t>(pieces.size(), IOV_MAX));
-    const std::int64_t moved = call(pieces.data(), count, offset + done);
-    if (moved > 0) drop_front(pieces, static_cast<std::uint64_t>(moved));
-    return moved;
-  });
+  return transfer_while([&](std::uint64_t) { return !pieces.empty(); },
+                        [&](std::uint64_t done) {
+                          const auto count = static_cast<int>(std::min<std::size_t>(pieces.size(), IOV_MAX));
+                          const std::int64_t moved = call(pieces.data(), count, offset + done);
+                          if (moved > 0) drop_front(pieces, static_cast<std::uint64_t>(moved));
+                          return moved;
+                        });
 }
 
 /// Appends what a descriptor gives, up to its end or until these are so many bytes.

@@ -28,14 +28,12 @@ constexpr int cannot_run = 126;  ///< as a shell says it
     work.before_command();
   } catch (const IoError& error) {
     std::cerr << "strider-confine: " << error.details().call << ' ' << error.details().file << ": " << error.what()
-              << '\n'
-              << std::flush;
+              << '\n';
     ::_exit(cannot_run);
   }
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvp(work.command[0], work.command);
-  std::cerr << "strider-confine: " << work.command[0] << ": " << std::generic_category().message(errno) << '\n'
-            << std::flush;
+  std::cerr << "strider-confine: " << work.command[0] << ": " << std::generic_category().message(errno) << '\n';
   ::_exit(cannot_run);
 }
 

@@ -30,7 +30,7 @@ class ContiguousRuns {
   }
 
  private:
-  std::vector<iovec> pieces_;  ///< of the run at hand; keeps its memory between requests
+  std::vector<iovec> pieces_;  ///< of the current run; keeps its memory between requests
 };
 
 }  // namespace strider

@@ -64,7 +64,7 @@ class Timeline {
     last_unmerged_ = (now_ticks - start_ticks_) / (interval_ticks_ >> doublings_);
     end_ticks_ = start_ticks_ + (number + 1) * interval_ticks_;
   }
-  /// Adds what came since the last time to the interval at hand.
+  /// Adds what came since the last time to the current interval.
   void close(const Totals& totals) {
     Interval& interval = intervals_[current_];
     interval.bytes += totals.bytes - closed_.bytes;
@@ -86,8 +86,8 @@ class Timeline {
     ++doublings_;
   }
 
-  std::uint64_t end_ticks_ = ~std::uint64_t{0};  ///< of the interval at hand
-  std::uint64_t longest_ns_ = 0;                 ///< in the interval at hand
+  std::uint64_t end_ticks_ = ~std::uint64_t{0};  ///< of the current interval
+  std::uint64_t longest_ns_ = 0;                 ///< in the current interval
   std::uint64_t start_ticks_ = 0, interval_ticks_ = 0;
   std::size_t current_ = 0;
   unsigned doublings_ = 0;

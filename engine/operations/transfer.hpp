@@ -156,7 +156,7 @@ class Transfer {
   Tally& tally_;
   Watch& watch_;
   std::uint64_t next_ = 0;
-  std::uint64_t due_ = 0;  ///< when the request at hand came, in open loop
+  std::uint64_t due_ = 0;  ///< when the current request came, in open loop
   unsigned calls_ = 0;     ///< made in this round
   std::array<std::uint64_t, batch> numbers_{};
   std::vector<Extent> list_;   ///< of contiguous requests one each, otherwise those of one request

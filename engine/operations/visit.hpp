@@ -83,7 +83,7 @@ class Visitor {
   const char* path_ = "";
   const char* other_ = "";
   ItemState state_;
-  std::uint64_t moved_bytes_ = 0;  ///< by the visit at hand
+  std::uint64_t moved_bytes_ = 0;  ///< by the current visit
   std::uint64_t offset_ = 0;
   std::uint64_t entries_ = 0;
   std::string_view text_;

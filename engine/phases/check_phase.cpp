@@ -178,25 +178,16 @@ class CheckWorker final : public PhaseWorker {
     part.verification->outside_bytes += zeros_.checked_bytes();
     part.verification->wrong_bytes += zeros_.wrong_bytes();
     part.verification->mismatches += zeros_.mismatches();
-    add_findings(part, zeros_.first_mismatches(), zeros_.mismatches(), [&](const ByteMismatch& mismatch) {
+    add_findings(part, zeros_.first_mismatches(), zeros_.mismatches(), *open_, [&](const ByteMismatch& mismatch) {
       return describe_outside(mismatch, rank_, context_.nodes.host, file_.path);
     });
   }
   void add(RankPart& part, const Examiner& examiner) {
     part.verification->wrong_bytes += examiner.wrong_bytes();
     part.verification->mismatches += examiner.mismatches();
-    add_findings(part, examiner.first_mismatches(), examiner.mismatches(), [&](const Mismatch& mismatch) {
+    add_findings(part, examiner.first_mismatches(), examiner.mismatches(), *open_, [&](const Mismatch& mismatch) {
       return describe_mismatch(holes_->explain(mismatch), rank_, context_.nodes.host, file_.path);
     });
-  }
-  /// The first ones in full; the last of them counts the rest.
-  template <typename Mismatches, typename Describe>
-  void add_findings(RankPart& part, const Mismatches& first, std::uint64_t count, const Describe& describe) const {
-    for (const auto& mismatch : first) {
-      part.findings.push_back(describe(mismatch));
-      set_server(part.findings.back(), open_->server_of(mismatch.file_offset));
-    }
-    if (!first.empty()) part.findings.back().count += count - first.size();
   }
 
   const TransferTask& task_;
@@ -216,7 +207,6 @@ class CheckWorker final : public PhaseWorker {
 }  // namespace
 
 PhaseOutcome run_check_phase(RunContext& context, const TransferTask& task) {
-  context.current = task.name;
   CheckWorker worker(context, task);
   return run_worker(context, worker);
 }

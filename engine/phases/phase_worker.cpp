@@ -26,7 +26,9 @@ PhaseWorker::PhaseWorker(RunContext& context, const PhaseTask& task)
         MPI_Comm_rank(task.communicator, &rank);
         return rank;
       }()),
-      alarm_(task.communicator, context.next_phase++) {}
+      alarm_(task.communicator, context.next_phase++) {
+  context.current = task.name;
+}
 
 bool PhaseWorker::limited() const { return test_.deadline_s > 0 && task_.purpose == PhaseTask::Purpose::measurement; }
 

@@ -55,6 +55,18 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   Pace pace(double part) const;
   RankPart::Arrivals arrivals_of(const Pace& pace) const;
 
+  /// Adds mismatches of an open file to a rank's part: the first ones in full; the last of them counts the
+  /// rest of all `count`.
+  template <typename Mismatches, typename Describe>
+  static void add_findings(RankPart& part, const Mismatches& first, std::uint64_t count, const File& file,
+                           const Describe& describe) {
+    for (const auto& mismatch : first) {
+      part.findings.push_back(describe(mismatch));
+      set_server(part.findings.back(), file.server_of(mismatch.file_offset));
+    }
+    if (!first.empty()) part.findings.back().count += count - first.size();
+  }
+
   virtual bool limited() const;
   bool failed() const { return !part_.errors.empty(); }
   bool ending() { return failed() || alarm_.raised(); }

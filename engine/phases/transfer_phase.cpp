@@ -215,11 +215,9 @@ void TransferWorker::complete(RankPart& part) {
   if (examiner_->mismatches() == 0) return;
   const std::string file = context_.directory + "/" + file_name(test_.number, seat_.file);
   HoleMap holes(test_.interface->capabilities, file);
-  for (const Mismatch& mismatch : examiner_->first_mismatches()) {
-    part.findings.push_back(describe_mismatch(holes.explain(mismatch), rank_, context_.nodes.host, file));
-    set_server(part.findings.back(), file_->server_of(mismatch.file_offset));
-  }
-  part.findings.back().count += examiner_->mismatches() - examiner_->first_mismatches().size();
+  add_findings(part, examiner_->first_mismatches(), examiner_->mismatches(), *file_, [&](const Mismatch& mismatch) {
+    return describe_mismatch(holes.explain(mismatch), rank_, context_.nodes.host, file);
+  });
 }
 
 /// After a phase that writes: all ranks learn what was written, and compare the size that the files now have.
@@ -240,7 +238,6 @@ void TransferWorker::inspect(RankPart& part) {
 }  // namespace
 
 PhaseOutcome run_phase(RunContext& context, const TransferTask& task) {
-  context.current = task.name;
   TransferWorker worker(context, task);
   return run_worker(context, worker);
 }

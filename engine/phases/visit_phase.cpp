@@ -152,7 +152,6 @@ void VisitWorker::complete(RankPart& part) {
 }  // namespace
 
 PhaseOutcome run_phase(RunContext& context, const VisitTask& task) {
-  context.current = task.name;
   VisitWorker worker(context, task);
   PhaseOutcome outcome = run_worker(context, worker);
   outcome.oldest_file = worker.oldest_file();

@@ -70,20 +70,38 @@ constexpr InterfaceEntry ponderous{"ponderous", "", {}, {}, make_interface<Ponde
 
 double seconds(std::chrono::steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
-TEST(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
-  need_mpi();
-  const Folder folder;
-  EventStream events(folder.file("events.jsonl"));
-  RunContext context;
-  context.nodes = find_nodes(0, {.stall_timeout_s = 60});
-  context.events = &events;
-  Plan plan = good_plan({case_text(R"("operations": ["write"])")});
-  ASSERT_EQ(plan.cases.size(), 1U);
-  plan.cases[0].interface = &ponderous;
-  const Schedule schedule(plan);
+class Phase : public testing::Test {
+ protected:
+  void SetUp() override {
+    need_mpi();
+    context_.nodes = find_nodes(0, {.stall_timeout_s = 60});
+    context_.events = &events_;
+  }
+
+  /// Runs the first repetition of a plan's only case through another interface.
+  TurnOutcome run(Plan plan, const InterfaceEntry& interface) {
+    EXPECT_EQ(plan.cases.size(), 1U);
+    plan.cases[0].interface = &interface;
+    const Schedule schedule(plan);
+    return run_turn(context_, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+  }
+
+  std::string events() const {
+    std::ifstream written(folder_.file("events.jsonl"));
+    return {std::istreambuf_iterator<char>(written), {}};
+  }
+
+ private:
+  Folder folder_;
+  EventStream events_{folder_.file("events.jsonl")};
+  RunContext context_;
+};
+
+TEST_F(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
+  const Plan plan = good_plan({case_text(R"("operations": ["write"])")});
 
   const auto begin = std::chrono::steady_clock::now();
-  const TurnOutcome outcome = run_turn(context, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+  const TurnOutcome outcome = run(plan, ponderous);
   const double all_s = seconds(std::chrono::steady_clock::now() - begin);
 
   ASSERT_FALSE(outcome.failed);
@@ -92,23 +110,12 @@ TEST(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
 }
 
 /// The memory of a rank holds what it has written, which is what it has to read.
-TEST(Phase, FindsThatAReadLeftMemoryAsItWas) {
-  need_mpi();
-  const Folder folder;
-  EventStream events(folder.file("events.jsonl"));
-  RunContext context;
-  context.nodes = find_nodes(0, {.stall_timeout_s = 60});
-  context.events = &events;
-  Plan plan = good_plan({case_text(R"("operations": ["write", "read"], "verify": "full")",
-                                   R"("name": "segmented", "transfer": 65536, "block": 65536)")});
-  ASSERT_EQ(plan.cases.size(), 1U);
-  plan.cases[0].interface = &edges;
-  const Schedule schedule(plan);
-  run_turn(context, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+TEST_F(Phase, FindsThatAReadLeftMemoryAsItWas) {
+  run(good_plan({case_text(R"("operations": ["write", "read"], "verify": "full")",
+                           R"("name": "segmented", "transfer": 65536, "block": 65536)")}),
+      edges);
 
-  std::ifstream written(folder.file("events.jsonl"));
-  const std::string lines{std::istreambuf_iterator<char>(written), {}};
-  EXPECT_NE(lines.find(R"("class":"unread")"), std::string::npos) << lines;
+  EXPECT_NE(events().find(R"("class":"unread")"), std::string::npos) << events();
 }
 
 }  // namespace
