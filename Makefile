@@ -31,7 +31,7 @@ pages:
 
 ## make graph        draw which folder of the sources uses which, in docs/reference/folders.md
 graph:
-	@tools/setup.sh run >/dev/null
+	@tools/setup.sh test >/dev/null
 	@.strider/venv/bin/python tools/graph.py --write
 
 ## make screenshots  make the manual's pictures of the web page anew, by the browser tests
@@ -41,7 +41,6 @@ screenshots:
 
 ## make clang-tidy   look for bugs in the engine and the list-I/O service (slow)
 clang-tidy:
-	@tools/setup.sh test >/dev/null
 	@tools/clang_tidy.sh
 
 ## make faults       run every way of every interface on storage that damages, fails and delays; write docs/reference/faults.md (slow)

@@ -9,17 +9,15 @@ back, so that two folders use each other, are red.
 """
 
 import argparse
-import ast
-import re
-import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from tidy import INCLUDE, PYTHON, imported, tracked_files
+
 ROOT = Path(__file__).resolve().parents[1]
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 CPP = (".cpp", ".hpp", ".h")
 BOX_W, BOX_H, GAP_X, GAP_Y, MARGIN, PER_ROW = 136, 30, 18, 52, 12, 7
 """Pixels, and folders in one row of a picture."""
@@ -95,37 +93,26 @@ class Graph:
         return sorted(self.files, key=lambda folder: (depths[folder], folder))
 
 
-def tracked(root: Path, folders: list[str]) -> list[Path]:
-    """The files in folders, as git sees them."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
-    return [path for name in listed.splitlines() if (path := root / name).is_file()]
-
-
 def cpp_folder(path: Path) -> str:
     """The room of a C++ source: `foundation`, or the second folder of `engine` and `listio`."""
-    words = path.parts[:-1]
-    return (
-        "/".join(words[:2])
-        if len(words) > 1
-        else f"{words[0]}"
-        if words[0] == "foundation"
-        else f"{words[0]}/main"
-    )
+    top, *rooms = path.parts[:-1]
+    if top == "foundation":
+        return top
+    return f"{top}/{rooms[0] if rooms else 'main'}"
 
 
 def cpp_graph(root: Path) -> Graph:
     """Of foundation, engine and listio."""
     graph = Graph()
-    for path in tracked(root, ["foundation", "engine", "listio"]):
-        if path.suffix not in CPP:
+    for name in tracked_files(root):
+        if not name.startswith(("foundation/", "engine/", "listio/")) or not name.endswith(CPP):
             continue
-        text = path.read_text(encoding="utf-8")
+        text = (root / name).read_text(encoding="utf-8")
         used = set()
-        for name in INCLUDE.findall(text):
-            places = [place for place in ("", "engine") if (root / place / name).is_file()]
-            used |= {cpp_folder(Path(place, name)) for place in places}
-        graph.add(cpp_folder(path.relative_to(root)), text, used)
+        for included in INCLUDE.findall(text):
+            places = [place for place in ("", "engine") if (root / place / included).is_file()]
+            used |= {cpp_folder(Path(place, included)) for place in places}
+        graph.add(cpp_folder(Path(name)), text, used)
     return graph
 
 
@@ -138,29 +125,17 @@ def python_folder(package: Path, module: str) -> str:
 def python_graph(root: Path) -> Graph:
     """Of python/strider."""
     graph = Graph()
-    package = root / "python/strider"
-    for path in tracked(root, ["python/strider"]):
-        if path.suffix != ".py":
+    package = root / PYTHON
+    for name in tracked_files(root):
+        if not name.startswith(PYTHON) or not name.endswith(".py"):
             continue
-        text = path.read_text(encoding="utf-8")
-        inside = ["strider", *path.relative_to(package).with_suffix("").parts]
-        used = {python_folder(package, name) for name in imports(text) if name.split(".")[0] == "strider"}
+        text = (root / name).read_text(encoding="utf-8")
+        inside = ["strider", *Path(name.removeprefix(PYTHON)).with_suffix("").parts]
+        used = {python_folder(package, module) for _, module in imported(text)}
         graph.add(python_folder(package, ".".join(inside)), text, used)
     for used in graph.uses.values():
         used.intersection_update(graph.files)  # the rest are names of the package itself
     return graph
-
-
-def imports(text: str) -> set[str]:
-    """The modules that a source imports, wherever in it."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            plain = node.module == "strider"
-            names |= {f"strider.{each.name}" for each in node.names} if plain else {node.module}
-    return names
 
 
 def places(graph: Graph) -> tuple[dict[str, tuple[float, float]], int, int]:

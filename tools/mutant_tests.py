@@ -91,7 +91,7 @@ class Tests:
     def stages(self, mutant: Mutant) -> Iterator[str]:
         """What to run: units of C++ (a folder, perhaps with a test there), or arguments of pytest."""
         known = self._known.get(mutant.key, "")
-        if (self._root / re.split(r"[ :]", known)[0]).exists() and known:
+        if known and (self._root / re.split(r"[ :]", known)[0]).exists():
             yield known
         yield from mutant.tests
         folder = Path(mutant.file).parent

@@ -58,8 +58,7 @@ class Result:
         file: Where it was planted.
         line: There.
         change: What was changed.
-        killer: The test that noticed it; empty if it survived.
-        end: How that test ended.
+        kill: How it was noticed; None if it survived.
         explained: Why it may survive.
         elapsed_s: How long its tests took.
     """
@@ -68,20 +67,15 @@ class Result:
     file: str
     line: int
     change: str
-    killer: str
-    end: str
+    kill: Kill | None
     explained: str
     elapsed_s: float
 
     def __str__(self) -> str:
-        end = (
-            f" [{self.killer}: {self.end}]"
-            if self.killer
-            else f" ({self.explained})"
-            if self.explained
-            else ""
-        )
-        return f"{self.number:4} {self.elapsed_s:5.1f} s  {self.file}:{self.line}: {self.change}{end}"
+        text = f"{self.number:4} {self.elapsed_s:5.1f} s  {self.file}:{self.line}: {self.change}"
+        if self.kill:
+            return f"{text} [{self.kill}]"
+        return f"{text} ({self.explained})" if self.explained else text
 
 
 class Killers:
@@ -239,10 +233,7 @@ def _try_all(
         line, elapsed_s = line_of(mutant, _read(mutant)), time.monotonic() - began
         if kill:
             killers.keep(mutant, kill)
-        killer, end = (kill.stage, kill.end) if kill else ("", "")
-        result = Result(
-            mutant.number, mutant.file, line, mutant.change(), killer, end, mutant.explained, elapsed_s
-        )
+        result = Result(mutant.number, mutant.file, line, mutant.change(), kill, mutant.explained, elapsed_s)
         print(f"{'killed  ' if kill else 'SURVIVED'} {result}", flush=True)
         return result
 
@@ -287,7 +278,7 @@ def _python_copy(slot: Path) -> Path:
 
 
 def _tell(results: Sequence[Result], elapsed_s: float) -> int:
-    survivors = [each for each in results if not each.killer]
+    survivors = [each for each in results if not each.kill]
     unexplained = [each for each in survivors if not each.explained]
     print(
         f"\nmutants: {len(results)} tried in {elapsed_s:.0f} s: {len(results) - len(survivors)} killed, "
