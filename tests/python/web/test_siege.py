@@ -3,6 +3,7 @@
 import resource
 import signal
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -75,19 +76,25 @@ def test_a_siege_keeps_nobody_out_and_ends_with_a_signal(engine: Engine, tmp_pat
             name: askers.submit(started.ask, "POST", "/api/suite", {"text": text})
             for name, text in HARMFUL.items()
         }
-        asked = 0
-        while asked < 3 or not all(answer.done() for answer in answers.values()):
+        answered_s: list[float] = []
+        while len(answered_s) < 3 or not all(answer.done() for answer in answers.values()):
+            begin = time.monotonic()
             assert started.ask("GET", "/runs").status == 200
-            asked += 1
+            answered_s.append(time.monotonic() - begin)
         for name, answer in answers.items():
             said = answer.result(DEADLINE_S)
             assert said.status == 200, name
             assert said.json()["mistakes"], name
         assert started.ask("POST", "/api/suite", {"text": suite(started.allowed)}).json()["plan"]
         assert started.process.stderr is not None
+        begin = time.monotonic()
         started.process.send_signal(signal.SIGTERM)
         log = started.process.stderr.read()
         assert started.process.wait(DEADLINE_S) == 0
+        end_s = time.monotonic() - begin
+    # For `pytest -s`: the times depend on the machine.
+    print(f"/runs: {len(answered_s)} answers in at most {max(answered_s):.2f} s")
+    print(f"end: {end_s:.2f} s; log: {len(log)} bytes")
     assert len(log) < LOG_BYTES
 
 
