@@ -10,7 +10,7 @@ Subject = TypeVar("Subject")
 
 #: Columns of words, which begin at the left; all others are numbers.
 TEXT_COLUMNS = frozenset(
-    [
+    {
         "operation",
         "interface",
         "notes",
@@ -24,11 +24,12 @@ TEXT_COLUMNS = frozenset(
         "domain",
         "strategy",
         "what",
+        "what limits it",
         "of",
         "unit",
         "how",
-    ]
-) | {"what limits it"}
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Card:
-    """A number in large letters, with what it is of and how it was found."""
+    """A number in large letters, with its meaning and how it was measured."""
 
     name: str
     value: str
@@ -83,7 +84,7 @@ class Facts:
     """Names and texts, one in a row.
 
     Attributes:
-        label: What they are of, for those who hear the page.
+        label: What the facts describe, for screen readers.
         rows: The name and further texts.
         heads: Of the columns; none where they need none.
         bad: Numbers of the columns that say what went wrong.

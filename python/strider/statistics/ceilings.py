@@ -31,7 +31,7 @@ class Ceilings:
 
     @classmethod
     def of(cls, run: Run) -> Ceilings:
-        """Those of a run; empty ones where nobody measured them."""
+        """Those of a run; empty ones where none were measured."""
         clients = {report.clients for report in run.ceilings if report.clients is not None}
         nodes = {report.node for report in run.ceilings if report.node is not None}
         return cls(

@@ -31,7 +31,7 @@ def show(
 
     Args:
         sections: All of them, the summary first.
-        subject: What they are about.
+        subject: What the pieces describe.
         console: Where to print.
         options: Those of `strider show`; the sections that they ask for are printed.
     """

@@ -14,6 +14,9 @@ from strider.statistics import DigestComparison, OperationSummary, compare_diges
 from strider.store import Observed, load_events
 from strider.store.model import NodeCounters, Run
 
+#: Up to so many summaries the tables of a report are open from the start.
+_OPEN_TABLES = 40
+
 
 @dataclass(frozen=True)
 class Results:
@@ -89,7 +92,3 @@ class Results:
     def is_small(self) -> bool:
         """Whether all tables may be open from the start."""
         return len(self.summaries) <= _OPEN_TABLES
-
-
-#: Up to so many summaries the tables of a report are open from the start.
-_OPEN_TABLES = 40

@@ -60,7 +60,7 @@ _TITLES = {
 
 
 def _page(results: Results) -> list[Block]:
-    """None of a run whose ceilings nobody measured."""
+    """None for a run without measured ceilings."""
     if not results.run.ceilings:
         return []
     analysis, ceilings = results.analysis, _ceilings(results.run)
