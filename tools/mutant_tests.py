@@ -58,35 +58,35 @@ class Tests:
         self._known = known
         text = (root / DESCRIPTIONS / "wider.toml").read_text(encoding="utf-8")
         self._wider: dict[str, list[str]] = tomllib.loads(text)
-        self._sound: dict[str, Future[Kill | None]] = {}
+        self._faultless_runs: dict[str, Future[Kill | None]] = {}
         self._lock = Lock()
 
     def run(self, mutant: Mutant, slot: Path, environment: dict[str, str]) -> Kill | None:
-        """Runs the tests of a mutant until one fails; None if all passed.
-
-        Raises:
-            RuntimeError: A test that failed with the mutant fails without it as well.
-        """
+        """Runs the tests of a mutant until one fails that passes without it; None if there is none."""
         for stage in self.stages(mutant):
             kill = self._run(stage, slot, os.environ | environment)
-            if kill:
-                self._expect_sound(kill.stage)
+            if kill and not self._without_fault(kill.stage):
                 return kill
         return None
 
-    def _expect_sound(self, stage: str) -> None:
-        """Runs a stage without a fault, once for all mutants that it kills."""
+    def unsound(self) -> list[Kill]:
+        """What failed without a fault as well, and so can notice none."""
         with self._lock:
-            asked = stage in self._sound
-            answer = self._sound.setdefault(stage, Future())
+            answers = [each for each in self._faultless_runs.values() if each.done()]
+        return [failed for each in answers if (failed := each.result())]
+
+    def _without_fault(self, stage: str) -> Kill | None:
+        """Runs a stage without a fault, once for all mutants that it kills; how it fails then."""
+        with self._lock:
+            asked = stage in self._faultless_runs
+            answer = self._faultless_runs.setdefault(stage, Future())
         if not asked:
             try:
                 answer.set_result(self._run(stage, self._faultless, dict(os.environ)))
             except BaseException as error:
                 answer.set_exception(error)
                 raise
-        if failed := answer.result():
-            raise RuntimeError(f"fails without a fault as well: {failed}")
+        return answer.result()
 
     def stages(self, mutant: Mutant) -> Iterator[str]:
         """What to run: units of C++ (a folder, perhaps with a test there), or arguments of pytest."""

@@ -8,8 +8,8 @@
 C++ is built once, in build/mutants; STRIDER_MUTANT=17 makes the programs there have fault 17. Python gets
 each fault in a copy of its own. A fault is killed if one of its tests fails, or does not end, and passes
 without the fault. The test that killed it is kept in tests/mutants/killers.json, to be run first next time.
-The result is also in build/mutants/report.json. Exit code 1: a fault survived that is not explained; 2: a
-description does not fit.
+The result is also in build/mutants/report.json. Exit code 1: a fault survived that is not explained, or a
+test fails without a fault; 2: a description does not fit.
 """
 
 import argparse
@@ -128,10 +128,11 @@ def main() -> int:
     build = _build({each.file: planted[each.file] for each in chosen if not each.python}, options)
     print(f"mutants: {len(chosen)} faults; the build took {time.monotonic() - began:.0f} s", flush=True)
     faultless = _python_copy(options.work.resolve() / "python-faultless")
-    results = _try_all(chosen, Tests(ROOT, build, faultless, killers.known), killers, options)
+    tests = Tests(ROOT, build, faultless, killers.known)
+    results = _try_all(chosen, tests, killers, options)
     report = json.dumps([asdict(each) for each in results], indent=1, ensure_ascii=False)
     (options.work / "report.json").write_text(report, encoding="utf-8")
-    return _tell(results, time.monotonic() - began)
+    return _tell(results, tests.unsound(), time.monotonic() - began)
 
 
 def _options() -> argparse.Namespace:
@@ -277,7 +278,7 @@ def _python_copy(slot: Path) -> Path:
     return slot
 
 
-def _tell(results: Sequence[Result], elapsed_s: float) -> int:
+def _tell(results: Sequence[Result], unsound: Sequence[Kill], elapsed_s: float) -> int:
     survivors = [each for each in results if not each.kill]
     unexplained = [each for each in survivors if not each.explained]
     print(
@@ -287,7 +288,9 @@ def _tell(results: Sequence[Result], elapsed_s: float) -> int:
     )
     for each in survivors:
         print(f"  {each}")
-    return 1 if unexplained else 0
+    for failed in unsound:
+        print(f"mutants: fails without a fault as well: {failed}")
+    return 1 if unexplained or unsound else 0
 
 
 if __name__ == "__main__":
