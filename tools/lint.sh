@@ -28,4 +28,5 @@ check ruff check --quiet $python_folders
 check ruff format --check --quiet $python_folders
 check mypy
 check python tools/tidy.py
+check python tools/commits.py
 [ -z "$failed" ]
