@@ -13,6 +13,8 @@ from pathlib import Path
 
 import lizard
 
+import wrap
+
 FILE_LINES_WANTED, FILE_LINES_LIMIT = 400, 600
 FUNCTION_LINES_WANTED, FUNCTION_LINES_LIMIT = 50, 70
 
@@ -81,6 +83,26 @@ FORBIDDEN: dict[str, str] = {
 """Words by pattern, and what is wrong with them."""
 ALLOWED_WORDS = {"tools/tidy.py", "tests/tree/test_tidy.py"}
 """Files that have to name the forbidden words."""
+PRIVATE_WORDS: dict[str, str] = {
+    r"(no|some|any|every)body|who(m)?ever": "name the actor: a rank, a user, a program",
+    r"what (has |have )?(became|become) of": "outcome, result",
+    r"keeps? (\w+ )?company": "takes part",
+    r"at hand": "available, local",
+    r"(and|its|their|or) the like|its like": "name the rest, or leave it out",
+    r"bad news": "error",
+    r"tells?|told|telling": "print, report, show; distinguish",
+    r"in vain": "without effect, falsely",
+    r"thereof|therein": "of it, in it",
+    r"none of storage('s)?": "not served by storage",
+}
+"""Words of the manual's pages that a reader of the field has to read twice, and what to write instead."""
+PLAIN_PAGES = re.compile(r"(README|CONTRIBUTING|docs/(index|glossary))\.md")
+"""Pages whose language has been edited; the others follow one by one."""
+NOT_PROSE = re.compile(
+    rf"^ *(`{{3,}}|~~~).*?^ *\1 *$|{wrap.GENERATED[0]}.*?{wrap.GENERATED[1]}|`[^`\n]+`|\]\([^)]*\)",
+    re.MULTILINE | re.DOTALL,
+)
+"""Code, links' targets, and what tools/pages.py writes."""
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+[<"]([^">]+)[">]', re.MULTILINE)
 ENTRY = re.compile(r'\bconst (?:Interface|Pattern)Entry \w+_entry\s*\{\s*"([^"]+)"')
@@ -198,6 +220,20 @@ def check_words(path: str, text: str) -> Iterator[Finding]:
                 yield Finding(path, number, f"{found.group()!r}: {meaning}")
 
 
+def check_language(path: str, text: str) -> Iterator[Finding]:
+    """Pages of the manual use the words of the field, and have one width."""
+    prose = NOT_PROSE.sub(lambda found: "`" + "\n" * found.group().count("\n") + "`", text)
+    for pattern, better in PRIVATE_WORDS.items():
+        words = pattern.replace(" ", r"\s+")
+        for found in re.finditer(rf"\b({words})\b", prose, re.IGNORECASE):
+            line = prose.count("\n", 0, found.start()) + 1
+            yield Finding(path, line, f"{' '.join(found.group().split())!r}: write {better}")
+    wrapped = set(wrap.wrap(text).splitlines())
+    for number, row in enumerate(text.splitlines(), start=1):
+        if len(row) > wrap.WIDTH and row not in wrapped:
+            yield Finding(path, number, f"more than {wrap.WIDTH} columns: run make format")
+
+
 def check_includes(path: str, text: str) -> Iterator[Finding]:
     """The direction of includes, and who knows MPI."""
     inside = path.removeprefix("engine/")
@@ -264,6 +300,8 @@ def check_file(path: str, text: str) -> Iterator[Finding]:
         yield from check_words(path, text)
     if Path(path).suffix in CODE:
         yield from check_sizes(path, text)
+    if PLAIN_PAGES.fullmatch(path):
+        yield from check_language(path, text)
     if path.startswith(("foundation/", "engine/", "listio/")):
         yield from check_includes(path, text)
     if path.startswith(PYTHON) and path.endswith(".py"):

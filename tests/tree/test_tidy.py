@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import tidy
+import wrap
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,6 +63,14 @@ def test_the_tree_keeps_its_rules() -> None:
         ("docs/x.md", "see /" + "home/ann/strider\n", "'/home/ann/': a path of one machine"),
         ("docs/x.md", "from pypi" + ".org\n", "'pypi" + ".org': a registry's host"),
         ("foundation/x.cpp", "// TO" + "DO later\n", "'TODO': unfinished by its own words"),
+        (
+            "README.md",
+            "A file that\nNobody wrote.\n",
+            "'Nobody': write name the actor: a rank, a user, a program",
+        ),
+        ("docs/index.md", "What is at\nhand.\n", "'at hand': write available, local"),
+        ("README.md", "word " * 21 + "\n", "more than 100 columns: run make format"),
+        ("README.md", "- " + "word " * 21 + "\n", "more than 100 columns: run make format"),
     ],
 )
 def test_a_breach_is_found(path: str, text: str, message: str) -> None:
@@ -91,6 +100,28 @@ def test_a_long_file_draws_advice() -> None:
     assert [str(finding) for finding in findings] == [
         "python/strider/x.py:1: advice: the file has 401 lines; 400 are wanted"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`tell` is a call, and [it](tell.md) stays:\n\n```sh\ntell nobody\n```\n",
+        "  ~~~\n  nobody\n  ~~~\n",
+        f"{wrap.GENERATED[0]} -->\nnobody tells\n{wrap.GENERATED[1]} -->\n",
+        "| a table | " + "word " * 30 + "|\n",
+        "# " + "word " * 30 + "\n",
+        "see\n[page](https://example.org/" + "x" * 90 + ")\n",
+        "```\n" + "word " * 30 + "\n```\n",
+        "The foretold satellite, in all likelihood.\n",
+    ],
+)
+def test_code_tables_and_generated_parts_of_a_page_are_left_alone(text: str) -> None:
+    assert breaches("README.md", text) == []
+
+
+def test_a_breach_of_language_names_its_line() -> None:
+    (finding,) = tidy.check_file("README.md", "```sh\ntell\n```\n\nThe table tells it.\n")
+    assert str(finding).startswith("README.md:5: 'tells': write")
 
 
 def test_a_breach_names_its_line() -> None:
