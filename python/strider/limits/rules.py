@@ -359,7 +359,7 @@ RULES: tuple[Rule, ...] = (
         0.9,
         _busy_processors,
         _always("the nodes' processors are {share} busy, with all programs on them"),
-        "Beyond it somebody always waits for a processor.",
+        "Above it, some process always waits for a processor.",
     ),
     Rule(
         "ranks",
