@@ -96,7 +96,7 @@ PRIVATE_WORDS: dict[str, str] = {
     r"none of storage('s)?": "not served by storage",
 }
 """Words of the manual's pages that a reader of the field has to read twice, and what to write instead."""
-PLAIN_PAGES = re.compile(r"(README|CONTRIBUTING|docs/((?!architecture|formats)[\w-]+|howto/[\w-]+))\.md")
+PLAIN_PAGES = re.compile(r"(README|CONTRIBUTING|docs/((?!architecture|formats)[\w-]+|(howto|interfaces|patterns)/[\w-]+))\.md")
 """Pages whose language has been edited; the others follow one by one."""
 NOT_PROSE = re.compile(
     rf"^ *(`{{3,}}|~~~).*?^ *\1 *$|{wrap.GENERATED[0]}.*?{wrap.GENERATED[1]}|`[^`\n]+`|\]\([^)]*\)",
