@@ -68,6 +68,7 @@ def test_the_tree_keeps_its_rules() -> None:
             "A file that\nNobody wrote.\n",
             "'Nobody': write name the actor: a rank, a user, a program",
         ),
+        ("docs/howto/x.md", "The run\ngoes on.\n", "'goes on': write continue, be active"),
         ("docs/index.md", "What is at\nhand.\n", "'at hand': write available, local"),
         ("README.md", "word " * 21 + "\n", "more than 100 columns: run make format"),
         ("README.md", "- " + "word " * 21 + "\n", "more than 100 columns: run make format"),
