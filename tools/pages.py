@@ -5,6 +5,7 @@ page of a pattern or an interface is written by hand, below the line that ends w
 """
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,9 +169,11 @@ def interface_head(interface: Interface) -> str:
 
 
 def with_head(page: str, head: str) -> str:
-    """A page with its head replaced; what was written by hand stays."""
-    _, _, by_hand = page.partition(END + "\n")
-    return head + by_hand
+    """A page with its head replaced; what was written by hand stays, also where there was no head yet."""
+    before, end, by_hand = page.partition(END + "\n")
+    if end:
+        return head + by_hand
+    return head + re.sub(r"\A# .*\n", "", before)
 
 
 def expected_files(engine: Engine) -> dict[Path, str]:

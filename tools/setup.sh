@@ -270,7 +270,10 @@ is_ready() {
   [ -x "$venv/bin/python" ] && [ -r "$ready" ] || return 1
   { read -r known && read -r engine; } <"$ready"
   [ "$known" = "$key" ] && [ -x "$engine" ] || return 1
-  [ -z "$(find foundation engine listio CMakeLists.txt CMakePresets.json -newer "$ready")" ]
+  sources='foundation engine listio CMakeLists.txt CMakePresets.json'
+  [ "$purpose" = run ] || sources="$sources tests/foundation tests/engine tests/listio tests/forgetfs"
+  # shellcheck disable=SC2086 # words are meant
+  [ -z "$(find $sources -newer "$ready")" ]
 }
 
 take_lock() {

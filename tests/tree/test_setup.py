@@ -102,6 +102,41 @@ def test_an_unknown_purpose_is_refused(checkout: Path, bare_path: Path, words: l
     assert not (checkout / ".strider").exists()
 
 
+@pytest.mark.parametrize("changed", ["engine/x.cpp", "tests/engine/x_test.cpp"])
+def test_a_source_that_changed_is_built_before_the_tests(
+    checkout: Path, bare_path: Path, changed: str
+) -> None:
+    """What was set up is good until a source is newer, of a test as well."""
+
+    def set_up() -> int:
+        return subprocess.run(
+            [str(setup), "test"], env=environment, capture_output=True, check=False
+        ).returncode
+
+    setup = checkout / "tools" / "setup.sh"
+    environment = {"PATH": str(bare_path), "STRIDER_APT": "never"}
+    state, engine = checkout / ".strider", checkout / "build" / "strider-engine"
+    for program in (state / "venv" / "bin" / "python", engine):
+        program.parent.mkdir(parents=True)
+        script(program, "exit 0")
+    for room in ("foundation", "engine", "listio", "forgetfs"):
+        (checkout / "tests" / room).mkdir(parents=True)
+    key = subprocess.run(
+        "{ echo $PWD && cat pyproject.toml constraints.txt tools/setup.sh; } | cksum",
+        shell=True, cwd=checkout, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    no_mpi = subprocess.run(["cksum"], input="\n", capture_output=True, text=True, check=True).stdout.split()[
+        0
+    ]
+    (state / f"ready-test-{no_mpi}").write_text(f"{key}{engine}\n")
+    assert set_up() == 0
+    source = checkout / changed
+    source.touch()
+    later = (state / f"ready-test-{no_mpi}").stat().st_mtime + 10
+    os.utime(source, (later, later))
+    assert set_up() == 3, "it goes on to build, and finds no compiler"
+
+
 def test_scripts_are_found_through_links_from_any_folder(
     checkout: Path, bare_path: Path, tmp_path: Path
 ) -> None:

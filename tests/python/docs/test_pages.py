@@ -1,7 +1,5 @@
 """The manual's pages say of patterns and interfaces what the engine says."""
 
-from pathlib import Path
-
 import pytest
 
 import pages
@@ -67,10 +65,16 @@ def test_rows_have_the_names_that_suites_use() -> None:
     assert "`posix.direct`" in table[2]
 
 
-def test_what_is_written_by_hand_stays(tmp_path: Path) -> None:
+def test_what_is_written_by_hand_stays() -> None:
     head = f"# new\n{pages.END}\n"
     assert pages.with_head(f"# old\n{pages.END}\n\n## Mine\n", head) == f"{head}\n## Mine\n"
     assert pages.with_head("", head) == head
+
+
+def test_a_page_that_was_begun_by_hand_gets_its_head() -> None:
+    head = f"# new\n{pages.END}\n"
+    assert pages.with_head("# mine\n\n## Mine\n", head) == f"{head}\n## Mine\n"
+    assert pages.with_head("\n## Mine\n", head) == f"{head}\n## Mine\n"
 
 
 def test_a_picture_has_a_box_for_each_extent_at_its_place() -> None:
