@@ -1,12 +1,16 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test lint format build pages graph manual screenshots clang-tidy mutants promises faults constraints fuzz-suites softroce clean
+.PHONY: help test test-fast lint format build pages graph manual screenshots clang-tidy mutants promises faults constraints fuzz-suites softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
 ## make test         set up what is missing, then lint and run every test this machine can run
 test:
 	@tools/test.sh
+
+## make test-fast    lint and unit tests alone, in under three minutes; says what it leaves out
+test-fast:
+	@tools/test_fast.sh
 
 ## make lint         formatting, types, and the tree's own rules
 lint:

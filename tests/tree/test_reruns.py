@@ -19,6 +19,7 @@ def test_wrong():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_how_it_failed_at_first_is_shown(pytester: pytest.Pytester, workers: int) -> None:
     pytester.makeconftest(CONFTEST)

@@ -14,6 +14,7 @@ def breaches(path: str, text: str) -> list[str]:
     return [finding.message for finding in tidy.check_file(path, text) if finding.breach]
 
 
+@pytest.mark.slow  # make test-fast runs tools/tidy.py itself
 def test_the_tree_keeps_its_rules() -> None:
     assert [str(finding) for finding in tidy.check_tree(ROOT) if finding.breach] == []
 

@@ -9,6 +9,8 @@ import pytest
 
 from strider.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 SUITE = """\
 [suite]
 name = "trial"

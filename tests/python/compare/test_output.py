@@ -112,7 +112,7 @@ class _Links(HTMLParser):
         ]
 
 
-@pytest.mark.parametrize("rows", [1, 1000])
+@pytest.mark.parametrize("rows", [1, pytest.param(1000, marks=pytest.mark.slow)])
 def test_the_page_stands_alone_with_one_row_and_with_a_thousand(tmp_path: Path, rows: int) -> None:
     cases = (
         [WRITE]

@@ -54,6 +54,7 @@ class Resources(HTMLParser):
             self.found.append(said.get("href") or "")
 
 
+@pytest.mark.slow
 def test_pages_load_nothing_from_elsewhere(manual: Path) -> None:
     pages = list(manual.rglob("*.html"))
     assert len(pages) > 60
@@ -65,6 +66,7 @@ def test_pages_load_nothing_from_elsewhere(manual: Path) -> None:
         assert not re.search(r"(@import|url\()[\"' ]*(https?:)?//", sheet.read_text(encoding="utf-8")), sheet
 
 
+@pytest.mark.slow
 def test_every_page_can_be_reached(manual: Path) -> None:
     """Sphinx would warn of a page in no list; this one says which there are."""
     for source in DOCS.rglob("*.md"):

@@ -213,6 +213,7 @@ def test_what_interfaces_said_of_their_files_is_listed(tmp_path: Path) -> None:
     assert "1 · 2 · 3" in page.text("td")
 
 
+@pytest.mark.slow
 def test_a_thousand_cases_make_a_page_of_a_few_megabytes(tmp_path: Path) -> None:
     transfers = [1 << power for power in range(12, 24)]
     cases = sweep(

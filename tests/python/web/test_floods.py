@@ -13,6 +13,8 @@ from strider.engine import Engine
 from strider.web.guard import MOST_BODY_BYTES
 from strider.web.live import MOST_STREAMS
 
+pytestmark = pytest.mark.slow
+
 
 def test_an_upload_of_100_mb_is_refused_before_it_is_read(server: Server) -> None:
     with server.connect() as connection:

@@ -14,6 +14,8 @@ from strider.launch.confinement import support
 from strider.processes import Process, stop
 from strider.web.site import Site
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_page_runs_the_very_plan_of_the_command_line(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "suite.toml"

@@ -15,6 +15,8 @@ from serving import DEADLINE_S, Server, suite
 from strider.engine import Engine
 from strider.web.live import MOST_STREAMS
 
+pytestmark = pytest.mark.slow
+
 IDLE, STREAMS = 1200, 200
 LOG_BYTES = 100_000
 RUN = "2026-11-01-101112-alpha-abcd"
