@@ -298,7 +298,7 @@ RULES: tuple[Rule, ...] = (
         0.9,
         _device,
         _always("the device's sequential rate is reached ({share})"),
-        "Within the tenth by which two measurements of a device differ; a higher rate refutes it.",
+        "Two measurements of a device differ by up to a tenth; a higher rate refutes it.",
         _stream_detail("device"),
         below=BEYOND_DEVICE,
     ),
@@ -367,7 +367,7 @@ RULES: tuple[Rule, ...] = (
         0.8,
         lambda evidence: evidence.share_of_ranks("user_s", "system_s"),
         _always("the ranks are on a processor {share} of the time: software and copying, not waiting"),
-        "Storage can have kept them waiting for the rest at most.",
+        "At most the rest of the time was a wait for storage.",
         _cost_of_request,
     ),
     Rule(
@@ -392,7 +392,7 @@ RULES: tuple[Rule, ...] = (
         0.001,
         _resent,
         _always("{share} of the TCP segments were sent again: packets are lost"),
-        "A loss halves a connection's window; one in a thousand costs a long way most of its rate.",
+        "A loss halves a connection's window; one in a thousand costs a distant connection most of its rate.",
     ),
 )
 """In the order in which they are told."""
