@@ -13,12 +13,13 @@ def start() -> int:
     """Runs the command line of this process.
 
     Returns:
-        The exit code, which a signal does not change any more.
+        The exit code. Signals can no longer change it.
     """
     signals.exit_at_once(ExitCode.CANNOT_RUN, _INTERRUPTED)
     signals.unblock()
     last = signals.LastOfAll()
-    # numpy's threads would reserve gigabytes of address space for sums over some thousand numbers.
+    # numpy's thread pool would reserve gigabytes of address space, and Strider only sums a few thousand
+    # numbers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from strider.cli import main
 
@@ -32,7 +33,7 @@ def start() -> int:
     except Exception:
         if not raising.received:
             raise
-        # An import that was interrupted, for example: what it raised says nothing of use.
+        # For example an interrupted import: its exception does not help the user.
         code = _interrupted()
     signals.exit_at_once(code)
     if raising.received:
@@ -47,7 +48,7 @@ def _interrupted() -> int:
 
 
 def _flush() -> None:
-    """Writes what is buffered; drops it where the reader has gone."""
+    """Flushes the standard streams; discards buffered output if the pipe is closed."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -1,7 +1,7 @@
-"""The door to `strider-engine`: where it is, what it can do, what a plan means to it.
+"""The interface to `strider-engine`: its location, its description, its check of a plan.
 
-The documents it prints are defined in docs/formats.md; here they become models. Running a plan is the work of
-`strider.launch`.
+The documents that it prints are defined in docs/formats.md and are parsed into models here. `strider.launch`
+runs plans.
 """
 
 import json
@@ -61,7 +61,7 @@ NAMED_PLACES: tuple[ParameterKind, ...] = (
     "pool",
     "user",
 )
-"""Kinds whose values are texts that name something outside of a suite (docs/suites.md)."""
+"""Kinds whose values are strings that name resources outside a suite (docs/suites.md)."""
 
 Direction = Literal["read", "write", "both", "metadata"]
 
@@ -83,7 +83,7 @@ class Parameter(BaseModel):
 
 
 class Pattern(BaseModel):
-    """An access pattern: which bytes each rank touches."""
+    """An access pattern: the file offsets that each rank accesses."""
 
     name: str
     doc: str = ""
@@ -95,7 +95,7 @@ class Pattern(BaseModel):
 
 
 class Tree(BaseModel):
-    """A shape of directories with items in them: what the operations of metadata work on."""
+    """A directory tree with items, on which metadata operations work."""
 
     name: str
     doc: str = ""
@@ -105,7 +105,7 @@ class Tree(BaseModel):
 
 
 class Interface(BaseModel):
-    """A way for bytes to go to storage; `available` tells whether this engine has it and can use it here."""
+    """An I/O interface; `available` is whether this engine was built with it and can use it here."""
 
     name: str
     doc: str = ""
@@ -116,17 +116,17 @@ class Interface(BaseModel):
 
     @property
     def metadata(self) -> list[str]:
-        """Names of the operations that it offers on a tree."""
+        """Returns the names of its operations on a tree."""
         offered = self.capabilities.get("metadata", [])
         return offered if isinstance(offered, list) else []
 
 
 class Operation(BaseModel):
-    """What is done with the bytes of a pattern, or with the items of a tree.
+    """A data operation on a pattern, or a metadata operation on a tree.
 
     Attributes:
-        visits: Of an operation of metadata, what it works on: `files`, `directories` or `tree`.
-        mixes: Whether it may be a part of a mix.
+        visits: For a metadata operation, what it works on: `files`, `directories` or `tree`.
+        mixes: Whether it can be part of a mix.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Operation(BaseModel):
 
 
 class Description(BaseModel):
-    """Everything the engine can do (docs/formats.md, section 1)."""
+    """The engine's description of all that a suite may use (docs/formats.md, section 1)."""
 
     format: Literal["strider-description"]
     version: Literal[1]
@@ -151,21 +151,21 @@ class Description(BaseModel):
 
 
 class Mpi(BaseModel):
-    """The MPI library that the engine was built with, and the launcher that belongs to it."""
+    """The MPI library of the engine, and its launcher."""
 
     library: str = ""
     mpiexec: str = ""
 
 
 class Version(BaseModel):
-    """The engine's version and its MPI."""
+    """The versions of the engine and of its MPI library."""
 
     engine: str
     mpi: Mpi = Mpi()
 
 
 class CheckedPhase(BaseModel):
-    """What one phase of a case does in one repetition; a request of metadata is one operation on one item."""
+    """The work of one phase of a case in one repetition; a metadata request is one operation on one item."""
 
     operation: str
     bytes: int
@@ -174,15 +174,15 @@ class CheckedPhase(BaseModel):
 
 
 class CheckedCase(BaseModel):
-    """What one repetition of a case needs and does.
+    """The resources and work of one repetition of a case.
 
     Attributes:
-        files: Files; of metadata, items of both kinds at most.
+        files: Files; for metadata, the maximum number of items of both kinds.
         directories: Directories of the trees.
-        inodes: Of metadata, files and directories at most, all together.
-        request_bytes: Bytes of a request; of metadata, those of a small file.
-        own_client: Whether the interface speaks to the storage itself, without the kernel's file system; None
-            where the engine does not say.
+        inodes: For metadata, the maximum number of files and directories together.
+        request_bytes: Bytes of a request; for metadata, bytes of a small file.
+        own_client: Whether the interface is a client of its own and bypasses the kernel's file system; None
+            if the engine does not report it.
     """
 
     case: int
@@ -198,7 +198,7 @@ class CheckedCase(BaseModel):
 
 
 class CheckError(BaseModel):
-    """A case that the engine cannot do; `key` is the suite key at fault, empty where none is."""
+    """A case that the engine cannot run; `key` is the invalid suite key, empty if none."""
 
     case: int
     key: str = ""
@@ -207,7 +207,7 @@ class CheckError(BaseModel):
 
 
 class Check(BaseModel):
-    """What a plan means (docs/formats.md, section 2)."""
+    """The engine's check of a plan (docs/formats.md, section 2)."""
 
     format: Literal["strider-check"]
     version: Literal[1]
@@ -221,7 +221,7 @@ class Engine:
 
     Attributes:
         path: The executable file.
-        deadline_s: Seconds after which a question counts as too large to be answered; None for no limit.
+        deadline_s: Time limit of a query in seconds; None for no limit.
     """
 
     path: Path
@@ -229,20 +229,20 @@ class Engine:
 
     @cached_property
     def description(self) -> Description:
-        """What this engine can do.
+        """Returns the engine's description.
 
         Raises:
-            StriderError: It does not start, or speaks a version of the format that is not known here.
+            StriderError: It does not start, or its format version is unknown.
         """
         return self._parse(Description, self._run("describe"))
 
     @cached_property
     def version(self) -> Version:
-        """Version and MPI library."""
+        """Returns the engine's version and its MPI library."""
         return self._parse(Version, self._run("version"))
 
     def check(self, plan_json: str) -> Check:
-        """Asks what a plan means; nothing is touched and MPI is not started.
+        """Checks a plan. Touches no files and does not start MPI.
 
         Args:
             plan_json: The plan as `strider plan --json` prints it.
@@ -253,14 +253,14 @@ class Engine:
     def extents(
         self, plan_json: str, case: int, rank: int, operation: str | None = None, limit: int | None = None
     ) -> Iterator[str]:
-        """Lines of CSV: each extent of each request of one rank, in the order of the rank's visits.
+        """Returns CSV lines: each extent of each request of one rank, in issue order.
 
         Args:
             plan_json: The plan as `strider plan --json` prints it.
             case: Number of the case, from 1.
             rank: Rank within the case, from 0.
-            operation: One of the case's operations; the first if None.
-            limit: At most so many requests.
+            operation: One of the case's operations; None for the first.
+            limit: Maximum number of requests.
 
         Raises:
             StriderError: There is no such case, rank or operation.
@@ -270,7 +270,7 @@ class Engine:
     def items(
         self, plan_json: str, case: int, rank: int, operation: str | None = None, limit: int | None = None
     ) -> Iterator[str]:
-        """The same for a case of metadata: lines of CSV with the path of each request's item."""
+        """Returns CSV lines with the item path of each request of a metadata case; see `extents`."""
         return self._requests("items", plan_json, case, rank, operation, limit)
 
     def _requests(
@@ -300,7 +300,7 @@ class Engine:
                 raise StriderError(_first_lines(message), _exit_code(process.returncode))
 
     def _run(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
-        """Standard output of the engine for some arguments; fails unless its exit code is in `accept`."""
+        """Returns the engine's stdout; raises unless its exit code is in `accept`."""
         command = [str(self.path), *arguments]
         try:
             done = subprocess.run(
@@ -323,8 +323,8 @@ class Engine:
 
     def _too_slow(self, verb: str) -> StriderError:
         return StriderError(
-            f"{self.path} {verb} gave no answer within {self.deadline_s:g} s: "
-            "ask about fewer or smaller cases",
+            f"{self.path} {verb} timed out after {self.deadline_s:g} s: reduce the number or the size of "
+            "the cases",
             ExitCode.CANNOT_RUN,
         )
 
@@ -335,16 +335,17 @@ class Engine:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise StriderError(
-                f"{self.path} and this package do not fit ({place}: {first['msg']}): build the engine again",
+                f"{self.path} and this package have incompatible versions ({place}: {first['msg']}): "
+                "rebuild the engine",
                 ExitCode.CANNOT_RUN,
             ) from error
 
 
 def find() -> Engine:
-    """The engine to use: `$STRIDER_ENGINE`, else the installed package's own, else the checkout's newest.
+    """Returns the engine: `$STRIDER_ENGINE`, or the installed package's, or the newest build of the checkout.
 
     Raises:
-        StriderError: There is none; the message says how to make one.
+        StriderError: No engine is found; the message says how to build one.
     """
     chosen = os.environ.get("STRIDER_ENGINE")
     if chosen:
@@ -362,7 +363,7 @@ def find() -> Engine:
 
 
 def candidates() -> list[Path]:
-    """Places where an engine may be, in order of preference."""
+    """Returns possible paths of the engine, in order of preference."""
     package = Path(__file__).resolve().parent
     build = package.parents[1] / "build"
     others = sorted(
@@ -381,7 +382,7 @@ def _plan_file(plan_json: str) -> Iterator[Path]:
 
 @contextmanager
 def _ended_after(process: subprocess.Popen[str], deadline_s: float | None) -> Iterator[None]:
-    """Kills a process that is still there after some seconds."""
+    """Kills a process that still runs after some seconds."""
     timer = threading.Timer(deadline_s, process.kill) if deadline_s is not None else None
     if timer:
         timer.start()
@@ -402,5 +403,5 @@ def _exit_code(code: int) -> ExitCode:
 
 
 def to_json(value: Json) -> str:
-    """A document as Strider's files have it: keys in their order, two spaces of indentation, a line end."""
+    """Formats a JSON document: keys in order, two spaces of indentation, a final newline."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

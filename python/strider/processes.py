@@ -1,4 +1,4 @@
-"""Processes that are found again, and stopped without ever hitting another one with the same number."""
+"""Identifies processes across restarts and stops them safely, even if a pid is reused."""
 
 import os
 import select
@@ -11,18 +11,18 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 KILLED_S = 10.0
-"""How long a process may take to be gone that was killed."""
+"""Time limit in seconds for a killed process to exit."""
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Process(BaseModel):
-    """A process that cannot be mistaken for a later one with the same number.
+    """A process, identified by pid and start time.
 
     Attributes:
-        pid: Process number.
-        start_ticks: When it started, in clock ticks since the machine did (field 22 of /proc/PID/stat).
-        name: What it is, for messages.
+        pid: Process id.
+        start_ticks: Start time in clock ticks since boot (field 22 of /proc/PID/stat).
+        name: Its name in messages.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -33,20 +33,20 @@ class Process(BaseModel):
 
 
 def boot_id() -> str:
-    """Which start of the machine this is; empty where that cannot be told."""
+    """Returns the boot id of this machine; empty if unknown."""
     with suppress(OSError):
         return _BOOT_ID.read_text(encoding="ascii").strip()
     return ""
 
 
 def start_ticks(pid: int) -> int:
-    """When a process was started, in clock ticks since the machine was; 0 where that cannot be told."""
+    """Returns the start time of a process in clock ticks since boot; 0 if unknown."""
     fields = _stat_fields(pid)
     return int(fields[19]) if fields else 0
 
 
 def identify(pid: int, name: str) -> Process | None:
-    """What a process is, None if it has ended."""
+    """Returns the identity of a process; None if it has exited."""
     fields = _stat_fields(pid)
     if fields is None or fields[0] in ("Z", "X"):
         return None
@@ -54,19 +54,19 @@ def identify(pid: int, name: str) -> Process | None:
 
 
 def is_alive(process: Process) -> bool:
-    """Whether exactly this process runs."""
+    """Returns whether exactly this process is running."""
     return identify(process.pid, process.name) == process
 
 
 def stop(processes: Iterable[Process], grace_s: float) -> list[Process]:
-    """Asks processes to end, and ends those that do not.
+    """Terminates processes, and kills those that do not exit in time.
 
     Args:
         processes: The processes.
-        grace_s: How long they may take.
+        grace_s: Time in seconds before they are killed.
 
     Returns:
-        Those that live on all the same.
+        The processes that are still running.
     """
     held = dict(_hold(processes))
     try:
@@ -81,7 +81,7 @@ def stop(processes: Iterable[Process], grace_s: float) -> list[Process]:
 
 
 def _hold(processes: Iterable[Process]) -> Iterator[tuple[int, Process]]:
-    """A descriptor for each process that is alive; from then on its number cannot come to mean another."""
+    """Returns a pidfd for each running process, which stays valid even if the pid is reused."""
     for process in dict.fromkeys(processes):
         try:
             descriptor = os.pidfd_open(process.pid)
@@ -100,7 +100,7 @@ def _signal(held: Iterable[int], number: signal.Signals) -> None:
 
 
 def _wait(held: dict[int, Process], limit_s: float) -> None:
-    """Waits until processes have ended, and removes those that have from `held`."""
+    """Waits for processes to exit, and removes them from `held`."""
     poll = select.poll()
     for descriptor in held:
         poll.register(descriptor, select.POLLIN)
@@ -113,10 +113,10 @@ def _wait(held: dict[int, Process], limit_s: float) -> None:
 
 
 def _stat_fields(pid: int) -> list[str] | None:
-    """The fields of /proc/PID/stat from the state (the third) on."""
+    """Returns the fields of /proc/PID/stat from the third (state) on."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The name stands in parentheses and may hold anything, parentheses too.
+    # The name is in parentheses and may itself contain parentheses.
     return text[text.rindex(")") + 2 :].split()

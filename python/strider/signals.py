@@ -1,9 +1,8 @@
-"""Signals that end a command: one exit code, from the first instruction of Python to the last.
+"""Termination signals: a defined exit code at any time, from start-up to exit.
 
-A command goes through three stages. Before its work a signal ends the process at once (`exit_at_once`).
-During its work a signal raises KeyboardInterrupt (`Raising`). Once its exit code is decided a signal ends the
-process at once with that code. A signal that was ignored when the process started, as with nohup, stays
-ignored.
+A command has three stages. Before its work a signal ends the process at once (`exit_at_once`). During its
+work a signal raises KeyboardInterrupt (`Raising`). Once its exit code is decided a signal ends the process at
+once with that code. A signal that was ignored when the process started, as with nohup, stays ignored.
 """
 
 import atexit
@@ -17,33 +16,33 @@ from types import FrameType
 from strider.errors import ExitCode
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that ask a command to end."""
+"""Termination signals."""
 
 Handler = Callable[[int, FrameType | None], object]
 
 
 def heeded() -> list[signal.Signals]:
-    """The signals of `ENDING` that are not ignored."""
+    """Returns the signals of `ENDING` that are not ignored."""
     return [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
 
 
 def install(handler: Handler) -> None:
-    """Makes a function the handler of all signals of `ENDING` that are not ignored."""
+    """Installs a handler for all signals of `ENDING` that are not ignored."""
     for number in heeded():
         signal.signal(number, handler)
 
 
 def unblock() -> None:
-    """Lets signals through that `./strider` blocks while the interpreter starts."""
+    """Unblocks the signals that `./strider` blocks while the interpreter starts."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
 def exit_at_once(code: ExitCode | int, message: str = "") -> None:
-    """From now on a signal ends the process with an exit code, without unwinding.
+    """Makes signals end the process with an exit code, without unwinding.
 
     Args:
         code: The exit code.
-        message: A line for the error stream; none if empty.
+        message: A line for stderr; empty for none.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -55,16 +54,16 @@ def exit_at_once(code: ExitCode | int, message: str = "") -> None:
 
 
 class Raising:
-    """A signal handler that raises KeyboardInterrupt, and remembers that it did.
+    """A signal handler that raises KeyboardInterrupt and records the signal.
 
-    Imports of C libraries turn the exception into one of their own, and finalizers drop it.
+    C extension imports may replace the exception, and finalizers drop it.
 
     Attributes:
-        received: The signals, in the order of their arrival.
+        received: The signals received, in order.
     """
 
     def __init__(self) -> None:
-        """Has received none."""
+        """Starts without received signals."""
         self.received: list[signal.Signals] = []
 
     def __call__(self, number: int, _: FrameType | None) -> None:
@@ -78,22 +77,22 @@ class Raising:
 
 
 class LastOfAll:
-    """Ends the process with an exit code after all that others do at its exit.
+    """Ends the process with an exit code after all other exit handlers.
 
-    The interpreter notes a KeyboardInterrupt that passes through code run from a string, such as that of a
-    dataclass, and ends by SIGINT at last, although the exception was handled.
+    If a KeyboardInterrupt passes through code compiled from a string, such as a dataclass method, the
+    interpreter exits by SIGINT although the exception was handled.
 
     Attributes:
-        code: The exit code; None where the interpreter ends by itself.
+        code: The exit code; None to leave the exit code to the interpreter.
     """
 
     def __init__(self) -> None:
-        """Comes before all others, since what is registered first is called last."""
+        """Registers itself before all others, because handlers run in reverse order."""
         self.code: int | None = None
         atexit.register(self)
 
     def __call__(self) -> None:
-        """Flushes what was printed, and ends the process if there is a code."""
+        """Flushes the standard streams, and ends the process if a code is set."""
         if self.code is None:
             return
         for stream in (sys.stdout, sys.stderr):
@@ -103,7 +102,7 @@ class LastOfAll:
 
 
 def received_so_far() -> list[signal.Signals]:
-    """What the `Raising` in force has received; nothing where another handler is."""
+    """Returns the signals received by the installed `Raising`; empty with another handler."""
     for number in ENDING:
         handler = signal.getsignal(number)
         if isinstance(handler, Raising):

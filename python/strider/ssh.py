@@ -1,4 +1,4 @@
-"""Commands on other machines by ssh, called so that nothing typed is an option or a script."""
+"""Remote commands by ssh. User input is never interpreted as an option or by a shell."""
 
 import re
 import shlex
@@ -9,40 +9,40 @@ from strider.errors import StriderError
 CONNECT_LIMIT_S = 10
 _HOST = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?(?:[A-Za-z0-9_][\w.-]*|\[[0-9A-Fa-f:.%\w]+\])(?::[0-9]{1,5})?")
 _ALIVE_S = 15
-"""A connection over which nothing came for three times as long is lost."""
+"""ServerAliveInterval in seconds; three missed replies close the connection."""
 
 
 def parse_hosts(option: str, text: str) -> list[str]:
-    """Hosts that were typed with commas between: `[user@]host[:port]`, names of ssh's configuration too.
+    """Parses a comma-separated host list: `[user@]host[:port]` or names in the ssh configuration.
 
     Args:
-        option: The option they were typed for, for messages.
+        option: Name of the option, for messages.
         text: What was typed.
 
     Raises:
-        StriderError: One is no host, or is named twice.
+        StriderError: A host is invalid, or is named twice.
     """
     named = [host.strip() for host in text.split(",")]
     for host in named:
         if not _HOST.fullmatch(host):
-            raise StriderError(f'{option}: "{host}" is no host: write [user@]host[:port]')
+            raise StriderError(f'{option}: "{host}" is not a host: write [user@]host[:port]')
     if len(set(named)) < len(named):
         raise StriderError(f"{option}: a host is named twice: name it once")
     return named
 
 
 def check_program(option: str, path: str) -> None:
-    """Refuses what cannot be the path of a program on another machine.
+    """Rejects invalid paths of a remote program.
 
     Raises:
-        StriderError: It is none.
+        StriderError: The path is invalid.
     """
     if not path or path.startswith("-") or not path.isprintable():
-        raise StriderError(f'{option}: "{path}" is no path of a program')
+        raise StriderError(f'{option}: "{path}" is not the path of a program')
 
 
 def command(host: str, words: Sequence[str]) -> list[str]:
-    """The ssh command that runs a program on a host; the shell over there gets its words quoted."""
+    """Returns the ssh command that runs a program on a host, quoted for the remote shell."""
     options = {
         "BatchMode": "yes",
         "ConnectTimeout": str(CONNECT_LIMIT_S),
@@ -50,19 +50,19 @@ def command(host: str, words: Sequence[str]) -> list[str]:
         "ForwardX11": "no",
         "ForwardAgent": "no",
         "ClearAllForwardings": "yes",
-        "ControlMaster": "no",  # one of its own would outlive it, and keep its streams open
+        "ControlMaster": "no",  # a control master would outlive the command and keep its streams open
     }
     given = [word for option in options.items() for word in ("-o", "=".join(option))]
     return ["ssh", "-T", *given, *_where(host), shlex.join(words)]
 
 
 def message_lines(text: str) -> list[str]:
-    """What came from over there on the error stream: ssh's own warnings, then the program's lines."""
+    """Returns the text of stderr: warnings of ssh, then lines of the remote program."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def question(host: str) -> list[str]:
-    """The ssh command that prints what ssh's configuration says about a host, without connecting."""
+    """Returns the ssh command that prints the configuration of a host without connecting."""
     return ["ssh", "-G", *_where(host)]
 
 

@@ -1,4 +1,4 @@
-"""Text files: those that users give, and those that are replaced as a whole."""
+"""Text files: input files of users, and atomic replacement."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from pathlib import Path
 from strider.errors import StriderError
 
 _MOST_BYTES = 1 << 24
-"""Of a suite or a script; nobody types as much, and a device has no end."""
+"""Size limit of a suite or a script, also for devices without an end."""
 
 
 def read_text(file: Path) -> str:
-    """The text of an input file.
+    """Returns the text of an input file.
 
     Raises:
-        StriderError: It cannot be read, or is no text.
+        StriderError: It cannot be read, or is not UTF-8 text.
     """
     try:
         with file.open("rb") as opened:
             content = opened.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise StriderError(
-                f"{file}: has more than {_MOST_BYTES} bytes, the most that an input file may have"
-            )
+            raise StriderError(f"{file}: is larger than {_MOST_BYTES} bytes, the limit for input files")
         return content.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise StriderError(
@@ -35,19 +33,19 @@ def read_text(file: Path) -> str:
 
 
 def write_whole(file: Path, text: str, mode: int = 0o666) -> None:
-    """Replaces a text file, or makes it: a reader sees all of the old text or all of the new.
+    """Creates or replaces a text file atomically: readers see either the old or the new text.
 
     Args:
         file: The file.
         text: Its text.
-        mode: The permissions of a file, as far as the process's mask allows them.
+        mode: Permissions of the file, limited by the umask.
 
     Raises:
-        OSError: It cannot be written; the old one is as it was.
+        OSError: It cannot be written; the old file is unchanged.
     """
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        draft.unlink(missing_ok=True)  # of a process that had this number and was killed
+        draft.unlink(missing_ok=True)  # left by a killed process with the same pid
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
             out.write(text)

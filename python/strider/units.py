@@ -1,7 +1,7 @@
-"""Sizes and durations as people type and read them.
+"""Parses and formats sizes, durations and rates.
 
-Sizes are powers of two: `4k`, `1MiB`, `2 GiB` (upper or lower case, `iB` may be left out). With a `B` and no
-`i` they are powers of ten, as the SI has it: `1MB` is 1 000 000 bytes. A bare number is bytes.
+Sizes are powers of two: `4k`, `1MiB`, `2 GiB` (case-insensitive, `iB` is optional). With `B` and without `i`
+they are SI units, powers of ten: `1MB` is 1 000 000 bytes. A bare number is bytes.
 """
 
 import re
@@ -15,7 +15,7 @@ GIB = 1 << 30
 MB = 1_000_000
 
 MOST_DIGITS = 40
-"""More than any number here needs. Numbers that are longer are not even converted."""
+"""Digit limit; longer numbers are rejected without conversion."""
 _PREFIXES = "kmgtp"
 _SIZE = re.compile(r"(?P<number>[0-9][0-9_ ]*(\.[0-9]+)?)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
 _DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
@@ -34,11 +34,11 @@ _SECONDS = {
 
 def _refuse_long(text: str) -> None:
     if len(text) > 2 * MOST_DIGITS or sum(map(str.isdigit, text)) > MOST_DIGITS:
-        raise ValueError(f'"{shortened(text)}" is too long: a number has at most {MOST_DIGITS} digits')
+        raise ValueError(f'"{shortened(text)}" is too long: numbers are limited to {MOST_DIGITS} digits')
 
 
 def _unit_bytes(unit: str) -> int | None:
-    """Bytes of a unit such as `k`, `MiB` or `GB`; None where it is no unit of size."""
+    """Returns the bytes of a unit such as `k`, `MiB` or `GB`; None if it is not a unit of size."""
     unit = unit.lower()
     if unit in ("", "b"):
         return 1
@@ -49,16 +49,16 @@ def _unit_bytes(unit: str) -> int | None:
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes of a size as typed, for instance `"1.5MiB"`, `"4k"`, `"8 192 000 B"`.
+    """Returns the bytes of a size string, for example `"1.5MiB"`, `"4k"`, `"8 192 000 B"`.
 
     Raises:
-        ValueError: It is no size, or not a whole number of bytes; the message says which.
+        ValueError: It is not a size, or not a whole number of bytes.
     """
     _refuse_long(text)
     match = _SIZE.fullmatch(text.strip())
     scale = _unit_bytes(match["unit"]) if match else None
     if match is None or scale is None:
-        raise ValueError(f'"{text}" is not a size: write for instance 4096, "4KiB", "1m" or "1.5GiB"')
+        raise ValueError(f'"{text}" is not a size: write for example 4096, "4KiB", "1m" or "1.5GiB"')
     number = Decimal(match["number"].replace(" ", "").replace("_", "")) * scale
     if number != number.to_integral_value():
         raise ValueError(f'"{text}" is {number.normalize():f} bytes, which is not a whole number')
@@ -66,24 +66,24 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_seconds(text: str) -> float:
-    """Seconds of a duration as typed, for instance `"30s"`, `"250ms"`, `"2min"` or `"1.5"`.
+    """Returns the seconds of a duration string, for example `"30s"`, `"250ms"`, `"2min"` or `"1.5"`.
 
     Raises:
-        ValueError: It is no duration.
+        ValueError: It is not a duration.
     """
     _refuse_long(text)
     match = _DURATION.fullmatch(text.strip())
     scale = _SECONDS.get(match["unit"].lower()) if match else None
     if match is None or scale is None:
-        raise ValueError(f'"{text}" is not a time: write for instance 30, "30s", "250ms" or "2min"')
+        raise ValueError(f'"{text}" is not a time: write for example 30, "30s", "250ms" or "2min"')
     return float(match["number"]) * scale
 
 
 def parse_share(text: str) -> float:
-    """A share between 0 and 1 of a text such as `"5%"` or `"0.05"`.
+    """Parses a share between 0 and 1, such as `"5%"` or `"0.05"`.
 
     Raises:
-        ValueError: It is no share between 0 and 100 %.
+        ValueError: It is not a share between 0 and 100 %.
     """
     _refuse_long(text)
     stripped = text.strip()
@@ -92,14 +92,14 @@ def parse_share(text: str) -> float:
     except InvalidOperation:
         share = Decimal(-1)
     if not share.is_finite() or not 0 <= share <= 1:
-        raise ValueError(f'"{text}" is not a share: write for instance "5%" or 0.05')
+        raise ValueError(f'"{text}" is not a share: write for example "5%" or 0.05')
     return float(share)
 
 
 def format_bytes(count: int) -> str:
-    """A size exactly, in the largest unit that needs at most two decimals: `1 MiB`, `1.5 KiB`, `8 192 000 B`.
+    """Formats a size exactly, in the largest unit that needs at most two decimals: `1.5 KiB`, `8 192 000 B`.
 
-    `parse_bytes` reads it back to the same number.
+    `parse_bytes` returns the same number.
     """
     for power in range(len(_PREFIXES), 0, -1):
         unit = 1024**power
@@ -111,7 +111,7 @@ def format_bytes(count: int) -> str:
 
 
 def format_bytes_rounded(count: float) -> str:
-    """A size for reading, to three digits: `7.81 MiB`, `132 GiB`."""
+    """Formats a size to three digits: `7.81 MiB`, `132 GiB`."""
     for power in range(len(_PREFIXES), 0, -1):
         unit = 1024**power
         if count >= unit:
@@ -123,19 +123,19 @@ def format_bytes_rounded(count: float) -> str:
 
 
 def grouped(number: float) -> str:
-    """A whole number with its thousands apart: `1 234 567`; to three digits below 100: `81.2`, `0.052`."""
+    """Formats a whole number with digit groups: `1 234 567`; to three digits below 100: `81.2`, `0.052`."""
     if number and abs(number) < 99.95:
         return f"{number:.3g}"
     return f"{number:,.0f}".replace(",", " ")
 
 
 def format_operations_rate(requests_s: float) -> str:
-    """A rate of operations for reading: `12 300 op/s`."""
+    """Formats a rate of operations: `12 300 op/s`."""
     return f"{grouped(requests_s)} op/s"
 
 
 def format_rate(mib_s: float) -> str:
-    """A rate for reading: `812 MiB/s`, `3.2 MiB/s`."""
+    """Formats a data rate: `812 MiB/s`, `3.2 MiB/s`."""
     return (
         f"{mib_s:.0f} MiB/s"
         if mib_s >= 100
@@ -146,7 +146,7 @@ def format_rate(mib_s: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A duration for reading: `250 ms`, `40 s`, `2 min 5 s`, `1 h 20 min`, `2 d 3 h`."""
+    """Formats a duration: `250 ms`, `40 s`, `2 min 5 s`, `1 h 20 min`, `2 d 3 h`."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     whole = round(seconds)

@@ -52,7 +52,7 @@ def script(path: Path, text: str) -> Engine:
 
 def test_an_unknown_version_of_the_format_is_refused(tmp_path: Path) -> None:
     engine = script(tmp_path / "engine", """echo '{"format": "strider-description", "version": 2}'""")
-    with pytest.raises(StriderError, match=r"do not fit.*version.*build the engine again"):
+    with pytest.raises(StriderError, match=r"incompatible versions.*version.*rebuild the engine"):
         _ = engine.description
 
 

@@ -40,7 +40,7 @@ def test_sizes_are_powers_of_two_unless_written_with_a_bare_b(text: str, count: 
 
 @pytest.mark.parametrize("text", ["", "MiB", "4 KiBs", "-1", "1e6", "0x10", "1.5.2k", "4 4x", "½k"])
 def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(ValueError, match="write for instance"):
+    with pytest.raises(ValueError, match="write for example"):
         parse_bytes(text)
 
 

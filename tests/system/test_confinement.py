@@ -250,7 +250,7 @@ def test_no_run_starts_where_confinement_is_required_and_missing(tmp_path: Path)
     target.mkdir()
     done, _, _ = run_suite(tmp_path, target, "--confine", "require", STRIDER_LANDLOCK_ABI="0")
     assert done.returncode == 3
-    assert "this run cannot be confined: STRIDER_LANDLOCK_ABI is 0" in " ".join(done.stderr.split())
+    assert "cannot confine this run: STRIDER_LANDLOCK_ABI is 0" in " ".join(done.stderr.split())
     assert list(target.iterdir()) == []
 
 

@@ -89,7 +89,7 @@ def test_the_command_line_refuses_what_does_not_fit(small_disk: Path, tmp_path: 
     command = strider_command("run", suite, "--target", small_disk, "--store", tmp_path / "store")
     done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
     assert done.returncode == 2
-    assert "has 8 MiB free, and case 1 needs" in done.stderr
+    assert "has 8 MiB free, but case 1 needs" in done.stderr
     assert not list(small_disk.iterdir())
 
 
@@ -203,7 +203,7 @@ def test_a_killed_rank_ends_the_run(tmp_path: Path) -> None:
         output = job.finish()
         assert job.process.returncode in (1, 3), output
         (said,) = [line for line in output.splitlines() if line.startswith("error: ")]
-        assert "a rank was killed (signal 9) in case 2 write, as when memory runs out: see dmesg" in said
+        assert "a rank was killed (signal 9) in case 2 write, possibly out of memory: check dmesg" in said
         assert "BAD TERMINATION" not in output
         (run,) = job.store.iterdir()
         assert f"run: {run}" in output

@@ -78,7 +78,7 @@ def test_what_hangs_ends_the_run_after_the_stall_timeout(engine: Engine, tmp_pat
 
         assert code == 3, output
         assert "hangs in I/O" in output or "the file system hangs" in output
-        assert "stall_timeout" in output or "no sign of life" in output
+        assert "stall_timeout" in output or "the engine sends no events" in output
         assert events[-1]["event"] == "end"
         assert events[-1]["status"] == "failed"
         assert not list(forgetful.mount.iterdir())

@@ -98,7 +98,7 @@ def test_a_killed_strider_leaves_no_observer(observed: Observed, sshd: Sshd) -> 
     [
         ("127.0.0.1:1", "", "Connection refused"),
         ("", "/nonexistent/strider-engine", "/nonexistent/strider-engine"),
-        ("", "/bin/true", "ssh ended with exit status 0"),
+        ("", "/bin/true", "ssh exited with status 0"),
     ],
 )
 def test_what_cannot_be_observed_ends_before_the_run(
@@ -131,7 +131,7 @@ def test_one_that_is_lost_ends_no_run(observed: Observed, sshd: Sshd) -> None:
             os.kill(pid, signal.SIGKILL)
         _, said = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 0, said
-    assert f"observing {sshd.host} ended before the run did" in said
+    assert f"observing {sshd.host} exited before the end of the run" in said
 
 
 def is_ssh(pid: int) -> bool:

@@ -159,7 +159,7 @@ def test_a_missing_directory_is_told_before_anything_is_made(checkout: Path, bar
     missing = checkout / "missing"
     done = strider(checkout, bare_path, "quick", str(missing))
     assert done.returncode == 2
-    assert done.stderr == f"strider: {missing} does not exist: make it with mkdir -p {missing}\n"
+    assert done.stderr == f"strider: {missing} does not exist: create it with mkdir -p {missing}\n"
     assert not (checkout / ".strider").exists()
 
 

@@ -1,7 +1,7 @@
-"""From a plan to a finished run: pre-flight checks, the engine on N ranks, and a run directory.
+"""Runs a plan: pre-flight checks, the engine on N ranks, and a run directory.
 
-`execute` is the whole of it. The engine writes its events straight into the run directory; this side follows
-them for the progress display, passes interruptions on, and cleans up after an engine that could not do so.
+The entry point is `execute`. The engine writes its events into the run directory. The launcher follows them
+to show progress, forwards interruptions, and cleans up if the engine could not.
 """
 
 from strider.launch.confinement import wish_of

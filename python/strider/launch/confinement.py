@@ -1,8 +1,8 @@
-"""Confinement: the ranks may write to the run's folder and to what MPI needs, and nowhere else.
+"""Confinement: the ranks can write only to the run's folder and to files that MPI needs.
 
-`strider-confine` of the engine stands around the launcher, so that all ranks of this host are in one domain
-of Landlock: with a domain for each rank, MPI libraries could not reach another rank's memory. It stays
-outside itself and does what a confined rank may not: drop the page cache, and run the remount command.
+`strider-confine` starts the launcher, so that all ranks of this host share one Landlock domain: with one
+domain per rank, MPI libraries could not access the memory of other ranks. `strider-confine` itself is not
+confined. It does what a confined rank cannot: drop the page cache, and run the remount command.
 """
 
 import os
@@ -21,19 +21,19 @@ from strider.launch.launchers import Launcher
 from strider.launch.machine import mount_of
 
 Wish = Literal["auto", "require", "off"]
-"""What a user wants: confinement where the machine has it, no run without it, or none."""
+"""Setting of `--confine`: if available, required, or off."""
 PROGRAM = "strider-confine"
 _DEADLINE_S = 20.0
 
 
 @dataclass(frozen=True)
 class Support:
-    """What this machine has.
+    """Support for confinement on this machine.
 
     Attributes:
         program: `strider-confine` of the engine.
-        abi: Version of the kernel's Landlock; 0 where there is none.
-        reason: Why nothing can be confined here; empty where it can.
+        abi: Landlock ABI version of the kernel; 0 if not available.
+        reason: Why confinement is not available; empty if it is.
     """
 
     program: Path
@@ -43,14 +43,14 @@ class Support:
 
 @dataclass(frozen=True)
 class Confinement:
-    """How the ranks of a run are started.
+    """Parameters to start the ranks of a run.
 
     Attributes:
-        around: Words before those of the launcher.
+        around: Command prefix before the launcher.
         options: Options of the engine.
         environment: Variables for the launcher and the ranks.
-        descriptors: Descriptors that `around` takes over.
-        reason: Why the ranks are not confined; empty where they are.
+        descriptors: File descriptors that `around` inherits.
+        reason: Why the ranks are not confined; empty if they are.
     """
 
     around: Sequence[str] = ()
@@ -62,13 +62,13 @@ class Confinement:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the ranks of a run need.
+    """Resources that the ranks of a run need.
 
     Attributes:
         own: The run's folder.
-        files: What else they write to.
-        remount: The remount command; with one, the folder is reached by another mount later.
-        forbidden: What no confined process can do; empty: nothing.
+        files: Other files that they write to.
+        remount: The remount command; after it, the folder is on a new mount.
+        forbidden: Required access that a confined process cannot have; empty if none.
     """
 
     own: Folder
@@ -78,10 +78,10 @@ class Needs:
 
 
 def wish_of(text: str) -> Wish:
-    """What `--confine` was given.
+    """Parses the value of `--confine`.
 
     Raises:
-        StriderError: It is none of the words.
+        StriderError: It is not a valid value.
     """
     for known in get_args(Wish):
         if text == known:
@@ -91,37 +91,38 @@ def wish_of(text: str) -> Wish:
 
 
 def support(engine: Engine) -> Support:
-    """Asks the engine's program what this kernel can do."""
+    """Queries the kernel's support through `strider-confine`."""
     program = engine.path.resolve().parent / PROGRAM
     try:
         said = subprocess.run(
             [program, "query"], capture_output=True, text=True, check=True, timeout=_DEADLINE_S
         ).stdout
     except (OSError, subprocess.SubprocessError):
-        return Support(program, 0, f"{program} cannot be started: build the engine again")
+        return Support(program, 0, f"cannot start {program}: rebuild the engine")
     answers = dict(line.partition(" ")[::2] for line in said.splitlines())
     return Support(program, int(answers.get("landlock_abi", 0)), answers.get("landlock_reason", ""))
 
 
 @contextmanager
 def confinement(wish: Wish, engine: Engine, launcher: Launcher, needs: Needs) -> Iterator[Confinement]:
-    """How the ranks of a run are to be started.
+    """Returns how to start the ranks of a run.
 
     Args:
-        wish: What the user wants.
+        wish: Setting of `--confine`.
         engine: The engine.
-        launcher: What starts the ranks.
-        needs: What the ranks need.
+        launcher: Launcher of the ranks.
+        needs: Resources that the ranks need.
 
     Raises:
-        StriderError: It is required, and cannot be had; or this host has no room for temporary files.
+        StriderError: Confinement is required but not available, or temporary files cannot be created.
     """
     found = support(engine) if wish != "off" else None
     top = _above_the_mount(needs.own.path) if needs.remount else None
     reason = _reason_against(found, launcher, needs, top)
     if reason and wish == "require":
         raise StriderError(
-            f"this run cannot be confined: {reason}: --confine auto runs nevertheless", ExitCode.CANNOT_RUN
+            f"cannot confine this run: {reason}: to run without confinement, use --confine auto",
+            ExitCode.CANNOT_RUN,
         )
     if reason or found is None:
         yield Confinement(options=["--unconfined", reason], reason=reason)
@@ -140,7 +141,7 @@ def confinement(wish: Wish, engine: Engine, launcher: Launcher, needs: Needs) ->
         options = ["--confinement-probe", str(session.probe), "--errands", str(session.errands)]
         options += ["--confinement", "required"] if wish == "require" else []
         options += (
-            ["--wider", f"everything below {top} may be written, as the target is remounted"] if top else []
+            ["--wider", f"the target is remounted, so everything below {top} is writable"] if top else []
         )
         yield Confinement([*words, "--"], options, {"TMPDIR": str(session.temporary)}, descriptors)
 
@@ -151,28 +152,28 @@ def _reason_against(found: Support | None, launcher: Launcher, needs: Needs, top
     if found.abi <= 0:
         return found.reason
     if launcher.starts_ranks == "by a daemon":
-        return f"{launcher.name} has a daemon start the ranks, which nothing of this run stands around"
+        return f"{launcher.name} starts the ranks through a daemon, which Strider cannot confine"
     if needs.forbidden == "memory of servers":
-        return 'list I/O by cma reaches into the servers\' memory: listio.transport = "tcp" does not'
+        return 'list I/O with cma accesses the servers\' memory: set listio.transport = "tcp"'
     if top == Path("/"):
-        return "the target is mounted directly below /, and is remounted: everything would have to be allowed"
+        return "the target is remounted and mounted directly below /, so all files would have to be writable"
     return ""
 
 
 def _above_the_mount(path: Path) -> Path | None:
-    """What a rule has to name so that it holds for what is mounted anew: the directory above the mount."""
+    """Returns the directory above the mount, for a rule that also holds after a remount."""
     mount = mount_of(path)
     return Path(mount.point).parent if mount else Path("/")
 
 
 @dataclass(frozen=True)
 class _Session:
-    """A directory of the user's own for what belongs to the processes of a run.
+    """A private directory for the processes of a run.
 
     Attributes:
-        temporary: For temporary files of MPI; may be written.
-        probe: A file that a confined rank cannot open for writing, which shows that it is confined.
-        errands: Where the socket of `strider-confine` will be.
+        temporary: Writable directory for MPI's temporary files.
+        probe: A file that a confined rank cannot open for writing, to verify the confinement.
+        errands: Path of the socket of `strider-confine`.
     """
 
     temporary: Path
@@ -181,10 +182,10 @@ class _Session:
 
     @classmethod
     def make(cls, stack: ExitStack) -> "_Session":
-        """Makes one that is gone with `stack`.
+        """Creates one that `stack` removes.
 
         Raises:
-            StriderError: It cannot be made.
+            StriderError: It cannot be created.
         """
         try:
             folder = tempfile.TemporaryDirectory(prefix="strider-", ignore_cleanup_errors=True)
@@ -194,7 +195,8 @@ class _Session:
         except OSError as error:
             where = tempfile.gettempdir()
             raise StriderError(
-                f"cannot make temporary files in {where}: {error.strerror}: make room there, or set TMPDIR",
+                f"cannot create temporary files in {where}: {error.strerror}: free space there, or set "
+                "TMPDIR",
                 ExitCode.CANNOT_RUN,
             ) from error
         return cls(made / "tmp", made / "probe", made / "errands")

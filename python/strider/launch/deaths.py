@@ -1,4 +1,4 @@
-"""Why an engine ended that did not say so itself, from the exit status of its launcher."""
+"""Why the engine ended without an `end` event, from the exit status of its launcher."""
 
 import os
 import resource
@@ -9,7 +9,7 @@ from strider.errors import ExitCode
 from strider.launch.state import RunState
 
 _SHELL = 128
-"""What shells, Open MPI and Slurm add to the number of a signal; MPICH's launcher gives the number alone."""
+"""Offset of signal numbers in exit codes of shells, Open MPI and Slurm; MPICH adds none."""
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 _LOG_BYTES = 1 << 14
 _NO_DESCRIPTORS = ("Too many open files", "EMFILE", "max open files limit")
@@ -19,40 +19,40 @@ _BANNER = (
     "This typically refers to a problem with your application",
     "Please see the FAQ page for debugging suggestions",
 )
-"""What MPICH prints below the messages of a program, whatever it died from."""
+"""Banner that MPICH prints after any abnormal exit."""
 
 
 def cause_of_death(returncode: int | None, state: RunState, log: str = "") -> str:
-    """What happened, where, and what to look at, in one line.
+    """Returns what happened, where, and what to check, in one line.
 
     Args:
-        returncode: Exit status of the launcher, negated the signal that killed it; None if unknown.
-        state: What the engine has told.
-        log: The end of what launcher and ranks printed.
+        returncode: Exit status of the launcher, or the negated signal that killed it; None if unknown.
+        state: State of the run from its events.
+        log: The end of the output of launcher and ranks.
     """
     where = _where(state)
     if any(words in log for words in _NO_DESCRIPTORS):
-        # Launchers end in many ways then, as if by a signal too.
+        # Launchers report this in many ways, some as a signal.
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return (
-            f"the launcher or a rank could open no more files {where} (ulimit -n is {soft} here): "
-            "raise the limit, or lower clients"
+            f"the launcher or a rank reached the limit of open files {where} (ulimit -n is {soft} here): "
+            "raise the limit, or reduce clients"
         )
     if returncode is not None and returncode < 0:
-        return f"the launcher was killed (signal {-returncode}) {where}: see who ended it, or dmesg"
+        return f"the launcher was killed (signal {-returncode}) {where}: check who sent the signal, and dmesg"
     match _signal(returncode):
         case signal.SIGKILL:
-            return f"a rank was killed (signal 9) {where}, as when memory runs out: see dmesg"
+            return f"a rank was killed (signal 9) {where}, possibly out of memory: check dmesg"
         case number if number in _CRASHES:
             return f"a rank crashed (signal {number:d}, {number.name}) {where}: see engine.log of the run"
         case None:
-            return f"the engine ended early (exit status {returncode}) {where}"
+            return f"the engine exited early (exit status {returncode}) {where}"
         case number:
-            return f"a rank was ended by signal {number:d} ({number.name}) {where}: see who sent it"
+            return f"a rank was ended by signal {number:d} ({number.name}) {where}: check who sent the signal"
 
 
 def end_of(log: Path) -> str:
-    """The end of what was printed; empty where that cannot be read."""
+    """Returns the end of the log; empty if it cannot be read."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_BYTES))
@@ -62,12 +62,12 @@ def end_of(log: Path) -> str:
 
 
 def is_banner(line: str) -> bool:
-    """Whether a line of `engine.log` is of the banner below the messages of a program, and says nothing."""
+    """Returns whether a line of `engine.log` belongs to MPICH's exit banner."""
     return not line.strip(" =\t") or line.startswith(_BANNER)
 
 
 def _signal(returncode: int | None) -> signal.Signals | None:
-    """The signal that ended a rank; the engine's own exit codes are no signals."""
+    """Returns the signal that ended a rank; None for the engine's own exit codes."""
     if returncode is None or returncode <= max(ExitCode):
         return None
     number = returncode - _SHELL if returncode > _SHELL else returncode

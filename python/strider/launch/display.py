@@ -1,4 +1,4 @@
-"""What is shown during a run: a live table on a terminal, a line every few seconds elsewhere, or nothing."""
+"""Progress of a run: a live table on a terminal, a line every few seconds elsewhere, or nothing."""
 
 import time
 from collections.abc import Callable
@@ -24,32 +24,32 @@ from strider.units import (
 )
 
 REFRESH_S = 0.5
-"""As often as the engine reports; a display must not take the processor from what is measured."""
+"""Update interval in seconds, as often as the engine reports, to leave the CPU to the ranks."""
 PLAIN_LINE_S = 5.0
 
 OPERATION_WIDTH = 9
 RATE_WIDTH = 12
 BAR_WIDTH = 12
 AMOUNT_WIDTH = 24
-"""Columns: the table must not move when a rate or an amount gets longer."""
+"""Column widths, fixed so that the table does not move when numbers grow."""
 WIDE = 110
-"""Columns from which on amounts have room beside their bars; the table gets no wider."""
+"""Terminal width from which amounts fit beside the bars; the maximum table width."""
 LINES_BESIDE = 5
-"""Lines of a terminal that hold no phase that is done: head, the one that goes on, foot, what is above."""
+"""Terminal lines not available for completed phases: header, current phase, footer, output above."""
 
 
 class Display(Protocol):
-    """Shows the state of a run again and again."""
+    """Shows the state of a run."""
 
     def show(self, state: RunState) -> None:
-        """Shows the state if it is time to."""
+        """Shows the state if an update is due."""
 
     def close(self) -> None:
-        """Leaves the terminal as it was."""
+        """Restores the terminal."""
 
 
 def choose_display(console: Console, plan: Plan, verbosity: Literal["normal", "quiet"]) -> Display:
-    """The display that fits the console."""
+    """Returns the display for a console."""
     if verbosity == "quiet":
         return Silent()
     return LiveTable(console, plan) if console.is_terminal else Lines(console, plan)
@@ -67,26 +67,26 @@ class Silent:
 
 @dataclass
 class Expendable:
-    """Another display, for as long as it works: a terminal that is gone must not end a measurement."""
+    """A wrapper that ignores errors of a display: a closed terminal must not end a measurement."""
 
     display: Display
 
     def show(self, state: RunState) -> None:
-        """Shows the state, or never anything again."""
+        """Shows the state; after an error, shows nothing further."""
         try:
             self.display.show(state)
         except (OSError, ValueError):
             self.display = Silent()
 
     def close(self) -> None:
-        """Leaves the terminal as it was, where there still is one."""
+        """Restores the terminal if it still exists."""
         with suppress(OSError, ValueError):
             self.display.close()
 
 
 @dataclass
 class Lines:
-    """A line every few seconds, for logs and pipes."""
+    """Prints a line every few seconds, for logs and pipes."""
 
     console: Console
     plan: Plan
@@ -94,7 +94,7 @@ class Lines:
     _next: float = 0.0
 
     def show(self, state: RunState) -> None:
-        """Prints a line if the last one is old enough."""
+        """Prints a line if an update is due."""
         now = self.clock()
         if now < self._next or state.current is None:
             return
@@ -104,12 +104,12 @@ class Lines:
         self.console.print("  ".join(part for part in parts if part), highlight=False, soft_wrap=True)
 
     def close(self) -> None:
-        """Nothing is left on the terminal."""
+        """Does nothing: no terminal state to restore."""
 
 
 @dataclass
 class LiveTable:
-    """The phases done last and the one that goes on, with rates; below, how far the run is."""
+    """Shows the latest phases and the current one with rates, and the progress of the run."""
 
     console: Console
     plan: Plan
@@ -118,7 +118,7 @@ class LiveTable:
     _next: float = 0.0
 
     def show(self, state: RunState) -> None:
-        """Draws anew if the last drawing is old enough."""
+        """Redraws if an update is due."""
         now = self.clock()
         if now < self._next:
             return
@@ -147,7 +147,7 @@ class LiveTable:
         table.add_column("operation", no_wrap=True, min_width=OPERATION_WIDTH)
         table.add_column("rate", no_wrap=True, justify="right", min_width=RATE_WIDTH)
         table.add_column("", no_wrap=True, min_width=self._progress_width)
-        # A table that is higher than the terminal cannot be drawn anew.
+        # A table higher than the terminal cannot be redrawn.
         room = max(0, self.console.height - LINES_BESIDE)
         is_running = state.current is not None and state.current not in state.recent
         done = list(state.recent)[-room:] if room else []
@@ -177,7 +177,7 @@ class LiveTable:
         errors = len(state.errors)
         parts = [
             _phases(state),
-            f"{format_seconds(max(1.0, round(state.elapsed_s)))} so far",
+            f"{format_seconds(max(1.0, round(state.elapsed_s)))} elapsed",
             _left(state),
             f"{errors} error{'s' if errors > 1 else ''}" if errors else "",
         ]
@@ -190,7 +190,7 @@ class LiveTable:
 
 
 def case_title(case: PlannedCase) -> str:
-    """A case in a few words: `case 3 posix strided 64 KiB, 2 clients`, `case 4 posix balanced, 1 client`."""
+    """Returns a short title of a case: `case 3 posix strided 64 KiB, 2 clients`."""
     return f"case {case.case} {_what(case)}, {case.clients} client{'s' if case.clients > 1 else ''}"
 
 
@@ -209,7 +209,7 @@ def _title(phase: CurrentPhase, plan: Plan) -> str:
 
 
 def _counts_requests(phase: CurrentPhase, plan: Plan) -> bool:
-    """Whether a phase is one of metadata, which is counted in operations and not in bytes."""
+    """Returns whether a phase is a metadata phase, whose progress is counted in operations."""
     return bool(plan.cases[phase.case - 1].tree)
 
 

@@ -1,8 +1,8 @@
-"""Strider's own folder in the target: the only place where test files are made, gone when the run is over.
+"""Strider's own folder in the target: contains all test files and is removed after the run.
 
-A folder is removed only if it still is the one that was made: same device and number, with our marker in it.
-It is reached through the target's descriptor and removed without following symbolic links, so nothing outside
-can be hit.
+A folder is removed only if it is still the same one: same device and inode, with our marker in it. It is
+opened through the target's descriptor and removed without following symbolic links, so that no file outside
+can be removed.
 """
 
 import errno
@@ -23,20 +23,20 @@ from strider.processes import boot_id, start_ticks
 MARKER = ".strider"
 PREFIX = "strider-"
 _MARKER_BYTES = 4096
-"""More than a marker ever has."""
+"""Size limit of a marker in bytes."""
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that was made for one run.
+    """The folder of one run.
 
     Attributes:
-        path: Where it is.
-        run: The run it was made for.
+        path: Its path.
+        run: The run it belongs to.
         device: Device of its file system.
-        inode: Its number there; None where a remount may have changed both, and the marker alone tells.
-        target: Descriptor of the directory above it, while whoever made it keeps that open; None where its
-            path has to be followed.
+        inode: Its inode number; None if a remount may have changed device and inode, and only the marker
+            identifies it.
+        target: Descriptor of its parent directory while it is open; None to use the path.
     """
 
     path: Path
@@ -46,10 +46,10 @@ class Folder:
     target: int | None = None
 
     def open(self) -> int:
-        """Opens it, not to read but to name it to the kernel; the caller closes.
+        """Opens it with O_PATH; the caller closes the descriptor.
 
         Raises:
-            StriderError: It is not there any more, or another one is.
+            StriderError: It no longer exists, or was replaced.
         """
         flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
         try:
@@ -59,22 +59,20 @@ class Folder:
         status = os.fstat(opened)
         if self.inode is not None and (status.st_dev, status.st_ino) != (self.device, self.inode):
             os.close(opened)
-            raise StriderError(
-                f"{self.path} is not the folder that was made for this run", ExitCode.CANNOT_RUN
-            )
+            raise StriderError(f"{self.path} is not the folder of this run", ExitCode.CANNOT_RUN)
         return opened
 
 
 @dataclass(frozen=True)
 class Marker:
-    """What the file in a folder says: whose it is.
+    """The marker in a folder, which identifies its run.
 
     Attributes:
         run: The run.
         host: Where it was started.
-        pid: The process that started it, which removes the folder when it ends.
-        boot: The host's boot; empty where it is not known.
-        start: When the process was started, in clock ticks since then; 0 where it is not known.
+        pid: The process that started the run and removes the folder at its end.
+        boot: The host's boot id; empty if unknown.
+        start: Start time of the process in clock ticks since boot; 0 if unknown.
     """
 
     run: str
@@ -84,35 +82,35 @@ class Marker:
     start: int = 0
 
     def lives(self) -> bool:
-        """Whether that process is there, on this host; another one that has its number is not it."""
+        """Returns whether that process is running on this host; a reused pid does not count."""
         if not Path(f"/proc/{self.pid}").exists() or (self.boot and self.boot != boot_id()):
             return False
         return not self.start or self.start == start_ticks(self.pid)
 
 
 def create(target: Path, run: str, descriptor: int | None = None) -> Folder:
-    """Makes `target/strider-RUN` for the user alone, with a marker that says whose it is.
+    """Creates `target/strider-RUN`, accessible to the user only, with a marker that identifies the run.
 
     Args:
-        target: The directory to be measured.
+        target: The directory to measure.
         run: The run.
-        descriptor: The target, open: then it is this directory, wherever its path leads by now.
+        descriptor: The open target, to be used instead of its path, which may have changed.
 
     Raises:
-        StriderError: It cannot be made, or something of that name exists already.
+        StriderError: It cannot be created, or the name exists.
     """
     path = target / f"{PREFIX}{run}"
     try:
         with _opened(target, descriptor) as above:
             status = _make(path.name, run, above)
     except OSError as error:
-        raise StriderError(f"cannot make {path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        raise StriderError(f"cannot create {path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     return Folder(path, run, status.st_dev, status.st_ino, descriptor)
 
 
 @contextmanager
 def _opened(target: Path, descriptor: int | None) -> Iterator[int]:
-    """A descriptor of the target, for as long as it is needed."""
+    """Yields a descriptor of the target."""
     opened = os.open(target, os.O_PATH | os.O_DIRECTORY) if descriptor is None else os.dup(descriptor)
     try:
         yield opened
@@ -135,17 +133,17 @@ def _make(name: str, run: str, above: int) -> os.stat_result:
 
 
 def read(path: Path, target: int) -> tuple[Folder | None, Marker | None]:
-    """What a folder is, and what its marker says.
+    """Returns a folder and its marker.
 
     Args:
         path: The folder.
-        target: Descriptor of the directory above it.
+        target: Descriptor of its parent directory.
 
     Returns:
-        None twice where it is no directory, or has no marker that fits its name.
+        None twice if it is not a directory, or has no marker that matches its name.
 
     Raises:
-        OSError: It cannot be looked into.
+        OSError: It cannot be read.
     """
     try:
         opened = os.open(path.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=target)
@@ -165,18 +163,18 @@ def remove(folder: Folder) -> str | None:
     """Removes the folder and everything in it.
 
     Returns:
-        None if it is gone, else why it was left.
+        None if it was removed; otherwise the reason.
     """
     problems = remove_counting(folder).problems
     return problems[0] if problems else None
 
 
 def remove_counting(folder: Folder, progress: Progress | None = None) -> Removal:
-    """Removes the folder and everything in it, and tells how much that was.
+    """Removes the folder and everything in it, and returns the number of entries.
 
     Args:
         folder: The folder.
-        progress: Is told from time to time how many entries are gone.
+        progress: Called with the number of removed entries so far.
     """
     with ExitStack() as stack:
         try:
@@ -187,12 +185,14 @@ def remove_counting(folder: Folder, progress: Progress | None = None) -> Removal
 
 
 def _remove_from(folder: Folder, target: int, progress: Progress | None) -> Removal:
-    """The same, with what is in the way as a problem."""
+    """Removes the folder; returns errors as problems."""
     try:
         return _remove_in(folder, target, progress)
     except FileNotFoundError:
         if folder.inode is None:
-            gone = f"{folder.path} is not there: if the target is not mounted, mount it and run strider clean"
+            gone = (
+                f"{folder.path} does not exist: if the target is not mounted, mount it and run strider clean"
+            )
             return Removal(problems=[gone])
         return Removal()
     except OSError as error:
@@ -200,9 +200,9 @@ def _remove_from(folder: Folder, target: int, progress: Progress | None) -> Remo
 
 
 def _remove_in(folder: Folder, target: int, progress: Progress | None) -> Removal:
-    """Removes a folder of ours, the marker last: as long as something is left, it says whose it is."""
+    """Removes a folder, the marker last, so that an incompletely removed folder can be identified."""
     name = folder.path.name
-    foreign = f"{folder.path} is not the folder that was made for this run; it was left alone"
+    foreign = f"{folder.path} is not the folder of this run: not removed"
     if not stat.S_ISDIR(os.stat(name, dir_fd=target, follow_symlinks=False).st_mode):
         return Removal(problems=[foreign])
     opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=target)
@@ -213,14 +213,14 @@ def _remove_in(folder: Folder, target: int, progress: Progress | None) -> Remova
         try:
             marker = _read_marker(opened)
         except OSError as error:
-            unread = f"{folder.path} was left alone: its marker {MARKER} cannot be read: {error.strerror}"
+            unread = f"{folder.path} not removed: cannot read its marker {MARKER}: {error.strerror}"
             return Removal(problems=[unread])
         if marker is None or marker.run != folder.run:
-            lost = f"{folder.path} has lost its marker {MARKER}; it was left alone"
+            lost = f"{folder.path} not removed: its marker {MARKER} is missing"
             return Removal(problems=[lost])
         removal = remove_contents(opened, str(folder.path), MARKER, progress)
         if not removal.problems and _holds_more_than_the_marker(opened):
-            removal.problems.append(f"cannot remove {folder.path}: something is still being made in it")
+            removal.problems.append(f"cannot remove {folder.path}: a process is still creating files in it")
         if removal.problems:
             return removal
         os.unlink(MARKER, dir_fd=opened)
@@ -244,10 +244,10 @@ def _mark(own: int, run: str) -> None:
 
 
 def _read_marker(opened: int) -> Marker | None:
-    """What the marker in an open folder says; None where it says nothing that could be ours.
+    """Returns the marker in an open folder; None if it is not a valid marker.
 
     Raises:
-        OSError: It is there and cannot be read, or whether it is there cannot be told.
+        OSError: It cannot be read or looked up.
     """
     try:
         marker = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=opened)

@@ -1,4 +1,4 @@
-"""Folders of Strider's in a directory, and the removal of those that runs left behind."""
+"""Finds Strider's folders in a directory and removes abandoned ones."""
 
 import os
 import socket
@@ -17,14 +17,14 @@ State = Literal["abandoned", "alive", "elsewhere", "unmarked"]
 
 @dataclass(frozen=True)
 class Leftover:
-    """Something with a name such as Strider's own folders have.
+    """An entry whose name matches Strider's folders.
 
     Attributes:
-        path: Where it is.
-        state: `abandoned`: its run is over; `alive`: its run goes on here; `elsewhere`: its run was started
-            on another host, where alone it can be seen whether it goes on; `unmarked`: it is not Strider's.
+        path: Its path.
+        state: `abandoned`: its run has ended; `alive`: its run is active on this host; `elsewhere`: its run
+            was started on another host, and its state is not known here; `unmarked`: it is not Strider's.
         reason: Why it is not abandoned; empty if it is.
-        folder: What is known of it; None where it is none of Strider's.
+        folder: The folder; None if it is not Strider's.
     """
 
     path: Path
@@ -34,7 +34,7 @@ class Leftover:
 
 
 def find(target: Path) -> list[Leftover]:
-    """What has a name of Strider's in a directory, sorted by name.
+    """Returns the entries of a directory whose names match Strider's folders, sorted by name.
 
     Raises:
         StriderError: The directory cannot be read.
@@ -54,19 +54,19 @@ def find(target: Path) -> list[Leftover]:
 
 
 def abandoned(target: Path) -> Iterator[Leftover]:
-    """Folders of runs that ended without removing them, as when they were killed or the machine went down."""
+    """Returns the folders of runs that ended without removing them, for example after a kill or a crash."""
     return (leftover for leftover in find(target) if leftover.state == "abandoned")
 
 
 def clean(leftover: Leftover, progress: Progress | None = None) -> Removal:
-    """Removes a folder that carries Strider's mark, and no other.
+    """Removes a folder if it carries Strider's mark.
 
     Args:
-        leftover: What `find` found.
-        progress: Is told from time to time how many entries are gone.
+        leftover: An entry from `find`.
+        progress: Called with the number of removed entries so far.
     """
     if leftover.folder is None:
-        return Removal(problems=[f"{leftover.path} was left alone: {leftover.reason}"])
+        return Removal(problems=[f"{leftover.path} not removed: {leftover.reason}"])
     return folder.remove_counting(leftover.folder, progress)
 
 
@@ -74,16 +74,16 @@ def _look(path: Path, target: int) -> Leftover:
     try:
         found, marker = folder.read(path, target)
     except OSError as error:
-        return Leftover(path, "unmarked", f"it cannot be looked into: {error.strerror}", None)
+        return Leftover(path, "unmarked", f"it cannot be read: {error.strerror}", None)
     if found is None or marker is None:
-        return Leftover(path, "unmarked", f"it has no marker {folder.MARKER} of Strider's", None)
+        return Leftover(path, "unmarked", f"it has no Strider marker ({folder.MARKER})", None)
     state, reason = _state(marker)
     return Leftover(path, state, reason, found)
 
 
 def _state(marker: Marker) -> tuple[State, str]:
     if marker.host != socket.gethostname():
-        return "elsewhere", f"its run was started on {marker.host}, and may go on there"
+        return "elsewhere", f"its run was started on {marker.host} and may still be active there"
     if marker.lives():
-        return "alive", f"its run goes on (process {marker.pid})"
+        return "alive", f"its run is active (process {marker.pid})"
     return "abandoned", ""

@@ -12,7 +12,7 @@ from strider.engine import Json
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory of this machine, or what a container may use of it."""
+    """Memory of this machine, or of its container."""
 
     total_bytes: int
     available_bytes: int
@@ -30,12 +30,12 @@ class Mount:
 
 @dataclass(frozen=True)
 class Space:
-    """What a file system has left for this user.
+    """Free space of a file system for this user.
 
     Attributes:
         total_bytes: Size of the file system.
         free_bytes: Bytes free for this user.
-        free_files: Files that can still be made; None where the file system has no such limit.
+        free_files: Free inodes; None if the file system has no limit.
         block_bytes: Its block size.
     """
 
@@ -46,7 +46,7 @@ class Space:
 
 
 def memory() -> Memory:
-    """Total and available memory."""
+    """Returns total and available memory."""
     found = dict(re.findall(r"^(\w+):\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE))
     total = int(found.get("MemTotal", 0)) * 1024
     available = int(found.get("MemAvailable", 0)) * 1024
@@ -58,7 +58,7 @@ def memory() -> Memory:
 
 
 def mount_of(path: Path) -> Mount | None:
-    """The file system that a path is on; None where the system does not tell."""
+    """Returns the file system of a path; None if unknown."""
     resolved = path.resolve()
     above = {str(parent) for parent in (resolved, *resolved.parents)}
     best: Mount | None = None
@@ -66,7 +66,7 @@ def mount_of(path: Path) -> Mount | None:
         before, _, after = line.partition(" - ")
         fields, (kind, source, super_options) = before.split(), [*after.split(" "), "", "", ""][:3]
         point = _unescape(fields[4])
-        # Of several mounts on one point the last one is in force.
+        # Of several mounts on one mount point, the last one is active.
         if point in above and (best is None or len(point) >= len(best.point)):
             options = dict.fromkeys([*fields[5].split(","), *super_options.split(",")])
             best = Mount(point, kind, _unescape(source), ",".join(filter(None, options)))
@@ -74,9 +74,9 @@ def mount_of(path: Path) -> Mount | None:
 
 
 def space_of(path: Path) -> Space:
-    """What is left on the file system of a path."""
+    """Returns the free space on the file system of a path."""
     status = os.statvfs(path)
-    # CephFS, which has no limit, says -1.
+    # CephFS has no limit and reports -1.
     free_files = status.f_favail if status.f_files and status.f_favail >= 0 else None
     return Space(
         status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize, free_files, status.f_frsize
@@ -84,18 +84,18 @@ def space_of(path: Path) -> Space:
 
 
 def cpu_model() -> str:
-    """Name of the processor."""
+    """Returns the processor model."""
     match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", _text("/proc/cpuinfo"), re.MULTILINE)
     return match[1].strip() if match else platform.machine()
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Returns the number of cores available to this process."""
     return len(os.sched_getaffinity(0))
 
 
 def environment(target: Path) -> dict[str, Json]:
-    """What `run.json` says of the machine and of the target."""
+    """Returns the machine and target facts for `run.json`."""
     mount = mount_of(target)
     space = space_of(target)
     ram = memory()
@@ -128,7 +128,7 @@ def _distribution() -> str:
 
 
 def _unescape(text: str) -> str:
-    """The kernel writes spaces and the like as octal numbers."""
+    """Decodes the octal escapes of the kernel's mount table."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 

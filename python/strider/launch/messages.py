@@ -1,4 +1,4 @@
-"""Error events as lines that a person can act upon."""
+"""Formats error events as lines for the user."""
 
 import errno as errors
 import os
@@ -10,7 +10,7 @@ from strider.units import format_bytes
 
 
 def messages(events: Iterable[Event], clients: Mapping[int, int]) -> list[str]:
-    """One line for each case, phase and error, however many ranks had it.
+    """Returns one line for each case, phase and error, for all ranks together.
 
     Args:
         events: Error events.
@@ -23,9 +23,9 @@ def messages(events: Iterable[Event], clients: Mapping[int, int]) -> list[str]:
 
 
 def _likeness(event: Event) -> tuple[Json, ...]:
-    """What errors of several ranks have in common that are one for a reader."""
+    """Returns the key by which errors of several ranks are grouped."""
     keys = ("case", "warmup", "repetition", "operation", "kind", "call", "errno", "class")
-    # Texts of an error with a number or a class differ in nothing but its place.
+    # Errors with an errno or a class differ only in their location.
     text = None if event.get("errno") or event.get("class") else event.get("message")
     return (*(event.get(key) for key in keys), text)
 
@@ -40,7 +40,7 @@ def _group_message(group: list[Event], clients: Mapping[int, int]) -> str:
 
 
 def message(event: Event, before_rank: str = "") -> str:
-    """Who, where, what, and what to do about it; a few words may come before the rank."""
+    """Returns rank, location, error and remedy; `who` may precede the rank."""
     rank = _rank(event)
     where = ", ".join([*_phase(event), *([before_rank + rank[0]] if rank else [])])
     what = _mismatch(event) if event["kind"] == "verify" else _failure(event)
@@ -50,7 +50,7 @@ def message(event: Event, before_rank: str = "") -> str:
 
 
 def _phase(event: Event) -> list[str]:
-    """Case, operation and repetition as far as known; what concerns no case concerns the run."""
+    """Returns case, operation and repetition if known; otherwise names the run."""
     operation, repetition = event.get("operation"), event.get("repetition")
     parts = [f"case {event['case']}" if event.get("case") else "the run"]
     parts += [operation] if operation else []
@@ -78,7 +78,7 @@ def _mismatch(event: Event) -> str:
     server = f" on server {event['server']}" if event.get("server") else ""
     of_size = event.get("class") in ("missing end", "outside") and event.get("expected") is None
     if event.get("message") and (not event.get("class") or of_size):
-        # Of metadata, or of a whole file: a size, a kind, a number of entries.
+        # Metadata or a whole file: a size, a kind, a number of entries.
         return f"{' '.join(event['message'].split())}{_place(event)}{server}"
     contents = ""
     if event.get("expected") is not None and event.get("found") is not None:
@@ -87,13 +87,13 @@ def _mismatch(event: Event) -> str:
 
 
 def _causes(event: Event) -> str:
-    """What the wrong data looks like; several causes with the part that each has."""
+    """Returns the class of the wrong data; several causes with their shares."""
     causes = event.get("causes") or []
     if not causes:
         return f"{event['class']} data" if event.get("class") else "wrong data"
     if len(causes) == 1:
         return str(causes[0]["text"])
-    parts = (f"{format_bytes(cause['bytes'])} from offset {cause['offset']} on" for cause in causes)
+    parts = (f"{format_bytes(cause['bytes'])} from offset {cause['offset']}" for cause in causes)
     return ", ".join(f"{cause['text']} ({part})" for cause, part in zip(causes, parts, strict=True))
 
 
@@ -101,6 +101,6 @@ def _place(event: Event) -> str:
     if not event.get("file"):
         return ""
     length = f", {format_bytes(event['length'])}" if event.get("length") else ""
-    # What moves no bytes, such as open and connect, is at no offset.
+    # Calls that transfer no data, such as open and connect, have no offset.
     offset = f" at offset {event['offset']}{length}" if length or event.get("offset") else ""
     return f" in {event['file']}{offset}"

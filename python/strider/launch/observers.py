@@ -1,7 +1,7 @@
-"""Counters of other machines, such as storage servers, during a run: `observe` of the engine there, by ssh.
+"""Records counters of other machines, such as storage servers, during a run, by `observe` over ssh.
 
-The engine over there writes to ssh, and ends when its input does. So it ends with this process, however that
-comes about, and nobody has to reach the machine again.
+The remote engine writes to ssh and exits when its stdin closes. So it always exits with this process, even if
+the machine can no longer be reached.
 """
 
 import re
@@ -17,21 +17,21 @@ from strider import ssh
 from strider.errors import ExitCode, StriderError
 
 INTERVAL_S = 0.5
-"""Time between two readings over there."""
+"""Sampling interval on the remote machine in seconds."""
 START_LIMIT_S = 20.0
-"""How long a machine may take until its first line has come."""
+"""Time limit for the first line of a machine in seconds."""
 END_LIMIT_S = 5.0
-"""How long it may take to write its last line."""
+"""Time limit for its last line in seconds."""
 POLL_S = 0.05
 
 
 @dataclass(frozen=True)
 class Observing:
-    """What is to be observed.
+    """The machines to observe.
 
     Attributes:
-        hosts: As ssh knows them: `[user@]host[:port]`, names of its configuration too.
-        engine: The engine over there.
+        hosts: Hosts for ssh: `[user@]host[:port]` or names in its configuration.
+        engine: Path of the engine on these hosts.
     """
 
     hosts: Sequence[str] = ()
@@ -39,18 +39,18 @@ class Observing:
 
     @classmethod
     def of(cls, hosts: str | None, engine: str) -> "Observing":
-        """What was typed: hosts with commas between, and the path of the engine over there.
+        """Parses a comma-separated host list and the path of the remote engine.
 
         Raises:
-            StriderError: A host or the path is none, or the lines of two hosts would go to one file.
+            StriderError: A host or the path is invalid, or two hosts would write to the same file.
         """
         named = ssh.parse_hosts("--observe", hosts) if hosts is not None else []
         by_file: dict[str, str] = {}
         for host in named:
             if (other := by_file.setdefault(_file_name(host), host)) != host:
                 raise StriderError(
-                    f'--observe: the lines of "{other}" and "{host}" would both go to {_file_name(host)}: '
-                    "name one of them otherwise, as by an alias in ssh's configuration"
+                    f'--observe: "{other}" and "{host}" would both write to {_file_name(host)}: use an '
+                    "alias in the ssh configuration for one of them"
                 )
         ssh.check_program("--observe-engine", engine)
         return cls(named, engine)
@@ -58,14 +58,14 @@ class Observing:
 
 @dataclass
 class Observer:
-    """One machine that is observed.
+    """An observed machine.
 
     Attributes:
         host: The machine.
-        file: Where its lines are kept.
+        file: File of its lines.
         process: ssh.
-        messages: A file with what ssh and the engine over there say.
-        problem: Why there is nothing more from it; empty while all is well.
+        messages: File with stderr of ssh and of the remote engine.
+        problem: Why recording ended; empty while it is active.
     """
 
     host: str
@@ -75,15 +75,15 @@ class Observer:
     problem: str = field(default="", init=False)
 
     def move(self, directory: Path) -> None:
-        """Takes its file, which goes on being written, to another directory of the same file system."""
+        """Moves its file, which stays open for writing, to a directory on the same file system."""
         self.file = self.file.rename(directory / self.file.name)
 
     def has_begun(self) -> bool:
-        """Whether its first line has come."""
+        """Returns whether its first line has arrived."""
         return b"\n" in self.file.read_bytes()
 
     def end(self) -> None:
-        """Lets it write its last line; ends ssh if that takes too long."""
+        """Lets it write its last line; terminates ssh after the time limit."""
         early = self.process.poll()
         if self.process.stdin:
             with suppress(OSError):
@@ -93,14 +93,14 @@ class Observer:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            self.problem = "did not end by itself"
+            self.problem = "did not exit in time"
         if early is not None:
-            self.problem = f"ended before the run did ({self.reason()}): what came until then is kept"
+            self.problem = f"exited before the end of the run ({self.reason()}); records up to then are kept"
 
     def reason(self) -> str:
-        """The last thing that ssh or the engine over there said."""
+        """Returns the last message of ssh or of the remote engine."""
         lines = ssh.message_lines(self.messages.read_text(encoding="utf-8", errors="replace"))
-        return lines[-1] if lines else f"ssh ended with exit status {self.process.returncode}"
+        return lines[-1] if lines else f"ssh exited with status {self.process.returncode}"
 
 
 @contextmanager
@@ -108,12 +108,12 @@ def observers(observing: Observing, store: Path, tell: Callable[[str], None]) ->
     """Observes machines until the end of the block.
 
     Args:
-        observing: Which machines.
-        store: Where run directories are made; the lines are kept in a folder there until they are moved.
-        tell: Takes what went wrong with one of them later, which ends no run.
+        observing: The machines.
+        store: Store of run directories; the files are kept in a folder there until they are moved.
+        tell: Receives later errors of a machine, which do not end the run.
 
     Raises:
-        StriderError: A machine cannot be reached, or there is no engine on it. Nothing is left running.
+        StriderError: A machine is unreachable or has no engine. No process is left running.
     """
     if not observing.hosts:
         yield []
@@ -131,7 +131,7 @@ def observers(observing: Observing, store: Path, tell: Callable[[str], None]) ->
             for observer in found:
                 observer.end()
                 if begun and observer.problem:
-                    tell(f"observing {observer.host} {observer.problem}")
+                    tell(f"observer on {observer.host} {observer.problem}")
 
 
 @contextmanager
@@ -159,7 +159,7 @@ def _start(host: str, engine: str, folder: Path) -> Observer:
                 stdin=subprocess.PIPE,
                 stdout=lines,
                 stderr=messages,
-                start_new_session=True,  # away from the terminal's Ctrl-C
+                start_new_session=True,  # not interrupted by Ctrl-C in the terminal
             )
     except OSError as error:
         raise StriderError(f"cannot start ssh: {error.strerror}", ExitCode.CANNOT_RUN) from error
@@ -172,10 +172,10 @@ def _command(host: str, engine: str) -> list[str]:
 
 
 def _await(found: Sequence[Observer]) -> None:
-    """Waits until the first line of each has come.
+    """Waits for the first line of each machine.
 
     Raises:
-        StriderError: One ended before, or takes too long.
+        StriderError: A machine exits early, or exceeds the time limit.
     """
     limit = time.monotonic() + START_LIMIT_S
     for observer in found:
@@ -183,13 +183,13 @@ def _await(found: Sequence[Observer]) -> None:
             if observer.process.poll() is not None:
                 raise _unreachable(observer, observer.reason())
             if time.monotonic() > limit:
-                raise _unreachable(observer, f"nothing came within {START_LIMIT_S:g} s")
+                raise _unreachable(observer, f"no data within {START_LIMIT_S:g} s")
             time.sleep(POLL_S)
 
 
 def _unreachable(observer: Observer, reason: str) -> StriderError:
     return StriderError(
-        f"cannot observe {observer.host}: {reason}: ssh must get there without a password, and "
-        "--observe-engine must name the engine there",
+        f"cannot observe {observer.host}: {reason}: check that ssh works without a password and that "
+        "--observe-engine is the path of the engine there",
         ExitCode.CANNOT_RUN,
     )

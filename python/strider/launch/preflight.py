@@ -1,4 +1,4 @@
-"""Checks before a byte is written: the target, its space and files, memory. Objections come with a remedy."""
+"""Checks before a run: target, free space and inodes, memory. Each finding has a remedy."""
 
 import os
 from collections.abc import Iterator
@@ -15,20 +15,20 @@ from strider.text import shortened
 from strider.units import MIB, format_bytes_rounded, grouped
 
 SPARE_BYTES = 16 * MIB
-"""Left free beside the test files: directories, and what the file system needs for itself."""
+"""Space reserved beside the test files, for directories and the file system itself."""
 SPARE_FILES = 16
 RANK_BYTES = 64 * MIB
-"""Memory that a rank needs beside its buffer, for MPI and the program."""
+"""Memory of a rank in bytes in addition to its buffer, for MPI and the program."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        severity: `error` keeps the run from starting, `note` is for reading results with care.
-        message: What is the matter.
-        remedy: What to do about it.
+        severity: `error` prevents the run, `note` is a warning about its results.
+        message: What is wrong.
+        remedy: How to resolve it.
     """
 
     severity: Literal["error", "note"]
@@ -37,37 +37,38 @@ class Finding:
 
 
 def check_target(target: str) -> Path:
-    """The target directory, absolute.
+    """Returns the absolute path of the target directory.
 
     Raises:
-        StriderError: It is not there, is no directory, or cannot be written.
+        StriderError: It does not exist, is not a directory, or is not writable.
     """
     try:
         path = Path(target).expanduser().absolute()
     except RuntimeError as error:
-        raise StriderError(
-            f"target {shortened(target)}: there is no such user: write the whole path"
-        ) from error
+        raise StriderError(f"target {shortened(target)}: unknown user: write the full path") from error
     try:
         path.lstat()
     except FileNotFoundError as error:
-        raise StriderError(f"{path} does not exist: make it with mkdir -p {path}") from error
+        raise StriderError(f"{path} does not exist: create it with mkdir -p {path}") from error
     except OSError as error:
-        # A path that is too long, or through something that is no directory.
+        # A path that is too long, or contains a component that is not a directory.
         raise StriderError(
-            f"target {shortened(str(path))}: {error.strerror}: name the directory to be measured"
+            f"target {shortened(str(path))}: {error.strerror}: name the directory to measure"
         ) from error
     if not path.is_dir():
-        raise StriderError(f"{path} is not a directory: name the directory to be measured")
+        raise StriderError(f"{path} is not a directory: name the directory to measure")
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         raise StriderError(f"{path} is mounted read-only: choose another directory")
     if not os.access(path, os.W_OK | os.X_OK):
-        raise StriderError(f"you may not write to {path} (user {os.geteuid()}): choose a directory of yours")
+        raise StriderError(
+            f"no permission to write to {path} (user id {os.geteuid()}): choose a directory that you can "
+            "write to"
+        )
     return path
 
 
 def preflight(plan: CheckedPlan, description: Description, target: Path, launcher: Launcher) -> list[Finding]:
-    """Everything that speaks against running a plan on a target, or for reading its results with care."""
+    """Returns errors and warnings about running a plan on a target."""
     ram, space = memory(), space_of(target)
     storing = {
         interface.name for interface in description.interfaces if interface.capabilities.get("storage", True)
@@ -98,19 +99,20 @@ def _interfaces(plan: CheckedPlan, description: Description) -> Iterator[Finding
     for interface in description.interfaces:
         if interface.name in used and not interface.available:
             message = f"interface {interface.name} does not work here: {interface.unavailable_reason}"
-            yield Finding("error", message, f"leave {interface.name} out, or see strider doctor")
+            yield Finding("error", message, f"remove {interface.name} from the suite, or see strider doctor")
 
 
 def _space(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:
-    # Each repetition removes its files, so only one case's are there at a time.
+    # Each repetition removes its files, so the files of only one case exist at a time.
     case, needs = max(cases, key=lambda pair: pair[1].space_bytes, default=(None, None))
     if case is not None and needs is not None and needs.space_bytes + SPARE_BYTES > space.free_bytes:
         message = (
-            f"{target} has {format_bytes_rounded(space.free_bytes)} free, "
-            f"and case {case.case} needs {format_bytes_rounded(needs.space_bytes)} "
-            f"and {format_bytes_rounded(SPARE_BYTES)} to spare"
+            f"{target} has {format_bytes_rounded(space.free_bytes)} free, but case {case.case} needs "
+            f"{format_bytes_rounded(needs.space_bytes)} plus {format_bytes_rounded(SPARE_BYTES)} reserve"
         )
-        yield Finding("error", message, "make room, choose another directory, or lower the bytes of the case")
+        yield Finding(
+            "error", message, "free space, choose another directory, or reduce the bytes of the case"
+        )
 
 
 def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:
@@ -120,21 +122,20 @@ def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: P
     wanted = _inodes(needs) + SPARE_FILES
     if wanted <= space.free_files:
         return
-    free, needed = grouped(space.free_files), f"{grouped(_inodes(needs))} and {SPARE_FILES} to spare"
+    free, needed = grouped(space.free_files), f"{grouped(_inodes(needs))} plus {SPARE_FILES} reserve"
     if case.tree:
         message = (
-            f"{target} can take {free} more files and directories (free inodes), "
-            f"and case {case.case} needs {needed}"
+            f"{target} has {free} free inodes (files and directories), but case {case.case} needs {needed}"
         )
-        remedy = "lower items, depth, fanout or clients, remove files there, or choose another directory"
+        remedy = "reduce items, depth, fanout or clients, remove files there, or choose another directory"
     else:
-        message = f"{target} can take {free} more files, and case {case.case} needs {needed}"
+        message = f"{target} has {free} free inodes, but case {case.case} needs {needed} files"
         remedy = "remove files there, or choose another directory"
     yield Finding("error", message, remedy)
 
 
 def _inodes(needs: CheckedCase) -> int:
-    """Files at a time; of a case of metadata, directories too."""
+    """Returns the number of files at a time; for metadata, including directories."""
     return max(needs.inodes, needs.files)
 
 
@@ -145,18 +146,18 @@ def _memory(plan: CheckedPlan, ram: Memory, launcher: Launcher) -> Iterator[Find
     if not ram.available_bytes or buffers + ranks * RANK_BYTES <= ram.available_bytes:
         return
     message = (
-        f"{format_bytes_rounded(ram.available_bytes)} of memory are available here, and {ranks} ranks need "
-        f"{format_bytes_rounded(buffers + ranks * RANK_BYTES)} (case {case.case}: buffers of "
+        f"{format_bytes_rounded(ram.available_bytes)} of memory are available here, but {ranks} ranks "
+        f"need {format_bytes_rounded(buffers + ranks * RANK_BYTES)} (case {case.case}: buffers of "
         f"{format_bytes_rounded(needs.memory_bytes)} for each of {case.clients} clients)"
     )
     if launcher.reach == "this host":
-        yield Finding("error", message, "lower transfer or clients")
+        yield Finding("error", message, "reduce transfer or clients")
     else:
-        yield Finding("note", message, "see that no node gets more ranks than its memory can hold")
+        yield Finding("note", message, "check that the memory of each node is sufficient for its ranks")
 
 
 def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterator[Finding]:
-    """Files smaller than memory: a read may never reach storage."""
+    """Returns a note if files are smaller than memory, so that reads may not reach storage."""
     cached = [
         needs.space_bytes
         for case, needs in cases
@@ -168,9 +169,11 @@ def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterato
     ]
     if cached:
         message = (
-            f"files of at most {format_bytes_rounded(max(cached))} fit into the memory of "
-            f"{format_bytes_rounded(ram.total_bytes)}, so reads may be served by the cache and not by storage"
+            f"files of at most {format_bytes_rounded(max(cached))} fit into memory "
+            f"({format_bytes_rounded(ram.total_bytes)}), so the cache may serve reads instead of storage"
         )
         yield Finding(
-            "note", message, 'cache = "cold", posix.direct = true or larger files measure storage alone'
+            "note",
+            message,
+            'to measure storage alone, set cache = "cold" or posix.direct = true, or use larger files',
         )

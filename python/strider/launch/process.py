@@ -1,4 +1,4 @@
-"""The engine as a process: started in a session of its own, interrupted, and killed if it must be."""
+"""Starts the engine in its own session, interrupts it, and kills it if necessary."""
 
 import os
 import signal
@@ -20,20 +20,20 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class EngineProcess:
-    """The launcher's process with all ranks of this machine below it."""
+    """The launcher's process with all ranks of this machine as descendants."""
 
     process: subprocess.Popen[bytes]
     launcher: Launcher
 
     @property
     def returncode(self) -> int | None:
-        """Exit status of the launcher, the negated number of a signal that killed it; None before `kill`."""
+        """Exit status of the launcher, or the negated signal that killed it; None before `kill`."""
         return self.process.returncode
 
     def running(self) -> bool:
-        """Whether the launcher runs.
+        """Returns whether the launcher is running.
 
-        One that has ended is not reaped here: only until then are its number and its group surely its own.
+        An exited launcher is not reaped here, so that its pid and process group cannot be reused.
         """
         if self.process.returncode is not None:
             return False
@@ -43,11 +43,11 @@ class EngineProcess:
     def interrupt(self) -> None:
         """Asks the ranks to end their phase, remove their files and stop."""
         if self.running():
-            # Not by Popen.send_signal, which reaps.
+            # Popen.send_signal would reap the process.
             os.kill(self.process.pid, self.launcher.interrupt)
 
     def kill(self) -> None:
-        """Ends the launcher and everything that it started on this machine, at once; reaps the launcher."""
+        """Kills the launcher and all its descendants on this machine; reaps the launcher."""
         if self.process.returncode is not None:
             return
         for pid in reversed(_descendants(self.process.pid)):
@@ -61,9 +61,9 @@ class EngineProcess:
 def start(
     launcher: Launcher, ranks: int, program: list[str], log: Path, confined: Confinement | None = None
 ) -> EngineProcess:
-    """Starts a program on a number of ranks, away from the terminal's Ctrl-C; its output goes to `log`.
+    """Starts a program on a number of ranks, isolated from Ctrl-C in the terminal; logs its output.
 
-    The launcher is asked to end when this process dies, even if nothing was left to do so (SIGKILL).
+    The launcher receives SIGTERM when this process dies, even by SIGKILL.
 
     Raises:
         StriderError: The launcher does not start.
@@ -80,7 +80,7 @@ def start(
                 env=environment,
                 start_new_session=True,
                 pass_fds=confined.descriptors,
-                preexec_fn=_leash(),  # safe: this process has one thread
+                preexec_fn=_leash(),  # safe: this process has a single thread
             )
     except OSError as error:
         raise StriderError(f"cannot start {launcher.name}: {error.strerror}", ExitCode.CANNOT_RUN) from error
@@ -88,14 +88,14 @@ def start(
 
 
 def _leash() -> Callable[[], None]:
-    """What a child runs before its program, so that it gets SIGTERM at the death of this process."""
+    """Returns a preexec function: the child receives SIGTERM when this process dies."""
     import ctypes
 
     libc, parent = ctypes.CDLL(None), os.getpid()
 
     def tie() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        # The parent may have died before the call, and then no signal comes.
+        # If the parent died before the call, no signal is sent.
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -104,12 +104,12 @@ def _leash() -> Callable[[], None]:
 
 @dataclass
 class Interruptions:
-    """Signals that ask for the end of the run, in the order of their arrival.
+    """Termination signals received during the run, in order.
 
     Attributes:
-        received: The signals.
-        on_next: What is done at the arrival of one, with how many there are then; None for nothing.
-        settled: Whether the exit code is decided.
+        received: The signals received.
+        on_next: Called on each signal with the number received so far; None for nothing.
+        settled: Whether the exit code is final.
     """
 
     received: list[signal.Signals] = field(default_factory=list)
@@ -117,7 +117,7 @@ class Interruptions:
     settled: bool = False
 
     def settle(self, code: int) -> None:
-        """Decides the exit code: a further signal ends the process with it, at once."""
+        """Sets the final exit code: a further signal ends the process with it immediately."""
         self.on_next = lambda _: os._exit(code)
         self.settled = True
 
@@ -130,12 +130,12 @@ class Interruptions:
 
 @contextmanager
 def interruptions() -> Iterator[Interruptions]:
-    """Collects Ctrl-C, SIGTERM and SIGHUP instead of dying from them, unless they are ignored.
+    """Collects Ctrl-C, SIGTERM and SIGHUP instead of ending the process, unless they are ignored.
 
-    At the end the handlers are as before; those of a command whose exit code is settled stay.
+    Restores the handlers at the end, unless the exit code is final.
 
     Raises:
-        KeyboardInterrupt: A signal came earlier, and something has dropped the exception.
+        KeyboardInterrupt: A signal was received earlier and its exception was lost.
     """
     if signals.received_so_far():
         raise KeyboardInterrupt
@@ -150,7 +150,7 @@ def interruptions() -> Iterator[Interruptions]:
 
 
 def _descendants(pid: int) -> list[int]:
-    """Processes below a process, parents first; launchers may put them into sessions of their own."""
+    """Returns the descendants of a process, parents first, also those in other sessions."""
     found: list[int] = []
     pending = [pid]
     while pending:

@@ -1,10 +1,9 @@
-"""Removes what a directory holds: by several threads, and in memory that does not grow with what it holds.
+"""Removes the contents of a directory with several threads and bounded memory.
 
-A thread has a directory at a time and removes what it can at once: files, links, empty directories.
-Directories that are not empty wait on a stack, so that the deepest come first; whoever is done with the last
-child of a directory removes the directory itself. All names are relative to open directories, no link is
-followed, and a mount point is never entered: the system refuses to remove one before it looks whether it is
-empty.
+Each thread takes one directory and removes its files, links and empty directories. Other directories are
+pushed on a stack, so that the deepest come first. The thread that completes the last child of a directory
+removes the directory. All names are relative to open directories and no link is followed. A mount point is
+never entered: rmdir fails on it before it checks whether it is empty.
 """
 
 import errno
@@ -17,27 +16,27 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 THREADS = 8
-"""Removing waits for the file system, most of all over a network."""
+"""Number of threads: removal waits for the file system, especially over a network."""
 MOST_WAITING = 256
-"""Directories found in one that wait at the same time; the others are found when it is read again."""
+"""Maximum number of subdirectories queued per directory; others are found when it is read again."""
 MOST_DEEP = 48
-"""Levels of directories that are open at the same time; what is deeper is moved up to the top."""
+"""Maximum number of open directory levels; deeper directories are moved to the top."""
 MOST_PROBLEMS = 10
 COUNTED_AT_ONCE = 1000
 POLL_S = 0.2
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 Progress = Callable[[int], None]
-"""Takes the number of entries removed so far."""
+"""Receives the number of entries removed so far."""
 
 
 @dataclass
 class Removal:
-    """What was done.
+    """The result of a removal.
 
     Attributes:
         removed: Entries removed.
-        problems: What could not be removed, and why: the first few.
+        problems: The first entries that could not be removed, with reasons.
     """
 
     removed: int = 0
@@ -49,14 +48,14 @@ class _Directory:
     """A directory that is not empty.
 
     Attributes:
-        name: Its name in the directory above.
-        path: How messages name it.
-        parent: The directory above; None for the top one.
-        depth: Levels below the top one.
-        descriptor: Where it is open; -1 before.
-        waiting: What has to be done before it can be removed: to read it, and directories found in it.
-        unread: Whether there may be entries that were not seen.
-        spoiled: Whether something in it cannot be removed.
+        name: Its name in the parent directory.
+        path: Its path in messages.
+        parent: The parent directory; None for the top one.
+        depth: Depth below the top one.
+        descriptor: Its open descriptor; -1 before.
+        waiting: Number of pending steps before it can be removed: reading it, and its subdirectories.
+        unread: Whether it may contain unread entries.
+        spoiled: Whether an entry in it cannot be removed.
     """
 
     name: str
@@ -76,16 +75,16 @@ def remove_contents(
 
     Args:
         descriptor: The open directory.
-        path: How messages name it.
+        path: Its path in messages.
         keep: Name of the entry that stays.
-        progress: Is told from time to time how much is done.
-        threads: How many work at the same time.
+        progress: Called with the number of removed entries so far.
+        threads: Number of threads.
     """
     return _Remover(_Directory("", path, descriptor=descriptor), keep).run(threads, progress)
 
 
 class _Remover:
-    """What the threads share."""
+    """State shared by the threads."""
 
     def __init__(self, top: _Directory, keep: str) -> None:
         self._top = top
@@ -98,7 +97,7 @@ class _Remover:
     def run(self, threads: int, progress: Progress | None) -> Removal:
         workers: list[threading.Thread] = []
         try:
-            # Where the process may have no further thread, those there are do the work.
+            # If no further thread can be started, continue with those that exist.
             with suppress(RuntimeError):
                 for _ in range(threads):
                     worker = threading.Thread(target=self._work, daemon=True)
@@ -112,7 +111,7 @@ class _Remover:
                     if progress:
                         progress(self._result.removed)
         finally:
-            # Also after Ctrl-C: nobody goes on behind the caller's back.
+            # Also after Ctrl-C: no thread continues after the call.
             self._end()
             for worker in workers:
                 worker.join()
@@ -141,7 +140,7 @@ class _Remover:
             return None if self._over else self._stack.pop()
 
     def _wait_for(self, found: list[_Directory]) -> None:
-        """Lets directories wait for a thread, and those above wait for them."""
+        """Queues directories for the threads and registers them with their parents."""
         with self._changed:
             for directory in found:
                 if directory.parent is not None:
@@ -150,7 +149,7 @@ class _Remover:
             self._changed.notify(len(found))
 
     def _is_done(self, directory: _Directory) -> bool:
-        """Notes that a part of a directory is done; whether that was the last one."""
+        """Completes one step of a directory; returns whether it was the last."""
         with self._changed:
             directory.waiting -= 1
             if directory.waiting:
@@ -163,7 +162,7 @@ class _Remover:
             return True
 
     def _close(self, directory: _Directory) -> _Directory | None:
-        """Removes a directory that is empty now; returns the one above, None at the top."""
+        """Removes an empty directory; returns its parent, None at the top."""
         parent = directory.parent
         if parent is None:
             self._end()
@@ -176,7 +175,7 @@ class _Remover:
         return parent
 
     def _clear(self, directory: _Directory) -> list[_Directory]:
-        """Removes what can be removed at once; returns directories that have to be cleared first."""
+        """Removes files and empty directories; returns directories that must be emptied first."""
         directory.unread = False
         found: list[_Directory] = []
         removed = 0
@@ -215,7 +214,7 @@ class _Remover:
             else:
                 os.unlink(name, dir_fd=above.descriptor)
         except FileNotFoundError:
-            # A rank on another node may be removing its files at the same time.
+            # A rank on another node may remove its files concurrently.
             return "kept"
         except OSError as error:
             if directory and error.errno in (errno.ENOTEMPTY, errno.EEXIST):
@@ -225,7 +224,7 @@ class _Remover:
         return "removed"
 
     def _below(self, above: _Directory, name: str) -> _Directory:
-        """A directory that is not empty; moved up to the top where too many above it would be open."""
+        """Returns a directory that is not empty; moves it to the top if too many parents would be open."""
         path = f"{above.path}/{name}"
         if above.depth < MOST_DEEP:
             return _Directory(name, path, above, above.depth + 1)

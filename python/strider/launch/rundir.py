@@ -1,4 +1,4 @@
-"""The run directory: where the files of a run are, and what `run.json` says (docs/formats.md, section 4)."""
+"""The run directory: paths of its files, and `run.json` (docs/formats.md, section 4)."""
 
 import json
 import os
@@ -32,37 +32,37 @@ class RunDirectory:
 
     @property
     def plan(self) -> Path:
-        """The plan as the engine gets it."""
+        """Path of the plan, the engine's input."""
         return self.path / "plan.json"
 
     @property
     def events(self) -> Path:
-        """What the engine reports, line by line."""
+        """Path of the engine's events."""
         return self.path / "events.jsonl"
 
     @property
     def log(self) -> Path:
-        """What the engine and MPI print."""
+        """Path of the output of the engine and MPI."""
         return self.path / "engine.log"
 
     @property
     def report(self) -> Path:
-        """The report made at the end of the run."""
+        """Path of the report."""
         return self.path / "report.html"
 
     @property
     def info(self) -> Path:
-        """What is known about the run beside its events."""
+        """Path of the facts about the run."""
         return self.path / "run.json"
 
 
 def store(option: Path | None) -> Path:
-    """The folder of all runs: `--store`, else `$STRIDER_STORE`, else `./strider-runs`."""
+    """Returns the store: `--store`, or `$STRIDER_STORE`, or `./strider-runs`."""
     return option or Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
 
 
 def new_run_id(suite: str, now: datetime) -> str:
-    """`YYYY-MM-DD-HHMMSS-SUITE-xxxx`, in UTC, with four random characters."""
+    """Returns a run id `YYYY-MM-DD-HHMMSS-SUITE-xxxx`, in UTC, with four random characters."""
     suffix = "".join(secrets.choice(_ALPHABET) for _ in range(4))
     return f"{now.astimezone(UTC):%Y-%m-%d-%H%M%S}-{suite}-{suffix}"
 
@@ -70,15 +70,15 @@ def new_run_id(suite: str, now: datetime) -> str:
 def create(
     runs: Path, run: str, plan_json: str, suite_text: str, description: Description, info: dict[str, Json]
 ) -> RunDirectory:
-    """Makes a run directory with its plan, its suite and what is known before the start.
+    """Creates a run directory with its plan, its suite and the initial `run.json`.
 
     Args:
         runs: The store.
         run: The run's id.
         plan_json: The plan.
         suite_text: The suite file as typed.
-        description: What the engine says of the parameters of the plan.
-        info: What `run.json` says besides format, version, run and Strider's version.
+        description: The engine's description of the plan's parameters.
+        info: Contents of `run.json` besides format, version, run and Strider's version.
 
     Raises:
         StriderError: It cannot be made.
@@ -105,18 +105,18 @@ def seal(
     leftover: str | None = None,
     confinement: Json = None,
 ) -> None:
-    """Completes `run.json` at the end of the run; the new text replaces the old one in one step.
+    """Completes `run.json` at the end of the run, atomically.
 
     Args:
         directory: The run's directory.
         ended: When the run ended.
         status: How it ended.
         exit_code: The exit code of the command.
-        leftover: Why something of Strider's is still in the target; None where it is clean.
-        confinement: What the ranks found of their confinement; None where they did not come to that.
+        leftover: Why Strider's folder is still in the target; None if it was removed.
+        confinement: The ranks' check of their confinement; None if they did not report it.
 
     Raises:
-        OSError: The store takes no more; `run.json` is as it was.
+        OSError: The store is not writable; `run.json` is unchanged.
     """
     info = json.loads(directory.info.read_text(encoding="utf-8"))
     ends = {"ended": iso(ended), "status": status, "exit_code": exit_code, "leftover": leftover}
@@ -125,15 +125,15 @@ def seal(
 
 
 def cannot_write(directory: RunDirectory, error: OSError) -> StriderError:
-    """The error of a store that is full, read-only or gone."""
+    """Returns the error for a store that is full, read-only or missing."""
     return StriderError(
-        f"cannot write results to {directory.path}: {error.strerror}: make room there, "
-        "or choose another store with --store",
+        f"cannot write results to {directory.path}: {error.strerror}: free space there, or choose "
+        "another store with --store",
         ExitCode.CANNOT_RUN,
     )
 
 
 def iso(time: datetime) -> str:
-    """A time as in the run's files, UTC with milliseconds."""
+    """Formats a time for the run's files, in UTC with milliseconds."""
     text = time.astimezone(UTC).isoformat(timespec="milliseconds")
     return re.sub(r"\+00:00$", "Z", text)

@@ -1,4 +1,4 @@
-"""Runs a plan: everything between a checked plan and a sealed run directory."""
+"""Runs a checked plan and completes its run directory."""
 
 import os
 import secrets
@@ -36,14 +36,14 @@ from strider.suite import CheckedPlan, Plan
 from strider.suite.estimate import planned_phases
 
 GRACE_S = 1.2
-"""Time the ranks have to end by themselves after an interruption."""
+"""Time limit in seconds for the ranks to exit after an interruption."""
 REMOUNT_S = 120.0
-"""No remount is ended in the middle: it ends by itself, or the engine ends it after this time."""
+"""Time limit of a remount in seconds, enforced by the engine; it is never interrupted."""
 STALL_MARGIN_S = 30.0
-"""The engine itself reports a stall; only if it cannot even do that, it is killed this much later."""
+"""The engine reports stalls itself; if it cannot, it is killed this many seconds later."""
 POLL_S = 0.1
 STOPPING_POLL_S = 0.02
-_VOLUME = "strider listio serve DIR starts a volume that stays"
+_VOLUME = "to use a permanent volume, start one with strider listio serve DIR"
 
 Status = Literal["complete", "interrupted", "failed"]
 Cause = Literal["itself", "interruption", "stall", "failure"]
@@ -51,11 +51,11 @@ Cause = Literal["itself", "interruption", "stall", "failure"]
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a run may touch.
+    """Limits on what a run may access.
 
     Attributes:
-        confine: Whether the ranks are kept to it by the kernel.
-        within: Directories in one of which the target has to be, real paths; empty: anywhere.
+        confine: Whether the kernel enforces them (confinement).
+        within: Directories that may contain the target, as resolved paths; empty: any.
     """
 
     confine: Wish = "auto"
@@ -64,13 +64,13 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended.
+    """The outcome of a run.
 
     Attributes:
         directory: Its run directory.
-        status: Whether it went to its end.
-        exit_code: The exit code that says so.
-        reason: Why it did not, empty if it did.
+        status: Whether it completed.
+        exit_code: The exit code of the command.
+        reason: Why it did not complete; empty if it did.
         errors: The error events.
         samples: Number of phases measured.
         leftover: Why Strider's folder could not be removed, or None.
@@ -87,12 +87,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Ending:
-    """How the engine's process ended: its exit code, and why it was ended from here if it was.
+    """How the engine's process ended.
 
     Attributes:
-        returncode: Exit status of the launcher, None where it cannot be told.
-        cause: Why it ended; `failure` is one of this side, which could follow the events no longer.
-        failure: That failure in words.
+        returncode: Exit status of the launcher; None if unknown.
+        cause: Why it ended; `failure` means that this process could no longer follow the events.
+        failure: Text of that failure.
     """
 
     returncode: int | None
@@ -102,11 +102,11 @@ class _Ending:
 
 @dataclass(frozen=True)
 class _Limits:
-    """How long the engine may take.
+    """Time limits of the engine in seconds.
 
     Attributes:
-        stall_s: Without any event.
-        grace_s: To end by itself after an interruption.
+        stall_s: Maximum time without an event.
+        grace_s: Time to exit after an interruption.
     """
 
     stall_s: float
@@ -125,22 +125,22 @@ def execute(
     remount: Sequence[str] = (),
     bounds: Bounds | None = None,
 ) -> Outcome:
-    """Runs a plan on the target that it names.
+    """Runs a plan on its target.
 
     Args:
-        checked: The plan and what it needs.
+        checked: The plan and its needs.
         engine: The engine.
-        launcher: How its ranks are started.
-        store: Where the run directory is made.
+        launcher: Launcher of the ranks.
+        store: Folder for the run directory.
         display: Shows the progress.
-        console: Takes the notes of the pre-flight checks.
-        interrupted: Signals that ask for the end: the first one ends measuring, a second one the engine.
-        watching: What the engine takes down beside the results; None for the usual.
-        remount: What unmounts and mounts the target before cold reads, word by word; empty: nothing does.
-        bounds: What the run may touch; None: what it is by default.
+        console: Receives the notes of the pre-flight checks.
+        interrupted: Termination signals: the first ends the measurement, the second kills the engine.
+        watching: Records besides the results; None for the default.
+        remount: Command that remounts the target before cold reads, in words; empty: none.
+        bounds: Limits on what the run may access; None: default.
 
     Raises:
-        StriderError: The run could not be started; nothing is left behind in the target.
+        StriderError: The run cannot be started; no files are left in the target.
     """
     plan = checked.suite.plan
     watching, bounds = watching or Watching(), bounds or Bounds()
@@ -186,7 +186,7 @@ def execute(
 
 @contextmanager
 def _own_folder(target: Path, run: str, bounds: Bounds, remount: Sequence[str]) -> Iterator[folder.Folder]:
-    """Makes the run's folder in the target, which stays open until the end of the run; does not remove it."""
+    """Creates the run's folder in the target and keeps the target open until the end of the run."""
     with ExitStack() as stack:
         opened = open_target(target, bounds.within)
         stack.callback(os.close, opened)
@@ -198,28 +198,28 @@ def _own_folder(target: Path, run: str, bounds: Bounds, remount: Sequence[str]) 
 
 
 def _transport(bounds: Bounds) -> str:
-    """Of list-I/O servers that are started for a run: confined ranks reach them over sockets only."""
+    """Returns the transport of temporary list-I/O servers: confined ranks can use only sockets."""
     return "tcp" if bounds.confine == "require" else "auto"
 
 
 def _needs(plan: Plan, own: folder.Folder, directory: RunDirectory, remount: Sequence[str]) -> Needs:
-    """What the ranks of a run have to be able to do."""
+    """Returns the resources that the ranks of a run need."""
     reaches = reaches_into_servers(plan, own.path)
     try:
-        directory.events.touch()  # a rank may write to this file, and make none beside it
+        directory.events.touch()  # a rank can write to this file, but not create others beside it
     except OSError as error:
         raise rundir.cannot_write(directory, error) from error
     return Needs(own, [directory.events], remount, "memory of servers" if reaches else "")
 
 
 def _tell_confinement(state: RunState, confined: Confinement, note: Callable[[str], None]) -> None:
-    """Says what only the ranks could find out: that they are not confined as was meant."""
+    """Prints a note if the ranks report that their confinement is incomplete."""
     if not confined.reason and state.confinement.get("state", "full") != "full":
         note(f"confined {state.confinement['state']}: {state.confinement['missing']}")
 
 
 def _examine(checked: CheckedPlan, engine: Engine, launcher: Launcher, note: Callable[[str], None]) -> Path:
-    """Checks everything that can be checked before the run; the target."""
+    """Runs all checks before the run; returns the target."""
     target = check_target(checked.suite.plan.target)
     findings = preflight(checked, engine.description, target, launcher)
     raise_errors(findings)
@@ -230,7 +230,7 @@ def _examine(checked: CheckedPlan, engine: Engine, launcher: Launcher, note: Cal
 
 
 def _note(console: Console, text: str) -> None:
-    """A remark: by words on a terminal, on one line in a log."""
+    """Prints a note: wrapped on a terminal, on one line in a log."""
     console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
@@ -242,11 +242,11 @@ def _program(
     remount: Sequence[str],
     confined: Confinement,
 ) -> list[str]:
-    """The engine's command line."""
+    """Returns the engine's command line."""
     options = {
         "--directory": str(own),
         "--run": directory.run,
-        # Drawn anew for each run, so that data left over from another one is never mistaken for this one's.
+        # A new random number for each run, so that old data is detected.
         "--data-seed": str(secrets.randbits(63)),
         "--events": str(directory.events),
         "--marker": "required",
@@ -271,15 +271,15 @@ def _attend(
     limits: _Limits,
     display: Display,
 ) -> _Ending:
-    """Stays with the engine until it is gone for certain, whatever happens on this side."""
+    """Follows the engine and ensures that it has exited, whatever fails in this process."""
     failure = ""
     cause: Cause = "failure"
     try:
         cause = _follow(process, state, directory, interrupted, limits, display)
     except (OSError, ValueError, LookupError, TypeError) as error:
-        failure = f"the events in {directory.events} cannot be followed ({type(error).__name__}: {error})"
+        failure = f"cannot read the events in {directory.events} ({type(error).__name__}: {error})"
     finally:
-        # Also after its end by itself: the launcher may be gone before the last of what it started.
+        # Also after a normal exit: the launcher may exit before its descendants.
         process.kill()
     return _Ending(process.returncode, cause, failure)
 
@@ -292,7 +292,7 @@ def _follow(
     limits: _Limits,
     display: Display,
 ) -> Cause:
-    """Follows the events until the engine ends, or has to be ended."""
+    """Follows the events until the engine exits or must be killed."""
     tail = Tail(directory.events)
     cause: Cause = "itself"
     kill_at = float("inf")
@@ -301,7 +301,7 @@ def _follow(
             state.add(event)
         display.show(state)
         now = time.monotonic()
-        # What has said its last word is about to end.
+        # After its `end` event, the engine is about to exit.
         if interrupted.received and cause == "itself" and state.end is None:
             cause, kill_at = "interruption", now + limits.grace_s
             process.interrupt()
@@ -316,7 +316,7 @@ def _follow(
 
 
 def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftover: str | None) -> Outcome:
-    """Judges how the run ended, completes its events and seals its directory."""
+    """Determines the outcome of the run, completes its events and its run directory."""
     status, reason = _status(state, ending, directory.log)
     if state.end is None:
         time_s = state.elapsed_s
@@ -337,24 +337,24 @@ def _status(state: RunState, ending: _Ending, log: Path) -> tuple[Status, str]:
     if ending.cause == "failure":
         return "failed", ending.failure
     if ending.cause == "stall":
-        return "failed", "no sign of life from the engine: a rank or the file system hangs"
+        return "failed", "the engine sends no events: a rank or the file system hangs"
     if _is_complete(state):
         return "complete", ""
     if state.end is not None and state.end["status"] == "interrupted":
         return "interrupted", "interrupted"
     if state.end is not None and state.errors and state.end["status"] == "failed" and not state.case:
-        return "failed", "the engine began no case"
+        return "failed", "the engine started no case"
     return "failed", cause_of_death(ending.returncode, state, end_of(log))
 
 
 def _is_complete(state: RunState) -> bool:
-    """Whether the engine said that it measured everything."""
+    """Returns whether the engine reported that all cases are complete."""
     return state.end is not None and state.end["status"] == "complete"
 
 
 def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:
     if status == "complete":
-        # A signal that came after the last event says nothing about what was measured.
+        # A signal after the last event does not affect the measurement.
         failed = state.errors or (ending.returncode != 0 and ending.cause != "interruption")
         return ExitCode.CHECK_FAILED if failed else ExitCode.OK
     if status == "interrupted":
@@ -363,7 +363,7 @@ def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:
 
 
 def _stall_limit_s(plan: Plan) -> float:
-    """Seconds without any event after which the engine counts as dead."""
+    """Returns the seconds without an event after which the engine is considered hung."""
     settle_s = max(float(case.get("settle", 0.0)) for case in plan.cases)
     return plan.stall_timeout_s + settle_s + STALL_MARGIN_S
 
@@ -371,7 +371,7 @@ def _stall_limit_s(plan: Plan) -> float:
 def _run_info(
     checked: CheckedPlan, engine: Engine, launcher: Launcher, target: Path, started: datetime
 ) -> dict[str, Json]:
-    """What `run.json` says at the start."""
+    """Returns the initial contents of `run.json`."""
     version = engine.version
     return {
         "started": rundir.iso(started),

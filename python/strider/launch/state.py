@@ -1,4 +1,4 @@
-"""What is known of a run while it runs, from its events so far."""
+"""The state of an active run, from its events so far."""
 
 import time
 from collections import deque
@@ -9,22 +9,22 @@ from strider.launch.watching import CeilingScope
 from strider.units import MIB
 
 RECENT = 8
-"""As many phases that are done are kept to be shown."""
+"""Number of completed phases kept for display."""
 
 
 @dataclass(frozen=True)
 class CurrentPhase:
-    """The phase that runs, or the one that was done last.
+    """The current or last completed phase.
 
     Attributes:
         case: Number of its case.
         operation: Its operation.
         bytes_done: Bytes moved so far.
-        bytes_total: Bytes that it moves in all.
+        bytes_total: Total bytes.
         requests_done: Requests made so far.
-        requests_total: Requests that it makes in all.
-        rate_mib_s: Rate so far; None before anything is known.
-        requests_s: Requests per second so far; likewise.
+        requests_total: Total requests.
+        rate_mib_s: Rate so far; None if unknown.
+        requests_s: Requests per second so far; None if unknown.
     """
 
     case: int
@@ -38,7 +38,7 @@ class CurrentPhase:
 
     @property
     def share(self) -> float:
-        """Share that is done, 0 to 1: of the bytes, or of the requests where no bytes are moved."""
+        """Completed share, 0 to 1: of the bytes, or of the requests if no bytes are transferred."""
         counts = ((self.bytes_done, self.bytes_total), (self.requests_done, self.requests_total))
         return next((min(1.0, done / total) for done, total in counts if total), 0.0)
 
@@ -48,17 +48,17 @@ class RunState:
     """The state of a run.
 
     Attributes:
-        planned_phases: Number of phases that the run has, as far as the plan tells.
+        planned_phases: Number of phases of the plan; a minimum if repetitions are open.
         ceilings: Whether the machine's ceilings are measured before the first case.
-        last_event: When the latest event was seen, or the run was started, in seconds of the monotonic clock.
-        started: When the first event was seen; None before.
-        current: The phase that runs.
-        recent: The phases that were done last, the latest one at the end.
-        case: The case that was begun last; 0 before the first.
-        samples: Number of phases measured, the warm-up included.
+        last_event: Time of the latest event or of the start, in seconds of the monotonic clock.
+        started: Time of the first event; None before.
+        current: The current phase.
+        recent: The last completed phases, latest last.
+        case: The last started case; 0 before the first.
+        samples: Number of phases measured, including warm-up.
         errors: The `error` events.
         end: The `end` event.
-        confinement: What the `run` event says of the ranks' confinement; empty before.
+        confinement: Confinement from the `run` event; empty before.
     """
 
     planned_phases: int
@@ -75,7 +75,7 @@ class RunState:
     _part: float = 0.0
 
     def add(self, event: Event) -> None:
-        """Takes an event into account."""
+        """Updates the state with an event."""
         self.last_event = time.monotonic()
         self.started = self.started or self.last_event
         match event["event"]:
@@ -122,32 +122,32 @@ class RunState:
         self.recent.append(self.current)
         self._part = 0.0
         self.samples += bool(event["measured"])
-        # Repetitions until an interval is narrow enough may be more than the fewest.
+        # Repetitions until an interval is narrow enough may exceed the minimum.
         self.planned_phases = max(self.planned_phases, self.samples)
 
     @property
     def stage(self) -> str:
-        """What goes on before the first phase, in words."""
+        """Returns a description of the work before the first phase."""
         if self.started is None:
             return "starting the ranks …"
         if self.ceilings == "all" and not self.case:
-            return "measuring what memory, processors and devices of this machine can do, a few seconds …"
+            return "measuring the machine ceilings (memory, processors, devices), a few seconds …"
         return "preparing …"
 
     @property
     def fraction(self) -> float:
-        """Estimated share of the run that is done, 0 to 1."""
+        """Returns the estimated completed share of the run, 0 to 1."""
         if self.end:
             return 1.0
         return min(1.0, (self.samples + self._part) / max(1, self.planned_phases))
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since the first event."""
+        """Returns the seconds since the first event."""
         return time.monotonic() - self.started if self.started else 0.0
 
     @property
     def left_s(self) -> float | None:
-        """Estimated seconds that are left: as if the phases to come took as long as those so far."""
+        """Returns the estimated remaining seconds, assuming the mean duration of the phases so far."""
         fraction = self.fraction
         return self.elapsed_s * (1 - fraction) / fraction if fraction > 0.01 else None

@@ -12,10 +12,10 @@ Event = dict[str, Json]
 
 @dataclass
 class Tail:
-    """Reads the lines that have been added since the last look.
+    """Reads the lines appended since the last call.
 
     Attributes:
-        path: The file; it need not be there yet.
+        path: The file; it may not exist yet.
     """
 
     path: Path
@@ -23,13 +23,13 @@ class Tail:
     _torn: bytes = field(default=b"")
 
     def new_events(self) -> list[Event]:
-        """Events of the whole lines that were added; the rest of a line is kept for the next time."""
+        """Returns the events of complete new lines; keeps an incomplete line for the next call."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self._offset)
                 added = file.read()
         except OSError as error:
-            # A file that is not there yet, or that a network file system wants to be opened anew.
+            # The file does not exist yet, or a network file system requires reopening it.
             if error.errno in (errno.ENOENT, errno.ESTALE):
                 return []
             raise
@@ -39,7 +39,7 @@ class Tail:
 
 
 def close_events(path: Path, end: Event) -> None:
-    """Ends the events of an engine that died: cuts off a torn last line, then adds the `end` event."""
+    """Completes the events of a dead engine: removes an incomplete last line, adds the `end` event."""
     with path.open("ab+") as file:
         file.seek(0)
         content = file.read()

@@ -1,4 +1,4 @@
-"""The target, opened once: what happens to its path afterwards makes nothing go elsewhere."""
+"""Opens the target once, so that later changes of its path have no effect."""
 
 import os
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ _DIRECTORY = os.O_PATH | os.O_DIRECTORY
 
 
 def open_target(target: Path, within: Sequence[Path] = ()) -> int:
-    """Opens a target to work below it; the caller closes.
+    """Opens a target; the caller closes the descriptor.
 
     Args:
         target: The directory, absolute.
-        within: Directories without links in their paths, in one of which it has to be; empty: anywhere.
+        within: Resolved directories that may contain it; empty: any.
 
     Raises:
-        StriderError: It cannot be opened, or is in none of them.
+        StriderError: It cannot be opened, or is outside these directories.
     """
     try:
         if not within:
@@ -26,9 +26,10 @@ def open_target(target: Path, within: Sequence[Path] = ()) -> int:
         top = next((path for path in within if place.is_relative_to(path)), None)
         return _outside(target, within) if top is None else _walk(top, place.relative_to(top).parts)
     except (NotADirectoryError, FileNotFoundError) as error:
-        # A link in the place of a directory: the path led elsewhere when it was resolved.
+        # A directory was replaced by a link after the path was resolved.
         raise StriderError(
-            f"{target} changes while it is opened ({error.strerror}): see who replaces directories there",
+            f"{target} changed while it was opened ({error.strerror}): check which process replaces "
+            "directories there",
             ExitCode.CANNOT_RUN,
         ) from error
     except OSError as error:
@@ -37,13 +38,11 @@ def open_target(target: Path, within: Sequence[Path] = ()) -> int:
 
 def _outside(target: Path, within: Sequence[Path]) -> int:
     names = ", ".join(map(str, within))
-    raise StriderError(
-        f"target {target} is outside of the directories that may be measured: choose one in {names}"
-    )
+    raise StriderError(f"target {target} is outside the permitted directories: choose one in {names}")
 
 
 def _walk(top: Path, names: Sequence[str]) -> int:
-    """Opens a directory name by name, without following a link in the place of any."""
+    """Opens a directory component by component, without following links."""
     opened = os.open(top, _DIRECTORY)
     for name in names:
         above = opened

@@ -1,4 +1,4 @@
-"""What is taken down beside the results: counters, timelines, ceilings of the machine, other machines."""
+"""Records besides the results: counters, timelines, machine ceilings, other machines."""
 
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar, get_args
@@ -18,14 +18,14 @@ LONGEST_INTERVAL_S = 3600.0
 
 @dataclass(frozen=True)
 class Watching:
-    """What is taken down beside the results.
+    """Records besides the results.
 
     Attributes:
-        counters: What each node counts around each phase.
-        timeline: Whose timelines are kept: each rank's, each node's, or each rank's in small cases alone.
-        timeline_interval_s: Length of their intervals, until a phase has more than fit.
+        counters: Node counters recorded in each phase.
+        timeline: Timelines to record: of each rank, of each node, or of each rank only in small cases.
+        timeline_interval_s: Initial timeline interval in seconds.
         ceilings: Whether the machine's ceilings are measured before the first case.
-        observing: Which other machines are observed.
+        observing: Other machines to observe.
     """
 
     counters: CounterScope = "all"
@@ -35,7 +35,7 @@ class Watching:
     observing: Observing = field(default_factory=Observing)
 
     def words(self) -> list[str]:
-        """As options of the engine."""
+        """Returns the options for the engine."""
         return [
             "--counters",
             self.counters,
@@ -55,10 +55,10 @@ def watching(
     ceilings: str = "all",
     observing: Observing | None = None,
 ) -> Watching:
-    """What is to be taken down, as typed.
+    """Parses the options for records.
 
     Raises:
-        StriderError: There is no such choice, or the interval is no time between 1 ms and an hour.
+        StriderError: A value is unknown, or the interval is not between 1 ms and an hour.
     """
     counter_scopes: tuple[CounterScope, ...] = get_args(CounterScope)
     timeline_scopes: tuple[TimelineScope, ...] = get_args(TimelineScope)
@@ -85,5 +85,5 @@ def _interval(text: str) -> float:
     except ValueError as error:
         raise StriderError(f"--timeline-interval: {error}") from None
     if not SHORTEST_INTERVAL_S <= seconds <= LONGEST_INTERVAL_S:
-        raise StriderError(f"--timeline-interval {text}: must be from 1 ms to an hour, such as 100ms")
+        raise StriderError(f"--timeline-interval {text}: must be between 1 ms and 1 hour, for example 100ms")
     return seconds

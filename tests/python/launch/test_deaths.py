@@ -21,14 +21,14 @@ def state(*, progress: str = "") -> RunState:
 @pytest.mark.parametrize(
     ("returncode", "words"),
     [
-        (9, "a rank was killed (signal 9) in case 2, as when memory runs out: see dmesg"),
-        (137, "a rank was killed (signal 9) in case 2, as when memory runs out: see dmesg"),
+        (9, "a rank was killed (signal 9) in case 2, possibly out of memory: check dmesg"),
+        (137, "a rank was killed (signal 9) in case 2, possibly out of memory: check dmesg"),
         (139, "a rank crashed (signal 11, SIGSEGV) in case 2: see engine.log of the run"),
-        (15, "a rank was ended by signal 15 (SIGTERM) in case 2: see who sent it"),
-        (-9, "the launcher was killed (signal 9) in case 2: see who ended it, or dmesg"),
-        (3, "the engine ended early (exit status 3) in case 2"),
-        (255, "the engine ended early (exit status 255) in case 2"),
-        (None, "the engine ended early (exit status None) in case 2"),
+        (15, "a rank was ended by signal 15 (SIGTERM) in case 2: check who sent the signal"),
+        (-9, "the launcher was killed (signal 9) in case 2: check who sent the signal, and dmesg"),
+        (3, "the engine exited early (exit status 3) in case 2"),
+        (255, "the engine exited early (exit status 255) in case 2"),
+        (None, "the engine exited early (exit status None) in case 2"),
     ],
 )
 def test_launchers_say_by_their_exit_status_what_happened(returncode: int | None, words: str) -> None:
@@ -61,9 +61,9 @@ def test_a_limit_of_open_files_is_named_whatever_the_launcher_ends_by(
     log = tmp_path / "engine.log"
     log.write_bytes(b"x" * 100_000 + b"\n[mpiexec] pipe error (Too many open files)\n\xff")
     words = cause_of_death(returncode, state(), end_of(log))
-    assert words.startswith("the launcher or a rank could open no more files in case 2 (ulimit -n is ")
+    assert words.startswith("the launcher or a rank reached the limit of open files in case 2 (ulimit -n is ")
     ucx = "socket create failed: try to increase the limit by setting the max open files limit (ulimit -n)"
-    assert "could open no more files" in cause_of_death(returncode, state(), ucx)
+    assert "reached the limit of open files" in cause_of_death(returncode, state(), ucx)
     assert cause_of_death(15, state(), end_of(tmp_path / "absent")).startswith(
         "a rank was ended by signal 15"
     )

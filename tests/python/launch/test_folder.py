@@ -55,7 +55,7 @@ def test_another_folder_in_its_place_is_left_alone(tmp_path: Path) -> None:
     own.path.rename(tmp_path / "moved")
     own.path.mkdir()
     (own.path / "precious").touch()
-    assert "is not the folder that was made for this run" in str(folder.remove(own))
+    assert "is not the folder of this run" in str(folder.remove(own))
     assert (own.path / "precious").exists()
 
 
@@ -73,7 +73,7 @@ def test_a_folder_without_our_marker_is_left_alone(tmp_path: Path, text: str | N
     (own.path / MARKER).unlink()
     if text is not None:
         (own.path / MARKER).write_text(text, encoding="utf-8")
-    assert "has lost its marker" in str(folder.remove(own))
+    assert "its marker .strider is missing" in str(folder.remove(own))
     assert own.path.exists()
 
 
@@ -83,7 +83,7 @@ def test_a_folder_whose_marker_differs_in_the_run_alone_is_left_alone(tmp_path: 
     marker = json.loads((own.path / MARKER).read_text(encoding="utf-8"))
     (own.path / MARKER).write_text(json.dumps(marker | {"run": "r2"}), encoding="utf-8")
     (own.path / "precious").touch()
-    assert "has lost its marker" in str(folder.remove(own))
+    assert "its marker .strider is missing" in str(folder.remove(own))
     assert (own.path / "precious").exists()
     (own.path / MARKER).write_text(json.dumps(marker), encoding="utf-8")
     assert folder.remove(own) is None, "nothing else kept it from being removed"
@@ -151,7 +151,7 @@ def test_a_marker_that_cannot_be_read_is_not_called_lost(
 
     monkeypatch.setattr(os, "open", broken)
     problem = str(folder.remove(own))
-    assert problem == f"{own.path} was left alone: its marker {MARKER} cannot be read: {says}"
+    assert problem == f"{own.path} not removed: cannot read its marker {MARKER}: {says}"
     assert own.path.exists()
 
 
@@ -164,5 +164,5 @@ def test_a_marker_whose_contents_cannot_be_read_is_not_called_lost(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(json, "loads", broken)
-    assert "cannot be read: Input/output error" in str(folder.remove(own))
+    assert "cannot read its marker .strider: Input/output error" in str(folder.remove(own))
     assert own.path.exists()

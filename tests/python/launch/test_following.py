@@ -168,7 +168,7 @@ def test_wrong_data_is_told_by_each_of_its_causes() -> None:
     one, two = (message({**IO_ERROR, **wrong, "causes": causes}) for causes in ([shifted], [zero, shifted]))
     assert one.endswith(f": data shifted by +8 bytes {place}")
     assert two.endswith(
-        f": zeros (512 B from offset 4096 on), data shifted by +8 bytes (8 B from offset 4608 on) {place}"
+        f": zeros (512 B from offset 4096), data shifted by +8 bytes (8 B from offset 4608) {place}"
     )
 
 

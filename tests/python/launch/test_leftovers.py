@@ -41,13 +41,13 @@ class TestWhatIsFound:
     def test_the_folder_of_a_run_that_goes_on(self, tmp_path: Path) -> None:
         folder.create(tmp_path, "r1")
         (found,) = leftovers.find(tmp_path)
-        assert (found.state, found.reason) == ("alive", f"its run goes on (process {os.getpid()})")
+        assert (found.state, found.reason) == ("alive", f"its run is active (process {os.getpid()})")
 
     def test_the_folder_of_another_host(self, tmp_path: Path) -> None:
         leave(tmp_path, "r1", host="elsewhere")
         (found,) = leftovers.find(tmp_path)
         assert found.state == "elsewhere"
-        assert found.reason == "its run was started on elsewhere, and may go on there"
+        assert found.reason == "its run was started on elsewhere and may still be active there"
 
     def test_a_process_that_only_has_the_same_number_is_not_the_run(self, tmp_path: Path) -> None:
         leave(tmp_path, "same-start", pid=os.getpid())
@@ -113,9 +113,9 @@ class TestTheCommand:
         ]  # fmt: skip
         lines = capsys.readouterr().out.splitlines()
         assert f"{over}: removed (6 entries)" in lines
-        assert f"{alive}: left: its run goes on (process {os.getpid()})" in lines
-        assert f"{far}: left: its run was started on elsewhere, and may go on there" in lines
-        assert f"{foreign}: left: it has no marker .strider of Strider's" in lines
+        assert f"{alive}: left: its run is active (process {os.getpid()})" in lines
+        assert f"{far}: left: its run was started on elsewhere and may still be active there" in lines
+        assert f"{foreign}: left: it has no Strider marker (.strider)" in lines
 
     def test_by_force_also_what_may_go_on_but_nothing_without_a_mark(self, tmp_path: Path) -> None:
         leave(tmp_path, "far", host="elsewhere")
@@ -133,7 +133,7 @@ class TestTheCommand:
 
     def test_nothing_to_do_is_said(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["clean", str(tmp_path)]) == 0
-        assert capsys.readouterr().out == f"{tmp_path}: nothing of Strider's\n"
+        assert capsys.readouterr().out == f"{tmp_path}: no Strider folders found\n"
 
     def test_what_cannot_be_removed_is_told_and_keeps_its_mark(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -88,9 +88,9 @@ class TestInodes:
         assert found(plan, description) == []
         free_inodes(100_020)
         assert found(plan, description) == [
-            "error: /data can take 100 020 more files and directories (free inodes), "
-            "and case 1 needs 100 005 and 16 to spare: "
-            "lower items, depth, fanout or clients, remove files there, or choose another directory"
+            "error: /data has 100 020 free inodes (files and directories), "
+            "but case 1 needs 100 005 plus 16 reserve: "
+            "reduce items, depth, fanout or clients, remove files there, or choose another directory"
         ]
 
     def test_a_file_system_without_a_limit_takes_any(

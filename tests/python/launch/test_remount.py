@@ -43,7 +43,7 @@ def test_words_are_split_as_a_shell_does_and_nothing_is_expanded() -> None:
     [
         ("sh 'open", "cold", "No closing quotation"),
         ("  ", "cold", "is empty"),
-        ("mount", "warm", 'for cases with cache = "cold"'),
+        ("mount", "warm", 'needs cases with cache = "cold"'),
     ],
 )
 def test_a_command_that_cannot_be_run_is_refused(text: str, cache: str, said: str) -> None:

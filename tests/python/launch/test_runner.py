@@ -234,7 +234,7 @@ def test_a_killed_rank_ends_the_run_with_its_samples_kept(run: Run, target: Path
         outcome = run(*ENDLESS, display=Watcher(4, lambda: os.kill(ranks()[-1], signal.SIGKILL)))
     assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
     assert re.fullmatch(
-        r"a rank was killed \(signal 9\) in case 1( write| read)?, as when memory runs out: see dmesg",
+        r"a rank was killed \(signal 9\) in case 1( write| read)?, possibly out of memory: check dmesg",
         outcome.reason,
     )
     last = events(outcome)[-1]
@@ -268,7 +268,7 @@ def test_an_engine_without_a_sign_of_life_is_killed(
     with no_process_left():
         outcome = run(*ENDLESS, "suite.stall_timeout=3", display=Watcher(4, freeze))
     assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
-    assert "no sign of life" in outcome.reason
+    assert "the engine sends no events" in outcome.reason
     assert contents(target) == ["precious"]
 
 
@@ -301,7 +301,7 @@ def test_events_that_cannot_be_followed_end_the_engine_first_and_the_run_properl
     with no_process_left():
         outcome = run(*ENDLESS, display=Watcher(4, damage))
     assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
-    assert "cannot be followed" in outcome.reason
+    assert "cannot read the events in" in outcome.reason
     assert sealed(outcome)["status"] == "failed"
     assert contents(target) == ["precious"]
 
@@ -322,7 +322,7 @@ def test_a_store_that_is_full_at_the_end_comes_with_a_remedy(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("strider.launch.rundir.seal", full)
-    with pytest.raises(StriderError, match=r"store.*No space left on device: make room there") as caught:
+    with pytest.raises(StriderError, match=r"store.*No space left on device: free space there") as caught:
         run()
     assert caught.value.exit_code == ExitCode.CANNOT_RUN
     assert contents(target) == ["precious"]
@@ -339,7 +339,7 @@ def test_a_program_that_is_no_engine_ends_the_run_with_a_clear_status(
 
 
 def test_nothing_is_made_where_the_target_is_too_small(run: Run, target: Path, tmp_path: Path) -> None:
-    with pytest.raises(StriderError, match="make room"):
+    with pytest.raises(StriderError, match="free space"):
         run("case.block=100000GiB")
     assert contents(target) == ["precious"]
     assert not (tmp_path / "store").exists()

@@ -27,7 +27,7 @@ def test_the_engine_gets_it_as_options() -> None:
         ("some", "auto", "1s", 'unknown --counters "some": one of none, basic, all'),
         ("all", "all", "1s", 'unknown --timeline "all": one of none, node, rank, auto'),
         ("all", "auto", "soon", "--timeline-interval: "),
-        ("all", "auto", "0s", "must be from 1 ms to an hour"),
+        ("all", "auto", "0s", "must be between 1 ms and 1 hour"),
         ("all", "auto", "2h", "--timeline-interval"),
     ],
 )

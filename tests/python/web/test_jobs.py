@@ -48,7 +48,7 @@ def test_a_run_that_cannot_begin_says_why(server: Server) -> None:
     text = suite(server.allowed).replace("count = 8", "count = 274877906944")
     ended = server.job(server.submit(text), "failed", "done")
     assert (ended["state"], ended["run"]) == ("failed", "")
-    assert "make room" in ended["output"]
+    assert "free space, choose another directory" in ended["output"]
 
 
 def test_what_waits_can_be_cancelled(server: Server) -> None:

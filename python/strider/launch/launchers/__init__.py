@@ -1,4 +1,4 @@
-"""Launchers: how N ranks of the engine are started. To add one, write a file and a line in `LAUNCHERS`."""
+"""Launchers start N ranks of the engine. To add one, write a file and a line in `LAUNCHERS`."""
 
 from strider.engine import Mpi
 from strider.errors import StriderError
@@ -13,15 +13,14 @@ LAUNCHERS = {
     "mpiexec": mpiexec,
     "srun": srun,
 }
-"""Launchers by the name that `--launcher` takes."""
+"""Launchers by their name for `--launcher`."""
 
 
 def choose(name: str, mpi: Mpi) -> Launcher:
-    """The launcher of a `--launcher` option.
+    """Returns the launcher of a `--launcher` option.
 
     Args:
-        name: A name in `LAUNCHERS`, or a command that starts a program on a number of ranks, with `{ranks}`
-            for that number: `"aprun -n {ranks}"`.
+        name: A name in `LAUNCHERS`, or a command with `{ranks}` as the number of ranks: `"aprun -n {ranks}"`.
         mpi: The engine's MPI library.
 
     Raises:
@@ -33,6 +32,6 @@ def choose(name: str, mpi: Mpi) -> Launcher:
         return prefix(name)
     known = ", ".join(LAUNCHERS)
     raise StriderError(
-        f'unknown launcher "{name}": choose one of {known}, or give a command with {{ranks}} in it, '
-        'for instance "aprun -n {ranks}"'
+        f'unknown launcher "{name}": choose one of {known}, or a command that contains {{ranks}}, for '
+        'example "aprun -n {ranks}"'
     )

@@ -1,4 +1,4 @@
-"""What a launcher is."""
+"""The launcher type."""
 
 import shutil
 import signal
@@ -11,15 +11,15 @@ from strider.errors import ExitCode, StriderError
 
 @dataclass(frozen=True)
 class Launcher:
-    """A way to start N ranks.
+    """Starts N ranks.
 
     Attributes:
         name: Its name.
-        command: From a number of ranks to the words that stand before the program.
-        environment: Variables that it needs besides those of the user.
-        interrupt: The signal to itself that makes it interrupt its ranks.
-        reach: Where it starts ranks: on this host for certain, or perhaps on others too.
-        starts_ranks: Whether the ranks of this host are processes below its own, or a daemon's.
+        command: Returns the command prefix for a number of ranks.
+        environment: Additional environment variables.
+        interrupt: The signal that makes it interrupt its ranks.
+        reach: Where it starts ranks: on this host only, or possibly on others.
+        starts_ranks: Whether the ranks of this host are its child processes, or a daemon's.
     """
 
     name: str
@@ -31,14 +31,14 @@ class Launcher:
 
 
 def installed(program: str, remedy: str) -> str:
-    """The path of a program.
+    """Returns the path of a program.
 
     Args:
         program: Its name or path.
-        remedy: What to do where it is missing.
+        remedy: What to do if it is missing.
 
     Raises:
-        StriderError: It is not there.
+        StriderError: It is not found.
     """
     path = shutil.which(program)
     if path is None:

@@ -22,14 +22,14 @@ HOST_VARIABLES = (
     "OMPI_MCA_orte_default_hostfile",
     "PRTE_MCA_prte_default_hostfile",
 )
-"""Variables by which `mpiexec` is told of other hosts."""
+"""Environment variables that name other hosts to `mpiexec`."""
 
 
 def mpiexec(mpi: Mpi) -> Launcher:
-    """The launcher for one machine, or for the hosts that a scheduler has told MPI about.
+    """The launcher for this machine, or for the hosts of a scheduler's allocation.
 
-    MPI's own `mpiexec` is taken, and not the first in PATH: that of another library starts the ranks as so
-    many programs of one rank each, or none at all.
+    Uses the `mpiexec` of the engine's MPI library instead of the first in PATH: another library's `mpiexec`
+    starts N independent programs of one rank each, or fails.
     """
     path = installed(
         _program(mpi), "install the launcher of the engine's MPI library, or choose another with --launcher"
@@ -44,7 +44,7 @@ def mpiexec(mpi: Mpi) -> Launcher:
 
 
 def _program(mpi: Mpi) -> str:
-    """The engine's own `mpiexec`; one known by name alone is an MPI wheel's, beside Python."""
+    """Returns the engine's `mpiexec`; a name without a path is in an MPI wheel, beside Python."""
     own = mpi.mpiexec
     if Path(own).is_absolute():
         return own if shutil.which(own) else "mpiexec"
@@ -52,7 +52,7 @@ def _program(mpi: Mpi) -> str:
 
 
 def _environment(mpi: Mpi) -> dict[str, str]:
-    """Open MPI refuses more ranks than cores, and root, unless told otherwise; MPICH refuses neither."""
+    """Open MPI by default refuses more ranks than cores, and root; MPICH allows both."""
     if not mpi.library.startswith("Open MPI"):
         return {}
     oversubscribe = {

@@ -7,9 +7,9 @@ from strider.launch.launchers.launcher import Launcher, installed
 
 
 def srun(_: Mpi) -> Launcher:
-    """The launcher of Slurm: the nodes of the allocation, more ranks than cores allowed.
+    """The launcher of Slurm: starts ranks on the nodes of the allocation, also more ranks than cores.
 
-    `srun` passes SIGTERM on to the ranks; on SIGINT it would only tell about them.
+    `srun` forwards SIGTERM to the ranks; on SIGINT it only prints their state.
     """
     path = installed("srun", "load Slurm's module, or choose --launcher mpiexec")
     return Launcher(
