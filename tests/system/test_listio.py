@@ -241,7 +241,7 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
         assert not (tmp_path / "store").exists()
         stopped = strider("stop", directory)
         assert stopped.stdout == (
-            f"{directory}: 1 server stopped; server 0 had ended before, see server-*.log there\n"
+            f"{directory}: 1 server stopped; server 0 had already exited, see server-*.log there\n"
         )
         asleep = strider("check", directory)
         told = f"strider: {directory} is stopped: strider listio serve {directory}\n"

@@ -1,7 +1,6 @@
-"""The command line: a verb per file, one line each below.
+"""The command line: one file per verb, registered below.
 
-Everything that is slow to import is imported inside the verb that needs it, so that `strider --help` starts
-at once.
+Each verb imports slow modules itself, so that `strider --help` starts without delay.
 """
 
 import os
@@ -36,17 +35,14 @@ from strider.text import forbidden, printable, shortened
 __all__ = ["app", "main"]
 
 _INTERRUPTED = 130
-"""What Typer makes of a KeyboardInterrupt, without a word."""
+"""Exit code that Typer silently returns after a KeyboardInterrupt."""
 
-SUMMARY = (
-    "Measure a parallel file system: "
-    "which bytes, in what operation, through which interface, by how many clients."
-)
+SUMMARY = "Benchmark parallel file systems: access patterns, operations, interfaces and client counts."
 
 app = typer.Typer(
     name="strider",
-    epilog="Begin with: strider quick DIR. Exit codes: 0 done and valid, 1 measured but some check failed, "
-    "2 bad input, 3 could not run.",
+    epilog="To start: strider quick DIR. Exit codes: 0 success; 1 measured, but a check failed; 2 invalid "
+    "input; 3 cannot run.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -84,31 +80,29 @@ def _print_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Print the version and leave.", callback=_print_version, is_eager=True
-        ),
+        typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Options of the program itself."""
+    """Defines the global options."""
 
 
 def _require_readable(arguments: list[str]) -> None:
-    """Refuses arguments with characters that no name, path or text may have.
+    """Rejects arguments that contain control characters.
 
     Raises:
-        StriderError: There is one.
+        StriderError: An argument contains one.
     """
     for argument in arguments:
         found = forbidden(argument)
         if found:
             raise StriderError(
-                f'the argument "{shortened(argument)}" contains {found}: names, paths and texts have no '
-                "control characters, line separators or characters that turn the direction of writing"
+                f'the argument "{shortened(argument)}" contains {found}: remove control characters, line '
+                "separators and bidirectional formatting characters"
             )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command line and returns its exit code; errors are reported here and nowhere else."""
+    """Runs a command line, reports its errors and returns its exit code."""
     try:
         _require_readable(sys.argv[1:] if arguments is None else arguments)
         app(arguments, prog_name="strider")
@@ -120,11 +114,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"strider: error: {in_words(error)}", file=sys.stderr)
         return int(ExitCode.CANNOT_RUN)
     except BrokenPipeError:
-        # The reader (head, less) has had enough. What Python would still write at exit goes nowhere.
+        # The reader (head, less) has closed the pipe. Discard what Python would still write at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        # Where no verb had better words for it.
+        # Fallback for errors that no verb reports itself.
         print(f"strider: {printable(in_words(error))}", file=sys.stderr)
         return int(ExitCode.CANNOT_RUN)
     except SystemExit as exit_:

@@ -1,4 +1,4 @@
-"""`strider clean`: removes what runs that were killed left in a directory."""
+"""`strider clean`: removes the folders of killed runs from a target directory."""
 
 import sys
 from pathlib import Path
@@ -16,28 +16,26 @@ if TYPE_CHECKING:
 
 
 def clean(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The directory that was measured: the target of the runs.")
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Target directory of the runs.")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what would be removed, and remove nothing.")
+        bool, typer.Option("--dry-run", help="List what would be removed; remove nothing.")
     ] = False,
     force: Annotated[
         bool,
         typer.Option(
             "--force",
-            help="Remove marked folders also if their run goes on here, or was started on another host, "
-            "where it may go on: such a run fails. What has no mark of Strider's stays even so.",
+            help="Also remove marked folders whose run is still active or was started on another host. An "
+            "active run fails. Folders without Strider's mark are never removed.",
         ),
     ] = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove what runs that were killed left in a directory.
+    """Remove the folders of killed runs from a target directory.
 
-    Only folders strider-RUN directly in DIR that carry Strider's mark are removed, never what symbolic links
-    point to or what is mounted in them. The folder of a run that goes on is left, and so is one whose run was
-    started on another host. Exit code 1 if something could not be removed.
+    Removes only folders DIR/strider-RUN that carry Strider's mark. Symbolic links are not followed and mount
+    points are not entered. Keeps folders of active runs and of runs that were started on another host. Exit
+    code 1 if a folder cannot be removed.
     """
     from strider.launch import leftovers
 
@@ -54,7 +52,7 @@ def clean(
 
 
 def _handle(leftover: "Leftover", *, dry_run: bool, force: bool, quiet: bool) -> "dict[str, Json]":
-    """Removes a folder if it is to be removed; what was done."""
+    """Removes a folder if it is abandoned or forced; returns its row of the result."""
     row: dict[str, Json] = {
         "path": str(leftover.path),
         "run": leftover.folder.run if leftover.folder else None,
@@ -74,7 +72,7 @@ def _handle(leftover: "Leftover", *, dry_run: bool, force: bool, quiet: bool) ->
 
 
 def _remove(leftover: "Leftover", *, quiet: bool) -> "Removal":
-    """Removes a folder, and shows how far that is where there is a terminal."""
+    """Removes a folder; shows the progress on a terminal."""
     from rich.console import Console
 
     from strider.launch import leftovers
@@ -89,9 +87,9 @@ def _remove(leftover: "Leftover", *, quiet: bool) -> "Removal":
 
 
 def _print(directory: Path, rows: "list[dict[str, Json]]") -> None:
-    """A line for each folder."""
+    """Prints one line for each folder."""
     if not rows:
-        print(f"{directory}: nothing of Strider's")
+        print(f"{directory}: no Strider folders found")
     for row in rows:
         entries = f" ({row['removed_entries']:,} entries)" if row["removed_entries"] else ""
         reason = f": {row['reason']}" if row["reason"] else ""

@@ -1,4 +1,4 @@
-"""`strider compare`: runs, or what differs within one, compared with a verdict."""
+"""`strider compare`: compares two runs, or the values of a key within one run."""
 
 import sys
 from enum import StrEnum
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FailOn(StrEnum):
-    """What a comparison must not find."""
+    """Conditions that fail a comparison."""
 
     SLOWER = "slower"
     DIFFERENT = "different"
@@ -28,9 +28,9 @@ RunsArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="A B",
-        help="Two runs: ids, unique beginnings of them, run directories, or latest; A is the base. "
-        "Three or more of a side, taken in turns, are joined by commas: A1,A2,A3 B1,B2,B3. "
-        "With --by one run.",
+        help="Two runs: ids, unique prefixes of ids, run directories, or latest. A is the base. To "
+        "compare several runs on each side, join them with commas: A1,A2,A3 B1,B2,B3; alternate the "
+        "sides when you measure. With --by: one run.",
     ),
 ]
 ByOption = Annotated[
@@ -38,7 +38,7 @@ ByOption = Annotated[
     typer.Option(
         "--by",
         metavar="KEY[=BASE,OTHER…]",
-        help="Compare within one run what differs in a key of the suite, as in interface=posix,mpiio.",
+        help="Compare the values of a suite key within one run, for example interface=posix,mpiio.",
     ),
 ]
 MetricOption = Annotated[
@@ -46,24 +46,26 @@ MetricOption = Annotated[
     typer.Option(
         "--metric",
         metavar="NAME",
-        help="rate (else), first-done, latency-mean, -p50, -p90, -p99 or -max. May be repeated.",
+        help="rate (default), first-done, latency-mean, -p50, -p90, -p99 or -max. May be repeated.",
     ),
 ]
 ThresholdOption = Annotated[
     str,
-    typer.Option("--threshold", metavar="SHARE", help="What differs by less is no difference, such as 5%."),
+    typer.Option(
+        "--threshold", metavar="SHARE", help="Ignore differences smaller than this, for example 5%."
+    ),
 ]
 FailOnOption = Annotated[
     list[FailOn] | None,
     typer.Option(
         "--fail-on",
-        help="Exit code 1 if anything is slower; is different; is not shown to be slower by less than "
-        "the threshold; or cannot be compared. May be repeated.",
+        help="Exit with code 1 if an operation is slower; is slower or faster (different); may be slower "
+        "by the threshold or more (unproven); or is not comparable. May be repeated.",
     ),
 ]
 PageOption = Annotated[
     Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Write a page (HTML) with charts, too."),
+    typer.Option("-o", "--output", metavar="FILE", help="Also write an HTML page with charts."),
 ]
 
 
@@ -77,11 +79,11 @@ def compare(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare two runs, or what differs within one, and say what is faster.
+    """Compare two runs, or the values of a key within one run.
 
-    Cases are matched by all that defines their work. A difference is called one only if chance explains it
-    badly, considering how many comparisons there are. Exit code 0; with --fail-on 1 where that was found, or
-    nothing could be compared.
+    Matches cases that do the same work. Reports a difference only if it is statistically significant,
+    corrected for the number of comparisons. Exit code 0; with --fail-on, 1 if the condition is met or nothing
+    can be compared.
     """
     from strider.units import parse_share
 
@@ -115,20 +117,20 @@ def _compare(
 
     if by is not None:
         if len(names) != 1:
-            raise StriderError(f"with --by name one run, not {len(names)}")
+            raise StriderError(f"--by compares within one run, but {len(names)} are named: name one run")
         (run,) = load(names[0])[:1]
         return comparing.compare_within(run, by, metrics, threshold)
     if len(names) != 2:
         raise StriderError(
-            f"name two runs to compare, not {len(names)}, or one and --by KEY "
-            "(several runs of one side are joined by commas: A1,A2,A3)"
+            f"two runs are needed, not {len(names)}: name two runs, or one run and --by KEY (join "
+            "several runs of one side with commas: A1,A2,A3)"
         )
     base, other = map(load, names)
     return comparing.compare(base, other, metrics, threshold)
 
 
 def _split(name: str) -> list[str]:
-    """Names joined by commas; a directory that has a comma in its name is one name."""
+    """Splits names at commas; an existing path that contains a comma is one name."""
     return [name] if Path(name).exists() else [part for part in name.split(",") if part]
 
 
@@ -151,7 +153,7 @@ def _print(found: "Comparison", *, json: bool, page: Path | None) -> None:
 
 
 def _failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
-    """One sentence for each thing that must not be and is."""
+    """Returns one sentence for each condition of --fail-on that is met."""
     from strider.compare import is_unproven
     from strider.report.words.wording import plural
 
@@ -160,7 +162,7 @@ def _failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
     numbers = {
         FailOn.SLOWER: (counts["slower"], "slower"),
         FailOn.DIFFERENT: (counts["slower"] + counts["faster"], "different"),
-        FailOn.UNPROVEN: (unproven, f"not shown to be slower by less than {100 * found.threshold:g} %"),
+        FailOn.UNPROVEN: (unproven, f"possibly slower by {100 * found.threshold:g} % or more"),
         FailOn.INCOMPARABLE: (counts["not comparable"], "not comparable"),
     }
     failures = [
@@ -169,5 +171,5 @@ def _failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
         if numbers[one][0]
     ]
     if wanted and not failures and not found.compared:
-        return ["nothing could be compared, so nothing is shown (--fail-on)"]
+        return ["no operation is comparable (--fail-on)"]
     return failures

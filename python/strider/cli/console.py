@@ -1,4 +1,4 @@
-"""The terminal, or whatever the output goes to instead."""
+"""The console for results: a terminal, a file or a pipe."""
 
 import os
 import sys
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPE_WIDTH = 160
-"""Columns of a table in a file or a pipe, which have no width of their own."""
+"""Table width in columns for files and pipes."""
 
 
 def output() -> "Console":
-    """The console for results."""
+    """Returns the console for results."""
     from rich.console import Console
 
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ

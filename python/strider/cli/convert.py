@@ -1,4 +1,4 @@
-"""`strider convert`: a suite of another benchmark's input file."""
+"""`strider convert`: converts the input file of another benchmark to a suite."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,19 +11,19 @@ def convert(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A configuration of PIObench, a script of IOR, or a file with command lines of mdtest.",
+            help="PIObench configuration, IOR script, or file with mdtest command lines.",
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="SUITE", help="The suite file to write; else the output."),
+        typer.Option("-o", "--output", metavar="SUITE", help="Suite file to write (default: stdout)."),
     ] = None,
     clients: Annotated[
         int,
-        typer.Option("--clients", "-n", metavar="N", min=1, help="Number of clients, as for mpiexec."),
+        typer.Option("--clients", "-n", metavar="N", min=1, help="Number of clients, as in mpiexec -n."),
     ] = 1,
 ) -> None:
-    """Write the suite that is equivalent to another benchmark's input file."""
+    """Convert the input file of another benchmark to a suite."""
     from strider.cli.importing import write_suite
     from strider.importers import formats
     from strider.text_file import read_text

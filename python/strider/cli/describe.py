@@ -1,4 +1,4 @@
-"""`strider describe`: the reference of everything a suite may contain, as the engine tells it."""
+"""`strider describe`: the reference of suite keys and values, as the engine describes them."""
 
 import sys
 from enum import StrEnum
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Topic(StrEnum):
-    """Parts of the description."""
+    """Topics of the description."""
 
     INTERFACES = "interfaces"
     PATTERNS = "patterns"
@@ -25,23 +25,24 @@ class Topic(StrEnum):
 
     @property
     def field(self) -> str:
-        """Its name in the description."""
+        """Returns the topic's key in the description."""
         return self.value.replace("-", "_")
 
 
 def describe(
     topic: Annotated[
-        Topic | None, typer.Argument(help="What to describe; everything in short if left out.")
+        Topic | None, typer.Argument(help="Topic to describe (default: a summary of all).")
     ] = None,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="One interface, pattern, tree, operation or key.")
+        str | None,
+        typer.Argument(metavar="NAME", help="Name of one interface, pattern, tree, operation or key."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Describe interfaces, patterns, trees, operations, keys.
 
-    For instance: strider describe patterns strided. case lists the keys of every case of data, tree-case
-    those of every case of metadata.
+    Example: strider describe patterns strided. The topic case lists the keys of data cases, tree-case those
+    of metadata cases.
     """
     from strider import engine as engines
 
@@ -63,7 +64,7 @@ def describe(
 
 
 def _select_json(description: "Description", topic: Topic | None, name: str | None) -> "Json":
-    """The description, or the part of it that was asked for."""
+    """Returns the description, or the requested part of it."""
     document = description.model_dump()
     if topic is None:
         return document

@@ -1,4 +1,4 @@
-"""`strider doctor`: what works on this machine, and why the rest does not."""
+"""`strider doctor`: checks the environment."""
 
 import dataclasses
 import sys
@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    directory: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="A directory that is to be measured.")
-    ] = None,
+    directory: Annotated[Path | None, typer.Argument(metavar="DIR", help="Directory to be measured.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell what works on this machine and why the rest does not.
+    """Check what works on this machine, and why other parts do not.
 
-    With a directory also what its file system is and can do; a small file is made there and removed again.
+    With a directory, also checks its file system; creates and removes a small file there.
     """
     from strider.doctor import diagnose
 
@@ -52,7 +50,7 @@ def _print_table(diagnoses: "list[Diagnosis]") -> None:
     table = Table.grid(padding=(0, 2, 0, 0))
     for _ in range(2):
         table.add_column(no_wrap=True)
-    # A path that is too long must not lose its end: it may be part of a command to copy.
+    # Do not truncate long paths: they may be part of a command to copy.
     table.add_column(overflow="fold")
     for diagnosis in diagnoses:
         sign, style = signs[diagnosis.state]

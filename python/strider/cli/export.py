@@ -1,4 +1,4 @@
-"""`strider export`: a run's numbers for other programs."""
+"""`strider export`: exports the results of a run."""
 
 import sys
 import tempfile
@@ -24,7 +24,7 @@ class Format(StrEnum):
 
 
 class Rows(StrEnum):
-    """What a row is."""
+    """Granularity of the rows."""
 
     RESULTS = "results"
     SAMPLES = "samples"
@@ -39,25 +39,24 @@ class Rows(StrEnum):
 
 def export(
     run: RunArgument = LATEST,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="The file format.")] = Format.CSV,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="File format.")] = Format.CSV,
     rows: Annotated[
         Rows,
         typer.Option(
             "--rows",
-            help="One row per operation of a case (medians, means, intervals), per sample, per operation of "
-            "a sample's mix, per rank of a sample, per interval of its timeline, per clock of a sample, per "
-            "counter of a node and sample, per error or per case.",
+            help="One row per: operation of a case (medians, means, intervals), sample, operation of a "
+            "mix, rank, timeline interval, clock, node counter, error, or case.",
         ),
     ] = Rows.SAMPLES,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The file to write; else the output."),
+        typer.Option("-o", "--output", metavar="FILE", help="File to write (default: stdout)."),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Export a run as CSV, JSON or Parquet.
+    """Export the results of a run as CSV, JSON or Parquet.
 
-    Units are in the names of the columns.
+    Column names end with the unit.
     """
     from strider import store as stored
     from strider.launch.rundir import store as store_of
@@ -67,7 +66,9 @@ def export(
         _write(directory, format_, output, rows)
         return
     if format_ is Format.PARQUET and sys.stdout.isatty():
-        raise StriderError("Parquet is not for the terminal: name a file with -o")
+        raise StriderError(
+            "Parquet is a binary format and cannot be written to a terminal: name a file with -o"
+        )
     with tempfile.TemporaryDirectory(prefix="strider-export-") as folder:
         file = Path(folder) / "export"
         _write(directory, format_, file, rows)

@@ -1,4 +1,4 @@
-"""What the verbs for other benchmarks' input have in common."""
+"""Common parts of the verbs that accept other benchmarks' input."""
 
 import os
 import sys
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def surroundings(tasks: int, per_node: int | None) -> "Surroundings":
-    """What another benchmark learns here of its tasks; how many are on a node was typed, or Slurm says it."""
+    """Returns the task layout for another benchmark: tasks per node as given, or from Slurm."""
     from strider.importers.options import Surroundings
 
     return Surroundings(tasks, per_node or _tasks_per_node(tasks, os.environ), os.environ)
 
 
 def run_or_write(imported: "Imported", suite: Path | None, options: "RunOptions") -> None:
-    """Runs another benchmark's input, or where a file is named writes the equivalent suite into that."""
+    """Runs another benchmark's input, or writes the equivalent suite to a file."""
     if suite is not None:
         write_suite(imported, suite)
     else:
@@ -30,7 +30,7 @@ def run_or_write(imported: "Imported", suite: Path | None, options: "RunOptions"
 
 
 def run_imported(imported: "Imported", options: "RunOptions") -> None:
-    """Runs another benchmark's input and prints the results as it does; ends with the run's exit code."""
+    """Runs another benchmark's input, prints results in its format and exits with the run's exit code."""
     from strider.cli.running import run_document
 
     print_notes(imported)
@@ -38,10 +38,10 @@ def run_imported(imported: "Imported", options: "RunOptions") -> None:
 
 
 def write_suite(imported: "Imported", output: Path | None) -> None:
-    """Writes the suite that was made of another benchmark's input, to a file or the output.
+    """Writes the converted suite to a file or to stdout.
 
     Raises:
-        StriderError: The file exists already, or cannot be written.
+        StriderError: The file exists, or cannot be written.
     """
     print_notes(imported)
     if output is None:
@@ -51,18 +51,18 @@ def write_suite(imported: "Imported", output: Path | None) -> None:
         with output.open("x", encoding="utf-8") as file:
             file.write(imported.document.text)
     except FileExistsError as error:
-        raise StriderError(f"{output} exists already: choose another name, or remove it") from error
+        raise StriderError(f"{output} exists: choose another name, or remove it") from error
     except OSError as error:
         raise StriderError(f"cannot write {output}: {error.strerror}", ExitCode.CANNOT_RUN) from error
 
 
 def print_notes(imported: "Imported") -> None:
-    """Tells on the error stream what differs from the other benchmark."""
+    """Prints differences from the other benchmark on stderr."""
     for note in imported.notes:
         print(f"strider: note: {note}", file=sys.stderr)
 
 
 def _tasks_per_node(tasks: int, environment: Mapping[str, str]) -> int | None:
-    """Tasks on each node of a Slurm allocation; None outside of one."""
+    """Returns the tasks per node of a Slurm allocation; None outside an allocation."""
     nodes = environment.get("SLURM_JOB_NUM_NODES", "")
     return -(-tasks // int(nodes)) if nodes.isdigit() and int(nodes) > 1 else None

@@ -1,4 +1,4 @@
-"""`strider ior`: takes IOR's own options."""
+"""`strider ior`: runs an IOR command line."""
 
 from typing import Annotated
 
@@ -19,9 +19,7 @@ from strider.cli.running import RunOptions
 def ior(
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="-- ARGUMENTS…", help="IOR's options, after two hyphens; -f FILE for a script."
-        ),
+        typer.Argument(metavar="-- ARGUMENTS…", help="IOR options, after --; -f FILE reads a script."),
     ] = None,
     tasks: TasksOption = 1,
     tasks_per_node: TasksPerNodeOption = None,
@@ -31,11 +29,11 @@ def ior(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure what an IOR command line or script describes.
+    """Run an IOR command line or script.
 
-    For instance: strider ior -n 4 -- -a MPIIO -b 16m -t 1m -s 4 -F -C -o /mnt/pfs/file. The offsets are
-    those of IOR, and so is the table. What differs is noted; an option that would change what is measured
-    but is not supported is refused.
+    Example: strider ior -n 4 -- -a MPIIO -b 16m -t 1m -s 4 -F -C -o /mnt/pfs/file. Uses the same file offsets
+    as IOR and prints the same table. Reports differences as notes. Rejects unsupported options that would
+    change the measurement.
     """
     from strider.cli import importing
     from strider.importers.ior import read_command

@@ -1,4 +1,4 @@
-"""`strider lab`: real parallel file systems, and Slurm, on this machine, to try Strider with."""
+"""`strider lab`: runs real parallel file systems and Slurm on this machine."""
 
 import shlex
 import signal
@@ -17,28 +17,26 @@ from strider.errors import ExitCode
 if TYPE_CHECKING:
     from strider.lab import Record
 
-NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="What to start; strider lab list names it.")
-]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="System to start, from strider lab list.")]
 AtOption = Annotated[
     Path | None,
     typer.Option(
         "--at",
         metavar="DIR",
-        help="Folder to hold the lab's own; else one in the temporary folder.",
+        help="Folder for the lab's files (default: in the temporary directory).",
         show_default=False,
     ),
 ]
 
 lab = typer.Typer(
-    help="Start real parallel file systems, or Slurm, on this machine, to try Strider with.",
+    help="Start real parallel file systems or Slurm on this machine to try Strider.",
     no_args_is_help=True,
 )
 
 
 @lab.command("list")
 def list_(at: AtOption = None, json: JsonOption = False) -> None:
-    """List what the lab has: whether each is up, can be started, or what it lacks."""
+    """List the systems of the lab: running, ready to start, or which packages are missing."""
     from strider.lab import SYSTEMS, folder_of, state_of
 
     rows: list[dict[str, Any]] = [
@@ -76,7 +74,7 @@ def up(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Start a file system or Slurm, wait until it works, and tell how to use it."""
+    """Start a file system or Slurm, wait until it is ready, and show how to use it."""
     from strider import lab as labs
 
     system = labs.find(name)
@@ -93,7 +91,7 @@ def up(
 
 @lab.command()
 def down(name: NameArgument, at: AtOption = None, quiet: QuietOption = False) -> None:
-    """Stop something of the lab and remove everything of it; also what a crash has left."""
+    """Stop a system of the lab and remove all its files, also after a crash."""
     from strider import lab as labs
 
     labs.down(labs.folder_of(labs.find(name), at), _say_nothing if quiet else _say)
@@ -101,7 +99,7 @@ def down(name: NameArgument, at: AtOption = None, quiet: QuietOption = False) ->
 
 @lab.command()
 def status(name: NameArgument, at: AtOption = None, json: JsonOption = False) -> None:
-    """Tell whether something of the lab is up, and how to use it; exit code 3 unless it is."""
+    """Show whether a system of the lab is running and how to use it; exit code 3 if it is not."""
     from strider import lab as labs
 
     folder = labs.folder_of(labs.find(name), at)
@@ -119,7 +117,7 @@ def status(name: NameArgument, at: AtOption = None, json: JsonOption = False) ->
 
 @contextmanager
 def _signals_interrupt() -> Iterator[None]:
-    """Makes other signals that end programs like Ctrl-C: what was started is taken down again."""
+    """Handles termination signals like Ctrl-C, so that a started system is stopped again."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in signals.heeded()}
     try:
         yield
@@ -136,9 +134,10 @@ def _print_use(record: "Record", folder: Path) -> None:
         print(f"  native: {', '.join(f'{key} {value}' for key, value in endpoint.native.items())}")
     if record.enter:
         print(
-            f"native addresses are in a network of their own: begin commands with {shlex.join(record.enter)}"
+            "native addresses are in a separate network namespace: prefix commands with "
+            f"{shlex.join(record.enter)}"
         )
-    print(f"when done: strider lab down {record.system} --at {shlex.quote(str(folder.parent))}")
+    print(f"to stop: strider lab down {record.system} --at {shlex.quote(str(folder.parent))}")
 
 
 def _print_json(value: object) -> None:

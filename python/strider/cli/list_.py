@@ -1,4 +1,4 @@
-"""`strider list`: the runs of the store."""
+"""`strider list`: lists the runs of the store."""
 
 import dataclasses
 import sys
@@ -33,7 +33,7 @@ def list_(store: StoreOption = None, json: JsonOption = False) -> None:
     elif runs:
         _print_table(runs)
     else:
-        print(f"no runs in {folder}: strider quick DIR makes the first one", file=sys.stderr)
+        print(f"no runs in {folder}: measure one with strider quick DIR", file=sys.stderr)
 
 
 def _print_table(runs: "list[RunSummary]") -> None:

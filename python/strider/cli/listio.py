@@ -1,4 +1,4 @@
-"""`strider listio`: volumes of the list-I/O service, whose files are striped over servers."""
+"""`strider listio`: manages volumes of the list-I/O service, which stripes files over servers."""
 
 import shlex
 import sys
@@ -20,14 +20,15 @@ ServersOption = Annotated[
     typer.Option(
         min=1,
         max=1024,
-        help="How many; else as many as the volume has, or one for each of --hosts, or 4.",
+        help="Number of servers (default: as before for an existing volume, one per host with --hosts, "
+        "otherwise 4).",
         show_default=False,
     ),
 ]
 StripOption = Annotated[
     str | None,
     typer.Option(
-        metavar="SIZE", help="Strip size of new files; else the volume's, or 64KiB.", show_default=False
+        metavar="SIZE", help="Strip size of new files (default: the volume's, or 64KiB).", show_default=False
     ),
 ]
 TransportOption = Annotated[
@@ -35,15 +36,14 @@ TransportOption = Annotated[
     typer.Option(
         "--transport",
         "--provider",
-        help="cma (this host's processes alone), tcp, ofi:PROVIDER; auto: the best on this host, "
-        "tcp with --hosts.",
+        help="cma (this host only), tcp, ofi:PROVIDER, or auto: the best on this host, tcp with --hosts.",
     ),
 ]
 ListenOption = Annotated[
     str | None,
     typer.Option(
         metavar="HOST",
-        help="Where clients reach the servers; else 127.0.0.1, or with --hosts the address of each.",
+        help="Address for clients (default: 127.0.0.1; with --hosts, each host's address).",
         show_default=False,
     ),
 ]
@@ -51,7 +51,7 @@ HostsOption = Annotated[
     str | None,
     typer.Option(
         metavar="HOST[,HOST…]",
-        help="Start them on these hosts over ssh, in turn: [user@]host[:port].",
+        help="Start the servers on these hosts by ssh, round-robin: [user@]host[:port].",
         show_default=False,
     ),
 ]
@@ -59,25 +59,23 @@ SshServerOption = Annotated[
     str | None,
     typer.Option(
         metavar="PATH",
-        help="Where strider-listio-server is on these hosts; else where it is on this one.",
+        help="Path of strider-listio-server on these hosts (default: the path on this host).",
         show_default=False,
     ),
 ]
-StoreOption = Annotated[
-    str, typer.Option(help="files, or nothing: forget what is written, to measure the way there.")
-]
+StoreOption = Annotated[str, typer.Option(help="files, or nothing: discard data, to measure transport only.")]
 RateOption = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="What each server moves in a second at most, read and written together, such as 100MiB; "
-        "0: no limit; else the volume's, or none.",
+        help="Rate limit of each server in bytes per second, reads and writes together, for example "
+        "100MiB; 0: no limit (default: the volume's, or no limit).",
         show_default=False,
     ),
 ]
 
 listio = typer.Typer(
-    help="Serve volumes whose files are striped over servers, to be used by the interface listio.",
+    help="Manage list-I/O volumes: striped files for the interface listio.",
     no_args_is_help=True,
 )
 
@@ -95,11 +93,11 @@ def serve(
     rate: RateOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Start the servers of a volume, new or stopped before, and return when they serve.
+    """Start the servers of a new or stopped volume; return when they are ready.
 
-    They are processes of this host, or of --hosts, and keep everything in DIR, where the same command finds
-    it again. Each host needs DIR under the same path, shared or its own. Clients need DIR/listio-volume.json,
-    which holds the volume's secret; only you can read it.
+    The servers run on this host, or on --hosts, and keep all data in DIR. The same command restarts them.
+    With --hosts, DIR must exist on each host under the same path; it may be shared or local. Clients need
+    DIR/listio-volume.json. It contains the volume's secret, and only you can read it.
     """
     from strider import engine as engines
     from strider.listio import ServerOptions
@@ -107,7 +105,7 @@ def serve(
     from strider.units import format_bytes_rounded
 
     if store not in ("files", "nothing"):
-        raise StriderError(f'--store: "{store}" is neither files nor nothing')
+        raise StriderError(f'--store: unknown value "{store}": use files or nothing')
     strip_bytes, bytes_per_s = _size("--strip", strip), _size("--rate", rate)
     named = _hosts(hosts, ssh_server, listen)
     options = ServerOptions(
@@ -129,32 +127,32 @@ def serve(
     if volume.server_bytes_per_s:
         how += f", each at most {format_bytes_rounded(volume.server_bytes_per_s)}/s"
     where = f" on {len(named)} host{'s' if len(named) > 1 else ''}" if named else ""
-    print(f"{directory}: {len(volume.servers)} servers serve{where} ({how})")
-    print(f'measure it: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
-    print(f"when done: strider listio stop {shown}")
+    print(f"{directory}: {len(volume.servers)} servers running{where} ({how})")
+    print(f'to measure: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')
+    print(f"to stop: strider listio stop {shown}")
 
 
 @listio.command()
 def stop(directory: DirectoryArgument, json: JsonOption = False) -> None:
-    """Stop the servers of a volume when they have finished what they do; what they keep stays."""
+    """Stop the servers of a volume after they complete their current requests; keep the data."""
     from strider.listio import processes_of
     from strider.listio import stop as end
     from strider.processes import is_alive
 
-    _require(directory, "name the directory that strider listio serve was given")
+    _require(directory, "name the directory of the volume, as given to strider listio serve")
     dead = [process.name for process in processes_of(directory) if not is_alive(process)]
     count = end(directory)
     if json:
         _print_json({"directory": str(directory), "stopped": count})
     else:
-        stopped = f"{count} server{'s' if count > 1 else ''} stopped" if count else "no server ran"
-        before = f"; {', '.join(dead)} had ended before, see server-*.log there" if dead and count else ""
+        stopped = f"{count} server{'s' if count > 1 else ''} stopped" if count else "no server was running"
+        before = f"; {', '.join(dead)} had already exited, see server-*.log there" if dead and count else ""
         print(f"{directory}: {stopped}{before}")
 
 
 @listio.command()
 def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
-    """Tell what the servers of a volume have done, and which do not answer; exit code 3 unless all do."""
+    """Show the state and the counters of a volume's servers; exit code 3 if a server does not respond."""
     from strider import engine as engines
     from strider.listio import is_down, problems, processes_of, restart_commands
     from strider.listio import status as ask
@@ -170,7 +168,9 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
         head = {"directory": str(directory), "state": state, "transport": volume.transport}
         _print_json({**head, "strip_bytes": volume.strip_bytes, "servers": servers})
     else:
-        print(f"{directory} is {state}" + (f": strider listio serve {directory} starts it" if down else ""))
+        print(
+            f"{directory} is {state}" + (f": start it with strider listio serve {directory}" if down else "")
+        )
         if servers:
             _print_status(servers)
         for problem in problems(servers):
@@ -183,22 +183,22 @@ def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
 def check(
     directory: DirectoryArgument,
     remove_orphans: Annotated[
-        bool, typer.Option("--remove-orphans", help="Remove data that belong to no file.")
+        bool, typer.Option("--remove-orphans", help="Remove orphaned data files.")
     ] = False,
     remove_run: Annotated[
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Remove first what a run that was killed left: its name as check tells it.",
+            help="First remove the files of a killed run, named as check shows it.",
             show_default=False,
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare the names of a volume with its data files; exit code 1 if they do not fit.
+    """Check that names and data files of a volume match; exit code 1 if they do not.
 
-    The servers have to run, and nobody should change the volume meanwhile. So files of runs that it tells of
-    are those of runs that were killed: a run that ends, or is interrupted, removes its own.
+    The servers must be running, and no client should change the volume during the check. Files of runs that
+    it lists are left over from killed runs: finished and interrupted runs remove their own files.
     """
     from strider import engine as engines
     from strider import listio as volumes
@@ -221,10 +221,10 @@ def check(
             print(f"damaged: {problem}")
         if orphans:
             remedy = "removed" if found["removed"] else f"strider listio check {directory} --remove-orphans"
-            print(f"{orphans} data files belong to no file: {remedy}")
+            print(f"{orphans} orphaned data files: remove them with {remedy}")
         for left in found["runs"]:
             remedy = f"strider listio check {shlex.quote(str(directory))} --remove-run {left['run']}"
-            print(f"a run left {left['names']} files or trees: {remedy}")
+            print(f"a killed run left {left['names']} files or trees: remove them with {remedy}")
     if found["problems"] or (orphans and not found["removed"]):
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
@@ -233,17 +233,17 @@ def check(
 def registration(
     domains: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[DOMAIN]...", help="uring, mlock, model; else all.", show_default=False),
+        typer.Argument(metavar="[DOMAIN]...", help="uring, mlock, model (default: all).", show_default=False),
     ] = None,
     figure: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Draw what was measured and the fits, to a .svg, .png or .pdf file, too."
+            metavar="FILE", help="Also draw the measured times and the fits to a .svg, .png or .pdf file."
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure what registering memory costs on this machine: T = a·p + b for p pages, by domain."""
+    """Measure the cost of memory registration on this machine: T = a·p + b for p pages, by domain."""
     from strider import engine as engines
     from strider.listio import registration as ask
     from strider.listio.tool import DOMAINS
@@ -258,7 +258,7 @@ def registration(
         drawn = fits_of(fits)
         if not drawn:
             raise StriderError(
-                f"nothing to draw in {figure}: no domain could be measured", ExitCode.CANNOT_RUN
+                f"cannot draw {figure}: no registration domain could be measured", ExitCode.CANNOT_RUN
             )
         write_figure(registration_chart(drawn), figure, format_)
 
@@ -268,7 +268,7 @@ def _figure_format(file: Path) -> "FigureFormat":
 
     found = next((one for one in FORMATS if file.suffix.lower() == f".{one}"), None)
     if found is None:
-        raise StriderError(f"--figure: {file} ends in none of .{', .'.join(FORMATS)}")
+        raise StriderError(f"--figure: {file} has an unsupported suffix: use one of .{', .'.join(FORMATS)}")
     return found
 
 
@@ -277,8 +277,8 @@ def _require(directory: Path, remedy: str = "") -> "Volume":
 
     volume = read_volume(directory)
     if volume is None:
-        remedy = remedy or f"strider listio serve {shlex.quote(str(directory))} makes one"
-        raise StriderError(f"{directory} is no volume: {remedy}")
+        remedy = remedy or f"create one with strider listio serve {shlex.quote(str(directory))}"
+        raise StriderError(f"{directory} is not a volume: {remedy}")
     return volume
 
 
@@ -287,19 +287,24 @@ def _require_started(directory: Path) -> None:
 
     _require(directory)
     if is_down(directory):
-        raise StriderError(f"{directory} is stopped: {serve_command(directory)}", ExitCode.CANNOT_RUN)
+        raise StriderError(
+            f"{directory} is stopped: start it with {serve_command(directory)}", ExitCode.CANNOT_RUN
+        )
 
 
 def _hosts(hosts: str | None, program: str | None, listen: str | None) -> list[str]:
-    """The hosts that were named; none for this one alone."""
+    """Returns the hosts of --hosts; empty for this host only."""
     from strider import ssh
 
     if hosts is None:
         if program is not None:
-            raise StriderError("--ssh-server says where the server is on other hosts: name them with --hosts")
+            raise StriderError("--ssh-server needs --hosts: name the hosts, or remove --ssh-server")
         return []
     if listen is not None:
-        raise StriderError("--listen: servers on --hosts listen at the address of their host: leave it out")
+        raise StriderError(
+            "--listen cannot be combined with --hosts, whose servers listen on each host's address: "
+            "remove --listen"
+        )
     if program is not None:
         ssh.check_program("--ssh-server", program)
     return ssh.parse_hosts("--hosts", hosts)
@@ -358,7 +363,7 @@ def _print_fits(fits: list[dict[str, Any]]) -> None:
     output().print(table)
     for fit in fits:
         if fit["problem"]:
-            print(f"{fit['domain']}: not on this machine: {fit['problem']}")
+            print(f"{fit['domain']}: not available on this machine: {fit['problem']}")
 
 
 def _print_json(value: object) -> None:

@@ -1,4 +1,4 @@
-"""`strider mdtest`: takes mdtest's own options."""
+"""`strider mdtest`: runs an mdtest command line."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from strider.cli.running import RunOptions
 def mdtest(
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="-- ARGUMENTS…", help="mdtest's options, after two hyphens."),
+        typer.Argument(metavar="-- ARGUMENTS…", help="mdtest options, after --."),
     ] = None,
     tasks: TasksOption = 1,
     tasks_per_node: TasksPerNodeOption = None,
@@ -29,11 +29,11 @@ def mdtest(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure what an mdtest command line describes.
+    """Run an mdtest command line.
 
-    For instance: strider mdtest -n 4 -- -n 1000 -z 2 -b 3 -F -u -i 3 -d /mnt/pfs/bench. Trees, items and
-    operations are those of mdtest, and so is the summary. What differs is noted; an option that would change
-    what is measured but is not supported is refused.
+    Example: strider mdtest -n 4 -- -n 1000 -z 2 -b 3 -F -u -i 3 -d /mnt/pfs/bench. Uses the same trees, items
+    and operations as mdtest and prints the same summary. Reports differences as notes. Rejects unsupported
+    options that would change the measurement.
     """
     from strider.cli import importing
     from strider.importers.mdtest import read_command

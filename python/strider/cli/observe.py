@@ -1,4 +1,4 @@
-"""`strider observe`: a node's counters while something else goes on."""
+"""`strider observe`: records the counters of a node while clients are measured."""
 
 import os
 import sys
@@ -11,24 +11,22 @@ import typer
 def observe(
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="FILE", help="The file to write; an existing one is replaced."),
+        typer.Option("--out", "-o", metavar="FILE", help="File to write; replaces an existing file."),
     ],
-    interval: Annotated[
-        str, typer.Option("--interval", metavar="TIME", help="Time between two lines.")
-    ] = "1s",
+    interval: Annotated[str, typer.Option("--interval", metavar="TIME", help="Sampling interval.")] = "1s",
     duration: Annotated[
-        str | None, typer.Option("--for", metavar="TIME", help="Time until the end; else until Ctrl-C.")
+        str | None, typer.Option("--for", metavar="TIME", help="Duration (default: until Ctrl-C).")
     ] = None,
     root: Annotated[
         Path | None,
-        typer.Option("--root", metavar="DIR", help="What stands before /proc and /sys, as in a container."),
+        typer.Option("--root", metavar="DIR", help="Prefix of /proc and /sys, for example in a container."),
     ] = None,
 ) -> None:
-    """Write down what this node's counters come to in each interval, as JSON Lines.
+    """Record the counters of this node for each interval, as JSON Lines.
 
-    For storage servers, while clients are measured: CPU, context switches, disks, network, InfiniBand ports.
-    strider show --counters RUN --observed FILE puts it beside the run, by time, so clocks must agree. On a
-    server without Python, strider-engine observe --out FILE does the same.
+    For storage servers: CPU, context switches, disks, network, InfiniBand ports. strider show --counters RUN
+    --observed FILE shows them beside the run. Records are matched by time, so clocks must be synchronised. On
+    a server without Python, use strider-engine observe --out FILE.
     """
     from strider import engine as engines
 
@@ -37,8 +35,8 @@ def observe(
     command += ["--for", _seconds("--for", duration)] if duration else []
     command += ["--root", str(root)] if root else []
     sys.stdout.flush()
-    # The engine takes this process' place, so that signals reach it and nothing is left behind.
-    os.execv(command[0], command)  # noqa: S606 - no shell, and a program of ours
+    # The engine replaces this process, so that it receives signals directly and no child is left.
+    os.execv(command[0], command)  # noqa: S606 - our own program, without a shell
 
 
 def _seconds(option: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Options that several verbs have, each described once."""
+"""Options shared by several verbs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,43 +6,44 @@ from typing import Annotated
 import typer
 
 LATEST = "latest"
-"""The name of the latest run of a store."""
+"""Name of the latest run of a store."""
 
 SuiteArgument = Annotated[
     str,
     typer.Argument(
-        metavar="SUITE", help="Suite file, or the name of a ready-made suite such as thesis-2009."
+        metavar="SUITE", help="Suite file, or name of a predefined suite, for example thesis-2009."
     ),
 ]
 RunArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="[RUN]", help="Run id, the unique beginning of one, a run directory; else the latest."
-    ),
+    typer.Argument(metavar="[RUN]", help="Run id, unique prefix of one, or run directory (default: latest)."),
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change the suite: case.transfer=1MiB,4MiB in all cases with that key, suite.seed=2 in [suite]. "
-        "May be repeated.",
+        help="Override a suite key: case.transfer=1MiB,4MiB in all cases that have it, suite.seed=2 in "
+        "[suite]. May be repeated.",
     ),
 ]
 TargetOption = Annotated[
     str | None,
-    typer.Option("--target", metavar="DIR", help="Directory to measure, instead of the suite's target."),
+    typer.Option("--target", metavar="DIR", help="Directory to measure (default: the suite's target)."),
 ]
 ClientsOption = Annotated[
     str | None,
-    typer.Option("--clients", "-n", metavar="N[,N…]", help="Numbers of clients, instead of the suite's."),
+    typer.Option(
+        "--clients", "-n", metavar="N[,N…]", help="Client counts, for example 1,4,16 (default: the suite's)."
+    ),
 ]
 LauncherOption = Annotated[
     str,
     typer.Option(
         "--launcher",
         metavar="NAME",
-        help='How ranks are started: mpiexec, srun, or a command with {ranks} in it: "aprun -n {ranks}".',
+        help="Launcher of the ranks: mpiexec, srun, or a command that contains {ranks}, for example "
+        '"aprun -n {ranks}".',
     ),
 ]
 CountersOption = Annotated[
@@ -50,8 +51,8 @@ CountersOption = Annotated[
     typer.Option(
         "--counters",
         metavar="SCOPE",
-        help="What each node counts around each phase: none, basic (CPU, kernel, memory, disks, network) or "
-        "all (InfiniBand and clients of file systems too).",
+        help="Node counters to record in each phase: none, basic (CPU, kernel, memory, disks, network) or "
+        "all (also InfiniBand and file system clients).",
     ),
 ]
 CeilingsOption = Annotated[
@@ -59,8 +60,9 @@ CeilingsOption = Annotated[
     typer.Option(
         "--ceilings",
         metavar="SCOPE",
-        help="What is measured of the machine itself before the cases, in a few seconds: all (memory, "
-        "generating and checking data, requests, network, device) or none. strider show --limits uses it.",
+        help="Machine ceilings to measure before the cases, in a few seconds: all (memory, data "
+        "generation and verification, requests, network, device) or none. Used by strider show "
+        "--limits.",
     ),
 ]
 ObserveOption = Annotated[
@@ -68,21 +70,21 @@ ObserveOption = Annotated[
     typer.Option(
         "--observe",
         metavar="HOST[,HOST…]",
-        help="Count on these machines too, such as storage servers, over ssh: [user@]host[:port]. "
-        "strider show --counters shows it.",
+        help="Also record counters on these machines by ssh, for example storage servers: "
+        "[user@]host[:port]. Shown by strider show --counters.",
     ),
 ]
 ObserveEngineOption = Annotated[
     str,
-    typer.Option("--observe-engine", metavar="PATH", help="Where strider-engine is on these machines."),
+    typer.Option("--observe-engine", metavar="PATH", help="Path of strider-engine on these machines."),
 ]
 TimelineOption = Annotated[
     str,
     typer.Option(
         "--timeline",
         metavar="SCOPE",
-        help="Whose rate and latency over time are kept: none, node (the sum of its ranks), rank, or auto "
-        "(rank up to 64 clients, else node).",
+        help="Record rate and latency over time: none, node (sum of its ranks), rank, or auto (rank up to "
+        "64 clients, node above).",
     ),
 ]
 TimelineIntervalOption = Annotated[
@@ -90,7 +92,7 @@ TimelineIntervalOption = Annotated[
     typer.Option(
         "--timeline-interval",
         metavar="TIME",
-        help="Length of a timeline's intervals; it doubles when a phase has more than 600.",
+        help="Initial timeline interval; doubled when a phase exceeds 600 intervals.",
     ),
 ]
 RemountOption = Annotated[
@@ -98,8 +100,8 @@ RemountOption = Annotated[
     typer.Option(
         "--remount-command",
         metavar="COMMAND",
-        help="Program and arguments that unmount and mount the target; run on each node before a case with "
-        'cache = "cold" reads. Words are split as a shell does, but no shell is run.',
+        help="Command that unmounts and remounts the target. Runs on each node before the reads of a case "
+        'with cache = "cold". Quoted as for a shell, but run without one.',
     ),
 ]
 ConfineOption = Annotated[
@@ -107,8 +109,8 @@ ConfineOption = Annotated[
     typer.Option(
         "--confine",
         metavar="auto|require|off",
-        help="Keep the ranks from writing outside of the run's folder: if the kernel can (auto), or else run "
-        "not at all (require).",
+        help="Prevent the ranks from writing outside the run's folder: auto (if the kernel supports it), "
+        "require (refuse to run without it), or off.",
     ),
 ]
 WithinOption = Annotated[
@@ -116,7 +118,7 @@ WithinOption = Annotated[
     typer.Option(
         "--within",
         metavar="DIR",
-        help="Refuse a target that is not this directory or below it, links followed. May be repeated.",
+        help="Refuse a target outside this directory, after resolving symbolic links. May be repeated.",
     ),
 ]
 StoreOption = Annotated[
@@ -124,15 +126,15 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="DIR",
-        help="Where runs are kept: else $STRIDER_STORE, else ./strider-runs.",
+        help="Directory of the runs (default: $STRIDER_STORE, or ./strider-runs).",
         show_default=False,
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
 TasksOption = Annotated[
     int,
-    typer.Option("--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as for mpiexec."),
+    typer.Option("--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as in mpiexec -n."),
 ]
 TasksPerNodeOption = Annotated[
     int | None,
@@ -140,7 +142,7 @@ TasksPerNodeOption = Annotated[
         "--tasks-per-node",
         metavar="K",
         min=1,
-        help="Consecutive tasks on each node, for IOR's -C and mdtest's -N: else what Slurm says, else all.",
+        help="Consecutive tasks per node, for IOR -C and mdtest -N (default: from Slurm, or all).",
     ),
 ]
 WriteSuiteOption = Annotated[

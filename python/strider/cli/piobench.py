@@ -19,7 +19,9 @@ from strider.errors import StriderError
 
 
 def piobench(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The configuration.")] = Path("pio-bench.conf"),
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="PIObench configuration file.")] = Path(
+        "pio-bench.conf"
+    ),
     target: TargetOption = None,
     clients: ClientsOption = None,
     settings: SetOption = None,
@@ -28,10 +30,10 @@ def piobench(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run a pio-bench.conf as PIObench does.
+    """Run a PIObench configuration (pio-bench.conf).
 
-    Prints a line with pattern, operation, time and bandwidth for each repetition; the run is kept like any
-    other. The folder of TestFile is the target. strider convert FILE shows the suite that is run.
+    Prints pattern, operation, time and bandwidth of each repetition, and keeps the run in the store. The
+    target is the directory of TestFile. strider convert FILE shows the equivalent suite.
     """
     from strider.cli.importing import run_imported
     from strider.importers import piobench as importer
@@ -42,8 +44,10 @@ def piobench(
 
 
 def _numbers(clients: str) -> list[int]:
-    """Numbers of clients as typed."""
+    """Parses a list of client counts."""
     words = [word.strip() for word in clients.split(",")]
     if not all(word.isdecimal() and int(word) for word in words):
-        raise StriderError(f"-n {clients}: write whole numbers of at least 1, for instance -n 2,4")
+        raise StriderError(
+            f"-n {clients}: not a list of client counts: write whole numbers from 1, for example -n 2,4"
+        )
     return [int(word) for word in words]

@@ -1,4 +1,4 @@
-"""`strider plan`: what a suite means, without touching the target."""
+"""`strider plan`: shows the plan of a suite without touching the target."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -23,21 +23,23 @@ def plan(
         typer.Option(
             "--extents",
             metavar="CASE",
-            help="Print the requests of one rank of this case as CSV: extents, or paths of a tree's items.",
+            help="Print the requests of one rank of this case as CSV: extents, or item paths of a tree.",
         ),
     ] = None,
-    rank: Annotated[int, typer.Option("--rank", metavar="R", help="With --extents: the rank, from 0.")] = 0,
+    rank: Annotated[int, typer.Option("--rank", metavar="R", help="Rank for --extents, from 0.")] = 0,
     operation: Annotated[
         str | None,
-        typer.Option("--operation", metavar="OP", help="With --extents: the operation, else the first one."),
+        typer.Option("--operation", metavar="OP", help="Operation for --extents (default: first)."),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="With --extents: at most so many requests.")
+        int | None, typer.Option("--limit", metavar="N", help="Maximum number of requests for --extents.")
     ] = None,
     assume_rate: Annotated[
         str,
         typer.Option(
-            "--assume-rate", metavar="SIZE", help="Bytes per second that the time estimate assumes."
+            "--assume-rate",
+            metavar="SIZE",
+            help="Assumed data rate for the time estimate, in bytes per second.",
         ),
     ] = "200MiB",
     assume_operations: Annotated[
@@ -46,16 +48,16 @@ def plan(
             "--assume-operations",
             metavar="N",
             min=1,
-            help="Operations of metadata per second that the time estimate assumes.",
+            help="Assumed metadata rate for the time estimate, in operations per second.",
         ),
     ] = 10_000,
     json: JsonOption = False,
 ) -> None:
-    """Show every case of a suite, its bytes, space and time.
+    """Show the cases of a suite with bytes, space and estimated time.
 
-    Nothing is measured and the target is not touched. --json prints the plan as the engine takes it;
-    --extents prints request,extent,file_offset,memory_offset,length for each request of a rank, in the order
-    in which it makes them, and request,path of a case with a tree.
+    Measures nothing and does not touch the target. --json prints the plan, the input of the engine. --extents
+    prints request,extent,file_offset,memory_offset,length for each request of a rank in issue order, or
+    request,path for a case with a tree.
     """
     from strider import engine as engines
     from strider.suite import Changes, check, load, locate
@@ -76,14 +78,14 @@ def plan(
 
 
 def _print_quick(checked: "CheckedPlan") -> None:
-    """Tells what `strider quick` does of the suite of that name on this machine, if that is less."""
+    """Notes which client counts `strider quick` omits on this machine."""
     from strider.cli.quick import clients_here
 
     here = clients_here()
     if max(case.clients for case in checked.suite.plan.cases) > max(map(int, here.split(","))):
         print(
-            "strider quick leaves out numbers of clients for which this machine has too few processors: "
-            f"strider plan quick --set suite.clients={here} shows what it does here"
+            "strider quick omits client counts above the number of processors of this machine: to see "
+            f"its plan here, use strider plan quick --set suite.clients={here}"
         )
 
 

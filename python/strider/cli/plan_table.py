@@ -12,12 +12,12 @@ from strider.suite.plan_rows import PlanTable, tables, totals
 
 
 def render(checked: CheckedPlan, description: Description, rates: AssumedRates, console: Console) -> None:
-    """Prints a row for each case, what all cases have in common, and the totals.
+    """Prints a row for each case, the common parameters and the totals.
 
     Args:
         checked: The plan and what it needs.
-        description: What is default, and so not worth a word.
-        rates: Rates that the time estimate assumes.
+        description: The engine's description; parameters at their default are not shown.
+        rates: Assumed rates for the time estimate.
         console: Where to print.
     """
     title = checked.suite.plan.suite

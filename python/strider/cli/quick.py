@@ -1,4 +1,4 @@
-"""`strider quick`: what a directory can do, in about two minutes."""
+"""`strider quick`: a standard measurement of a directory in about two minutes."""
 
 import os
 from typing import TYPE_CHECKING, Annotated
@@ -30,18 +30,18 @@ def quick(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure what a directory can do (about two minutes).
+    """Measure the performance of a directory in about two minutes.
 
-    Interfaces, access patterns, operations, a few transfer sizes and numbers of clients, with files of at
-    most 256 MiB: the operating system's calls, MPI-IO, and list I/O to servers that are started for the run.
-    It ends with a table and report.html, and leaves the directory as it was. It is the suite quick.
+    Runs the suite quick: POSIX calls, MPI-IO and list I/O (with temporary servers), several access patterns,
+    operations, transfer sizes and client counts, and files of at most 256 MiB. Prints a table, writes
+    report.html and removes its files from the directory.
     """
     from strider.suite import locate, ready_made
     from strider.suite.document import read
 
     document = read(ready_made().get("quick") or locate("quick"))
     _leave_out_missing(document)
-    # What the user sets comes later, and stands.
+    # The user's own settings come later and take precedence.
     changes = [f"suite.clients={clients_here()}", *(settings or [])]
     run_document(
         document,
@@ -50,7 +50,7 @@ def quick(
 
 
 def _leave_out_missing(document: "Document") -> None:
-    """Leaves out the interfaces that this engine was built without: the others can be measured."""
+    """Removes the interfaces that this engine was built without."""
     from strider import engine as engines
 
     missing = {each.name for each in engines.find().description.interfaces if not each.available}
@@ -62,10 +62,10 @@ def _leave_out_missing(document: "Document") -> None:
 
 
 def clients_here() -> str:
-    """One client, and as many as can work at the same time here.
+    """Returns the client counts: 1 and the number of processors.
 
-    MPI's ranks wait by spinning: more of them than there are processors would show how they get in each
-    other's way, and not what the directory can do.
+    MPI ranks spin while they wait. More ranks than processors would measure their contention for the CPU and
+    not the directory.
     """
     cores = len(os.sched_getaffinity(0))
     return ",".join(str(number) for number in (1, 2, 4) if number <= max(2, cores))

@@ -1,4 +1,4 @@
-"""The text of `strider describe`."""
+"""Output of `strider describe`."""
 
 from collections.abc import Iterator
 
@@ -14,31 +14,31 @@ from strider.units import format_bytes, format_seconds
 
 
 def print_overview(description: Description, console: Console) -> None:
-    """Prints everything there is, a line each."""
+    """Prints one line for each entry of the description."""
     sections: list[tuple[str, list[tuple[str, str]]]] = [
         (
-            "interfaces: how bytes go to storage",
+            "interfaces: I/O APIs and libraries",
             [(entry.name, _short(entry)) for entry in description.interfaces],
         ),
         (
-            "patterns: which bytes each rank touches",
+            "patterns: file offsets that each rank accesses",
             [(entry.name, entry.doc) for entry in description.patterns],
         ),
         (
-            "trees: which directories and items operations of metadata work on",
+            "trees: directories and items of metadata operations",
             [(entry.name, entry.doc) for entry in description.trees],
         ),
         (
-            "operations: what is done with the bytes of a pattern",
+            "operations: data operations on a pattern",
             [(e.name, e.doc) for e in description.operations if e.direction != "metadata"],
         ),
         (
-            "operations: what is done with the items of a tree",
+            "operations: metadata operations on a tree",
             [(e.name, e.doc) for e in description.operations if e.direction == "metadata"],
         ),
-        ("case: keys that every case of data has", [(entry.name, entry.doc) for entry in description.case]),
+        ("case: keys of all data cases", [(entry.name, entry.doc) for entry in description.case]),
         (
-            "tree-case: keys that every case of metadata has",
+            "tree-case: keys of all metadata cases",
             [(entry.name, entry.doc) for entry in description.tree_case],
         ),
     ]
@@ -47,7 +47,7 @@ def print_overview(description: Description, console: Console) -> None:
             console.print(Text(title, style="bold"))
             console.print(Padding(_grid(rows), (0, 0, 1, 2)))
     console.print(
-        "strider describe TOPIC NAME tells more, for instance: strider describe patterns strided", style="dim"
+        "Details: strider describe TOPIC NAME, for example strider describe patterns strided", style="dim"
     )
 
 
@@ -94,9 +94,9 @@ def _facts(entry: Interface | Pattern | Tree | Operation) -> Iterator[str]:
         yield entry.formula
     if isinstance(entry, Pattern):
         yield (
-            "all ranks together touch each byte once"
+            "coverage: the ranks together access each byte exactly once"
             if entry.tiles
-            else "bytes may be touched several times or never"
+            else "coverage: bytes may be accessed several times or not at all"
         )
     if isinstance(entry, Pattern | Tree):
         yield f"from: {entry.source}"
@@ -132,13 +132,13 @@ def _parameters(parameters: list[Parameter], prefix: str = "") -> Table:
 
 
 def _values(parameter: Parameter) -> str:
-    """Which values a parameter takes."""
+    """Returns the permitted values of a parameter."""
     if parameter.kind == "choice":
         return ", ".join(choice or '""' for choice in parameter.choices)
     if parameter.kind == "url":
         return ", ".join(f"{scheme}://…" for scheme in parameter.choices)
     words = {"bytes": "size", "count": "number", "flag": "true, false", "seconds": "time", "map": "table"}
-    word = {**words, "weights": "operations and weights"}.get(parameter.kind, parameter.kind)
+    word = {**words, "weights": "operations with weights"}.get(parameter.kind, parameter.kind)
     if parameter.kind == "sharing":
         return "shared, per-rank, per-node, or a number"
     return f"{word}, from {_plain(parameter, parameter.minimum)}" if parameter.minimum else word
@@ -151,7 +151,7 @@ def _default(parameter: Parameter) -> str:
 
 
 def _plain(parameter: Parameter, value: Json) -> str:
-    """A value with its unit, as one reads it."""
+    """Formats a value with its unit."""
     if parameter.kind == "bytes":
         return format_bytes(int(value))
     if parameter.kind == "seconds":

@@ -1,4 +1,4 @@
-"""`strider report`: a report of one or several runs."""
+"""`strider report`: writes a report of one or more runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,33 +16,37 @@ def report(
     runs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN…]", help="Run ids, unique beginnings of them, run directories; else the latest."
+            metavar="[RUN…]", help="Run ids, unique prefixes of ids, or run directories (default: latest)."
         ),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="The file to write; else report.html in the first run."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="File to write (default: report.html in the first run directory).",
         ),
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write each figure to a file in DIR, too, named by what it shows."),
+        typer.Option(metavar="DIR", help="Also write each figure to a file in DIR."),
     ] = None,
     format_: Annotated[
         str,
-        typer.Option("--format", "-f", metavar="F[,F…]", help="With --figures: svg, png, pdf, or several."),
+        typer.Option(
+            "--format", "-f", metavar="F[,F…]", help="Figure formats for --figures: svg, png, pdf, or a list."
+        ),
     ] = "svg",
     tables: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write each table to a CSV file in DIR, too."),
+        typer.Option(metavar="DIR", help="Also write each table to a CSV file in DIR."),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Write a report: one HTML file, charts and tables.
+    """Write a report with charts and tables as one HTML file.
 
-    The file needs nothing else to be read. It is made from the run directory alone, so it can be drawn again
-    at any time and anywhere.
+    The file is self-contained. It is generated from the run directory alone, at any time and on any machine.
     """
     from strider import store as stored
     from strider.launch.rundir import store as store_of
@@ -66,7 +70,7 @@ def _formats(text: str) -> "list[FigureFormat]":
     chosen = [one.strip() for one in text.split(",")]
     unknown = [one for one in chosen if one not in FORMATS]
     if unknown:
-        raise StriderError(f'--format: "{unknown[0]}" is none of {", ".join(FORMATS)}')
+        raise StriderError(f'--format: unknown format "{unknown[0]}": use {", ".join(FORMATS)}')
     return [one for one in FORMATS if one in chosen]
 
 

@@ -1,4 +1,4 @@
-"""`strider run`: runs a suite."""
+"""`strider run`: measures a suite."""
 
 from strider.cli.options import (
     CeilingsOption,
@@ -41,13 +41,11 @@ def run(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run a suite: measure every case, print a table, write a report.
+    """Measure all cases of a suite, print a table and write a report.
 
-    Test files are made only in a folder of Strider's own in the target, and removed at the end, whatever
-    happens. Ctrl-C stops measuring within two seconds, removes the files and keeps what was measured; the
-    exit code is then 1, or 3 if that is nothing. When everything is measured, results are still written;
-    Ctrl-C once more ends that too.
-    strider plan SUITE shows beforehand what a run will do.
+    Creates test files only in the folder strider-RUN of the target and removes it at the end. Ctrl-C stops
+    within two seconds, removes the files and keeps the results so far; the exit code is 1, or 3 without
+    results. A second Ctrl-C ends the writing of results. To see the cases first: strider plan SUITE.
     """
     from strider.suite import locate
 

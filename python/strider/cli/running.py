@@ -1,4 +1,4 @@
-"""What `run` and `quick` have in common: from a suite file to results on the screen."""
+"""Common part of `run` and `quick`: from a suite file to results on the screen."""
 
 import os
 import signal
@@ -26,30 +26,30 @@ if TYPE_CHECKING:
 
 MOST_ERRORS_SHOWN = 10
 MOST_REMARKS = 6
-"""Sentences on what to know of the results, and on what limits them, that are printed after a run."""
+"""Maximum number of remarks and of limits printed after a run."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the command line says about a run.
+    """Options of a run from the command line.
 
     Attributes:
         settings: Texts of `--set`.
-        target: Directory to measure, or None for the suite's.
-        clients: Numbers of clients as typed, or None for the suite's.
+        target: Directory to measure; None for the suite's target.
+        clients: Client counts as typed; None for the suite's.
         launcher: Name of the launcher.
-        store: Folder for the run directory, or None for the usual one.
-        quiet: Whether to show no progress.
+        store: Folder of the run directory; None for the default.
+        quiet: Whether to hide progress.
         json: Whether to print JSON instead of a table.
-        counters: What nodes count.
-        timeline: Whose timelines are kept.
-        timeline_interval: Length of their intervals, as typed.
-        remount_command: What unmounts and mounts the target, as typed.
+        counters: Which node counters are recorded.
+        timeline: Which timelines are recorded.
+        timeline_interval: Timeline interval, as typed.
+        remount_command: Command that remounts the target, as typed.
         ceilings: Whether the machine's ceilings are measured first.
-        observe: Hosts to observe over ssh, as typed, or None.
-        observe_engine: The engine over there.
+        observe: Hosts to observe by ssh, as typed, or None.
+        observe_engine: Path of the engine on those hosts.
         confine: Whether the ranks are confined.
-        within: Directories in one of which the target has to be.
+        within: Directories that may contain the target; empty: any.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -78,15 +78,15 @@ def run_suite(file: Path, options: RunOptions) -> None:
 
 
 def run_document(document: "Document", options: RunOptions, render: "Render | None" = None) -> None:
-    """Runs a suite and prints its results; ends the command with the run's exit code.
+    """Runs a suite, prints its results and exits with the run's exit code.
 
     Args:
         document: The suite.
-        options: What the command line says.
-        render: Shows the results line by line; Strider's own table if None.
+        options: Options from the command line.
+        render: Formats the results as lines; None for Strider's table.
 
     Raises:
-        StriderError: The suite is wrong, or the run could not be started.
+        StriderError: The suite is invalid, or the run cannot be started.
     """
     from rich.console import Console
 
@@ -106,7 +106,7 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     from strider.suite import Changes, check
     from strider.suite.load import build
 
-    # Progress and notes go to the error stream, so that the output is the results alone.
+    # Progress and notes go to stderr, so that stdout contains only results.
     console = Console(stderr=True)
     watched = watching(
         options.counters,
@@ -129,46 +129,52 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
         )
         _print_errors(outcome, checked.suite.plan, console)
         complete = True
-        # After an interruption the user waits for the prompt; the report can be drawn at any time.
+        # After an interruption the user waits for the prompt; the report can be written later.
         if outcome.status != "interrupted":
             complete = _in_child(outcome, partial(_present, outcome, options, render), interrupted)
         _print_directories(outcome, console)
         exit_code = outcome.exit_code if complete else outcome.exit_code or ExitCode.CHECK_FAILED
         sys.stdout.flush()
-        # What is done is done: a signal from here on does not make it look interrupted.
+        # The run is complete: a later signal must not mark it as interrupted.
         interrupted.settle(int(exit_code))
     raise typer.Exit(int(exit_code))
 
 
 def _heed(outcome: "Outcome", child: int, count: int) -> None:
-    """Heeds a signal that comes when measuring is over: the first one is reported, the second one ends all.
+    """Handles a signal after the measurement: reports the first, exits on the second.
 
     Args:
         outcome: What was measured.
-        child: The process that writes the results.
-        count: How many there have been.
+        child: Process that writes the results.
+        count: Number of signals received.
     """
     if count == 1:
-        _say("interrupted; what was measured is kept, its results are being written; once more ends at once")
+        _say(
+            "interrupted; the measurement is kept and results are being written; press Ctrl-C again to "
+            "exit immediately"
+        )
         return
     path = outcome.directory.path
     with suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
-    # Drafts of tables and of the report; what is whole has its name.
+    # Remove incomplete tables and reports; complete files have their final name.
     for draft in path.glob(".*"):
         draft.unlink(missing_ok=True)
-    _say(f"error: ended at once; what was measured is kept: strider report {path} draws it")
-    # Neither a query nor a drawing library would let an exception through at once.
+    _say(
+        "error: interrupted while writing results; the measurement is kept: write the report with "
+        f"strider report {path}"
+    )
+    # Exit without an exception: a query or a drawing library would delay it.
     os._exit(int(outcome.exit_code or ExitCode.CHECK_FAILED))
 
 
 def _say(line: str) -> None:
-    """Prints a line from within a signal handler, where the usual streams may be in the middle of another."""
+    """Prints a line from a signal handler, where buffered streams must not be used."""
     os.write(sys.stderr.fileno(), f"{line}\n".encode())
 
 
 def _print_errors(outcome: "Outcome", plan: "Plan", console: "Console") -> None:
-    """Tells why a run did not go as planned."""
+    """Prints the errors of a run."""
     from strider import store as runs
     from strider.launch.messages import messages
 
@@ -178,19 +184,21 @@ def _print_errors(outcome: "Outcome", plan: "Plan", console: "Console") -> None:
     if len(lines) > MOST_ERRORS_SHOWN:
         rest = len(lines) - MOST_ERRORS_SHOWN
         console.print(
-            f"error: and {rest} more, see strider show {outcome.directory.run}", style="red", highlight=False
+            f"error: {rest} more errors, see strider show {outcome.directory.run}",
+            style="red",
+            highlight=False,
         )
     if outcome.errors and not outcome.samples:
-        # There will be no table to say so.
+        # Without samples there is no table to show these.
         from strider.report.words.given_up import given_up
 
         for sentence in given_up(runs.load(outcome.directory.path)):
             console.print(sentence, style="red", highlight=False, markup=False, soft_wrap=True)
     if outcome.reason:
         text = (
-            f"{outcome.reason}; what was measured until then is kept"
+            f"{outcome.reason}; results up to this point are kept"
             if outcome.samples
-            else f"{outcome.reason}; nothing was measured"
+            else f"{outcome.reason}; there are no results"
         )
         console.print(f"error: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
     if outcome.status == "failed":
@@ -203,7 +211,7 @@ def _print_errors(outcome: "Outcome", plan: "Plan", console: "Console") -> None:
 
 
 def _last_lines(log: Path, count: int = 8) -> list[str]:
-    """The end of what the engine and MPI printed, without the banner of MPI."""
+    """Returns the last lines that the engine and MPI printed, without MPI's banner."""
     from strider.launch.deaths import is_banner
 
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
@@ -211,12 +219,12 @@ def _last_lines(log: Path, count: int = 8) -> list[str]:
 
 
 def _present(outcome: "Outcome", options: RunOptions, render: "Render | None") -> bool:
-    """Derives the tables, prints the results, writes the report.
+    """Creates the tables, prints the results and writes the report.
 
-    The events are sealed by then: whatever fails here costs its own product and nothing of the measurement.
+    The events are complete at this point, so a failure here does not affect the measurement.
 
     Returns:
-        Whether all of it was done.
+        Whether all steps succeeded.
     """
     from strider import store
     from strider.report import write_html
@@ -227,7 +235,7 @@ def _present(outcome: "Outcome", options: RunOptions, render: "Render | None") -
     path = outcome.directory.path
     loaded = cache(lambda: store.load(path))
     steps: list[tuple[str, Callable[[], object]]] = [
-        ("the tables of the run", lambda: store.derive(path)),
+        ("the run's tables", lambda: store.derive(path)),
         ("the results", lambda: _print_results(loaded(), outcome, options, render)),
         ("the report", lambda: write_html([loaded()], outcome.directory.report)),
     ]
@@ -240,27 +248,30 @@ def _present(outcome: "Outcome", options: RunOptions, render: "Render | None") -
         except Exception as error:
             complete = False
             said = error.message if isinstance(error, StriderError) else in_words(error)
-            _warn(f"error: {product} could not be written: {said}; the measurement is complete in {path}")
+            _warn(f"error: cannot write {product}: {said}; the measurement is complete in {path}")
             if isinstance(error, ImportError | MemoryError):
-                # The next step would need the same library, and half of it is loaded now.
+                # The next step needs the same library, which is only partly loaded.
                 break
     if drawer().missing:
-        _warn(f"note: {drawer().missing} figures of the report could not be drawn; it says why")
+        _warn(
+            f"note: {drawer().missing} figures of the report could not be drawn; the report states the "
+            "reasons"
+        )
     return complete
 
 
 def _in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Interruptions") -> bool:
-    """Presents the results in a process of its own, whose death costs no exit code of the measurement.
+    """Presents the results in a child process, so that a crash does not change the exit code.
 
-    Databases and numerical libraries end the process where they get no memory.
+    Databases and numerical libraries abort the process when an allocation fails.
 
     Args:
         outcome: What was measured.
-        present: What the process does.
-        interrupted: Signals, which the process leaves to this one: a second one ends it.
+        present: Function that the child calls.
+        interrupted: Signals, which the child ignores and this process handles: a second one ends the child.
 
     Returns:
-        What `present` returns; False where the process dies.
+        The result of `present`; False if the child is killed.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -275,12 +286,12 @@ def _in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Int
     if code < 0:
         name = signal.Signals(-code).name
         path = outcome.directory.path
-        _warn(f"error: {name} ended the writing of results; the measurement is complete in {path}")
+        _warn(f"error: writing results was ended by {name}; the measurement is complete in {path}")
     return code == 0
 
 
 def _child(present: Callable[[], bool]) -> NoReturn:
-    """The process that presents the results; it never returns into the program it was copied from."""
+    """Presents the results in the forked child and exits."""
     for number in signals.ENDING:
         signal.signal(number, signal.SIG_IGN)
     code = 1
@@ -299,7 +310,7 @@ def _warn(line: str) -> None:
 
 
 def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: "Render | None") -> None:
-    """Prints the results on the output: as JSON, as `render` has it, or as Strider's own table."""
+    """Prints the results on stdout: as JSON, formatted by `render`, or as Strider's table."""
     from strider.report import document_of, show
     from strider.report.results.results import Results
 
@@ -321,12 +332,15 @@ def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: 
 
 
 def _print_directories(outcome: "Outcome", console: "Console") -> None:
-    """Tells where everything is."""
+    """Prints the paths of the run and of its report."""
     directory = outcome.directory
     console.print(f"run: {directory.path}", highlight=False, markup=False, soft_wrap=True)
     if directory.report.exists():
         console.print(f"report: {directory.report}", highlight=False, markup=False, soft_wrap=True)
     elif outcome.samples:
         console.print(
-            f"report: strider report {directory.path}", highlight=False, markup=False, soft_wrap=True
+            f"to write the report: strider report {directory.path}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
         )

@@ -1,4 +1,4 @@
-"""`strider serve`: the web page."""
+"""`strider serve`: serves the web page."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ def serve(
         typer.Option(
             "--allow",
             metavar="DIR",
-            help="Directory that may be measured, with all below it. May be repeated.",
+            help="Directory that may be measured, including all below it. May be repeated.",
         ),
     ],
     allow_place: Annotated[
@@ -23,7 +23,8 @@ def serve(
         typer.Option(
             "--allow-place",
             metavar="KEY=VALUE",
-            help="A host, URL, volume or file that suites may name: gfapi.server=io1. May be repeated.",
+            help="Host, URL, volume or file that suites may name, for example gfapi.server=io1. May be "
+            "repeated.",
         ),
     ] = None,
     port: Annotated[
@@ -33,7 +34,7 @@ def serve(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Port of the loopback interface; 0: one that is free.",
+            help="Port on the loopback interface; 0: any free port.",
         ),
     ] = 0,
     socket: Annotated[
@@ -41,19 +42,18 @@ def serve(
         typer.Option(
             "--socket",
             metavar="PATH",
-            help="Listen on a unix socket of this path instead, which only you may use.",
+            help="Listen on this Unix socket instead of a port; only you can connect to it.",
         ),
     ] = None,
     confine: ConfineOption = "require",
     store: StoreOption = None,
 ) -> None:
-    """Serve a web page: configure suites, see what they mean, run, watch and compare them.
+    """Serve a web page to configure suites, preview plans, and start, watch and compare runs.
 
-    It prints an address with a token that is good once. Only this machine can reach it; on machines with
-    other users, and from afar by ssh, a unix socket (--socket) is the better way. Only directories named by
-    --allow can be measured; other places that suites name, such as servers, are refused unless --allow-place
-    lists them. One run goes on at a time, others wait; each is a strider run, and Ctrl-C here
-    ends it as Ctrl-C there.
+    Prints an address with a one-time token. The page is reachable from this machine only. Use a Unix socket
+    (--socket) on shared machines and for remote access through ssh. Suites may measure only the directories
+    of --allow, and may name other resources, such as servers, only if --allow-place lists them. Runs are
+    queued and executed one at a time. Ctrl-C interrupts the active run as in strider run.
     """
     from strider import engine as engines
     from strider.engine import Engine

@@ -1,4 +1,4 @@
-"""`strider show`: the results of a run as a table."""
+"""`strider show`: shows the results of a run as a table."""
 
 import sys
 from pathlib import Path
@@ -11,25 +11,22 @@ from strider.cli.options import LATEST, JsonOption, RunArgument, StoreOption
 
 def show(
     run: RunArgument = LATEST,
-    latency: Annotated[
-        bool, typer.Option("--latency", help="Show how latencies are distributed, as percentiles.")
-    ] = False,
+    latency: Annotated[bool, typer.Option("--latency", help="Show latency percentiles.")] = False,
     counters: Annotated[
         bool,
-        typer.Option(
-            "--counters", help="Show what the nodes counted: CPU, context switches, packets, disks."
-        ),
+        typer.Option("--counters", help="Show node counters: CPU, context switches, packets, disks."),
     ] = False,
     limits: Annotated[
         bool,
-        typer.Option("--limits", help="Show what the machine's parts can do, and what limits each result."),
+        typer.Option("--limits", help="Show the machine ceilings and the limiting factor of each result."),
     ] = False,
     observed: Annotated[
         list[Path] | None,
         typer.Option(
             "--observed",
             metavar="FILE",
-            help="With --counters: what strider observe wrote on a server meanwhile, too. May be repeated.",
+            help="With --counters: also show this file of strider observe, recorded on a server during "
+            "the run. May be repeated.",
         ),
     ] = None,
     store: StoreOption = None,

@@ -72,16 +72,16 @@ def test_a_test_that_compares_nothing_fails(store: Path, capsys: pytest.CaptureF
     write(store, "2026-11-21-070506-once-dddd", 1.0, 4, repetitions=1)
     assert main(["compare", BASE, "latest"]) == 0
     assert main(["compare", BASE, "latest", "--fail-on", "slower"]) == 1
-    assert "nothing could be compared" in capsys.readouterr().err
+    assert "no operation is comparable (--fail-on)" in capsys.readouterr().err
     assert main(["compare", BASE, "latest", "--fail-on", "incomparable"]) == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([BASE], "name two runs to compare, not 1"),
-        ([BASE, SAME, SLOW], "name two runs to compare, not 3"),
-        ([BASE, SAME, "--by", "interface"], "with --by name one run, not 2"),
+        ([BASE], "two runs are needed, not 1"),
+        ([BASE, SAME, SLOW], "two runs are needed, not 3"),
+        ([BASE, SAME, "--by", "interface"], "--by compares within one run, but 2 are named"),
         ([BASE, SAME, "--threshold", "much"], '--threshold: "much" is not a share'),
         ([BASE, SAME, "--threshold", "100%"], "not from 0 to below 1"),
         ([BASE, SAME, "--metric", "speed"], 'no metric "speed": choose among rate'),

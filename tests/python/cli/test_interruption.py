@@ -88,7 +88,7 @@ def test_results_are_written_all_the_same(start: Start, tmp_path: Path, number: 
     done = start(number, 1, "strider.store", "derive")
     assert done.returncode == 0, done.stderr
     assert "write" in done.stdout
-    assert done.stderr.count("interrupted; what was measured is kept") == 1
+    assert done.stderr.count("interrupted; the measurement is kept") == 1
     (run,) = (tmp_path / "store").iterdir()
     assert (run / "samples.parquet").exists()
     assert (run / "report.html").exists()
@@ -98,7 +98,7 @@ def test_a_second_signal_ends_at_once(start: Start, tmp_path: Path) -> None:
     done = start("SIGTERM", 2, "strider.store", "derive")
     assert done.returncode == 1
     (run,) = (tmp_path / "store").iterdir()
-    assert "interrupted; what was measured is kept" in done.stderr
+    assert "interrupted; the measurement is kept" in done.stderr
     assert f"strider report {run}" in done.stderr.splitlines()[-1]
     assert not (run / "samples.parquet").exists()
     assert not list(run.glob(".*"))
@@ -130,7 +130,7 @@ def test_a_report_that_cannot_be_written_costs_the_report_alone(fail: Fail, tmp_
     done = fail("strider.report.output.page", "write_whole", "raise OSError(28, 'No space left on device')")
     assert done.returncode == 1
     assert "null" in done.stdout
-    assert "error: the report could not be written" in done.stderr
+    assert "error: cannot write the report" in done.stderr
     assert "No space left on device; the measurement is complete in" in done.stderr
     (run,) = (tmp_path / "store").iterdir()
     assert '"status": "complete"' in (run / "run.json").read_text(encoding="utf-8")
@@ -140,7 +140,7 @@ def test_tables_that_cannot_be_derived_cost_neither_results_nor_report(fail: Fai
     done = fail("strider.store", "derive", "raise RuntimeError('first\\nsecond')")
     assert done.returncode == 1
     assert "null" in done.stdout
-    assert "error: the tables of the run could not be written: RuntimeError: first;" in done.stderr
+    assert "error: cannot write the run's tables: RuntimeError: first;" in done.stderr
     (run,) = (tmp_path / "store").iterdir()
     assert (run / "report.html").exists()
 
@@ -148,7 +148,7 @@ def test_tables_that_cannot_be_derived_cost_neither_results_nor_report(fail: Fai
 def test_a_library_that_ends_the_process_costs_the_results_alone(fail: Fail, tmp_path: Path) -> None:
     done = fail("strider.store", "derive", "os.kill(os.getpid(), signal.SIGSEGV)")
     assert done.returncode == 1
-    assert "error: SIGSEGV ended the writing of results; the measurement is complete in" in done.stderr
+    assert "error: writing results was ended by SIGSEGV; the measurement is complete in" in done.stderr
     (run,) = (tmp_path / "store").iterdir()
     assert f"report: strider report {run}" in done.stderr
 
