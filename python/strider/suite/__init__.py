@@ -1,7 +1,7 @@
-"""From a suite file to a plan: every case spelled out, every mistake named with its line.
+"""Expands a suite file into a plan with all cases; reports every mistake with its line.
 
-`load` reads a suite, applies changes of the command line and expands it; `check` asks the engine what the
-plan means and brings its objections back to the lines of the suite. docs/suites.md describes the language.
+`load` reads a suite, applies changes of the command line and expands it; `check` lets the engine check the
+plan and maps its errors to the lines of the suite. docs/suites.md describes the language.
 """
 
 from strider.suite.changes import Changes

@@ -1,4 +1,4 @@
-"""A `[[case]]` table becomes axes: for each key the values that are crossed, checked one by one."""
+"""Converts a `[[case]]` table to axes: the checked values of each key, to be crossed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,31 +16,31 @@ from strider.suite.vocabulary import SHAPE_KEYS, Selection, ShapeKey, Vocabulary
 
 @dataclass(frozen=True)
 class Choice:
-    """One value of one key, and where it is written."""
+    """One value of one key, with its position."""
 
     value: Json
     path: Path
 
 
 Step = dict[str, Choice]
-"""Keys that get their values together: one key, or with `zip` several."""
+"""Keys whose values change together: one key, or several with `zip`."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The values that one key (or the keys of a `zip`) takes in turn."""
+    """The values of one key, or of the keys of a `zip`."""
 
     steps: tuple[Step, ...]
 
     @property
     def keys(self) -> set[str]:
-        """The keys that it sets."""
+        """Returns the keys that it sets."""
         return {key for step in self.steps for key in step}
 
 
 @dataclass(frozen=True)
 class CaseTable:
-    """A `[[case]]` read.
+    """A parsed `[[case]]`.
 
     Attributes:
         path: Where it stands.
@@ -57,7 +57,7 @@ class CaseTable:
 
 @dataclass(frozen=True)
 class AxesReader:
-    """Reads the tables of a document; what is wrong in them goes to `mistakes`."""
+    """Parses the tables of a document; adds errors to `mistakes`."""
 
     document: Document
     vocabulary: Vocabulary
@@ -80,11 +80,11 @@ class AxesReader:
             if _means_two_things(key, typed, workloads):
                 self.mistakes.add(
                     self.document.key(("suite", key)),
-                    f'"{key}" is a size in cases of data and a number in cases of metadata, '
-                    "and the suite has both: set it in the cases",
+                    f'"{key}" is a size in data cases and a number in metadata cases, and the suite has '
+                    "both: set it in the cases",
                 )
                 continue
-            # Wrong is what is wrong for all.
+            # A value is a mistake only if it is wrong for all kinds.
             trial = replace(self, mistakes=Mistakes())
             axes = [(w, trial._default(key, typed, w, shared=len(workloads) > 1)) for w in workloads]
             if not any(axis for _, axis in axes):
@@ -123,7 +123,7 @@ class AxesReader:
         name = table.get("name", "")
         if not isinstance(name, str):
             self.mistakes.add(
-                self.document.value((*path, "name")), f"name: {show(name)} is not a text: write it in quotes"
+                self.document.value((*path, "name")), f"name: {show(name)} is not a string: write it in quotes"
             )
         return CaseTable(path, str(name), used, [*inherited, *own])
 
@@ -132,7 +132,7 @@ class AxesReader:
         if keys >= set(SHAPE_KEYS):
             self.mistakes.add(
                 self.document.key((*path, "tree")),
-                "a case has a pattern (data) or a tree (metadata), not both: make it two cases",
+                "a case has either a pattern (data) or a tree (metadata): write two cases",
             )
 
     def _axes_of_key(self, key: str, value: Json, case: Path, used: Selection) -> Iterator[Axis]:
@@ -156,7 +156,7 @@ class AxesReader:
     def _option_axes(self, interface: str, table: Json, path: Path, used: Selection) -> Iterator[Axis]:
         if not isinstance(table, dict):
             example = (
-                f"for instance {interface}.{self.vocabulary.interfaces[interface].parameters[0].name} = …"
+                f"for example {interface}.{self.vocabulary.interfaces[interface].parameters[0].name} = …"
             )
             self.mistakes.add(
                 self.document.value(path), f'"{interface}" must be a table of options: write {example}'
@@ -274,7 +274,7 @@ class AxesReader:
             yield axis
 
     def _parameter(self, key: str, path: Path, used: Selection) -> Parameter | None:
-        """The parameter that a key means in a case; None, and a mistake noted, where it means nothing."""
+        """Returns the parameter of a key in a case; None and a mistake if it is invalid."""
         try:
             return resolve(key, used, self.vocabulary)
         except ValueError as error:
@@ -283,7 +283,7 @@ class AxesReader:
 
 
 def _means_two_things(key: str, typed: Json, workloads: Sequence[Workload]) -> bool:
-    """Whether a bare number would be bytes for some cases and a count for others."""
+    """Returns whether a number without unit is bytes for some cases and a count for others."""
     kinds = {parameter.kind for w in workloads if (parameter := w.common.get(key))}
     given = typed if isinstance(typed, list) else [typed]
     return kinds == {"bytes", "count"} and any(isinstance(value, int) and value for value in given)

@@ -34,7 +34,7 @@ class _Setting:
 
 
 def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes: Mistakes) -> None:
-    """Puts the changes into the document, in all cases to which they apply."""
+    """Applies the changes to the document, in all matching cases."""
     settings = [_read(text, mistakes) for text in changes.settings]
     if changes.target is not None:
         settings.append(_Setting(f"--target {changes.target}", "suite", ("target",), changes.target))
@@ -51,7 +51,7 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
 
 
 def selection(table: dict[str, Json], vocabulary: Vocabulary) -> Selection:
-    """The interfaces and patterns or trees that a case names, be it directly or in its `zip`."""
+    """Returns the interfaces and patterns or trees of a case, also those in its `zip`."""
     named = [key for key in SHAPE_KEYS if _names(table, key)]
     workload = vocabulary.workload(named[0] if named else "pattern")
     interfaces, shapes = _names(table, "interface"), _names(table, workload.key)
@@ -70,13 +70,13 @@ def _names(table: dict[str, Json], key: str) -> list[str]:
 
 
 def _read(text: str, mistakes: Mistakes) -> _Setting | None:
-    """A `--set` text in parts."""
+    """Splits a `--set` argument."""
     name, equals, value = text.partition("=")
     table, *key = [part.strip() for part in name.split(".")]
     option = f"--set {shortened(text)}"
     place = Place(0, option)
     if not equals or not value.strip():
-        mistakes.add(place, "a value is missing: write for instance --set case.transfer=1MiB,4MiB")
+        mistakes.add(place, "a value is missing: write for example --set case.transfer=1MiB,4MiB")
     elif table not in ("suite", "case") or not key or not all(key):
         mistakes.add(place, f'the key must start with "suite." or "case.": did you mean case.{name.strip()}?')
     else:
@@ -85,7 +85,7 @@ def _read(text: str, mistakes: Mistakes) -> _Setting | None:
 
 
 def _value(text: str) -> Json:
-    """A value as in TOML, where quotes around texts and brackets around lists may be left out."""
+    """Parses a TOML value with optional quotes around strings and brackets around lists."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):  # also a number of thousands of digits
@@ -119,12 +119,13 @@ def _set_in_cases(document: Document, vocabulary: Vocabulary, setting: _Setting,
         key = ".".join(setting.key)
         word = _owner(setting.key[0], vocabulary).key
         mistakes.add(
-            Place(0, setting.option), f'"{key}" applies to no interface or {word} of the suite\'s cases'
+            Place(0, setting.option),
+            f'"{key}" does not apply to any interface or {word} in the suite\'s cases',
         )
 
 
 def _owner(name: str, vocabulary: Vocabulary) -> Workload:
-    """The kind of cases to which a key belongs: data, unless it belongs to metadata alone."""
+    """Returns the kind of case of a key: data, unless it belongs only to metadata."""
     in_data = name in vocabulary.data.common or vocabulary.data.shapes_with(name) or name == "pattern"
     in_metadata = name in vocabulary.metadata.common or vocabulary.metadata.shapes_with(name)
     return vocabulary.metadata if name == "tree" or (in_metadata and not in_data) else vocabulary.data
@@ -135,7 +136,7 @@ def _unknown_case_key(vocabulary: Vocabulary, key: tuple[str, ...]) -> str | Non
     if name in vocabulary.interfaces:
         options = [p.name for p in vocabulary.interfaces[name].parameters]
         if len(key) == 1:
-            return f"say which option of {name}: {', '.join(options)}"
+            return f"name an option of {name}: {', '.join(options)}"
         return None if key[1] in options else unknown(f"option of {name}", key[1], options)
     known = [key for key in vocabulary.case_keys() if key not in vocabulary.interfaces and key != "zip"]
     return None if name in known else unknown("key", name, [*known, *vocabulary.interfaces])
@@ -171,7 +172,7 @@ def _put(document: Document, table: dict[str, Json], path: tuple[str | int, ...]
 
 
 def _remove_from_zip(table: dict[str, Json], key: tuple[str, ...]) -> None:
-    """A key, or all options of an interface, are no longer paired with the others."""
+    """Removes a key, or all options of an interface, from a `zip`."""
     zipped = table.get("zip")
     if not isinstance(zipped, dict):
         return
@@ -187,7 +188,7 @@ def _remove_from_zip(table: dict[str, Json], key: tuple[str, ...]) -> None:
 
 
 def _drop_orphans(table: dict[str, Json], vocabulary: Vocabulary, changed: str) -> None:
-    """What belongs to other interfaces, patterns or trees goes when the command line chose one."""
+    """Removes keys of other interfaces, patterns or trees when the command line selects one."""
     used = selection(table, vocabulary)
     zipped = table.get("zip")
     names = [name.partition(".")[0] for name in [*table, *(zipped if isinstance(zipped, dict) else ())]]

@@ -1,4 +1,4 @@
-"""What the engine says about a plan, brought back to the lines of the suite."""
+"""Maps the engine's errors about a plan to the lines of the suite."""
 
 from dataclasses import dataclass
 
@@ -12,28 +12,28 @@ from strider.suite.plan import PlannedCase
 
 @dataclass(frozen=True)
 class CheckedPlan:
-    """A plan that the engine can run, and what each of its cases needs."""
+    """A plan that the engine can run, with the needs of each case."""
 
     suite: Suite
     check: Check
 
     @property
     def cases(self) -> list[tuple[PlannedCase, CheckedCase]]:
-        """Each case with what it needs."""
+        """Returns each case with its needs."""
         return list(zip(self.suite.plan.cases, self.check.cases, strict=True))
 
 
 def check(suite: Suite, engine: Engine, policy: Policy | None = None) -> CheckedPlan:
-    """Asks the engine what a plan means.
+    """Checks a plan with the engine.
 
     Args:
         suite: The suite.
         engine: The engine, which may open what the plan names.
-        policy: Which places the suite may name; None for any, as on the command line.
+        policy: Resources that the suite may name; None for any, as on the command line.
 
     Raises:
-        SuiteError: A place is not allowed, or the engine cannot do some case; the message names the line of
-            each key at fault.
+        SuiteError: A resource is not allowed, or the engine cannot run a case; the message has the line of
+            each invalid key.
     """
     if policy is not None:
         places.check(suite, policy)
@@ -55,7 +55,7 @@ def _by_place(suite: Suite, errors: list[CheckError]) -> dict[Place, list[CheckE
 
 
 def _place(suite: Suite, error: CheckError) -> Place:
-    """Where the key at fault is written; the case's table where its value is a default."""
+    """Returns the position of the invalid key, or of the case's table if it is a default."""
     if not 1 <= error.case <= len(suite.origins):
         return suite.document.key(())
     origin = suite.origins[error.case - 1]

@@ -1,4 +1,4 @@
-"""A suite file as read: its values, where each is written, and the changes made to it on the command line."""
+"""A parsed suite file: values, their positions, and changes from the command line."""
 
 import re
 import tomllib
@@ -82,16 +82,14 @@ def parse(text: str, name: str) -> Document:
         return Document(name, text, tomllib.loads(text), lines)
     except RecursionError:
         mistakes = Mistakes()
-        mistakes.add(
-            Place(1, f"{name}:1"), "lists or tables are nested too deeply: no key needs more than three"
-        )
+        mistakes.add(Place(1, f"{name}:1"), "lists or tables are nested too deeply: use at most three levels")
         raise mistakes.error() from None
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(text, name, lines, str(error)) from error
 
 
 def check_amount(text: str, name: str) -> None:
-    """Refuses a text with more tables, keys or values than a suite can use.
+    """Rejects a file with too many tables, keys or values.
 
     Raises:
         SuiteError: It has more; counted by the signs that separate them, which cost nothing to find.
@@ -104,7 +102,7 @@ def check_amount(text: str, name: str) -> None:
     mistakes = Mistakes()
     for count, most, what in counts:
         if count > most:
-            message = f"about {count} {what}, and {most} are the most: split the suite into several"
+            message = f"about {count} {what} exceed the limit of {most}: split the suite"
             mistakes.add(Place(1, f"{name}:1"), message)
     mistakes.raise_if_any()
 
@@ -113,17 +111,17 @@ def _refuse_long_numbers(lines: Positions, name: str) -> None:
     """Before they are converted, which takes long for many digits, and fails for more."""
     mistakes = Mistakes()
     for line in lines.long_numbers:
-        mistakes.add(Place(line, f"{name}:{line}"), f"a number has at most {MOST_DIGITS} digits")
+        mistakes.add(Place(line, f"{name}:{line}"), f"numbers are limited to {MOST_DIGITS} digits")
     mistakes.raise_if_any()
 
 
 def _syntax_error(text: str, name: str, lines: Positions, message: str) -> SuiteError:
-    """The error for a text that is no TOML, with what would be right where that can be told."""
+    """Returns the error for invalid TOML, with a remedy if possible."""
     mistakes = Mistakes()
     for path, line in lines.duplicates:
         first = lines.key_line(path)
         mistakes.add(
-            Place(line, f"{name}:{line}"), f'"{path[-1]}" is given twice (first in line {first}): keep one'
+            Place(line, f"{name}:{line}"), f'"{path[-1]}" is defined twice (first in line {first}): keep one'
         )
     if not mistakes.found:
         match = _AT_LINE.fullmatch(message)
@@ -136,7 +134,7 @@ def _syntax_error(text: str, name: str, lines: Positions, message: str) -> Suite
 
 
 def _remedy(line: str) -> str:
-    """What to write instead, where the line shows it."""
+    """Returns a remedy if the line shows one."""
     bare = _BARE_SIZE.match(line)
     if bare:
         return f': write "{bare["value"]}" in quotes'

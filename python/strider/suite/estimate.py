@@ -1,4 +1,4 @@
-"""What a plan will take: bytes, operations, space, and time if the target has given rates."""
+"""Estimates a plan: bytes, operations, space, and time at assumed rates."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from strider.suite.checked import CheckedPlan
 from strider.suite.plan import PlannedCase
 
 PHASE_S = 0.05
-"""Time assumed for opening, closing and waiting for each other in a phase."""
+"""Assumed overhead of a phase in seconds for open, close and synchronisation."""
 
 
 @dataclass(frozen=True)
 class AssumedRates:
-    """Rates that all phases are assumed to have.
+    """Assumed rates of all phases.
 
     Attributes:
         bytes_s: Bytes per second, of data.
@@ -25,19 +25,19 @@ class AssumedRates:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Totals of a plan; where the number of repetitions is left open, those of the fewest and of the most.
+    """Totals of a plan, for the minimum and the maximum number of repetitions.
 
     Attributes:
         phases: Number of phases.
-        phases_most: The same with all repetitions.
+        phases_most: The same with the maximum number of repetitions.
         bytes: Bytes moved by cases of data.
-        bytes_most: The same with all repetitions.
+        bytes_most: The same with the maximum number of repetitions.
         requests: Operations of cases of metadata.
-        requests_most: The same with all repetitions.
-        space_bytes: Space that the files need at most at a time.
-        files: Files at a time, at most; of metadata, directories too.
+        requests_most: The same with the maximum number of repetitions.
+        space_bytes: Maximum space of the files at a time.
+        files: Maximum number of files at a time; for metadata, including directories.
         seconds: Estimated time.
-        seconds_most: The same with all repetitions.
+        seconds_most: The same with the maximum number of repetitions.
     """
 
     phases: int
@@ -56,8 +56,8 @@ def estimate(checked: CheckedPlan, rates: AssumedRates) -> Estimate:
     """Totals of a plan.
 
     Args:
-        checked: The plan and what it needs.
-        rates: Rates that all phases are assumed to have.
+        checked: The plan and its needs.
+        rates: Assumed rates of all phases.
     """
     pairs = [(case, needs, case.get("warmup", 0)) for case, needs in checked.cases]
     least = [(case, needs, warmup + case.repetitions.min) for case, needs, warmup in pairs]
@@ -77,7 +77,7 @@ def estimate(checked: CheckedPlan, rates: AssumedRates) -> Estimate:
 
 
 def planned_phases(checked: CheckedPlan) -> int:
-    """Number of phases with the fewest repetitions, the warm-up included."""
+    """Returns the minimum number of phases, including warm-up."""
     return sum(
         len(needs.phases) * (case.repetitions.min + case.get("warmup", 0)) for case, needs in checked.cases
     )
@@ -92,7 +92,7 @@ def _requests(case: PlannedCase, needs: CheckedCase) -> int:
 
 
 def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> float:
-    """Seconds of one repetition of a case."""
+    """Returns the estimated seconds of one repetition of a case."""
     deadline = float(case.get("deadline", 0.0)) or float("inf")
     settle = float(case.get("settle", 0.0))
     most_s = case.get("rate_limit") or float("inf")

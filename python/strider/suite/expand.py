@@ -1,7 +1,7 @@
-"""Axes are crossed to cases.
+"""Expands axes into cases.
 
-The order of the cases is that in which the suite is written: the first key varies slowest, the last one
-fastest. A value that does not matter to a case's interface and pattern does not multiply it.
+Cases follow the order of the suite: the first key varies slowest, the last one fastest. Values that do not
+apply to a case's interface and pattern do not multiply it.
 """
 
 import itertools
@@ -21,12 +21,12 @@ from strider.suite.vocabulary import SHAPE_KEYS, Vocabulary, Workload
 MOST_CASES = 10_000
 
 _Names = tuple[Workload, str, str]
-"""What a case is by name: its kind, its interface, its pattern or tree."""
+"""The names of a case: its kind, its interface, its pattern or tree."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a case of the plan comes from.
+    """The origin of a case of the plan.
 
     Attributes:
         case: Its `[[case]]`.
@@ -62,15 +62,15 @@ def expand(
 
 
 def _bounded(tables: list[tuple[CaseTable, Place]], mistakes: Mistakes) -> bool:
-    """Whether the tables together give at most `MOST_CASES`; counted before any case is formed."""
+    """Returns whether the tables together give at most `MOST_CASES`, counted before expansion."""
     counts = [math.prod(len(axis.steps) for axis in table.axes) for table, _ in tables]
     for count, (_, place) in zip(counts, tables, strict=True):
         if count > MOST_CASES:
             mistakes.add(
-                place, f"the lists cross to {count} cases, and {MOST_CASES} are the most: shorten them"
+                place, f"the lists multiply to {count} cases, the limit is {MOST_CASES}: shorten the lists"
             )
     if max(counts, default=0) <= MOST_CASES < sum(counts):
-        message = f"the suite has {sum(counts)} cases in all, and {MOST_CASES} are the most: split it"
+        message = f"the suite has {sum(counts)} cases, the limit is {MOST_CASES}: split it"
         mistakes.add(tables[-1][1], message)
     return sum(counts) <= MOST_CASES
 

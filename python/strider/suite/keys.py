@@ -1,4 +1,4 @@
-"""What a key of a `[[case]]` means, given the interfaces and the patterns or trees of that case."""
+"""Resolves the keys of a `[[case]]` for its interfaces and patterns or trees."""
 
 from collections.abc import Iterator
 
@@ -9,10 +9,10 @@ from strider.suite.vocabulary import SHAPE_KEYS, SUITE_PARAMETERS, Selection, Vo
 
 
 def resolve(key: str, used: Selection, vocabulary: Vocabulary) -> Parameter:
-    """The parameter that a key such as `transfer` or `posix.direct` means.
+    """Returns the parameter of a key such as `transfer` or `posix.direct`.
 
     Raises:
-        ValueError: It means nothing in this case; the message says why and what would be right.
+        ValueError: It is invalid in this case; the message has the reason and a remedy.
     """
     owner, dot, option = key.partition(".")
     if dot and owner in vocabulary.interfaces:
@@ -59,8 +59,8 @@ def _shape_examples(vocabulary: Vocabulary) -> str:
 def _option(interface: str, option: str, used: Selection, vocabulary: Vocabulary) -> Parameter:
     if interface not in used.interfaces and not used.doubtful:
         raise ValueError(
-            f'"{interface}.{option}" does not apply: the interface here is {", ".join(used.interfaces)}; '
-            f'add "{interface}" to it or remove the key'
+            f'"{interface}.{option}" does not apply to interface {", ".join(used.interfaces)}: add '
+            f'interface "{interface}" or remove the key'
         )
     found = vocabulary.option(interface, option)
     if found is None:
@@ -84,8 +84,8 @@ def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
     if common:
         other = common[0]
         return (
-            f'"{key}" does not apply to a case of {used.workload.noun}: '
-            f"it belongs to cases of {other.noun}, which have a {other.key}"
+            f'"{key}" does not apply to a {used.workload.noun} case: it is a key of {other.noun} cases, '
+            f"which have a {other.key}"
         )
     if key in SUITE_PARAMETERS:
         return f'"{key}" belongs in [suite], not in [[case]]'
@@ -95,14 +95,14 @@ def _unknown_key(key: str, used: Selection, vocabulary: Vocabulary) -> str:
 
 
 def _taken(used: Selection) -> Iterator[str]:
-    """What each pattern or tree of a case takes."""
+    """Returns the parameters of each pattern or tree of a case."""
     for shape in used.shapes:
         keys = [parameter.name for parameter in used.workload.shapes[shape].parameters]
         yield f"{shape} takes {', '.join(keys)}" if keys else f"{shape} takes none"
 
 
 def example_of(parameter: Parameter) -> Json:
-    """A value that shows how the parameter is written."""
+    """Returns an example value of a parameter."""
     if parameter.kind == "url":
         return f"{parameter.choices[0]}://SERVER"
     examples: dict[str, Json] = {

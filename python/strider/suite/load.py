@@ -25,7 +25,7 @@ from strider.units import MOST_DIGITS
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite without mistakes of its own.
+    """A suite without mistakes.
 
     Attributes:
         document: The file as read.
@@ -52,7 +52,7 @@ def load(
         file: The suite file.
         description: What the engine can do.
         changes: What the command line changes.
-        target: Whether a suite without a target directory is a mistake.
+        target: Whether a missing target directory is a mistake.
 
     Raises:
         SuiteError: The suite has mistakes; the message has a line for each.
@@ -84,7 +84,7 @@ def build(
         (reader.read_case(index, table, defaults), document.key(("case", index)))
         for index, table in document.cases()
     ]
-    # What is wrong by itself is named before the cases are formed, which needs every value.
+    # Report invalid values before expansion, which needs all values.
     mistakes.raise_if_any()
     cases = expand(tables, vocabulary, settings["seed"], mistakes)
     check_metadata(cases, vocabulary, document, mistakes)
@@ -112,15 +112,15 @@ def _defaults(
     for key in table:
         owners = [workload for workload in vocabulary.workloads if key in workload.common]
         if owners and not any(workload in used for workload in owners):
-            message = f'"{key}" applies to cases of {owners[0].noun}, and the suite has none'
+            message = f'"{key}" applies to {owners[0].noun} cases, but the suite has none'
             mistakes.add(document.key(("suite", key)), message)
     return reader.read_defaults(table, used)
 
 
 def _require_readable(document: Document) -> None:
-    """Refuses texts with characters that none may have, and numbers that nothing could show.
+    """Rejects strings with forbidden characters, and numbers that are too long.
 
-    It comes before all else, since every other message quotes what is typed.
+    It runs before all other checks, because their messages quote the input.
 
     Raises:
         SuiteError: There is one.
@@ -131,12 +131,12 @@ def _require_readable(document: Document) -> None:
         key = shortened(".".join(names[1:] if names[0] in ("suite", "case") and names[1:] else names))
         if isinstance(value, int):
             if abs(value) >= 10**MOST_DIGITS:
-                mistakes.add(place, f"{key}: a number has at most {MOST_DIGITS} digits")
+                mistakes.add(place, f"{key}: numbers are limited to {MOST_DIGITS} digits")
         elif found := forbidden(value):
             mistakes.add(
                 place,
-                f'{key}: "{shortened(value)}" contains {found}: no text of a suite may have control '
-                "characters, line separators or characters that turn the direction of writing",
+                f'{key}: "{shortened(value)}" contains {found}: remove control characters, line '
+                "separators and bidirectional formatting characters",
             )
     mistakes.raise_if_any()
 
@@ -162,14 +162,14 @@ def _check_tables(document: Document, mistakes: Mistakes) -> None:
     cases = data.get("case")
     if isinstance(cases, dict):
         mistakes.add(
-            document.key(("case",)), "write [[case]] with two brackets on each side: a suite may have several"
+            document.key(("case",)), "case must be a list of tables: write [[case]] with double brackets"
         )
     elif not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases) or not cases:
         mistakes.add(
             document.key(("case",)),
             "the suite has no case: add a [[case]] with interface, pattern and operations",
         )
-    # Of a table that is missing because its name is mistyped, nothing else is said.
+    # If a table name is mistyped, report only that.
     if mistakes.found or "suite" not in data:
         _check_names(document, mistakes)
 
@@ -178,7 +178,7 @@ def _check_names(document: Document, mistakes: Mistakes) -> None:
     """Checks that the file has nothing else."""
     for name, value in document.data.items():
         if name not in ("suite", "case"):
-            what = "table" if isinstance(value, dict | list) else "key outside of a table"
+            what = "table" if isinstance(value, dict | list) else "key outside a table"
             mistakes.add(document.key((name,)), unknown(what, name, ["suite", "case"]))
 
 
@@ -201,7 +201,7 @@ def _suite_settings(
         place = document.key(("suite", "target"))
         mistakes.add(
             place,
-            'there is no target directory: add target = "/path/to/measure" to [suite], or give --target',
+            'there is no target directory: add target = "/path/to/measure" to [suite], or use --target',
         )
     return settings
 
@@ -212,7 +212,7 @@ def _check_name(document: Document, name: Json, given: bool, mistakes: Mistakes)
         mistakes.add(place, 'the suite has no name: add name = "my-suite" to [suite]')
     elif isinstance(name, str) and not re.fullmatch(SUITE_NAME, name):
         remedy = "1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or a digit"
-        mistakes.add(place, f"name: {show(name)} cannot be a part of a run's name: use {remedy}")
+        mistakes.add(place, f"name: {show(name)} cannot be part of a run id: use {remedy}")
 
 
 def _unknown_suite_key(key: str, vocabulary: Vocabulary) -> str:

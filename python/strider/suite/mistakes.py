@@ -1,4 +1,4 @@
-"""Mistakes in a suite file, collected so that one reading names them all."""
+"""Collects the mistakes of a suite file, to report them together."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -52,7 +52,10 @@ class Mistakes:
         self.found.setdefault((place, message))
         if len(self.found) >= MOST_MISTAKES:
             self.found.setdefault(
-                (place, f"{MOST_MISTAKES} mistakes, the rest was not read: mend these first")
+                (
+                    place,
+                    f"{MOST_MISTAKES} mistakes; the rest of the file was not checked: correct these first",
+                )
             )
             raise self.error()
 
@@ -67,7 +70,7 @@ class Mistakes:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """A message about a name that does not exist, with the nearest one that does, else all of them.
+    """Returns a message about an unknown name, with the nearest known one, or all of them.
 
     Args:
         what: What kind of name it is, for instance `pattern`.
@@ -81,10 +84,10 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`did you mean "strided"?`, or `choose one of …` where nothing is near."""
     names = [name for name in known if name]
-    if len(name) > MOST_SHOWN:  # like none, and comparing takes time
+    if len(name) > MOST_SHOWN:  # too long to compare with known names
         name = ""
     lower = {candidate.lower(): candidate for candidate in names}
     near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
     if near:
         return f'did you mean "{lower[near[0]]}"?'
-    return f"choose one of {', '.join(names)}" if names else "there is none to choose from"
+    return f"choose one of {', '.join(names)}" if names else "none are available"

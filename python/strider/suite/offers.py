@@ -1,4 +1,4 @@
-"""What cases of metadata ask of their interface, and whether it offers that."""
+"""Checks that interfaces support the metadata operations of their cases."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ MIX = "mix"
 def check_metadata(
     cases: list[tuple[PlannedCase, Origin]], vocabulary: Vocabulary, document: Document, mistakes: Mistakes
 ) -> None:
-    """Notes what planned cases of metadata ask of interfaces that do not offer it, and mixes of nothing."""
+    """Adds mistakes for unsupported metadata operations and for empty mixes."""
     for case, origin in cases:
         if not case.tree:
             continue
@@ -31,8 +31,8 @@ def _objections(case: PlannedCase, vocabulary: Vocabulary) -> Iterator[tuple[str
     offered = vocabulary.interfaces[interface].metadata
     if not offered:
         able = [name for name, other in vocabulary.interfaces.items() if other.metadata]
-        remedy = f"choose of {', '.join(able)}" if able else "no interface of this engine does"
-        yield "interface", f"interface {interface} offers no operation on a tree: {remedy}"
+        remedy = f"choose one of {', '.join(able)}" if able else "no interface of this engine supports it"
+        yield "interface", f"interface {interface} does not support operations on a tree: {remedy}"
         return
     mix = case.get(MIX) or {}
     drawn = mix if MIX in case.operations else {}
@@ -40,7 +40,7 @@ def _objections(case: PlannedCase, vocabulary: Vocabulary) -> Iterator[tuple[str
         for name in names:
             if name not in offered:
                 remedy = suggestion(name, offered)
-                yield key, f'{key}: interface {interface} does not offer "{name}" on a tree: {remedy}'
+                yield key, f'{key}: interface {interface} does not support "{name}" on a tree: {remedy}'
     if MIX in case.operations and not mix:
         example = "mix = { stat = 60, small-read = 25, create = 10, unlink = 5 }"
-        yield "operations", f'operations: "{MIX}" needs weights: add for instance {example}'
+        yield "operations", f'operations: "{MIX}" needs weights: add for example {example}'

@@ -1,4 +1,4 @@
-"""Which operations a case may name: those of its kind."""
+"""The operations that a case may name: those of its kind."""
 
 from typing import Literal
 
@@ -27,7 +27,9 @@ def names_for(workload: Workload, vocabulary: Vocabulary, which: Literal["own", 
 
 
 def _other_kind(name: str, workload: Workload) -> str:
-    """Why an operation of the other kind may not be named in a case."""
+    """Returns why an operation of the other kind is invalid in a case."""
     if workload.noun == "data":
-        return f'"{name}" is an operation of metadata, and this case has a pattern: give it a tree instead'
-    return f'"{name}" is an operation of data, and this case has a tree: give it a pattern instead'
+        return (
+            f'"{name}" is a metadata operation, but this case has a pattern: replace the pattern with a tree'
+        )
+    return f'"{name}" is a data operation, but this case has a tree: replace the tree with a pattern'

@@ -1,8 +1,8 @@
-"""What a suite names outside of itself, and whether whoever submits it may have it named.
+"""Checks the resources that a suite names against a policy.
 
-On the command line the user may name any host and any file; the engine checks the form of what is typed.
-What is submitted from a page comes from whoever holds its token, and may name what the owner of the server
-allowed: files and directories below some directories, and places that were listed one by one.
+On the command line the user may name any host and file; the engine checks their form. A suite submitted from
+the web page may name only what the owner of the server allows: files and directories below some directories,
+and listed resources.
 """
 
 import os
@@ -20,13 +20,13 @@ from strider.suite.vocabulary import Vocabulary
 from strider.text import forbidden, shortened
 
 LOCAL = ("file", "config", "directory")
-"""Kinds of places that are in this machine's file systems."""
+"""Kinds of resources in the file systems of this machine."""
 PLACES = ("port", *NAMED_PLACES)
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What a suite may name.
+    """Policy for the resources that a suite may name.
 
     Attributes:
         directories: Directories that a suite may name with all below them, resolved.
@@ -41,7 +41,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Named:
-    """A place that a case names.
+    """A resource that a case names.
 
     Attributes:
         key: The key, such as `gfapi.server`, or `mpiio.hints.NAME` within a table of hints.
@@ -109,21 +109,22 @@ def _is_path(name: str, text: str) -> bool:
 
 
 def objection(named: Named, policy: Policy) -> str:
-    """Why a suite may not name a place, and what to do about it; empty if it may."""
+    """Returns why a suite may not name a resource, and a remedy; empty if it may."""
     if (named.key, named.value) in policy.places:
         return ""
     remedy = f"start strider serve with --allow-place {named.key}={shortened(named.value)}"
     if named.kind not in LOCAL:
-        return f"is no place that this page may name: leave {named.key} out, or {remedy}"
+        return f"is not permitted on this page: remove {named.key}, or {remedy}"
     resolved = resolve(named.value)
     if resolved is None:
-        return "cannot be followed: name a path that is there"
+        return "cannot be resolved: name an existing path"
     if not any(resolved.is_relative_to(directory) for directory in policy.directories):
         names = ", ".join(map(str, policy.directories))
-        return f"is outside of the directories that this page may use: choose one in {names}, or {remedy}"
+        return f"is outside the permitted directories: choose one in {names}, or {remedy}"
     if named.kind == "config" and not _is_trusted(resolved):
         return (
-            f"belongs to another user, who may send the run to any server: use a file of yours, or {remedy}"
+            "belongs to another user, who could redirect the run to another server: use your own file, "
+            f"or {remedy}"
         )
     return ""
 
@@ -143,7 +144,7 @@ def _is_trusted(file: Path) -> bool:
     try:
         status = file.stat()
     except OSError:
-        return True  # what is not there, the engine tells
+        return True  # the engine reports missing files
     others = status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
     return status.st_uid in (os.geteuid(), 0) and not others
 

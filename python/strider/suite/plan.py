@@ -1,7 +1,6 @@
-"""The plan: every case spelled out, the engine's input (docs/formats.md, section 2).
+"""The plan: all cases in full, the engine's input (docs/formats.md, section 2).
 
-Nothing in it depends on when, where or by whom it is made; the same suite always gives the same plan, byte
-for byte.
+A plan does not depend on time, host or user: the same suite always gives the same plan, byte for byte.
 """
 
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What is said of a plan: a row for each case, what all have in common, the totals."""
+"""The text of a plan: a row for each case, the common parameters, the totals."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,8 +43,8 @@ def tables(checked: CheckedPlan, description: Description) -> list[PlanTable]:
     """A table for the cases of data and one for those of metadata, where there are such.
 
     Args:
-        checked: The plan and what it needs.
-        description: What is default, and so not worth a word.
+        checked: The plan and its needs.
+        description: The engine's description; parameters at their default are not shown.
     """
     vocabulary = Vocabulary.of(description)
     data = [(case, needs) for case, needs in checked.cases if not case.tree]
@@ -55,7 +55,7 @@ def tables(checked: CheckedPlan, description: Description) -> list[PlanTable]:
 
 def _plan_table(cases: list[tuple[PlannedCase, CheckedCase]], columns: list[_Column]) -> PlanTable:
     rows = [[column.cell(case, needs) for column in columns] for case, needs in cases]
-    # What is the same in all rows is said once, which leaves room for what differs.
+    # Show constant columns once, to leave room for the others.
     same = [len(rows) > 1 and len({row[index] for row in rows}) == 1 for index in range(len(columns))]
     common = [f"{column.header} {rows[0][i]}" for i, column in enumerate(columns) if same[i] and rows[0][i]]
     kind = " of metadata" if cases[0][0].tree else ""
@@ -110,7 +110,7 @@ def _columns_of_data(vocabulary: Vocabulary) -> list[_Column]:
         _Column("operations", lambda case, _: ", ".join(case.operations)),
         _repetitions(),
         _Column(
-            "moved per repetition",
+            "data per repetition",
             lambda _, needs: format_bytes_rounded(sum(phase.bytes for phase in needs.phases)),
             "right",
         ),
@@ -165,10 +165,10 @@ def _word(value: Json, kind: ParameterKind) -> str:
 def totals(
     checked: CheckedPlan, rates: AssumedRates, bytes_option: str = "", operations_option: str = ""
 ) -> list[str]:
-    """What the plan does, needs and takes, in three sentences.
+    """Returns three sentences on the work, needs and duration of a plan.
 
     Args:
-        checked: The plan and what it needs.
+        checked: The plan and its needs.
         rates: Rates that the time estimate assumes.
         bytes_option: How a user says another rate of bytes, said beside it.
         operations_option: The same for operations.
@@ -182,11 +182,11 @@ def totals(
     done, assumed = [], []
     if False in kinds:
         moved = _range(format_bytes_rounded(total.bytes), format_bytes_rounded(total.bytes_most))
-        done.append(f"{moved} moved in all")
-        assumed.append(f"moves {format_bytes(rates.bytes_s)}/s{_aside(bytes_option)}")
+        done.append(f"{moved} transferred in total")
+        assumed.append(f"transfers {format_bytes(rates.bytes_s)}/s{_aside(bytes_option)}")
     if True in kinds:
         requests = _range(grouped(total.requests), grouped(total.requests_most))
-        done.append(f"{requests} operations of metadata in all")
+        done.append(f"{requests} metadata operations in total")
         assumed.append(f"does {grouped(rates.operations_s)} operations/s{_aside(operations_option)}")
     return [
         f"{_number(len(plan.cases), 'case')}, {phases} phases on {ranks}, {', '.join(done)}",

@@ -1,4 +1,4 @@
-"""Where each key and value of a TOML text stands.
+"""Finds the line of each key and value of a TOML file.
 
 `tomllib` gives the values but not their places; the syntax tree of tree-sitter gives the places. This is the
 only file that knows tree-sitter.

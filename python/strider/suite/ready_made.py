@@ -1,4 +1,4 @@
-"""The suites that come with Strider, found by name."""
+"""The predefined suites, by name."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ from strider.suite.mistakes import suggestion
 
 
 def locate(name: str) -> Path:
-    """The suite file of a path or of a ready-made suite's name.
+    """Returns the suite file of a path or of a predefined suite's name.
 
     Raises:
-        StriderError: There is neither.
+        StriderError: Neither exists.
     """
     path = Path(name)
     if path.is_file():
@@ -20,21 +20,22 @@ def locate(name: str) -> Path:
         return known[name]
     if path.is_dir():
         raise StriderError(
-            f"{name} is a directory, not a suite file: to measure it, call strider quick {name}"
+            f"{name} is a directory, not a suite file: to measure it, use strider quick {name}"
         )
     raise StriderError(
-        f"there is no suite file {name}, and no ready-made suite of that name: {suggestion(name, known)}"
+        f"suite file {name} does not exist, and there is no predefined suite of that name: "
+        f"{suggestion(name, known)}"
     )
 
 
 def ready_made() -> dict[str, Path]:
-    """Ready-made suites by name."""
+    """Returns the predefined suites by name."""
     found = folder()
     return {file.stem: file for file in sorted(found.glob("*.toml"))} if found else {}
 
 
 def folder() -> Path | None:
-    """Where the ready-made suites are: in the installed package, else in the checkout."""
+    """Returns the folder of the predefined suites: in the installed package, or in the checkout."""
     package = Path(__file__).resolve().parents[1]
     places = (package / "_suites", package.parents[1] / "suites")
     return next((place for place in places if place.is_dir()), None)

@@ -1,7 +1,6 @@
-"""Values as typed in a suite become values of the plan: one converter for each kind of parameter.
+"""Converts suite values to plan values: one converter for each kind of parameter.
 
-The kinds are those of docs/formats.md. A converter raises ValueError with a message that says what would be
-right.
+The kinds are those of docs/formats.md. A converter raises ValueError with a remedy.
 """
 
 import math
@@ -99,13 +98,13 @@ def _bytes(_: Parameter, typed: Json) -> int:
     if isinstance(typed, str):
         return parse_bytes(typed)
     if not _is_integer(typed):
-        raise ValueError(f'{show(typed)} is not a size: write for instance 4096, "4KiB", "1m" or "1.5GiB"')
+        raise ValueError(f'{show(typed)} is not a size: write for example 4096, "4KiB", "1m" or "1.5GiB"')
     return int(typed)
 
 
 def _count(_: Parameter, typed: Json) -> int:
     if not _is_integer(typed):
-        raise ValueError(f"{show(typed)} is not a whole number: write for instance 16")
+        raise ValueError(f"{show(typed)} is not a whole number: write for example 16")
     return int(typed)
 
 
@@ -113,7 +112,7 @@ def _seconds(_: Parameter, typed: Json) -> float:
     if isinstance(typed, str):
         return parse_seconds(typed)
     if isinstance(typed, bool) or not isinstance(typed, int | float):
-        raise ValueError(f'{show(typed)} is not a time: write for instance 30, "30s", "250ms" or "2min"')
+        raise ValueError(f'{show(typed)} is not a time: write for example 30, "30s", "250ms" or "2min"')
     # Limits come later: a whole number may be too large to be a floating-point one.
     return float(min(typed, LARGEST_INTEGER + 1)) if isinstance(typed, int) else typed
 
@@ -126,22 +125,22 @@ def _flag(_: Parameter, typed: Json) -> bool:
 
 def _choice(parameter: Parameter, typed: Json) -> str:
     if not isinstance(typed, str) or typed not in parameter.choices:
-        raise ValueError(f"{show(typed)} is not possible: {suggestion(str(typed), parameter.choices)}")
+        raise ValueError(f"{show(typed)} is not a valid value: {suggestion(str(typed), parameter.choices)}")
     return typed
 
 
 def _text(_: Parameter, typed: Json) -> str:
     if not isinstance(typed, str):
-        raise ValueError(f'{show(typed)} is not a text: write it in quotes, "{shortened(str(typed))}"')
+        raise ValueError(f'{show(typed)} is not a string: write it in quotes, "{shortened(str(typed))}"')
     return typed
 
 
 def _map(_: Parameter, typed: Json) -> dict[str, str]:
     if not isinstance(typed, dict):
-        raise ValueError(f'{show(typed)} is not a table: write for instance {{ name = "value" }}')
+        raise ValueError(f'{show(typed)} is not a table: write for example {{ name = "value" }}')
     nested = next((key for key, value in typed.items() if isinstance(value, dict | list)), None)
     if nested is not None:
-        raise ValueError(f'"{nested}" must have a text as its value')
+        raise ValueError(f'"{nested}" must have a string as its value')
     return {key: value if isinstance(value, str) else show(value) for key, value in typed.items()}
 
 
@@ -157,7 +156,9 @@ def _sharing(_: Parameter, typed: Json) -> str | int:
 def _operations(typed: Json, known: OperationNames) -> list[str]:
     names = [typed] if isinstance(typed, str) else typed
     if not isinstance(names, list) or not names:
-        raise ValueError('an operation or a list of them is needed: write for instance ["write", "read"]')
+        raise ValueError(
+            'an operation or a list of operations is needed: write for example ["write", "read"]'
+        )
     for name in names:
         if not isinstance(name, str):
             raise ValueError(f"{show(name)} is not the name of an operation: write it in quotes")
@@ -170,25 +171,25 @@ def _operations(typed: Json, known: OperationNames) -> list[str]:
 
 def _weights(typed: Json, known: OperationNames) -> dict[str, float]:
     """`{ stat = 60, create = 20, unlink = 20 }`: how often each operation is drawn."""
-    example = "write for instance { stat = 60, small-read = 25, create = 10, unlink = 5 }"
+    example = "write for example { stat = 60, small-read = 25, create = 10, unlink = 5 }"
     if not isinstance(typed, dict) or not typed:
         raise ValueError(f"{show(typed)} is not a table of operations and their weights: {example}")
     for name, weight in typed.items():
         if name not in known.mixing:
             if name in known.usable or name in known.others:
-                raise ValueError(f'"{name}" cannot be part of a mix: choose of {", ".join(known.mixing)}')
+                raise ValueError(f'"{name}" cannot be part of a mix: choose from {", ".join(known.mixing)}')
             raise ValueError(unknown("operation", name, known.mixing))
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not number or not math.isfinite(weight) or weight <= 0:
             raise ValueError(
-                f"{name} = {show(weight)} is not a weight: write a number above 0, or leave it out"
+                f"{name} = {show(weight)} is not a weight: write a number above 0, or remove the operation"
             )
     return dict(typed)
 
 
 def _numbers(_: Parameter, typed: Json) -> list[int]:
     """`[2048, 2048]`."""
-    example = "write for instance [2048, 2048]"
+    example = "write for example [2048, 2048]"
     if not isinstance(typed, list) or not typed:
         raise ValueError(f"{show(typed)} is not a list of whole numbers: {example}")
     wrong = next((number for number in typed if not _is_integer(number)), None)
@@ -199,7 +200,7 @@ def _numbers(_: Parameter, typed: Json) -> list[int]:
 
 def _levels(_: Parameter, typed: Json) -> list[list[int]]:
     """`[[16, "1MiB"], [8, "64KiB"]]`: pairs of a count and a stride; `[16, 8]`: strides that are derived."""
-    example = 'write for instance [[16, "1MiB"], [8, "64KiB"]]: count and stride of each level, outer first'
+    example = 'write for example [[16, "1MiB"], [8, "64KiB"]]: count and stride of each level, outer first'
     if not isinstance(typed, list) or not typed:
         raise ValueError(f"{show(typed)} is not a list of levels: {example}")
     return [_level(level if isinstance(level, list) else [level], example) for level in typed]
@@ -216,7 +217,7 @@ def _level(typed: list[Json], example: str) -> list[int]:
 
 def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
     """`3`, or `{ min = 3, max = 20, until = "5%" }`."""
-    example = 'write for instance 3 or { min = 3, max = 20, until = "5%" }'
+    example = 'write for example 3 or { min = 3, max = 20, until = "5%" }'
     if _is_integer(typed):
         typed = {"min": typed, "max": typed}
     if not isinstance(typed, dict):
@@ -234,20 +235,20 @@ def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
     if least > most:
         raise ValueError(f"min = {least} is larger than max = {most}: swap them")
     if until and least < 2:
-        raise ValueError("until needs at least 2 repetitions to judge by: write min = 3")
+        raise ValueError("until needs at least 2 repetitions: write min = 3")
     return {"min": least, "max": most, "until": until}
 
 
 def _until(typed: Json) -> float:
     if isinstance(typed, bool) or not isinstance(typed, int | float | str):
-        raise ValueError(f'until: {show(typed)} is not a share: write for instance "5%" or 0.05')
+        raise ValueError(f'until: {show(typed)} is not a share: write for example "5%" or 0.05')
     try:
         share = parse_share(str(typed))
     except ValueError as error:
         raise ValueError(f"until: {error}") from error
     if share == 0:
         raise ValueError(
-            f'until: {show(typed)} is never reached: write for instance "5%", or leave until out'
+            f'until: {show(typed)} can never be reached: write for example "5%", or remove until'
         )
     return share
 
@@ -259,9 +260,9 @@ def _check_limits(parameter: Parameter, value: Json) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
-    # Comparisons alone would let nan pass: it is neither too small nor too large.
+    # Check for nan, which passes both comparisons below.
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} is not a finite number: leave the key out for its default")
+        raise ValueError(f"{value} is not a finite number: remove the key to use its default")
     low = 0.0 if parameter.minimum is None else parameter.minimum
     if value < low:
         raise ValueError(f"{_limit(parameter, value)} is too small: at least {_limit(parameter, low)}")

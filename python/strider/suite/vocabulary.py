@@ -1,4 +1,4 @@
-"""The keys a suite may use: those of the description, and the few that are the front end's own."""
+"""The keys of a suite: those of the engine's description, and a few of the front end."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,13 +19,11 @@ MOST_RANKS = 1 << 18
 SUITE_PARAMETERS = {
     parameter.name: parameter
     for parameter in (
+        Parameter(name="name", kind="text", doc="Name of the suite; part of its run ids.", required=True),
+        Parameter(name="description", kind="text", default="", doc="Purpose of the suite."),
+        Parameter(name="target", kind="directory", doc="Directory to measure; --target overrides it."),
         Parameter(
-            name="name", kind="text", doc="Name of the suite; part of the names of its runs.", required=True
-        ),
-        Parameter(name="description", kind="text", default="", doc="What the suite is for."),
-        Parameter(name="target", kind="directory", doc="Directory that is measured; --target overrides it."),
-        Parameter(
-            name="seed", kind="count", default=1, doc="Fixes every random choice; also the cases' seed."
+            name="seed", kind="count", default=1, doc="Seed of all random choices; default seed of the cases."
         ),
         Parameter(
             name="interleave",
@@ -39,14 +37,14 @@ SUITE_PARAMETERS = {
             kind="seconds",
             default=600.0,
             minimum=1,
-            doc="A phase without progress for so long fails.",
+            doc="Time limit of a phase without progress.",
         ),
         Parameter(
             name="ranks_per_node",
             kind="count",
             default=0,
             maximum=MOST_RANKS,
-            doc="0: nodes as MPI reports them; n: ranks 0 to n-1 count as the first node and so on.",
+            doc="0: nodes as reported by MPI; n: treat each n consecutive ranks as a node.",
         ),
     )
 }
@@ -55,7 +53,7 @@ SUITE_PARAMETERS = {
 
 @dataclass(frozen=True)
 class Workload:
-    """What belongs to the cases of one of the two kinds.
+    """The vocabulary of data cases or of metadata cases.
 
     Attributes:
         key: The key that makes a case one of them: `pattern` or `tree`.

@@ -123,7 +123,7 @@ class TestPlan:
         assert main(["plan", suite, "--assume-rate", "1MiB"]) == 0
         shown = capfd.readouterr().out
         assert "transfer 64 KiB" in shown
-        assert "2 cases, 8 phases on 2 ranks, 3 MiB moved in all" in shown
+        assert "2 cases, 8 phases on 2 ranks, 3 MiB transferred in total" in shown
         assert "needs 512 KiB and 1 file at a time" in shown
         assert "takes about 3 s, if the target moves 1 MiB/s" in shown
 
@@ -155,7 +155,7 @@ class TestPlan:
         assert main(["plan", suite, "--set", "case.deadline=500ms"]) == 0
         shown = " ".join(capfd.readouterr().out.split())
         assert "deadline=0.5 s" in shown
-        assert "moved per repetition" in shown
+        assert "data per repetition" in shown
 
     def test_the_plan_of_quick_says_what_quick_leaves_out_here(
         self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -211,8 +211,8 @@ class TestPlan:
         ("name", "says"),
         [
             ("thesis-2008", 'did you mean "thesis-2009"?'),
-            ("zzz.toml", "there is no suite file zzz.toml"),
-            ("/", "is a directory, not a suite file: to measure it, call strider quick /"),
+            ("zzz.toml", "suite file zzz.toml does not exist"),
+            ("/", "is a directory, not a suite file: to measure it, use strider quick /"),
         ],
     )
     def test_a_suite_that_is_not_there_is_told_what_there_is(

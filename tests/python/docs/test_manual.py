@@ -97,7 +97,7 @@ def test_of_a_verb_each_option_is_said_with_its_meaning() -> None:
     lines = "\n".join(reference_pages.command_line())
     section = lines.partition("## strider run\n")[2].partition("\n## ")[0]
     assert "strider run [OPTIONS] SUITE" in section
-    assert re.search(r"\| `-n, --clients N\[,N…\]` \| Numbers of clients", section)
+    assert re.search(r"\| `-n, --clients N\[,N…\]` \| Client counts", section)
     assert "| `SUITE` |" in section
 
 

@@ -47,7 +47,7 @@ class TestNumbers:
     @pytest.mark.parametrize(
         ("typed", "message"),
         [
-            (2048, "2048 is not a list of whole numbers: write for instance [2048, 2048]"),
+            (2048, "2048 is not a list of whole numbers: write for example [2048, 2048]"),
             ([2.5], "2.5 is not a whole number"),
             (["4KiB"], '"4KiB" is not a whole number'),
             ([4, 0], "0 is too small: at least 1"),

@@ -112,7 +112,7 @@ class TestDefaultsOfTheSuite:
 
     def test_a_number_that_would_be_bytes_here_and_requests_there_is_a_mistake(self, expand: Expand) -> None:
         assert message(expand, HEAD + "rate_limit = 500\n" + DATA + TREE) == (
-            's.toml:4: "rate_limit" is a size in cases of data and a number in cases of metadata, '
+            's.toml:4: "rate_limit" is a size in data cases and a number in metadata cases, '
             "and the suite has both: set it in the cases"
         )
 
@@ -122,12 +122,12 @@ class TestDefaultsOfTheSuite:
 
     def test_a_key_for_cases_that_the_suite_lacks_is_a_mistake(self, expand: Expand) -> None:
         assert message(expand, HEAD + "open_files = 500\n" + DATA) == (
-            's.toml:4: "open_files" applies to cases of metadata, and the suite has none'
+            's.toml:4: "open_files" applies to metadata cases, but the suite has none'
         )
 
     def test_an_operation_of_the_other_kind_alone_is_a_mistake(self, expand: Expand) -> None:
         found = message(expand, HEAD + 'operations = ["create"]\n' + DATA)
-        assert found.startswith('s.toml:4: operations: "create" is an operation of metadata')
+        assert found.startswith('s.toml:4: operations: "create" is a metadata operation')
 
 
 class TestMistakes:
@@ -137,7 +137,7 @@ class TestMistakes:
             pytest.param(
                 TREE + 'pattern = "segmented"\n',
                 6,
-                "a case has a pattern (data) or a tree (metadata), not both: make it two cases",
+                "a case has either a pattern (data) or a tree (metadata): write two cases",
                 id="both named",
             ),
             pytest.param(
@@ -161,15 +161,15 @@ class TestMistakes:
             pytest.param(
                 TREE + 'operations = ["create", "write"]\n',
                 8,
-                'operations: "write" is an operation of data, and this case has a tree: '
-                "give it a pattern instead",
+                'operations: "write" is a data operation, but this case has a tree: '
+                "replace the tree with a pattern",
                 id="data on a tree",
             ),
             pytest.param(
                 DATA + 'operations = ["write", "stat"]\n',
                 7,
-                'operations: "stat" is an operation of metadata, and this case has a pattern: '
-                "give it a tree instead",
+                'operations: "stat" is a metadata operation, but this case has a pattern: '
+                "replace the pattern with a tree",
                 id="metadata on a pattern",
             ),
             pytest.param(
@@ -193,14 +193,14 @@ class TestMistakes:
             pytest.param(
                 DATA + "open_files = 10\n",
                 7,
-                '"open_files" does not apply to a case of data: '
-                "it belongs to cases of metadata, which have a tree",
+                '"open_files" does not apply to a data case: '
+                "it is a key of metadata cases, which have a tree",
                 id="key of metadata",
             ),
             pytest.param(
                 TREE + 'operations = ["mix"]\n',
                 8,
-                'operations: "mix" needs weights: add for instance '
+                'operations: "mix" needs weights: add for example '
                 "mix = { stat = 60, small-read = 25, create = 10, unlink = 5 }",
                 id="mix of nothing",
             ),
@@ -213,19 +213,19 @@ class TestMistakes:
             pytest.param(
                 TREE + 'operations = "mix"\nmix = { stat = 1, mkdir = 1 }\n',
                 9,
-                'mix: "mkdir" cannot be part of a mix: choose of create, ',
+                'mix: "mkdir" cannot be part of a mix: choose from create, ',
                 id="unmixable",
             ),
             pytest.param(
                 TREE + 'operations = "mix"\nmix = { write = 1 }\n',
                 9,
-                'mix: "write" cannot be part of a mix: choose of create, ',
+                'mix: "write" cannot be part of a mix: choose from create, ',
                 id="data in a mix",
             ),
             pytest.param(
                 TREE + 'operations = "mix"\nmix = { stat = 0 }\n',
                 9,
-                "mix: stat = 0 is not a weight: write a number above 0, or leave it out",
+                "mix: stat = 0 is not a weight: write a number above 0, or remove the operation",
                 id="no weight",
             ),
             pytest.param(
@@ -243,7 +243,7 @@ class TestMistakes:
             pytest.param(
                 TREE + 'operations = "mix"\nmix = ["stat"]\n',
                 9,
-                'mix: "stat" is not a table of operations and their weights: write for instance { stat = 60,',
+                'mix: "stat" is not a table of operations and their weights: write for example { stat = 60,',
                 id="mix without weights",
             ),
             pytest.param(
@@ -255,19 +255,19 @@ class TestMistakes:
             pytest.param(
                 TREE.replace("posix", "mpiio"),
                 5,
-                "interface mpiio offers no operation on a tree: choose of posix, null",
+                "interface mpiio does not support operations on a tree: choose one of posix, null",
                 id="interface without trees",
             ),
             pytest.param(
                 TREE.replace("posix", "null") + 'operations = ["create", "setxattr"]\n',
                 8,
-                'operations: interface null does not offer "setxattr" on a tree: ',
+                'operations: interface null does not support "setxattr" on a tree: ',
                 id="operation not offered",
             ),
             pytest.param(
                 TREE.replace("posix", "null") + 'operations = "mix"\nmix = { setxattr = 1 }\n',
                 9,
-                'mix: interface null does not offer "setxattr" on a tree: ',
+                'mix: interface null does not support "setxattr" on a tree: ',
                 id="part of a mix not offered",
             ),
         ],
@@ -282,7 +282,7 @@ class TestMistakes:
     def test_of_crossed_interfaces_is_named_once(self, expand: Expand) -> None:
         text = HEAD + TREE.replace('"posix"', '["posix", "mpiio"]') + "depth = [0, 1, 2]\n"
         assert message(expand, text).splitlines() == [
-            "s.toml:5: interface mpiio offers no operation on a tree: choose of posix, null"
+            "s.toml:5: interface mpiio does not support operations on a tree: choose one of posix, null"
         ]
 
 
@@ -311,5 +311,5 @@ class TestChanges:
 
     def test_what_no_case_has_is_named(self, expand: Expand) -> None:
         assert message(expand, HEAD + DATA, "case.items=9") == (
-            '--set case.items=9: "items" applies to no interface or tree of the suite\'s cases'
+            '--set case.items=9: "items" does not apply to any interface or tree in the suite\'s cases'
         )

@@ -36,22 +36,22 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
     "no TOML: a word without quotes": ('"segmented"', "segmented", 8, "write texts in quotes"),
     "no TOML: a header is not closed": ("[suite]", "[suite", 1, "not TOML"),
     "no TOML: an array is not closed": ('"1MiB",\n]', '"1MiB",\n', 14, "not TOML"),
-    "a key twice": ("block =", "transfer =", 14, '"transfer" is given twice (first in line 10)'),
+    "a key twice": ("block =", "transfer =", 14, '"transfer" is defined twice (first in line 10)'),
     "a table twice": ("[[case]]", "[suite]\n[[case]]", 6, "not TOML"),
     "an unknown table": ("[[case]]", "[options]\na = 1\n[[case]]", 6, 'unknown table "options"'),
     "a table that is nearly right": ("[suite]", "[suit]", 1, 'unknown table "suit": did you mean "suite"?'),
-    "a key before any table": ("[suite]", 'name = "s"\n[suite]', 1, 'unknown key outside of a table "name"'),
-    "case with single brackets": ("[[case]]", "[case]", 6, "write [[case]] with two brackets"),
+    "a key before any table": ("[suite]", 'name = "s"\n[suite]', 1, 'unknown key outside a table "name"'),
+    "case with single brackets": ("[[case]]", "[case]", 6, "case must be a list of tables: write [[case]]"),
     "no case": (re.compile(r"\[\[case\]\].*", re.S), "", 1, "the suite has no case: add a [[case]]"),
     "no name": ('name = "s"\n', "", 1, 'the suite has no name: add name = "my-suite"'),
-    "a name that is no part of a file name": ('"s"', '"../s"', 2, 'name: "../s" cannot be a part of a run'),
+    "a name that is no part of a file name": ('"s"', '"../s"', 2, 'name: "../s" cannot be part of a run id'),
     "no target": (
         'target = "/data"\n',
         "",
         1,
         'there is no target directory: add target = "/path/to/measure"',
     ),
-    "a target of the wrong type": ('"/data"', "3", 3, "target: 3 is not a text: write it in quotes"),
+    "a target of the wrong type": ('"/data"', "3", 3, "target: 3 is not a string: write it in quotes"),
     "an unknown key of the suite": (
         "clients = 2",
         "client = 2",
@@ -113,7 +113,7 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         "block =",
         "hdf5.chunk = 1\nblock =",
         14,
-        '"hdf5.chunk" does not apply: the interface here is posix',
+        '"hdf5.chunk" does not apply to interface posix',
     ),
     "options that are no table": (
         "block =",
@@ -156,14 +156,14 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         4,
         "stall_timeout: nan is not a finite number",
     ),
-    "a time beyond all numbers": ("clients = 2", f"deadline = 1{'0' * 400}", 4, "at most 40 digits"),
+    "a time beyond all numbers": ("clients = 2", f"deadline = 1{'0' * 400}", 4, "limited to 40 digits"),
     "a large floating-point number": ("clients = 2", "deadline = 1e308", 4, "1e+308 s is too large: at most"),
-    "a text of a time beyond all": ("clients = 2", f'deadline = "1{"0" * 400}"', 4, "at most 40 digits"),
+    "a text of a time beyond all": ("clients = 2", f'deadline = "1{"0" * 400}"', 4, "limited to 40 digits"),
     "a number that Python does not convert": (
         "clients = 2",
         f"clients = {'9' * 6000}",
         4,
-        "at most 40 digits",
+        "limited to 40 digits",
     ),
     "a hexadecimal number that nothing shows": ("clients = 2", f"clients = 0x{'f' * 6000}", 4, "40 digits"),
     "a NUL": ('"1MiB"\n', '"1MiB\\u0000"\n', 14, r'block: "1MiB\u0000" contains U+0000'),
@@ -186,7 +186,7 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         "repetitions = 3",
         'repetitions = { min = 2, until = "0%" }',
         5,
-        'until: "0%" is never reached',
+        'until: "0%" can never be reached',
     ),
     "an interval that no number holds": (
         "repetitions = 3",
@@ -273,7 +273,7 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         'unknown key "clents": did you mean "clients"?',
     ),
     "a zip that is no table": ("block =", "zip = 3\nblock =", 14, "zip must be a table of lists"),
-    "a case's name of the wrong type": ("block =", "name = 3\nblock =", 14, "name: 3 is not a text"),
+    "a case's name of the wrong type": ("block =", "name = 3\nblock =", 14, "name: 3 is not a string"),
 }
 
 
@@ -303,7 +303,7 @@ def test_a_mistake_gets_one_message_with_its_line_and_a_remedy(name: str, descri
     [
         (r'case.name="a\u0000"', "contains U+0000"),
         (r'suite.target="a\u202e"', "contains U+202E"),
-        (f"case.clients=0x{'f' * 6000}", "at most 40 digits"),
+        (f"case.clients=0x{'f' * 6000}", "limited to 40 digits"),
         (f"case.clients={'9' * 6000}", "is not a whole number"),
         (f"case.transfer={'[' * 3000}", "is too long"),
     ],
@@ -331,7 +331,7 @@ def test_lists_that_cross_to_too_many_cases_are_refused(description: Description
     numbers = ", ".join(map(str, range(1, 102)))
     text = SUITE.replace("clients = 2", f"clients = [{numbers}]").replace('"1MiB"\n', f"[{numbers}]\n")
     (message,) = mistakes_of(text, description)
-    assert message.startswith("s.toml:6: the lists cross to 40804 cases")
+    assert message.startswith("s.toml:6: the lists multiply to 40804 cases")
 
 
 def test_a_file_that_is_not_there_is_named(description: Description, tmp_path: Path) -> None:
@@ -363,9 +363,9 @@ def test_an_unknown_table_hides_no_other_mistake(description: Description) -> No
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[[case]]\n" * 1001, "about 1001 tables, and 1000 are the most"),
+        ("[[case]]\n" * 1001, "about 1001 tables exceed the limit of 1000"),
         ("[[case]]\n" + "\n".join(f"k{n} = 1" for n in range(10_001)), "about 10001 keys"),
-        (SUITE + f"count = [{'1,' * 50_000}]", "values in lists, and 50000 are the most"),
+        (SUITE + f"count = [{'1,' * 50_000}]", "values in lists exceed the limit of 50000"),
     ],
 )
 def test_a_suite_that_is_too_large_is_refused_before_it_is_parsed(
@@ -382,7 +382,7 @@ def test_the_cases_of_all_tables_are_counted_before_one_is_formed(
     monkeypatch.setattr(expand, "_combinations", None)
     case = SUITE[SUITE.index("[[case]]") :] + "warmup = [" + ",".join(map(str, range(2000))) + "]\n"
     text = SUITE[: SUITE.index("[[case]]")] + case * 3
-    with pytest.raises(SuiteError, match="24000 cases in all, and 10000 are the most"):
+    with pytest.raises(SuiteError, match="24000 cases, the limit is 10000"):
         build(parse(text, "s.toml"), description, Changes(), "needed")
 
 
@@ -391,4 +391,4 @@ def test_reading_ends_at_so_many_mistakes(description: Description) -> None:
     with pytest.raises(SuiteError) as error:
         build(parse(text, "s.toml"), description, Changes(), "needed")
     assert len(error.value.found) == MOST_MISTAKES + 1
-    assert "the rest was not read" in error.value.message
+    assert "the rest of the file was not checked" in error.value.message

@@ -73,7 +73,7 @@ def test_a_file_elsewhere_is_refused_before_the_engine_opens_it(
     }
     said = judged(of_list(names[way]), engine, policy(vocabulary, allowed))
     assert said.startswith("s.toml:7: file: ")
-    assert f"is outside of the directories that this page may use: choose one in {allowed}" in said
+    assert f"is outside the permitted directories: choose one in {allowed}" in said
     assert "--allow-place file=" in said
     assert "secret:0" not in said
 
@@ -110,9 +110,7 @@ def named(kind: str, value: str, key: str = "x.y") -> Named:
 def test_hosts_and_the_like_are_refused_unless_they_are_listed(
     vocabulary: Vocabulary, tmp_path: Path, kind: str
 ) -> None:
-    assert "is no place that this page may name" in objection(
-        named(kind, "io1"), policy(vocabulary, tmp_path)
-    )
+    assert "is not permitted on this page" in objection(named(kind, "io1"), policy(vocabulary, tmp_path))
     assert objection(named(kind, "io1"), policy(vocabulary, tmp_path, x_y="io1")) == ""
     assert objection(named(kind, "io2"), policy(vocabulary, tmp_path, x_y="io1"))
     assert objection(named(kind, "io1", "x.z"), policy(vocabulary, tmp_path, x_y="io1"))

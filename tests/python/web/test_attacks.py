@@ -284,7 +284,7 @@ def test_a_file_outside_of_what_is_allowed_is_refused_before_it_is_opened(server
     for path in ("/api/jobs", "/api/plan", "/api/suites"):
         answer = server.ask("POST", path, {"text": text})
         assert answer.status == 400
-        assert "is outside of the directories that this page may use" in answer.json()["message"]
+        assert "is outside the permitted directories" in answer.json()["message"]
     (mistake,) = server.ask("POST", "/api/suite", {"text": text}).json()["mistakes"]
     assert (mistake["key"], mistake["case"]) == ("file", 0)
     assert "secret:0" not in mistake["message"]

@@ -50,7 +50,7 @@ def test_a_suite_without_mistakes_has_a_plan(site: Site, tmp_path: Path) -> None
     text = f'{HEAD}target = "{tmp_path}"\n{CASE}clients = [1, 2]\ncount = 4\n'
     plan = answer(text, RATES, site)["plan"]
     assert [case["case"] for case in plan["cases"]] == [1, 2]
-    assert plan["totals"][0] == "2 cases, 12 phases on 2 ranks, 72 MiB moved in all"
+    assert plan["totals"][0] == "2 cases, 12 phases on 2 ranks, 72 MiB transferred in total"
     assert "error" not in {finding["severity"] for finding in plan["findings"]}
 
 
