@@ -123,7 +123,8 @@ class AxesReader:
         name = table.get("name", "")
         if not isinstance(name, str):
             self.mistakes.add(
-                self.document.value((*path, "name")), f"name: {show(name)} is not a string: write it in quotes"
+                self.document.value((*path, "name")),
+                f"name: {show(name)} is not a string: write it in quotes",
             )
         return CaseTable(path, str(name), used, [*inherited, *own])
 

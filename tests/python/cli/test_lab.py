@@ -90,4 +90,4 @@ def test_list_says_what_each_lacks(at: str, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_name_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "up", "lustre"]) == 2
-    assert "there is no 'lustre' in the lab; there are cephfs, gluster" in capsys.readouterr().err
+    assert "unknown lab system 'lustre': choose one of cephfs, gluster" in capsys.readouterr().err

@@ -88,14 +88,14 @@ def test_files_that_stayed_in_memory_are_told(tmp_path: Path) -> None:
     read = read_of(tmp_path, served=0.95, prepared=COLD | {"cached_share": 0.3})
     assert cache_notes(read) == ["not cold"]
     assert cache_remarks([read]) == [
-        f"1 read ({PLACE}) was to find caches cold, but up to 30 % of the files stayed in memory."
+        f"1 read ({PLACE}) was meant to be cold, but up to 30 % of the files stayed in memory."
     ]
 
 
 def test_caches_that_nobody_can_see_are_told_unless_storage_served_all(tmp_path: Path) -> None:
     unseen = COLD | {"action": "attempted: fsync, posix_fadvise", "cached_share": None, "examined_by": None}
     (sentence,) = cache_remarks([read_of(tmp_path, prepared=unseen)])
-    assert sentence.endswith("nobody can tell here whether they were (attempted: fsync, posix_fadvise).")
+    assert sentence.endswith("this cannot be verified on this system (attempted: fsync, posix_fadvise).")
     assert cache_remarks([read_of(tmp_path, prepared=unseen, served=1.0)]) == []
     assert cache_remarks([read_of(tmp_path, prepared=COLD, served=1.0)]) == []
 

@@ -11,7 +11,7 @@ from strider.report.words.clocks import clock_notes, clock_remark
 from strider.statistics import summarize
 from strider.store import Run, load
 
-SENTENCE = "The clocks of the nodes could not be compared exactly enough for"
+SENTENCE = "Clock synchronisation between nodes is too inexact for"
 
 
 def run_of(tmp_path: Path, clock_error_s: float | None) -> Run:
@@ -32,7 +32,7 @@ def test_inexact_clocks_are_told_in_the_row_and_in_a_sentence(tmp_path: Path) ->
     shortest_s = min(sample.elapsed_s for sample in run.samples)
     sentence = clock_remark(summaries)
     assert sentence.startswith(f"{SENTENCE} 4 of 4 phases")
-    assert f"(at worst {100 * 0.5 / shortest_s:.0f} %)" in sentence
+    assert f"(at most {100 * 0.5 / shortest_s:.0f} %)" in sentence
 
 
 def test_the_table_and_the_report_say_it(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_shares_of_few_ticks_are_not_told(tmp_path: Path) -> None:
     cells = columns(summaries)
     assert ("CPU user", "%") not in cells
     assert ("context switches", "") in cells
-    assert "percent of the time of all processors" in CAPTION
+    assert "in % of all processors" in CAPTION
 
 
 def _shortened(group: CounterGroup) -> CounterGroup:

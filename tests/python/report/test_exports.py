@@ -44,7 +44,7 @@ def test_tables_have_the_rows_of_the_report_and_units_in_their_heads(run: Run, t
     results = list(csv.DictReader((tmp_path / "results.csv").open()))
     assert len(rates) == len(results) == len(run.cases) * 2
     assert float(rates[0]["mean [MiB/s]"]) == pytest.approx(float(results[0]["rate_mean_mib_s"]), rel=0.01)
-    times = list(csv.DictReader((tmp_path / "where-the-time-went-mean-of-a-repetition.csv").open()))
+    times = list(csv.DictReader((tmp_path / "time-breakdown-mean-per-repetition.csv").open()))
     assert float(times[0]["elapsed [s]"]) == pytest.approx(float(results[0]["elapsed_s"]), rel=0.01)
 
 
@@ -66,7 +66,7 @@ def test_numbers_have_no_spaces_whatever_their_unit(tmp_path: Path) -> None:
     run = load(MetadataBuilder([TreeSpec()], repetitions=3).write(tmp_path / "run"))
     write_tables(views_of([run]), tmp_path)
     results = {row["operation"]: row for row in csv.DictReader((tmp_path / "results.csv").open())}
-    file = tmp_path / "operations-of-metadata-rate-and-latency.csv"
+    file = tmp_path / "metadata-operations-rate-and-latency.csv"
     rows = list(csv.DictReader(file.open()))
     assert [row["operation"] for row in rows] == ["create", "stat", "unlink"]
     for row in rows:

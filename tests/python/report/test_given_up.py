@@ -28,7 +28,7 @@ def test_a_case_is_said_once_to_be_given_up(tmp_path: Path) -> None:
     error = {"repetition": 0, "operation": "write"}
     run = run_with(tmp_path, {**error, "rank": 0}, {**error, "rank": 1})
     (sentence,) = given_up(run)
-    assert sentence.startswith("Case 1 was given up after an error of write in repetition 0:")
+    assert sentence.startswith("Case 1 was ended after an error of write in repetition 0:")
     summaries = summarize(run)
     assert sentence in problems(run, summaries, compare_digests(run))
 
@@ -47,11 +47,11 @@ def test_what_leaves_nothing_out_is_not_told(tmp_path: Path, error: dict[str, An
 
 def test_wrong_data_ends_its_case_after_the_repetition(tmp_path: Path) -> None:
     (sentence,) = given_up(run_with(tmp_path, {"kind": "verify", "repetition": 0, "operation": "check"}))
-    assert sentence.startswith("Case 1 was given up after an error of check in repetition 0:")
+    assert sentence.startswith("Case 1 was ended after an error of check in repetition 0:")
 
 
 def test_many_cases_are_counted(tmp_path: Path) -> None:
     errors = [{"case": number, "operation": "connect"} for number in range(1, 9)]
     found = given_up(run_with(tmp_path, *errors, cases=8))
     assert len(found) == 6
-    assert found[-1] == "So were 3 more."
+    assert found[-1] == "3 more ended early as well."

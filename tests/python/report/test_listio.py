@@ -155,7 +155,7 @@ def test_registration_stands_beside_the_ideal_and_what_was_published(tmp_path: P
         }
     )
     found = view_of(run_of(tmp_path, cases, facts), reference)
-    (table,) = (table for table in found.tables if table.caption.startswith("Registration"))
+    (table,) = (table for table in found.tables if table.caption.startswith("Memory registration"))
     cells: list[dict[str, Any]] = [
         {name: cell for (name, _), cell in zip(table.columns, row, strict=True)} for row in table.rows
     ]
@@ -169,7 +169,7 @@ def test_registration_stands_beside_the_ideal_and_what_was_published(tmp_path: P
 
 def test_registration_without_the_ideal_has_no_share_of_it(tmp_path: Path) -> None:
     found = view_of(run_of(tmp_path, [vector("gather", 4096, registration="model", strategy="ogr")], {}))
-    (table,) = (table for table in found.tables if table.caption.startswith("Registration"))
+    (table,) = (table for table in found.tables if table.caption.startswith("Memory registration"))
     assert not any(name == "of the ideal" for name, _ in table.columns)
 
 

@@ -95,12 +95,12 @@ class TestTable:
     def test_what_was_found_wrong_is_said(self, tmp_path: Path) -> None:
         text = rendered(run_of(tmp_path, [TreeSpec(wrong_data=True)]))
         assert "3 void; 6 wrong" in text
-        assert "WRONG METADATA: 6 of the items visited were not as they were made." in text
-        assert "What completed operations of metadata found was checked: 6 times it was not as made." in text
+        assert "WRONG METADATA: 6 items differ from what was created." in text
+        assert "Metadata verified: all completed operations, 6 wrong." in text
 
     def test_what_was_found_right_is_said(self, tmp_path: Path) -> None:
         text = rendered(run_of(tmp_path, [TreeSpec()]))
-        assert "What completed operations of metadata found was checked: all of it was as made." in text
+        assert "Metadata verified: all completed operations, 0 wrong." in text
 
 
 class TestRows:
@@ -244,15 +244,15 @@ class TestPage:
     def test_metadata_has_a_section_of_its_own(self, tmp_path: Path) -> None:
         text = page(tmp_path, run_of(tmp_path, [*sweep(), *trees(operations=OPERATIONS)]))
         assert text.index(">Rates</h2>") < text.index(">Metadata</h2>")
-        assert "Operations of metadata: rate and latency: table of" in text
-        assert "Distribution of latencies: 5 charts" in text
-        assert "The same in all cases of metadata: interface posix · tree balanced" in text
-        assert "The same in all cases of data: pattern segmented" in text
+        assert "Metadata operations: rate and latency: table of" in text
+        assert "Latency distribution: 5 charts" in text
+        assert "Common to all metadata cases: interface posix · tree balanced" in text
+        assert "Common to all cases of data: pattern segmented" in text
 
     def test_a_run_of_data_has_none(self, tmp_path: Path) -> None:
         text = page(tmp_path, run_of(tmp_path, sweep()))
         assert ">Metadata</h2>" not in text
-        assert "The same in all cases: pattern segmented" in text
+        assert "Common to all cases: pattern segmented" in text
 
     def test_the_highest_rates_have_the_units_of_their_kind(self, tmp_path: Path) -> None:
         text = page(tmp_path, run_of(tmp_path, [*sweep(), *trees()]))
@@ -267,4 +267,4 @@ class TestPage:
 
     def test_wrong_metadata_is_said_first(self, tmp_path: Path) -> None:
         text = page(tmp_path, run_of(tmp_path, [TreeSpec(wrong_data=True)]))
-        assert text.index("WRONG METADATA: 6 of the items") < text.index(">Metadata</h2>")
+        assert text.index("WRONG METADATA: 6 items differ") < text.index(">Metadata</h2>")

@@ -96,7 +96,7 @@ def test_a_single_rate_needs_no_chart_but_its_latencies_do(tmp_path: Path) -> No
     labels = [attributes["aria-label"] or "" for attributes in page.named("svg")]
     assert not any("rate in MiB/s" in label for label in labels)
     assert sum("latency against percentile" in label for label in labels) == 2
-    assert "The highest median rates" in page.text()
+    assert "Highest median rates:" in page.text()
 
 
 def test_two_repetitions_show_their_extremes_and_say_so(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_two_repetitions_show_their_extremes_and_say_so(tmp_path: Path) -> None:
 
 
 def test_calls_have_a_table_where_they_differ_from_the_requests(tmp_path: Path) -> None:
-    caption = "Requests and file system calls, mean of a repetition"
+    caption = "Requests and file system calls, mean per repetition"
     collective = CaseSpec(interface={"name": "mpiio"}, calls_per_request=0.25)
     page = page_of(tmp_path, run_of(tmp_path / "run", [CaseSpec(), collective]))
     assert caption in page.text("caption")
@@ -115,7 +115,7 @@ def test_calls_have_a_table_where_they_differ_from_the_requests(tmp_path: Path) 
 
 def test_interface_null_is_not_drawn_beside_real_ones(tmp_path: Path) -> None:
     page = page_of(tmp_path, run_of(tmp_path / "run", sweep(interfaces=("posix", "null"))))
-    assert "Interface null moves no bytes" in page.text()
+    assert "Interface null transfers no data" in page.text()
     assert not any("null" in (label.get("aria-label") or "") for label in page.named("path"))
     best = page.text("dd")
     assert "through posix" in best
@@ -164,7 +164,7 @@ def test_texts_of_the_user_are_no_markup(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said_first(tmp_path: Path) -> None:
     cases = [CaseSpec(wrong_data=True), CaseSpec(interface={"name": "mpiio"})]
     text = page_of(tmp_path, run_of(tmp_path / "run", cases)).text()
-    assert text.index("Read this first") < text.index("The highest median rates")
+    assert text.index("Read this first") < text.index("Highest median rates:")
     assert "3 samples void" in text
     assert "different data" in text
     assert "expected 00ff, found 0000" in text
@@ -173,14 +173,14 @@ def test_what_is_wrong_is_said_first(tmp_path: Path) -> None:
 def test_a_good_run_raises_no_alarm(tmp_path: Path) -> None:
     text = page_of(tmp_path, run_of(tmp_path / "run", sweep())).text()
     assert "Read this first" not in text
-    assert "3 reads of the same data through posix, mpiio compared by digest: all of them agree." in text
+    assert "3 reads of the same data through posix, mpiio compared by digest: all agree." in text
 
 
 def test_a_run_without_samples_is_reported_as_such(tmp_path: Path) -> None:
     directory = RunBuilder([CaseSpec()]).write(tmp_path / "run", status=None)
     (directory / "events.jsonl").unlink()
     text = page_of(tmp_path, load(directory)).text()
-    assert "never sealed" in text
+    assert "The run is incomplete: it is still active, or was killed" in text
     assert "2 of 2 planned operations have no sample" in text
 
 
@@ -191,7 +191,7 @@ def test_the_environment_is_listed_with_units(tmp_path: Path) -> None:
         "256 GiB",
         "ext4",
         "MPICH 4.0.2 (synthetic)",
-        "tsc, 12.4 ns a reading",
+        "tsc, 12.4 ns per reading",
         "data seed",
     ):
         assert fact in text
@@ -253,10 +253,12 @@ def test_charts_end_where_they_are_too_many(tmp_path: Path, monkeypatch: pytest.
     )
     page = page_of(tmp_path, run)
     assert sum("transfer size" in (one["aria-label"] or "") for one in page.named("svg")) == 2
-    assert "Charts of latency are left out here, as this report has 3 already" in page.text()
+    assert "Charts of latency are omitted: the report has its maximum of 3 charts" in page.text()
     monkeypatch.setattr("strider.report.sections.rates._MAXIMUM_CHARTS", 1)
     text = page_of(tmp_path, run).text()
-    assert "Charts are left out here, as this report has 1 already: the tables have the numbers" in text
+    assert (
+        "Charts are omitted: the report has its maximum of 1 charts. The tables contain these results" in text
+    )
 
 
 def test_what_ranks_and_time_show_has_a_part_of_its_own(tmp_path: Path) -> None:

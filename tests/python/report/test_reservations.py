@@ -39,7 +39,7 @@ def test_short_phases_are_counted(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, (100, 101, 102))
     short = summary.samples[0].model_copy(update={"elapsed_s": 0.02})
     mixed = dataclasses.replace(summary, samples=[short, *summary.samples[1:]])
-    assert reservations([mixed]) == ["1 of 3 phases lasted less than 0.1 s: their rates are coarse."]
+    assert reservations([mixed]) == ["1 of 3 phases are shorter than 0.1 s; their rates are not reliable."]
 
 
 def test_dear_opens_are_told_by_interface(tmp_path: Path) -> None:
@@ -49,9 +49,7 @@ def test_dear_opens_are_told_by_interface(tmp_path: Path) -> None:
         dataclasses.replace(summary, times=dataclasses.replace(summary.times, open_s=open_s))
         for open_s in (0.24, 0.69)
     ]
-    assert reservations([summary, *dear]) == [
-        "posix: opening and closing take 25–70 % of the time in 2 results."
-    ]
+    assert reservations([summary, *dear]) == ["posix: open and close take 25–70 % of the time in 2 results."]
 
 
 def test_operations_that_used_up_their_repetitions_are_told_with_the_worst(tmp_path: Path) -> None:
@@ -71,7 +69,9 @@ def test_a_rate_that_may_be_anything_is_no_headline(tmp_path: Path) -> None:
     wild, steady = summary_of(tmp_path, (10, 500, 2000)), summary_of(tmp_path, (100, 101, 102))
     facets = Facets.of([steady.case])
     assert best_rates([wild], facets) == []
-    assert headline_remark([wild]).startswith("No highest rate of read is given")
+    assert headline_remark([wild]).startswith(
+        "Read: too variable for a headline (95 % interval wider than ±50 %)."
+    )
     assert headline_remark([steady]) == ""
     (best,) = best_rates([steady], facets, cached={1})
     assert best.name == "read (files fit into memory)"

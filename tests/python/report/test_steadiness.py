@@ -79,7 +79,7 @@ def test_a_late_rank_is_named_with_its_node_and_its_cost(tmp_path: Path) -> None
     ("own", "words"),
     [
         ([8, 8, 0, 0, 0, 8, 8, 8, 8, 8], "; in repetition 1 it was slow from 0.2 to 0.5 s after the start."),
-        ([4] * 20, "; it was slow all along."),
+        ([4] * 20, "; it was slow during the whole phase."),
         ([1, 1], "."),
     ],
     ids=["for a while", "all along", "too short to tell"],
@@ -105,7 +105,7 @@ def test_only_stragglers_that_are_told_are_looked_into(
     sentences = said(run)
     assert asked == [1, 2, 3]
     assert [sentence.startswith("Straggler: ") for sentence in sentences] == [True] * 3 + [False]
-    assert sentences[-1] == "And 2 smaller stragglers."
+    assert sentences[-1] == "2 smaller stragglers not shown."
 
 
 def test_all_late_ranks_of_a_node_are_one_straggler(tmp_path: Path) -> None:

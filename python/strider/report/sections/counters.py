@@ -1,4 +1,4 @@
-"""What the nodes counted, and servers meanwhile, in a terminal; on the page it is beside the rates."""
+"""Counters of nodes and of observed servers, in a terminal; the page shows them beside the rates."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from strider.report.tables.metadata import Column, Row
 from strider.statistics import OperationSummary, summarize
 from strider.store import Observed
 
-_NONE = "This run has no counters: it was made with --counters none, or by an older Strider."
-#: Columns that may go where the terminal is narrow, first to go first.
+_NONE = "This run has no counters: it was measured with --counters none, or by an older version of Strider."
+# : Columns omitted in a narrow terminal, first to omit first.
 _OPTIONAL = (
     "disk written MiB",
     "disk read MiB",
@@ -33,16 +33,21 @@ def _terminal(results: Results) -> list[Block]:
 
 
 def _observed(results: Results, observed: Observed) -> list[Block]:
-    """What a server counted during each operation."""
+    """Returns the counters of a server during each operation."""
     seen = [one for one in summarize(results.run, observed.during(results.run)) if one.counters]
     if seen:
         text = (
-            f"What {observed.host} counted meanwhile, by the clock; every {observed.interval_s:g} s, so of "
-            "shorter phases it is an estimate."
+            f"Counters of {observed.host} during each operation, matched by time; sampled every "
+            f"{observed.interval_s:g} s, an estimate for shorter phases"
         )
         return [*_tables(results, seen), Text(text, "caption")]
     started = results.run.info.started
-    return [Text(f"{observed.host} was not observed during this run: {observed.period}; the run: {started}.")]
+    return [
+        Text(
+            f"{observed.host} was not observed during this run: observed {observed.period}, run started "
+            f"{started}."
+        )
+    ]
 
 
 def _tables(results: Results, summaries: Sequence[OperationSummary]) -> list[Block]:

@@ -1,4 +1,4 @@
-"""The environment of a run as a table: what a reader needs to judge the numbers, or to measure them again."""
+"""The environment of a run as a table, needed to judge or to reproduce the results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from strider.report.words.wording import plural, readable_key
 from strider.store.model import Run
 from strider.units import format_bytes_rounded, format_seconds
 
-#: Rows that would repeat what other rows say.
+# : Rows that repeat others.
 _SAID_ELSEWHERE = frozenset({"target path", "versions strider", "versions engine", "versions mpi"})
 
 
-_FACTS = "What the interfaces said of their files"
+_FACTS = "Facts reported by interfaces about their files"
 
 
 def _page(results: Results) -> list[Block]:
@@ -28,7 +28,7 @@ def _page(results: Results) -> list[Block]:
 
 
 def environment_rows(run: Run) -> list[tuple[str, str]]:
-    """Name and value of everything that is known about where a run took place, empty values left out."""
+    """Returns names and values of the environment of a run, without empty values."""
     rows = [
         ("run", run.id),
         ("command", " ".join(run.info.command)),
@@ -46,7 +46,7 @@ def environment_rows(run: Run) -> list[tuple[str, str]]:
 
 
 def fact_rows(run: Run, facets: Facets) -> list[tuple[str, str, str]]:
-    """Series, name and values of what interfaces said of their open files, such as hints in force."""
+    """Returns series, name and values of interface facts, such as active hints."""
     found: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for sample in run.samples:
         for name, text in sample.facts.items():
@@ -64,14 +64,14 @@ def _engine_rows(run: Run) -> Iterator[tuple[str, str]]:
     offsets = [abs(node.clock_error_s) for node in start.nodes if node.clock_error_s == node.clock_error_s]
     if len(start.nodes) > 1 and offsets:
         yield "clock error between nodes", f"at most {significant(max(offsets) * 1e6)} µs"
-    yield "timer", f"{start.timer}, {significant(start.timer_cost_ns)} ns a reading" if start.timer else ""
+    yield "timer", f"{start.timer}, {significant(start.timer_cost_ns)} ns per reading" if start.timer else ""
     yield "data seed", start.data_seed
     yield "confinement", start.confinement.in_words if start.confinement else "not recorded"
     yield "engine", start.engine
 
 
 def _flatten(prefix: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """A nested document as names and texts; sizes and durations get their unit from the name's ending."""
+    """Flattens a nested document to names and texts; units come from the name suffixes."""
     for key, value in values.items():
         name = f"{prefix} {readable_key(key)}".strip()
         if isinstance(value, Mapping):

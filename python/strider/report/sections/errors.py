@@ -1,4 +1,4 @@
-"""The errors of a run, one in a row."""
+"""The errors of a run, one per row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _page(results: Results) -> list[Block]:
     left_out = len(errors) - _MAXIMUM_ERRORS
     return [
         Facts("Errors", [_row(error) for error in errors[:_MAXIMUM_ERRORS]], _HEADS, bad=frozenset({2})),
-        *([Text(f"… and {left_out} more, in the run directory.")] if left_out > 0 else []),
+        *([Text(f"… {left_out} more errors in the run directory.")] if left_out > 0 else []),
     ]
 
 
@@ -30,7 +30,7 @@ def _row(error: ErrorRow) -> list[str]:
 
 
 def _case(error: ErrorRow) -> str:
-    """Case, operation and repetition as far as known; what concerns no case concerns the run."""
+    """Returns case, operation and repetition if known; otherwise names the run."""
     if error.case is None:
         return "the run"
     repetition = f"repetition {error.repetition}" if error.repetition is not None else ""

@@ -1,4 +1,4 @@
-"""How latencies are distributed, as percentiles: in a terminal, where the page has charts."""
+"""Latency percentiles in a terminal; the page has charts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from strider.statistics import OperationSummary
 from strider.statistics.histogram import LatencyDistribution
 from strider.units import grouped
 
-_CAPTION = "Latency of single requests, over all ranks and repetitions"
+_CAPTION = "Latency of requests, over all ranks and repetitions"
 _SHARES = {
     "p10": 0.1,
     "p25": 0.25,
@@ -25,12 +25,12 @@ _SHARES = {
     "p99.9": 0.999,
     "p99.99": 0.9999,
 }
-#: Columns that may go where the terminal is narrow, first to go first.
+# : Columns omitted in a narrow terminal, first to omit first.
 _OPTIONAL = ("p10", "p95", "p25", "p75", "p90", "min", "requests")
 
 
 def _terminal(results: Results) -> list[Block]:
-    """Percentiles of the latencies of all requests, over all ranks and repetitions."""
+    """Returns latency percentiles of all requests, over all ranks and repetitions."""
     blocks: list[Block] = []
     for own, facets in ((results.data, results.of_data), (results.metadata, results.of_metadata)):
         if own:
@@ -51,7 +51,7 @@ def _percentile_columns(summaries: Sequence[OperationSummary]) -> list[Column]:
             found, latency = _distribution(row), row.latency
             if found is None or latency is None:
                 return NOTHING
-            # A bucket's midpoint may lie outside of what was seen; the exact extremes are known.
+            # A bucket's midpoint may lie outside the observed range; the exact extremes are known.
             inside = min(max(found.percentile_s(share), latency.minimum_s), latency.maximum_s)
             return metadata.format_time(unit, inside)
 

@@ -1,4 +1,4 @@
-"""What limits each result, and the machine's ceilings."""
+"""The limiting factor of each result, and the machine ceilings."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from strider.store.model import Ceiling, CeilingReport, Run
 from strider.units import grouped
 
 _NO_CEILINGS = (
-    "This run has no ceilings: it was made with --ceilings none, or by an older Strider. "
-    "What follows is from times and counters alone."
+    "This run has no ceilings: it was measured with --ceilings none, or by an older version of Strider. "
+    "The limits below are based on times and counters only."
 )
-_CAPTION = "Each result beside what the machine's parts reached by themselves"
-#: Heading of each column of shares, and the rule whose number it shows.
+_CAPTION = "Results relative to the machine ceilings"
+# : Heading of each column of shares, and its rule.
 _SHARES = {
     "of memory copy": "memory",
     "of device": "device",
     "of target stream": "target stream",
     "of link": "link",
-    "making, checking data": "data",
+    "data generation, verification": "data",
     "think": "think",
     "open, close": "opening",
     "sync": "sync",
@@ -38,16 +38,16 @@ _SHARES = {
     "device busy": "busy device",
     "of request loop": "request rate",
 }
-#: Most columns of shares in a terminal.
+# : Maximum number of share columns in a terminal.
 _MOST_SHARES = 7
-#: A table of up to so many rows is open from the start.
+# : Tables with at most this many rows are open initially.
 _OPEN_ROWS = 12
-#: Columns whose texts may take several lines in a terminal, and their width.
+# : Columns whose texts may wrap in a terminal, with their width.
 _FOLDING = {"what limits it": 88}
 _TITLES = {
     "memory_copy": "memory copy",
-    "data_generation": "generating data",
-    "verification": "checking data",
+    "data_generation": "data generation",
+    "verification": "data verification",
     "null_requests": "request loop of Strider",
     "link": "network links",
     "network": "MPI between nodes",
@@ -64,7 +64,7 @@ def _page(results: Results) -> list[Block]:
     if not results.run.ceilings:
         return []
     analysis, ceilings = results.analysis, _ceilings(results.run)
-    aside = ", measured before the first case and after the last"
+    aside = ", measured before the first and after the last case"
     tables = [*_tables(analysis), replace(ceilings, aside=aside)]
     return [
         *([Points(analysis.sentences)] if analysis.sentences else []),
@@ -84,7 +84,7 @@ def _terminal(results: Results) -> list[Block]:
 
 
 def _tables(analysis: Analysis) -> list[Table]:
-    """Those of data and those of metadata, as far as there are any."""
+    """Returns the data and metadata verdicts, if any."""
     kinds = [
         [one for one in analysis.verdicts if one.summary.case.is_metadata is kind] for kind in (False, True)
     ]
@@ -92,7 +92,7 @@ def _tables(analysis: Analysis) -> list[Table]:
 
 
 def _columns(verdicts: Sequence[Verdict]) -> tuple[list[Column], list[Column]]:
-    """Columns that name a result, and those of its rate and shares, without empty ones.
+    """Returns the columns that name a result and those of its rate and shares, without empty ones.
 
     Args:
         verdicts: All of data, or all of metadata.
@@ -108,7 +108,7 @@ def _columns(verdicts: Sequence[Verdict]) -> tuple[list[Column], list[Column]]:
 
 
 def _in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Those of one operation together."""
+    """Groups verdicts by operation."""
     by_summary = {id(verdict.summary): verdict for verdict in verdicts}
     return [
         by_summary[id(summary)] for summary in metadata.ordered([verdict.summary for verdict in verdicts])
@@ -116,7 +116,7 @@ def _in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _ceiling_rows(run: Run) -> list[tuple[str, ...]]:
-    """What was measured, of whom, how much at the start and at the end, and how: texts for a table."""
+    """Returns the rows of the ceilings: name, scope, values at start and end, method."""
     ends = {
         (report.clients, report.node, ceiling.name): ceiling
         for report in run.ceilings
@@ -142,7 +142,7 @@ def _ceiling_rows(run: Run) -> list[tuple[str, ...]]:
 
 
 def as_json(analysis: Analysis) -> dict[str, Any]:
-    """The ceilings, of each result its shares and what limits it, and which counters moved."""
+    """Returns ceilings, shares and limits of each result, and correlated counters as JSON."""
     return {
         "ceilings": [report.model_dump(mode="json") for report in analysis.run.ceilings],
         "limits": [_as_row(verdict) for verdict in analysis.verdicts],
@@ -224,7 +224,7 @@ def _table(analysis: Analysis, verdicts: Sequence[Verdict]) -> Table:
 def _ceilings(run: Run) -> Table:
     heads = [("what", ""), ("of", ""), ("start", ""), ("end", ""), ("unit", ""), ("spread", "%"), ("how", "")]
     folding = dict.fromkeys((name for name, _ in heads), 0)
-    return Table("The machine's ceilings", heads, _ceiling_rows(run), 2, folding=folding)
+    return Table("Machine ceilings", heads, _ceiling_rows(run), 2, folding=folding)
 
 
 SECTION = Section(

@@ -1,4 +1,4 @@
-"""List I/O: methods against lengths of pieces, registration, what went to servers."""
+"""List I/O: methods by piece length, memory registration, server requests."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from strider.statistics import OperationSummary
 from strider.units import MB, MIB, format_bytes, format_bytes_rounded, grouped
 
 _INTERFACE = "listio"
-#: Fewer lengths are no sweep.
+# : Minimum number of lengths of a sweep.
 _MINIMUM_LENGTHS = 3
-#: Tables of up to so many rows are open from the start: the first one, and the others.
+# : Tables with at most this many rows are open initially: the first one, and the others.
 _OPEN_ROWS, _FEW_ROWS = 40, 12
 
 Cell = Callable[[OperationSummary], str]
 
 
 def _page(results: Results) -> list[Block]:
-    """None where the service said nothing."""
+    """None if the service reported nothing."""
     facets, facts, reference = results.of_data, results.facts, results.reference
     own = _own(results)
     charts = [*_method_charts(own, facets), *_registration_chart(own, facts)]
@@ -129,7 +129,7 @@ class _Method:
 
 
 def _pairs(cells: Sequence[_Measured]) -> list[tuple[_Method, _Method]]:
-    """Gathering and packing in cases that differ in the method alone."""
+    """Returns gather and pack results of cases that differ only in the method."""
     found: defaultdict[str, defaultdict[str, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
     for one in cells:
         other = {key: value for key, value in one.summary.case.interface.items() if key != "method"}
@@ -160,7 +160,7 @@ def crossover_of(gather: dict[int, float], pack: dict[int, float]) -> float | No
 
 
 def _in_words(gather: _Method, pack: _Method, crossover: float | None) -> str:
-    """What gathering and packing have to do with each other; empty without a length that both have."""
+    """Returns sentences that compare gather and pack; empty without a common length."""
     both = [length for length in gather.rates if pack.rates.get(length) and length >= (crossover or 0)]
     if not both:
         return ""
@@ -169,9 +169,9 @@ def _in_words(gather: _Method, pack: _Method, crossover: float | None) -> str:
     at = f"{significant(ratio)} times the rate of {pack.name} at {format_bytes(best)}"
     if crossover is not None:
         about = format_bytes_rounded(crossover)
-        return f"By the means {gather.name} overtakes {pack.name} at about {about}; at most {at}."
+        return f"{gather.name} is faster than {pack.name} from about {about} (by means); at most {at}."
     name = gather.name[0].upper() + gather.name[1:]
-    return f"{name} has at {'most' if ratio >= 1 else 'best'} {at}."
+    return f"{name} reaches at {'most' if ratio >= 1 else 'best'} {at}."
 
 
 def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFacts) -> list[Chart]:
@@ -191,13 +191,13 @@ def registration_chart(fits: Sequence[Fit]) -> Chart:
     drawing = svg.draw(
         registration_fit.figure(named), "Line chart of the time to register memory against its pages."
     )
-    points = "points: what was measured" if any(fit.samples for fit in fits) else "the points mark its ends"
+    points = "points: measured times" if any(fit.samples for fit in fits) else "the points mark its ends"
     caption = f"A line for each domain is the fit T = a · p + b; {points}. Both axes are logarithmic."
-    return Chart("Cost of registering memory", caption, drawing, "registration")
+    return Chart("Cost of memory registration", caption, drawing, "registration")
 
 
 def fits_of(domains: Iterable[dict[str, Any]]) -> list[Fit]:
-    """Fits as `strider listio registration --json` tells them, without domains that this machine lacks."""
+    """Returns the fits of `strider listio registration --json`, without unavailable domains."""
     return [
         Fit(
             str(one["domain"]),
@@ -221,7 +221,7 @@ def _first(text: str) -> float:
 def _registrations(
     summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts, reference: Reference | None
 ) -> Table | None:
-    """How memory was registered, and what that left of the rate without, beside published shares."""
+    """Returns the table of registration methods: rate relative to no registration, and published shares."""
     if all(summary.case.interface.get("registration", "none") == "none" for summary in summaries):
         return None
     ideals = {_alike(s): s for s in summaries if s.case.interface.get("registration", "none") == "none"}
@@ -259,17 +259,17 @@ def _registrations(
         ("failed", ""): fact("registration_failures"),
         ("pages", ""): fact("registered_pages"),
         ("hole pages", ""): fact("hole_pages"),
-        ("questions to the kernel", ""): fact("hole_queries"),
+        ("kernel queries", ""): fact("hole_queries"),
         ("time registering", "ms"): lambda s: significant(
             _milliseconds(facts.of_operation(s).get("registration_us"))
         ),
     }
-    caption = "Registration: measured by all clients; counts of the first client in the first repetition"
+    caption = "Memory registration: rates of all clients; counts of the first client in the first repetition"
     return _table(caption, columns, sorted(summaries, key=lambda s: _group_of(s, facets)), labels=4)
 
 
 def _alike(summary: OperationSummary) -> tuple[str, ...]:
-    """What cases have in common that differ in how memory is registered."""
+    """Returns the key shared by cases that differ only in memory registration."""
     case = summary.case
     other = {key: value for key, value in case.interface.items() if key not in ("registration", "strategy")}
     return tuple(
@@ -334,7 +334,7 @@ def _totals(
         ]
         rows.append(row)
     columns = [("pattern", "")] * several + head
-    caption = "All operations of a case together: mean time; counts of the first client"
+    caption = "All operations of a case: mean time; counts of the first client"
     return _without_empty(Table(caption, columns, rows, labels=2 + several))
 
 
@@ -348,7 +348,7 @@ def _sum(summaries: Sequence[OperationSummary], name: str, facts: InterfaceFacts
 
 
 def _servers(summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts) -> Table | None:
-    """What the first client asked its servers for, by operation."""
+    """Returns the server requests of the first client by operation."""
 
     def fact(name: str) -> Cell:
         return lambda s: _grouped(facts.count(s, name))
@@ -377,7 +377,7 @@ def _servers(summaries: Sequence[OperationSummary], facets: Facets, facts: Inter
         ("lists by piece", ""): fact("lists_by_piece"),
     }
     told = [summary for summary in summaries if facts.of_operation(summary)]
-    caption = "What the first client asked its servers for, in the first repetition"
+    caption = "Server requests of the first client in the first repetition"
     return _table(caption, columns, told, labels=3 + several) if told else None
 
 
@@ -391,7 +391,7 @@ def _table(
 
 
 def _without_empty(table: Table) -> Table:
-    """The table without columns in which nothing is told."""
+    """Returns the table without empty columns."""
     columns = range(len(table.columns))
     told = [any(row[column] != NOTHING for row in table.rows) for column in columns]
     return table.with_columns([column for column in columns if column < table.labels or told[column]])

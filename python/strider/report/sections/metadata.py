@@ -1,4 +1,4 @@
-"""Operations of metadata: rates, latencies, and how these are distributed."""
+"""Metadata operations: rates, latencies and their distribution."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _page(results: Results) -> list[Block]:
     constants = constants_line(facets, summaries)
     charts = rate_charts(summaries, facets)
     return [
-        Text(f"The same in all cases of metadata: {constants}.", "caption"),
+        Text(f"Common to all metadata cases: {constants}.", "caption"),
         *([Charts(charts)] if charts else []),
         *(
             replace(table, is_open=number == 0 or results.is_small)

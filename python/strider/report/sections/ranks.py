@@ -1,4 +1,4 @@
-"""Ranks beside each other, and rates over the time of a phase."""
+"""Comparison of ranks, and rates over the time of a phase."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strider.report.results.results import Results
 from strider.report.words.wording import plural
 from strider.store import Timeline, load_events
 
-#: Up to so many charts over time are open from the start.
+# : Charts over time are open initially up to this number.
 _OPEN_CHARTS = 4
 
 
@@ -21,7 +21,7 @@ def _ranks(results: Results) -> list[Block]:
     found = rank_map_of(results.run, results.facets)
     if found is None:
         return []
-    chart = Charts([found.chart], wide=True, label="Rates of single ranks")
+    chart = Charts([found.chart], wide=True, label="Rates by rank")
     return [Fold(found.words, [chart], found.is_alarming)]
 
 
@@ -35,4 +35,4 @@ def _time(results: Results) -> list[Block]:
     return [Fold(title, [*caption, Charts(charts)], len(charts) <= _OPEN_CHARTS)]
 
 
-SECTION = Section("ranks", "Ranks and time", _page)
+SECTION = Section("ranks", "Ranks and timelines", _page)

@@ -1,7 +1,7 @@
 """Rates of reads and writes: groups of cases with their charts and tables.
 
-A large run has more charts than anybody looks at. They are drawn up to a number, the most telling ones of all
-groups first; what is left out is said, and the tables have it.
+The number of charts is limited. The most significant charts of all groups come first. The report states which
+are omitted; the tables contain all results.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from strider.report.tables.data import result_tables, short_table
 from strider.report.words.wording import constants_line, plural
 from strider.statistics import OperationSummary
 
-#: Charts of all groups; each takes about a tenth of a second and 20 kB.
+# : Maximum number of charts; each takes about 0.1 s and 20 kB.
 _MAXIMUM_CHARTS = 120
-#: Up to so many groups are open from the start; beyond, the first is.
+# : Maximum number of groups that are all open initially; above, only the first is.
 _OPEN_GROUPS = 6
 
 
@@ -41,7 +41,7 @@ class _Part:
 
 
 def _page(results: Results) -> list[Block]:
-    """The groups with their charts; all those with one transfer size are one group."""
+    """Returns the groups with their charts; groups with a single transfer size are merged."""
     parts = _parts(results.data, results.of_data, results.facts)
     groups_open = len(parts) if len(parts) <= _OPEN_GROUPS else 1
     return [
@@ -64,16 +64,12 @@ def _page(results: Results) -> list[Block]:
 
 
 def latency_fold(charts: Sequence[Chart]) -> list[Block]:
-    """How latencies are distributed, closed."""
-    return (
-        [Fold(f"Distribution of latencies: {plural(len(charts), 'chart')}", [Charts(charts)])]
-        if charts
-        else []
-    )
+    """Returns the latency charts, closed."""
+    return [Fold(f"Latency distribution: {plural(len(charts), 'chart')}", [Charts(charts)])] if charts else []
 
 
 def _terminal(results: Results) -> list[Block]:
-    """One row for each result, up to 60; beyond, one for several."""
+    """Returns one row for each result, up to 60; above, condensed rows."""
     summaries, facets = results.data, results.of_data
     reference = results.reference
     known = reference if reference and reference.knows(summaries) else None
@@ -88,7 +84,7 @@ def _terminal(results: Results) -> list[Block]:
 
 @dataclass
 class _Drawn:
-    """The charts of a group, and what is not drawn, in a sentence."""
+    """Returns the charts of a group, and a sentence on omitted charts."""
 
     charts: list[Chart] = field(default_factory=list)
     latencies: list[Chart] = field(default_factory=list)
@@ -96,7 +92,7 @@ class _Drawn:
 
 
 def _drawn(parts: Sequence[_Part]) -> list[_Drawn]:
-    """The charts of all groups up to a number: each group has its rates before any has more."""
+    """Draws charts of all groups up to the limit: first the rates of each group, then the others."""
     drawn = [_Drawn() for _ in parts]
     left = _MAXIMUM_CHARTS
     for makers, kept, what in (
@@ -111,8 +107,8 @@ def _drawn(parts: Sequence[_Part]) -> list[_Drawn]:
         for position, own in enumerate(makers):
             if left <= 0:
                 drawn[position].left_out = drawn[position].left_out or (
-                    f"{what} are left out here, as this report has {_MAXIMUM_CHARTS} already: the tables "
-                    "have the numbers, and a report of a smaller run the charts."
+                    f"{what} are omitted: the report has its maximum of {_MAXIMUM_CHARTS} charts. The "
+                    "tables contain these results; reports of smaller runs contain the charts."
                 )
                 continue
             charts = [chart for make in own for chart in make()]
@@ -132,7 +128,7 @@ def _parts(summaries: Sequence[OperationSummary], facets: Facets, facts: Interfa
         for title, own in swept.items()
     ]
     if single:
-        title = "At one transfer size" if swept else "By interface"
+        title = "Single transfer size" if swept else "By interface"
         parts.append(_part(title, single, [partial(bar_charts, single, facets)], facets, facts))
     return parts
 

@@ -1,4 +1,4 @@
-"""What was measured, what stands out, and how far it can be trusted."""
+"""Summary of the run: parameters, highest rates, remarks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from strider.statistics import OperationSummary
 from strider.store.case import Case
 from strider.units import format_bytes
 
-#: Up to so many operations of metadata are among the highest rates.
+# : Maximum number of metadata operations among the highest rates.
 _MAXIMUM_HEADLINES = 12
 
 
@@ -43,22 +43,22 @@ def _page(results: Results) -> list[Block]:
         *map(Text, said),
         Heading("What was measured"),
         Facts("What was measured", _axes(list(run.cases.values()), results.facets)),
-        *([Text(f"The same in all cases{of_data}: {constants}.", "caption")] if constants else []),
+        *([Text(f"Common to all cases{of_data}: {constants}.", "caption")] if constants else []),
     ]
 
 
 def _cards(best: Sequence[Card]) -> list[Block]:
-    return [Text("The highest median rates among what was measured:"), Cards(best)]
+    return [Text("Highest median rates:"), Cards(best)]
 
 
 def _terminal(results: Results) -> list[Block]:
     run, summaries, most = results.run, results.summaries, results.most_remarks
     found = result_remarks(run, summaries, results.analysis if most is not None and run.ceilings else None)
     left_out = len(found) - len(found[:most])
-    more = f"… and {left_out} more: strider show, strider show --limits"
+    more = f"… {left_out} more: strider show, strider show --limits"
     wrong = problems(run, summaries, results.comparisons)
     return [
-        *([] if summaries else [Text("No phase of this run was finished: there is nothing to tabulate.")]),
+        *([] if summaries else [Text("This run has no results: no phase was completed.")]),
         *map(Text, checks(run, summaries, results.comparisons)),
         *(Text(sentence, "doubt" if is_doubt else "") for sentence, is_doubt in found[:most]),
         *([Text(more)] if left_out else []),
@@ -74,13 +74,13 @@ def _reference_remark(summaries: Sequence[OperationSummary], reference: Referenc
 
 
 def _headlines(summaries: Sequence[OperationSummary]) -> Sequence[OperationSummary]:
-    """Summaries of metadata whose highest rates are said first; none where they are too many to be one."""
+    """Returns the metadata summaries for the highest rates; empty if there are too many."""
     few = len({summary.operation for summary in summaries}) <= _MAXIMUM_HEADLINES
     return summaries if few else []
 
 
 def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
-    """What was varied, with all values in the order of the plan."""
+    """Returns the varied parameters with their values in the order of the plan."""
     sizes = sorted({case.transfer_bytes for case in cases if case.transfer_bytes is not None})
     groups = {
         of_metadata: list(

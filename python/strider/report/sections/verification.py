@@ -1,4 +1,4 @@
-"""Whether the same data was read through all interfaces."""
+"""Comparison of the data that interfaces read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from strider.report.tables.data import digest_table
 from strider.report.words.wording import problems
 
 _WHY = (
-    "Each rank keeps a digest of what it read. "
-    "Cases that differ in nothing but the interface must have read the same."
+    "Each rank computes a digest of the data that it reads. Cases that differ only in the interface must "
+    "read the same data."
 )
-#: A table of up to so many rows is open from the start.
+# : Tables with at most this many rows are open initially.
 _OPEN_ROWS = 12
 
 

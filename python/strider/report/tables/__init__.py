@@ -1,1 +1,1 @@
-"""What stands in which column."""
+"""Columns of the tables."""

@@ -8,21 +8,21 @@ from strider.report.words.numbers import NOTHING, significant
 from strider.report.words.wording import NO_STORAGE
 from strider.statistics import CallSummary, OperationSummary
 
-#: A few calls more or less, as of an MPI that talks over sockets, say nothing of how requests are done.
+# : Tolerance for unrelated calls, for example of MPI over sockets.
 _TELLING_SHARE = 0.01
-#: Calls of a request that is done as it is.
+# : Calls of a request that is neither split nor merged.
 _CALLS_OF_REQUEST = {"read-modify-write": 2}
 
 Cell = Callable[[OperationSummary], str]
 
 
 def differ(summaries: Sequence[OperationSummary]) -> bool:
-    """Whether requests are anywhere split, joined or sieved on their way to the file system."""
+    """Returns whether any requests are split, merged or sieved before the file system."""
     return any(map(_differs, summaries))
 
 
 def count_cell(quantity: str) -> Cell:
-    """Text of a count of `CallSummary`, of a repetition: as a whole number."""
+    """Formats a count of `CallSummary` per repetition as a whole number."""
 
     def cell(summary: OperationSummary) -> str:
         return f"{getattr(summary.calls, quantity):.0f}" if summary.calls else NOTHING
@@ -31,7 +31,7 @@ def count_cell(quantity: str) -> Cell:
 
 
 def per_request(summary: OperationSummary) -> str:
-    """Calls of both kinds ÷ requests, as text."""
+    """Formats read and write calls ÷ requests."""
     calls = summary.calls
     return significant(_calls(calls) / calls.requests) if calls and calls.requests else NOTHING
 

@@ -1,4 +1,4 @@
-"""Condensed tables of a large run: a rate for each case, and nothing else."""
+"""Condensed tables of a large run: only a rate for each case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from strider.report.words.wording import plural
 from strider.statistics import OperationSummary
 from strider.units import format_bytes
 
-#: Beyond so many rows a table is condensed, and of a condensed one the rest is left out.
+# : Row limit above which a table is condensed, and a condensed table is truncated.
 MAXIMUM_ROWS = 60
 
 #: Group, series, transfer size in bytes (0: unknown, or any).
@@ -25,7 +25,7 @@ _Cells = dict[_Row, dict[_Column, str]]
 
 
 def of_metadata(summaries: Sequence[OperationSummary], facets: Facets) -> list[Block]:
-    """Mean rates: rows by operation, columns by case."""
+    """Returns mean rates: rows by operation, columns by case."""
     labels = case_labels(summaries, facets)
     rates = {(s.operation, s.case.number): s.rate.mean if s.rate else None for s in summaries}
     cases = list(dict.fromkeys(summary.case.number for summary in summaries))
@@ -46,22 +46,22 @@ def of_metadata(summaries: Sequence[OperationSummary], facets: Facets) -> list[B
 
 
 def of_data(summaries: Sequence[OperationSummary], facets: Facets) -> list[Block]:
-    """Median rates: rows by pattern, transfer size and interface, columns by operation and clients.
+    """Returns median rates: rows by pattern, transfer size and interface, columns by operation and clients.
 
-    Where that is long as well, the best transfer size of each stands for all.
+    Above the row limit, only the best transfer size of each is shown.
     """
     cells = _cells_by_transfer(summaries, facets)
     caption = "Median rate in MiB/s"
     if len(cells) > MAXIMUM_ROWS:
         cells = _cells_of_best_transfer(summaries, facets)
-        caption += " @ the transfer size that gave the highest"
+        caption += " @ transfer size of the highest rate"
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
     clients = sorted({summary.case.clients for summary in summaries})
     used = {column for own in cells.values() for column in own}
     columns = [column for column in itertools.product(operations, clients) if column in used]
     shown = dict(sorted(cells.items(), key=lambda item: _position(item[0], facets))[:MAXIMUM_ROWS])
     left_out = len(cells) - MAXIMUM_ROWS
-    more = [Text(f"… and {left_out} more rows: see the report", "caption")] if left_out > 0 else []
+    more = [Text(f"… {left_out} more rows: see the report", "caption")] if left_out > 0 else []
     return [Text(caption, "bold"), _table(caption, shown, columns), *more]
 
 
@@ -123,7 +123,7 @@ def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:
 
 
 def _row_text(row: _Row, index: int, previous: _Row | None) -> str:
-    """The text of a row's own cells; the group is not said again on each row."""
+    """Returns the texts of a row's own cells; the group is not repeated."""
     if index == 0 and previous and previous[0] == row[0]:
         return ""
     value = row[index]
@@ -131,5 +131,5 @@ def _row_text(row: _Row, index: int, previous: _Row | None) -> str:
 
 
 def _position(row: _Row, facets: Facets) -> tuple[int, int, int]:
-    """Where a row goes: by group, then transfer size, so that interfaces stand together."""
+    """Returns the sort key of a row: group, then transfer size, so that interfaces are adjacent."""
     return list(facets.group.values()).index(row[0]), row[2], facets.series_order.index(row[1])

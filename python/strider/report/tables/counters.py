@@ -1,4 +1,4 @@
-"""What the nodes counted beside the rates: processors, context switches, interrupts, packets, devices."""
+"""Node counters beside the rates: CPU, context switches, interrupts, packets, devices."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from strider.statistics.counters import FEWEST_TICKS
 from strider.units import MIB
 
 CAPTION = (
-    "What the nodes counted, all programs on them, mean of a repetition; CPU and I/O wait in percent of the "
-    f"time of all processors, – where that was less than {FEWEST_TICKS} ticks of their clocks (10 ms each)"
+    "Node counters (all processes), mean per repetition; CPU and I/O wait in % of all processors (–: "
+    f"fewer than {FEWEST_TICKS} clock ticks of 10 ms)"
 )
 
 Cell = Callable[[OperationSummary], str]
 
 
 def columns(summaries: Sequence[OperationSummary]) -> dict[tuple[str, str], Cell]:
-    """Heading and unit of each column, and the text of a summary; without columns that are empty."""
+    """Returns heading, unit and text function of each column, without empty columns."""
     found: dict[tuple[str, str], Cell] = {
         ("CPU user", "%"): _processor("user_s", "nice_s"),
         ("CPU system", "%"): _processor("system_s", "irq_s", "softirq_s"),
@@ -42,7 +42,7 @@ def columns(summaries: Sequence[OperationSummary]) -> dict[tuple[str, str], Cell
         for heading, cell in found.items()
         if any(cell(summary) not in (NOTHING, "", "0", "0.0") for summary in summaries)
     }
-    # Of this one nothing at all is news.
+    # Shown even if all values are 0.
     told = any(summary.served for summary in summaries)
     return shown | ({("from storage", "%"): format_served} if told else {})
 
@@ -73,7 +73,7 @@ def _rate(source: str, name: str) -> Cell:
 
 
 def _per_unit(source: str, name: str) -> Cell:
-    """Per MiB moved, or per operation of metadata."""
+    """Formats a count per MiB transferred, or per metadata operation."""
 
     def cell(summary: OperationSummary) -> str:
         total = summary.counters.total(source, name) if summary.counters else None

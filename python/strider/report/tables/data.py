@@ -1,4 +1,4 @@
-"""Tables of reads and writes: what stands in which column, in short for a terminal and in full for a page."""
+"""Tables of reads and writes: short for a terminal, complete for a page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Cell = Callable[[OperationSummary], str]
 Columns = dict[tuple[str, str], Cell]
 """Heading and unit of each column, and the text of a summary."""
 
-#: Columns that may go where a terminal is narrow, first to go first.
+# : Columns omitted in a narrow terminal, first to omit first.
 _OPTIONAL = ("first\ndone", "max", "min", "p50", "p99", "requests")
 _FOLDING = {"pattern": 38, "notes": 26}
 
@@ -26,9 +26,9 @@ _FOLDING = {"pattern": 38, "notes": 26}
 def result_tables(
     summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
 ) -> list[Table]:
-    """The tables of some summaries: rates, calls, latencies, times, counters, and the deadline if any.
+    """Returns the tables of some summaries: rates, calls, latencies, times, counters, and deadline if any.
 
-    Where there are published figures for some of them, these stand beside the rates.
+    Published figures are shown beside the rates, if there are any.
     """
     ordered = _ordered(summaries, facets)
     caption, rates = _rates(ordered)
@@ -43,7 +43,7 @@ def result_tables(
 def short_table(
     summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
 ) -> Table:
-    """One row per summary with what matters most; columns that say the same in all rows are left out."""
+    """Returns a table with the main values of each summary, without constant columns."""
     ordered = _ordered(summaries, facets)
     labels: Columns = {
         ("interface", ""): lambda s: facets.series[s.case.number],
@@ -88,7 +88,7 @@ def _short_columns(summaries: Sequence[OperationSummary], reference: Reference |
         **{head: cell for head, cell in rates.items() if head == ("notes", "")},
     }
     if all(summary.n <= 1 for summary in summaries):
-        for name in ("mean ± dev.", "min", "max"):  # the median once more
+        for name in ("mean ± dev.", "min", "max"):  # repeats the median
             del columns[name, "MiB/s"]
     return columns
 
@@ -101,7 +101,7 @@ _CALL_COLUMNS: Columns = {
 
 
 def _mean(summary: OperationSummary) -> str:
-    """Mean and standard deviation, the latter as a percentage: 1234 ± 5 %."""
+    """Formats mean and relative standard deviation: 1234 ± 5 %."""
     if summary.rate is None:
         return NOTHING
     spread = f" ± {percent(summary.rate.variation)} %" if summary.n > 1 else ""
@@ -109,18 +109,18 @@ def _mean(summary: OperationSummary) -> str:
 
 
 def format_transfer(summary: OperationSummary) -> str:
-    """The transfer size of a case for a cell."""
+    """Formats the transfer size of a case."""
     size = summary.case.transfer_bytes
     return NOTHING if size is None else format_bytes(size)
 
 
 def section_starts(keys: Sequence[object]) -> frozenset[int]:
-    """Where a row's key is another than that of the row before."""
+    """Returns the rows whose key differs from that of the row before."""
     return frozenset(row for row in range(1, len(keys)) if keys[row] != keys[row - 1])
 
 
 def _ordered(summaries: Sequence[OperationSummary], facets: Facets) -> list[OperationSummary]:
-    """By group, operation, clients, transfer size and interface, so that interfaces stand together."""
+    """Sorts by group, operation, clients, transfer size and interface, so that interfaces are adjacent."""
     groups = list(dict.fromkeys(facets.group.values()))
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
     series = facets.series_order
@@ -188,7 +188,7 @@ def _with_reference(
     summaries: Sequence[OperationSummary],
     reference: Reference | None,
 ) -> Columns:
-    """The columns of rates with the published figures, and the mean in the same unit, after the mean."""
+    """Inserts the published figures, and the mean in their unit, after the mean."""
     if reference is None or not reference.knows(summaries):
         return columns
     further = _published(reference, f"published: {reference.machine}, {reference.year}", "MB/s")
@@ -202,7 +202,7 @@ def _with_reference(
 
 
 def _published(reference: Reference, name: str, unit: str) -> Columns:
-    """The published figures, and the mean in their unit."""
+    """Returns the columns of published figures and of the mean in their unit."""
     return {
         ("mean", "MB/s"): lambda s: significant(s.rate.mean * MIB / MB if s.rate else None),
         (name, unit): lambda s: significant(reference.figure_mb_s(s.case, s.operation)),
@@ -245,7 +245,7 @@ def _calls(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
         ("calls per request", ""): calls.per_request,
     }
     shown = columns if calls.differ(summaries) else {}
-    return "Requests and file system calls, mean of a repetition", shown
+    return "Requests and file system calls, mean per repetition", shown
 
 
 def _times(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
@@ -261,13 +261,13 @@ def _times(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
         ("sync", unit.name): of_times("sync_s"),
         ("close", unit.name): of_times("close_s"),
         ("sync share", "%"): lambda s: percent(s.times.sync_share if s.times else None),
-        ("data made or checked", unit.name): of_times("prepare_s"),
+        ("data generation, verification", unit.name): of_times("prepare_s"),
         **_thinking(summaries, unit),
         ("CPU user", unit.name): of_times("user_s"),
         ("CPU system", unit.name): of_times("system_s"),
         ("bytes", ""): lambda s: format_bytes_rounded(s.samples[0].bytes) if s.samples else NOTHING,
     }
-    return "Where the time went, mean of a repetition", columns
+    return "Time breakdown, mean per repetition", columns
 
 
 def _counters(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
@@ -275,7 +275,7 @@ def _counters(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
 
 
 def _thinking(summaries: Sequence[OperationSummary], unit: TimeUnit) -> Columns:
-    """What think time took, and what of it or of the transfers it hid; nothing where nobody thought."""
+    """Returns the columns of think time and its overlap with transfers; empty without think time."""
     if not any(summary.times and summary.times.compute_s > 0 for summary in summaries):
         return {}
     found = overlaps(summaries)
@@ -294,7 +294,7 @@ def _deadlines(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
     columns: Columns = {
         ("deadline", ""): of_deadline(format_seconds, "deadline_s"),
         ("rate at the deadline", "MiB/s"): of_deadline(significant, "rate"),
-        ("moved until then", ""): of_deadline(format_bytes_rounded, "bytes"),
+        ("transferred until then", ""): of_deadline(format_bytes_rounded, "bytes"),
         ("wear-out", "s"): of_deadline(significant, "wear_out_s"),
         ("requests of the slowest rank", ""): of_deadline(
             lambda value: str(int(value)), "requests_per_rank_min"
@@ -307,7 +307,7 @@ def _deadlines(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
 
 
 def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> Table:
-    """Cases that differ in the interface alone, and whether they read the same data."""
+    """Returns the cases that differ only in the interface, and whether they read the same data."""
     rows = [
         [
             facets.group[one.cases[0].number],
@@ -324,6 +324,6 @@ def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> Tab
         (name, "")
         for name in ("pattern", "operation", "clients", "transfer", "interfaces", "repetitions", "verdict")
     ]
-    caption = "Digests of what was read, compared between interfaces"
+    caption = "Digests of read data, compared between interfaces"
     sections = section_starts([row[:2] for row in rows])
     return Table(caption, columns, rows, labels=4, sections=sections)

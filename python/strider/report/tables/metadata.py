@@ -1,7 +1,6 @@
-"""The rows and columns of tables of metadata, for the terminal and for the report.
+"""Rows and columns of metadata tables, for the terminal and the report.
 
-A row is an operation of a case, or below it an operation of its mix; the columns before the numbers are what
-differs between the cases.
+A row is an operation of a case, or an operation of its mix. The first columns show how the cases differ.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from strider.statistics import Distribution, OperationSummary
 from strider.statistics.summary import LatencySummary, PartSummary
 from strider.units import format_bytes_rounded, format_seconds, grouped
 
-#: Columns that may go where a terminal is narrow, first to go first: heading and unit.
+# : Columns omitted in a narrow terminal, first to omit first: heading and unit.
 _OPTIONAL = ("95 % interval of the mean", "p99.9", "max op/s", "min op/s", "p50", "p99", "max")
-#: Columns of text that may take several lines there, and their width.
+# : Text columns that may wrap there, with their width.
 _FOLDING = {"conditions": 28, "notes": 26}
 
 
@@ -33,19 +32,19 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The operation; one of a mix with its share of the requests."""
+        """Returns the operation; for a mix, with its share of the requests."""
         if self.part is None:
             return self.summary.operation
         return f"· {self.part.operation}, {percent(self.part.share)} %"
 
     @property
     def rate(self) -> Distribution | None:
-        """Operations per second."""
+        """Returns the operations per second."""
         return self.part.rate if self.part else self.summary.rate
 
     @property
     def latency(self) -> LatencySummary | None:
-        """Latency of its requests."""
+        """Returns the latency of its requests."""
         return self.part.latency if self.part else self.summary.latency
 
 
@@ -62,7 +61,7 @@ class Column:
 
 
 def rows(summaries: Sequence[OperationSummary], facets: Facets) -> list[Row]:
-    """A row for each operation, those of one name together, and for each operation of a mix."""
+    """Returns a row for each operation, sorted by name, and for each operation of a mix."""
     found = []
     for summary in _ordered(summaries, facets):
         found += [Row(summary), *(Row(summary, part) for part in summary.parts)]
@@ -70,7 +69,7 @@ def rows(summaries: Sequence[OperationSummary], facets: Facets) -> list[Row]:
 
 
 def label_columns(summaries: Sequence[OperationSummary], facets: Facets) -> list[Column]:
-    """What names a row: the operation, and what differs between the cases."""
+    """Returns the columns that name a row: the operation, and how the cases differ."""
     varying = [
         Column("interface", "", lambda row: facets.series[row.summary.case.number]),
         Column("clients", "", lambda row: str(row.summary.case.clients)),
@@ -78,13 +77,13 @@ def label_columns(summaries: Sequence[OperationSummary], facets: Facets) -> list
     ]
     differing = [c for c in varying if len({c.cell(Row(summary)) for summary in summaries}) > 1]
     names = [(s.operation, *(column.cell(Row(s)) for column in differing)) for s in summaries]
-    if len(set(names)) < len(names):  # cases that differ in nothing but their lists of operations
+    if len(set(names)) < len(names):  # cases that differ only in their lists of operations
         differing.append(Column("case", "", lambda row: str(row.summary.case.number)))
     return [Column("operation", "", lambda row: row.name), *differing]
 
 
 def sized_labels(summaries: Sequence[OperationSummary], facets: Facets) -> list[Column]:
-    """What names a row, with the transfer size where that differs; the case's number only where needed."""
+    """Returns the columns that name a row, with transfer size and case number if needed."""
     labels = label_columns(summaries, facets)
     transfer = Column("transfer", "", lambda row: format_transfer(row.summary))
     if len({transfer.cell(Row(summary)) for summary in summaries}) == 1:
@@ -95,7 +94,7 @@ def sized_labels(summaries: Sequence[OperationSummary], facets: Facets) -> list[
 
 
 def case_labels(summaries: Sequence[OperationSummary], facets: Facets) -> dict[int, str]:
-    """By case number, what tells a case from the others in one line; empty where there is one case."""
+    """Returns a distinguishing label for each case number; empty for a single case."""
     columns = label_columns(summaries, facets)[1:]
     labels = {}
     for summary in summaries:
@@ -112,7 +111,7 @@ def _label_of(column: str, text: str) -> str:
 
 
 def number_columns(summaries: Sequence[OperationSummary]) -> list[Column]:
-    """Rates and latencies; notes where there are any."""
+    """Returns the columns of rates, latencies and notes."""
     unit = latency_unit(summaries)
 
     def rate(quantity: str) -> Cell:
@@ -136,33 +135,33 @@ def number_columns(summaries: Sequence[OperationSummary]) -> list[Column]:
 
 
 def note_columns(summaries: Sequence[OperationSummary]) -> list[Column]:
-    """What a reader of a row must know; no column where there is nothing."""
+    """Returns the column of notes; none without notes."""
     if not any(notes(summary) for summary in summaries):
         return []
     return [Column("notes", "", lambda row: "" if row.part else "; ".join(notes(row.summary)))]
 
 
 def latency_unit(summaries: Sequence[OperationSummary]) -> TimeUnit:
-    """The unit for all latencies of a table."""
+    """Returns the unit for all latencies of a table."""
     return time_unit([summary.latency.p50_s for summary in summaries if summary.latency])
 
 
 def format_operations(rate: float | None) -> str:
-    """Operations per second with their thousands apart."""
+    """Formats operations per second with digit groups."""
     return NOTHING if rate is None or rate != rate else grouped(rate)
 
 
 def format_time(unit: TimeUnit, value_s: float | None) -> str:
-    """A duration in a unit, its thousands apart where it is long."""
+    """Formats a duration in a unit, with digit groups."""
     long = value_s is not None and value_s / unit.seconds >= 1000
     return grouped((value_s or 0.0) / unit.seconds) if long else unit.format(value_s)
 
 
 def full_tables(summaries: Sequence[OperationSummary], facets: Facets) -> list[Table]:
-    """The tables of the report: rates with latencies, single ranks and times, and the deadline if any."""
+    """Returns the tables of the report: rates with latencies, ranks and times, and the deadline if any."""
     contents = [
-        ("Operations of metadata: rate and latency", number_columns(summaries)),
-        ("Ranks, and where the time went, mean of a repetition", _time_columns(summaries)),
+        ("Metadata operations: rate and latency", number_columns(summaries)),
+        ("Ranks and time breakdown, mean per repetition", _time_columns(summaries)),
         ("At the deadline (stonewall)", _deadline_columns()),
     ]
     return [
@@ -179,7 +178,7 @@ def table_of(
     caption: str = "",
     optional: Sequence[str] = (),
 ) -> Table:
-    """Rows as a table for a terminal: what a part of a mix belongs to is said in the row above it."""
+    """Returns the rows as a table for a terminal; parts of a mix follow their operation."""
     names = [
         [column.cell(row) if not row.part or column is labels[0] else "" for column in labels]
         for row in lines
@@ -198,7 +197,7 @@ def table_of(
 
 
 def short_table(summaries: Sequence[OperationSummary], facets: Facets) -> Table:
-    """Rates and latencies for a terminal."""
+    """Returns the columns of rates and latencies for a terminal."""
     lines = rows(summaries, facets)
     labels, numbers = label_columns(summaries, facets), number_columns(summaries)
     return table_of(lines, labels, numbers, "Results", _OPTIONAL)
@@ -238,7 +237,7 @@ def _ordered(summaries: Sequence[OperationSummary], facets: Facets) -> list[Oper
 
 
 def ordered(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
-    """Those of one operation together, in the order of the plan."""
+    """Groups summaries by operation, in the order of the plan."""
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
     return sorted(summaries, key=lambda summary: operations.index(summary.operation))
 

@@ -1,4 +1,4 @@
-"""Think time beside the transfers that went on meanwhile, as tables show it."""
+"""Overlap of think time and transfers, for tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strider.statistics import OperationSummary, Overlap
 
 
 def overlap_cell(found: Mapping[tuple[int, str], Overlap]) -> Callable[[OperationSummary], str]:
-    """Text of a row's overlap: percent of the shorter of think and transfer time that the other hid."""
+    """Formats the overlap in percent of the shorter of think time and transfer time."""
 
     def cell(summary: OperationSummary) -> str:
         overlap = found.get(summary.key)

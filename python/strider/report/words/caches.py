@@ -1,4 +1,4 @@
-"""Whether what was read came from storage or from a cache, in words."""
+"""Sentences on whether reads were served by storage or by a cache."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from collections.abc import Sequence
 from strider.report.words.numbers import percent
 from strider.statistics import OperationSummary
 
-#: A read of which less than this share came from storage is one of a cache.
+# : A read with a smaller share from storage counts as served by a cache.
 FROM_CACHE = 0.1
-#: From this share on nothing needs to be said.
+# : A read with at least this share from storage needs no note.
 FROM_STORAGE = 0.9
-#: A cold file of which more than this share is still in memory is not cold.
+# : A file with a larger share in memory is not cold.
 _STILL_CACHED = 0.01
 
 
 def is_from_cache(summary: OperationSummary) -> bool:
-    """Whether counters tell that a read was served by a cache."""
+    """Returns whether counters show that a read was served by a cache."""
     return summary.served is not None and summary.served.share < FROM_CACHE
 
 
 def is_from_storage(summary: OperationSummary) -> bool:
-    """Whether counters tell that a read was served by storage."""
+    """Returns whether counters show that a read was served by storage."""
     return summary.served is not None and summary.served.share > FROM_STORAGE
 
 
 def cache_note(summary: OperationSummary) -> str:
-    """That a rate is one of a cache, and by what that is known; empty where it may be one of storage."""
+    """Returns a note that a rate is from a cache, with the evidence; empty otherwise."""
     if is_from_cache(summary):
         return "from cache"
     return f"faster than the {summary.exceeding.what}: cache" if summary.exceeding is not None else ""
 
 
 def cache_notes(summary: OperationSummary) -> list[str]:
-    """What a reader of one row must know about caches; nothing where storage served all."""
+    """Returns the notes of a row about caches; empty if storage served all reads."""
     found = []
     if note := cache_note(summary):
         found.append(note)
@@ -45,14 +45,14 @@ def cache_notes(summary: OperationSummary) -> list[str]:
 
 
 def format_served(summary: OperationSummary) -> str:
-    """The share that storage served as a percentage without its sign; empty for what does not read."""
+    """Returns the share served by storage in percent; empty for operations that do not read."""
     if "read" not in summary.operation or summary.case.is_metadata:
         return ""
     return percent(summary.served.share if summary.served else None)
 
 
 def cache_remarks(summaries: Sequence[OperationSummary]) -> list[str]:
-    """Which reads were none of storage, and which caches could not be emptied; none where all is well."""
+    """Returns sentences on reads not served by storage and on caches that could not be dropped."""
     cached = [summary for summary in summaries if is_from_cache(summary)]
     warm = [summary for summary in summaries if _is_not_cold(summary)]
     blind = [summary for summary in summaries if _is_unseen(summary)]
@@ -60,17 +60,17 @@ def cache_remarks(summaries: Sequence[OperationSummary]) -> list[str]:
     if cached:
         most = max(summary.served.share for summary in cached if summary.served)
         found.append(
-            f"{_reads(cached)} served by a cache: {_at_most(most)} of the bytes came from storage. "
-            'Their rates are those of memory; cache = "cold" or direct I/O reads from storage.'
+            f"{_reads(cached)} served by a cache: {_at_most(most)} of the bytes came from storage. These "
+            'are rates of memory; to read from storage, use cache = "cold" or direct I/O.'
         )
     if warm:
         most = max(s.preparation.cached_share or 0.0 for s in warm if s.preparation)
         found.append(
-            f"{_reads(warm)} to find caches cold, but up to {percent(most)} % of the files stayed in memory."
+            f"{_reads(warm)} meant to be cold, but up to {percent(most)} % of the files stayed in memory."
         )
     if blind:
         found.append(
-            f"{_reads(blind)} to find caches cold; nobody can tell here whether they were "
+            f"{_reads(blind)} meant to be cold, but this cannot be verified on this system "
             f"({_actions(blind)})."
         )
     return found
@@ -96,7 +96,7 @@ def _at_most(share: float) -> str:
 
 
 def _reads(summaries: Sequence[OperationSummary]) -> str:
-    """The reads in question, with a verb that fits: '3 reads were'."""
+    """Returns the reads with a verb: '3 reads were'."""
     count = len(summaries)
     cases = "; ".join(dict.fromkeys(f"{s.case.interface_name}, {s.case.in_words}" for s in summaries))
     few = f" ({cases})" if count <= 3 else ""

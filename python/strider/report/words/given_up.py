@@ -1,4 +1,4 @@
-"""Cases that ended before their time: an error ends a case's further phases and repetitions, not the run."""
+"""Cases that were ended early: an error ends its case, not the run."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _ENDING = ("io", "plan")
 
 
 def given_up(run: Run) -> list[str]:
-    """One sentence for each case that was given up, as far as something of it was still to come."""
+    """Returns one sentence for each case that was ended early."""
     first: dict[int, ErrorRow] = {}
     for error in run.errors:
         if error.case is not None and error.case in run.cases and _ends(error, run.cases[error.case]):
             first.setdefault(error.case, error)
     found = [
-        f"Case {number} was given up after {_where(error)}: nothing that was to follow of it was measured."
+        f"Case {number} was ended after {_where(error)}: its remaining phases were not measured."
         for number, error in first.items()
         if not _was_last(run.cases[number], error)
     ]
     more = len(found) - MOST_SENTENCES
-    return [*found[:MOST_SENTENCES], *([f"So were {more} more."] if more > 0 else [])]
+    return [*found[:MOST_SENTENCES], *([f"{more} more ended early as well."] if more > 0 else [])]
 
 
 def _ends(error: ErrorRow, case: Case) -> bool:
@@ -35,6 +35,6 @@ def _where(error: ErrorRow) -> str:
 
 
 def _was_last(case: Case, error: ErrorRow) -> bool:
-    """Whether nothing was left to do: the last operation of the last repetition."""
+    """Returns whether an error was in the last operation of the last repetition."""
     last = error.repetition == case.repetitions.get("max", 0) - 1
     return last and (error.kind == "verify" or error.operation == case.operations[-1])

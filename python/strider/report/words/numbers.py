@@ -1,4 +1,4 @@
-"""Numbers as people read them: three significant digits, one unit per column."""
+"""Formats numbers for readers: three significant digits, one unit per column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOTHING = "–"
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """A number to some significant digits, without exponent, whole digits never cut: 12345, 81.2, 0.0812."""
+    """Formats a number to some significant digits, with all integer digits: 12345, 81.2, 0.0812."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0:
@@ -20,7 +20,7 @@ def significant(value: float | None, digits: int = 3) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage without its sign: 0.1234 is 12, 0.0123 is 1.2."""
+    """Formats a share in percent without the sign: 0.1234 is 12, 0.0123 is 1.2."""
     if share is None or not math.isfinite(share):
         return NOTHING
     return f"{share * 100:.1f}" if abs(share) < 0.0995 else f"{share * 100:.0f}"
@@ -28,23 +28,23 @@ def percent(share: float | None) -> str:
 
 @dataclass(frozen=True)
 class TimeUnit:
-    """A unit for a column of durations."""
+    """The unit of a column of durations."""
 
     name: str
     seconds: float
 
     def format(self, value_s: float | None) -> str:
-        """A duration in this unit, without the unit's name."""
+        """Formats a duration in this unit, without the unit's name."""
         return significant(None if value_s is None else value_s / self.seconds)
 
 
 _UNITS = (TimeUnit("s", 1.0), TimeUnit("ms", 1e-3), TimeUnit("µs", 1e-6), TimeUnit("ns", 1e-9))
-#: The units that columns of durations may have, in seconds.
+# : Units of duration columns, in seconds.
 TIME_UNITS_S = {unit.name: unit.seconds for unit in _UNITS}
 
 
 def time_unit(values_s: Iterable[float]) -> TimeUnit:
-    """The unit in which the middle one of some durations is at least 1."""
+    """Returns the largest unit in which the median duration is at least 1."""
     values = sorted(value for value in values_s if math.isfinite(value) and value > 0)
     middle = values[len(values) // 2] if values else 1.0
     return next((unit for unit in _UNITS if middle >= unit.seconds), _UNITS[-1])

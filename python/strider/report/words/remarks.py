@@ -1,4 +1,4 @@
-"""What a reader must know to judge the numbers of a run, in sentences."""
+"""Remarks that readers need to judge the results of a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN_MEMORY = ("tmpfs", "ramfs", "rootfs")
 
 
 def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
-    """How many samples, where, when and for how long, in a sentence."""
+    """Returns a sentence on the samples, host, target, start and duration of a run."""
     samples = sum(summary.n for summary in summaries)
     cases = len({summary.case.number for summary in summaries})
     host = _host(run)
@@ -43,7 +43,7 @@ def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
 def remarks(
     run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
 ) -> list[str]:
-    """Whether data was checked, and what the numbers are not rates of; none without numbers."""
+    """Returns all remarks on a run; empty without results."""
     if not summaries:
         return []
     found = [
@@ -62,7 +62,7 @@ def remarks(
 def checks(
     run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
 ) -> list[str]:
-    """What was checked, and the result."""
+    """Returns the results of verification."""
     found = [verification_line(run, summaries), metadata_check_line(summaries), digest_line(comparisons)]
     return [sentence for sentence in found if sentence]
 
@@ -70,9 +70,9 @@ def checks(
 def result_remarks(
     run: Run, summaries: Sequence[OperationSummary], analysis: Analysis | None
 ) -> list[tuple[str, bool]]:
-    """Each remark once, and whether it is a reservation.
+    """Returns each remark once, and whether it is a reservation.
 
-    First comes what makes rates less than they seem, then what limits them, then the rest.
+    The order is: caches and reservations, limits, steadiness.
     """
     said = {
         *(["cache"] if any(is_from_cache(summary) for summary in summaries) else []),
@@ -93,7 +93,7 @@ def _host(run: Run) -> str:
 
 
 def _file_system(run: Run) -> str:
-    """Type of the target's file system, empty where unknown."""
+    """Returns the type of the target's file system; empty if unknown."""
     target = run.info.environment.get("target")
     return str(target.get("file_system", "")) if isinstance(target, dict) else ""
 
@@ -112,8 +112,8 @@ def _null_remark(summaries: Sequence[OperationSummary]) -> str:
     names = {summary.case.interface_name for summary in summaries}
     if NO_STORAGE not in names:
         return ""
-    drawn = "" if names == {NO_STORAGE} else " It is in the tables, not in the charts."
-    return f"Interface null moves no bytes: its rates are Strider's own cost, not storage.{drawn}"
+    drawn = "" if names == {NO_STORAGE} else " It appears in tables only."
+    return f"Interface null transfers no data: its rates are Strider's overhead, not storage.{drawn}"
 
 
 def _memory_remark(run: Run) -> str:
@@ -123,9 +123,9 @@ def _memory_remark(run: Run) -> str:
 
 
 def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, int]:
-    """Bytes of the files of those cases whose reads the caches of nodes may have served, by case number.
+    """Returns the file bytes of cases whose reads caches may have served, by case number.
 
-    Where counters tell, nothing needs to be supposed.
+    Cases with conclusive counters are omitted.
     """
     if _file_system(run) in _IN_MEMORY:
         return {}
@@ -144,7 +144,7 @@ def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, i
 
 
 def _memory_bytes(run: Run, summaries: Sequence[OperationSummary]) -> float:
-    """Memory of all nodes as they counted it, else of the host that started the run; 0 where unknown."""
+    """Returns the memory of all nodes from their counters, or of the starting host; 0 if unknown."""
     counted = max((s.counters.memory_bytes for s in summaries if s.counters), default=0.0)
     own = run.info.environment.get("memory_bytes")
     return counted or (own if isinstance(own, int) else 0)

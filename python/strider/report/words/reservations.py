@@ -1,4 +1,4 @@
-"""How far the numbers of a run can be trusted, in sentences: short phases, dear opens, wide intervals."""
+"""Reservations about the results of a run: short phases, expensive opens, wide intervals."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from strider.report.words.clocks import clock_remark
 from strider.statistics import OperationSummary
 
-#: Phases shorter than this, seconds, are ruled by start-up, scheduling and the first opening of a file.
+# : Shorter phases, in seconds, are dominated by start-up, scheduling and the first open.
 _SHORT_S = 0.1
-#: From this share of the elapsed time on, opening and closing are a property of a rate to be told.
+# : Share of the elapsed time from which open and close are reported.
 _DEAR_SHARE = 0.2
 
 
 def reservations(summaries: Sequence[OperationSummary]) -> list[str]:
-    """One sentence for each reason not to take the rates at face value; none for sound ones."""
+    """Returns one sentence for each reservation; empty if there is none."""
     found = [
         clock_remark(summaries),
         _short_phases(summaries),
@@ -27,7 +27,7 @@ def reservations(summaries: Sequence[OperationSummary]) -> list[str]:
 
 
 def half_width(summary: OperationSummary) -> float:
-    """Half the width of the 95 % interval of the mean rate ÷ the mean; infinite without an interval."""
+    """Returns half the relative width of the 95 % interval of the mean rate; infinite without an interval."""
     rate = summary.rate
     if rate is None or rate.interval is None or not rate.mean:
         return math.inf
@@ -39,23 +39,25 @@ def _short_phases(summaries: Sequence[OperationSummary]) -> str:
     short = sum(one < _SHORT_S for one in elapsed_s)
     if not short:
         return ""
-    return f"{short} of {len(elapsed_s)} phases lasted less than {_SHORT_S:g} s: their rates are coarse."
+    return (
+        f"{short} of {len(elapsed_s)} phases are shorter than {_SHORT_S:g} s; their rates are not reliable."
+    )
 
 
 def dear_opens(summaries: Sequence[OperationSummary]) -> list[str]:
-    """By interface, how much of the time opening and closing take where that is much."""
+    """Returns a sentence for each interface whose open and close take a large share of the time."""
     shares: defaultdict[str, list[float]] = defaultdict(list)
     for summary in summaries:
         times = summary.times
         if times is None or not times.elapsed_s > 0:
             continue
-        # Each of the two is the longest of any rank, so they may add up to more than all took together.
+        # Each is the maximum over the ranks, so their sum may exceed the elapsed time.
         share = min((times.open_s + times.close_s) / times.elapsed_s, 1.0)
         if share > _DEAR_SHARE:
             shares[summary.case.interface_name].append(share)
     return [
-        f"{name}: opening and closing take {_range_percent(own)} of the time "
-        f"in {len(own)} {'result' if len(own) == 1 else 'results'}."
+        f"{name}: open and close take {_range_percent(own)} of the time in {len(own)} "
+        f"{'result' if len(own) == 1 else 'results'}."
         for name, own in shares.items()
     ]
 
@@ -66,7 +68,7 @@ def _range_percent(shares: Sequence[float]) -> str:
 
 
 def _not_converged(summaries: Sequence[OperationSummary]) -> str:
-    """Which operations used up their repetitions before their interval was as narrow as was asked."""
+    """Returns a sentence on operations that did not reach the requested interval width."""
     asked = [summary for summary in summaries if summary.case.repetitions.get("until")]
     missed = [
         summary

@@ -1,4 +1,4 @@
-"""Whether the repetitions and the ranks of a run were alike, in sentences: outliers, trends, stragglers."""
+"""Sentences on the variability of repetitions and ranks: outliers, trends, stragglers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from strider.statistics.stragglers import LATE, Phase
 from strider.store.case import Case
 from strider.store.model import Run
 
-#: Sentences of each kind; the rest is counted.
+# : Maximum number of sentences of each kind; others are counted.
 _MAXIMUM = 3
 
 _Found = TypeVar("_Found")
 
 
 def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
-    """One sentence for each of the worst stragglers, outliers and trends; none for a steady run.
+    """Returns one sentence for each of the worst stragglers, outliers and trends; empty for a steady run.
 
     Raises:
         StriderError: The run's events are damaged.
@@ -46,9 +46,9 @@ def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
 
 
 def _worst(found: Sequence[_Found], text_of: Callable[[_Found], str], noun: str) -> list[str]:
-    """Sentences on the first ones, and how many more there are: of those none is looked into."""
+    """Returns sentences on the first ones, and the number of others."""
     left_out = len(found) - _MAXIMUM
-    rest = [f"And {plural(left_out, f'smaller {noun}')}."] if left_out > 0 else []
+    rest = [f"{plural(left_out, f'smaller {noun}')} not shown."] if left_out > 0 else []
     return [*map(text_of, found[:_MAXIMUM]), *rest]
 
 
@@ -71,12 +71,12 @@ def _straggler_text(run: Run, straggler: Straggler) -> str:
 
 
 def _spell_text(run: Run, straggler: Straggler) -> str:
-    """When it was slow, where timelines tell."""
+    """Returns when it was slow, if timelines show it."""
     spell = slow_spell(run, straggler.operation, straggler.case.number, straggler.worst)
     if spell is None:
         return ""
     if spell.all_along:
-        return "; it was slow all along"
+        return "; it was slow during the whole phase"
     return (
         f"; in repetition {straggler.worst.repetition} it was slow from {spell.begin_s:.3g} to "
         f"{spell.end_s:.3g} s after the start"

@@ -1,4 +1,4 @@
-"""What a run says, in words. Nothing is claimed beyond the data."""
+"""Sentences about a run, limited to what its data shows."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from strider.store.model import ErrorRow, Run, Verify
 from strider.store.runs import status_words
 from strider.units import format_bytes, format_bytes_rounded, grouped
 
-#: The interface that moves no bytes: its rates are Strider's own cost and no property of storage.
+# : The interface that transfers no data: its rates are Strider's overhead, not a property of storage.
 NO_STORAGE = "null"
 
-#: A rate whose interval is wider than ± this share of the mean is no headline.
+# : A rate whose interval is wider than ± this share of the mean is not a headline.
 _HEADLINE_HALF_WIDTH = 0.5
 
 _STATUS = {
     "interrupted": "The run was interrupted",
     "failed": "The run failed",
-    "unfinished": "The run was never sealed: it is still going on, or was killed",
+    "unfinished": "The run is incomplete: it is still active, or was killed",
 }
 
 
 def constants_line(facets: Facets, summaries: Sequence[OperationSummary]) -> str:
-    """What the rows of a table have in common, and how many repetitions they stand for."""
+    """Returns the common parameters of a table's rows and their number of repetitions."""
     counts = sorted({summary.n for summary in summaries})
     repetitions = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
     shared = " · ".join(f"{name} {value}" for name, value in facets.constants)
@@ -43,7 +43,7 @@ def constants_line(facets: Facets, summaries: Sequence[OperationSummary]) -> str
 
 
 def notes(summary: OperationSummary) -> list[str]:
-    """What a reader of one row must know: reads from a cache, void samples and errors."""
+    """Returns the notes of a row: reads from a cache, void samples and errors."""
     found = [*cache_notes(summary), *clock_notes(summary)]
     if summary.load and summary.load.saturated:
         found.append(
@@ -61,17 +61,17 @@ def notes(summary: OperationSummary) -> list[str]:
 
 
 def error_count(errors: Sequence[ErrorRow]) -> str:
-    """How many errors, in words."""
+    """Returns the number of errors as text."""
     return plural(sum(error.count for error in errors), "error")
 
 
 def plural(count: int, noun: str) -> str:
-    """A count with its noun: 1 error, 2 errors."""
+    """Returns a count with its noun: 1 error, 2 errors."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def error_text(error: ErrorRow) -> str:
-    """What an error says, in one line: the system's text first where the error has a number."""
+    """Returns an error in one line; begins with the errno text if there is one."""
     text = " ".join(error.message.split())
     known = os.strerror(error.errno) if error.errno and error.errno in errno.errorcode else ""
     if not known or known.casefold() in text.casefold():
@@ -80,12 +80,12 @@ def error_text(error: ErrorRow) -> str:
 
 
 def status_text(run: Run) -> str:
-    """The status of a run, with its errors: no run with errors is just complete."""
+    """Returns the status of a run with its number of errors."""
     return status_words(run.status, len(run.samples), sum(error.count for error in run.errors))
 
 
 def error_place(error: ErrorRow) -> str:
-    """Where an error happened: rank, host, call, file and offset, as far as known."""
+    """Returns the location of an error: rank, host, call, file and offset, as far as known."""
     parts = [
         f"rank {error.rank}" if error.rank is not None else "",
         f"on {error.host}" if error.host else "",
@@ -100,14 +100,14 @@ def error_place(error: ErrorRow) -> str:
 def problems(
     run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
 ) -> list[str]:
-    """One sentence for everything that makes a run less than complete and valid; none for a good one."""
+    """Returns one sentence for each problem of a run; empty for a complete and valid run."""
     found = []
     if run.status != "complete":
         missing = missing_operations(run, summaries)
         tail = (
             f": {missing} of {planned_operations(run)} planned operations have no sample" if missing else ""
         )
-        # Why, where somebody knows: an interruption needs no words.
+        # Add the reason of a failure; an interruption needs none.
         why = f": {run.end.reason}" if run.status == "failed" and run.end and run.end.reason else ""
         found.append(f"{_STATUS.get(run.status, f'The run is {run.status}')}{why}{tail}.")
     voided = sum(summary.voided for summary in summaries)
@@ -115,60 +115,59 @@ def problems(
     findings = sum(check.mismatches for check in checks)
     if findings:
         found.append(
-            f"WRONG FILES: {plural(findings, 'finding')} in whole files after their last phase; "
-            "no phase of these repetitions counts."
+            f"WRONG FILES: {plural(findings, 'finding')} in the whole-file check; all phases of these "
+            "repetitions are void."
         )
     wrong = sum(summary.verify.wrong_bytes for summary in summaries if summary.verify)
     if wrong:
-        found.append(f"WRONG DATA: {format_bytes_rounded(wrong)} of what was read is not what was written.")
+        found.append(
+            f"WRONG DATA: {format_bytes_rounded(wrong)} of the read data differs from the written data."
+        )
     not_as_made = _wrong_metadata(summaries)
     if not_as_made:
-        found.append(f"WRONG METADATA: {not_as_made} of the items visited were not as they were made.")
+        found.append(f"WRONG METADATA: {not_as_made} items differ from what was created.")
     if voided:
-        found.append(
-            f"{plural(voided, 'sample')} void, because a check failed; they count in no number here."
-        )
+        found.append(f"{plural(voided, 'sample')} void because a check failed; excluded from all statistics.")
     if run.errors:
         first = run.errors[0]
         case = f"case {first.case}" if first.case is not None else "the run"
         where = ", ".join(part for part in (case, error_place(first)) if part)
         kinds = "" if len(run.errors) == 1 else "The first: "
-        found.append(f"{error_count(run.errors)} reported. {kinds}{error_text(first)} ({where}).")
+        found.append(f"{error_count(run.errors)}. {kinds}{error_text(first)} ({where}).")
         found += given_up(run)
     for comparison in comparisons:
         if comparison.verdict == "different data":
             names = ", ".join(f"{case.interface_name} (case {case.number})" for case in comparison.cases)
             found.append(
-                f"The same {comparison.operation} gave different data through {names}: see the digests."
+                f"The same {comparison.operation} returned different data through {names}: see the digests."
             )
     return found
 
 
 def _wrong_metadata(summaries: Sequence[OperationSummary]) -> int:
-    """Number of times that an operation of metadata found something else than there should be."""
+    """Returns the number of wrong results of metadata operations."""
     return sum(s.verify.mismatches for s in summaries if s.verify and s.case.is_metadata)
 
 
 def planned_operations(run: Run) -> int:
-    """Number of operations of all cases."""
+    """Returns the number of operations of all cases."""
     return sum(len(set(case.operations)) for case in run.cases.values())
 
 
 def missing_operations(run: Run, summaries: Sequence[OperationSummary]) -> int:
-    """Number of planned operations without a single sample that counts."""
+    """Returns the number of planned operations without a valid sample."""
     return planned_operations(run) - sum(summary.n > 0 for summary in summaries)
 
 
 def best_rates(
     summaries: Sequence[OperationSummary], facets: Facets, cached: Container[int] = ()
 ) -> list[Card]:
-    """For each operation the case with the highest median rate.
+    """Returns the case with the highest median rate for each operation.
 
-    `null`, which moves nothing, is left out, and so is an operation whose highest rate is too uncertain: the
-    second highest would be no better news.
+    Omits `null`, which transfers no data, and operations whose highest rate is too variable.
 
     Args:
-        summaries: What was measured.
+        summaries: Summaries of the operations.
         facets: Labels of the cases.
         cached: Numbers of the cases whose reads memory may have served.
     """
@@ -177,16 +176,19 @@ def best_rates(
 
 
 def headline_remark(summaries: Sequence[OperationSummary]) -> str:
-    """Which operations have no headline because their highest rate is too uncertain; empty if none."""
+    """Returns a sentence on operations whose highest rate is too variable; empty if none."""
     names = [summary.operation for summary in _leaders(summaries) if _too_uncertain(summary)]
     if not names:
         return ""
     share = f"{100 * _HEADLINE_HALF_WIDTH:.0f}"
-    return f"No highest rate of {', '.join(names)} is given: its 95 % interval is wider than ±{share} %."
+    listed = ", ".join(names)
+    return (
+        f"{listed[0].upper()}{listed[1:]}: too variable for a headline (95 % interval wider than ±{share} %)."
+    )
 
 
 def _leaders(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
-    """For each operation the summary with the highest median rate, without `null`."""
+    """Returns the summary with the highest median rate of each operation, without `null`."""
     best: dict[str, OperationSummary] = {}
     for summary in summaries:
         if summary.rate is None or summary.case.interface_name == NO_STORAGE:
@@ -198,7 +200,7 @@ def _leaders(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
 
 
 def _too_uncertain(summary: OperationSummary) -> bool:
-    """Whether the interval of a mean rate is so wide that the rate is no headline."""
+    """Returns whether the interval of a mean rate is too wide for a headline."""
     return bool(summary.rate and summary.rate.interval) and half_width(summary) > _HEADLINE_HALF_WIDTH
 
 
@@ -228,24 +230,22 @@ def _best(summary: OperationSummary, facets: Facets, cached: Container[int]) -> 
 
 
 def format_rate_of(summary: OperationSummary, rate: float | None) -> str:
-    """A rate without its unit: three digits for bytes, thousands apart for operations."""
+    """Formats a rate without unit: three digits for bytes, digit groups for operations."""
     if summary.rate_unit == "MiB/s" or rate is None or rate != rate:
         return significant(rate)
     return grouped(rate)
 
 
 def metadata_check_line(summaries: Sequence[OperationSummary]) -> str:
-    """What the check of what operations of metadata found came to; empty where nothing was checked."""
+    """Returns the result of metadata verification; empty if nothing was verified."""
     checked = [summary for summary in summaries if summary.case.is_metadata and summary.verify]
     if not checked:
         return ""
-    wrong = _wrong_metadata(checked)
-    verdict = f"{wrong} times it was not as made" if wrong else "all of it was as made"
-    return f"What completed operations of metadata found was checked: {verdict}."
+    return f"Metadata verified: all completed operations, {_wrong_metadata(checked)} wrong."
 
 
 def verification_line(run: Run, summaries: Sequence[OperationSummary]) -> str:
-    """How much data and how many files were checked, and the result; empty where nothing was read."""
+    """Returns the result of data verification; empty if nothing was read."""
     of_data = [summary for summary in summaries if not summary.case.is_metadata]
     files = [check.verify for check in file_checks(run) if check.verify]
     checks: list[Verify | VerifySummary] = [*(one.verify for one in of_data if one.verify), *files]
@@ -253,7 +253,7 @@ def verification_line(run: Run, summaries: Sequence[OperationSummary]) -> str:
         return ""
     checked = sum(check.checked_bytes for check in checks)
     if not checked:
-        return "The data that was read back was not checked."
+        return "Data not verified."
     wrong = sum(check.wrong_bytes for check in checks)
     findings = sum(check.mismatches for check in checks)
     whole = plural(sum(check.files for check in files), "file")
@@ -268,7 +268,7 @@ def verification_line(run: Run, summaries: Sequence[OperationSummary]) -> str:
 
 
 def digest_line(comparisons: Sequence[DigestComparison]) -> str:
-    """Whether the same cases read the same data through different interfaces; empty if nothing compares."""
+    """Returns whether interfaces read the same data; empty if no cases are comparable."""
     comparable = [one for one in comparisons if one.verdict != "not comparable"]
     same = sum(one.verdict == "same data" for one in comparable)
     if not comparable:
@@ -276,9 +276,9 @@ def digest_line(comparisons: Sequence[DigestComparison]) -> str:
     names = ", ".join(dict.fromkeys(case.interface_name for one in comparable for case in one.cases))
     result = "all" if same == len(comparable) else f"only {same}"
     reads = plural(len(comparable), "read")
-    return f"{reads} of the same data through {names} compared by digest: {result} of them agree."
+    return f"{reads} of the same data through {names} compared by digest: {result} agree."
 
 
 def readable_key(key: str) -> str:
-    """A key of a JSON document as a label: `memory_bytes` is `memory`, `clock_error_s` is `clock error`."""
+    """Returns a JSON key as a label: `memory_bytes` is `memory`, `clock_error_s` is `clock error`."""
     return re.sub(r"_(bytes|s|ns)$", "", key).replace("_", " ")
