@@ -244,12 +244,12 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
             f"{directory}: 1 server stopped; server 0 had already exited, see server-*.log there\n"
         )
         asleep = strider("check", directory)
-        told = f"strider: {directory} is stopped: strider listio serve {directory}\n"
+        told = f"strider: {directory} is stopped: start it with strider listio serve {directory}\n"
         assert (asleep.returncode, asleep.stderr) == (3, told)
         down = strider("status", directory, "--json")
         assert (down.returncode, json.loads(down.stdout)["state"]) == (3, "down")
         nothing = strider("stop", tmp_path)
-        assert (nothing.returncode, "makes one" in nothing.stderr) == (2, False)
+        assert (nothing.returncode, "create one with" in nothing.stderr) == (2, False)
     finally:
         stop(directory)
 

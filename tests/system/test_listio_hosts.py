@@ -161,7 +161,7 @@ def test_a_host_without_the_program_is_one_error(hosts: Hosts, program: str, sai
     done = hosts.serve("--ssh-server", program)
     assert done.returncode == 3
     assert said in done.stderr
-    assert "--ssh-server must name strider-listio-server there" in done.stderr
+    assert "check that --ssh-server is the path of strider-listio-server there" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     hosts.see_none()
 
@@ -169,14 +169,14 @@ def test_a_host_without_the_program_is_one_error(hosts: Hosts, program: str, sai
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--hosts", "-oProxyCommand=touch x"], "is no host"),
-        (["--hosts", "a;b"], "is no host"),
+        (["--hosts", "-oProxyCommand=touch x"], "is not a host"),
+        (["--hosts", "a;b"], "is not a host"),
         (["--hosts", "a,a"], "named twice"),
-        (["--hosts", "a", "--ssh-server", "-x"], "no path of a program"),
-        (["--hosts", "a", "--listen", "b"], "leave it out"),
+        (["--hosts", "a", "--ssh-server", "-x"], "is not the path of a program"),
+        (["--hosts", "a", "--listen", "b"], "remove --listen"),
         (["--ssh-server", "/bin/true"], "--ssh-server needs --hosts"),
         (["--hosts", "127.0.0.1", "--transport", "cma"], "choose tcp or ofi"),
-        (["--hosts", "127.0.0.1,localhost", "--servers", "1"], "no more hosts than servers"),
+        (["--hosts", "127.0.0.1,localhost", "--servers", "1"], "name at most one host per server"),
         (["--hosts", "nowhere.invalid"], "has no address"),
         (["--hosts", "127.0.0.1,192.0.2.1"], "which other hosts cannot reach"),
     ],

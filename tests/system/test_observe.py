@@ -107,6 +107,6 @@ def test_what_a_server_did_stands_beside_the_run(tmp_path: Path, engine: Engine)
         show, capture_output=True, text=True, timeout=DEADLINE_S, env=environment, check=True
     ).stdout
     host = lines_of(out)[0]["host"]
-    assert "What the nodes counted" in shown
+    assert "Node counters (all processes)" in shown
     assert f"What {host} counted meanwhile" in shown
     assert shown.count("context switches") >= 2

@@ -1,7 +1,7 @@
-"""What works on this machine, and why the rest does not.
+"""Checks what works on this machine, and why other parts do not.
 
-A group of checks per file; each yields diagnoses and changes nothing. A new group is a file and a line in
-`diagnose`.
+One file per group of checks, which yield diagnoses and change nothing. To add a group, write a file and a
+line in `diagnose`.
 """
 
 from pathlib import Path
@@ -17,10 +17,10 @@ __all__ = ["Diagnosis", "diagnose"]
 
 
 def diagnose(target: Path | None) -> list[Diagnosis]:
-    """All diagnoses, those of the target only if one is given.
+    """Yields all diagnoses; those of the target only if one is given.
 
     Args:
-        target: A directory that is to be measured, or None.
+        target: The directory to measure, or None.
     """
     diagnoses = [*check_engine(), *check_confinement(), *check_hardware(), *check_libraries()]
     return [*diagnoses, *check_target(target)] if target else diagnoses

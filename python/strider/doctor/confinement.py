@@ -1,4 +1,4 @@
-"""Whether runs can be kept from writing outside of their folder."""
+"""Checks whether runs can be confined to their folder."""
 
 from collections.abc import Iterator
 
@@ -8,19 +8,24 @@ from strider.errors import StriderError
 from strider.launch.confinement import support
 
 ABI_WITH_TRUNCATE = 3
-"""From this version of Landlock on, files cannot be shortened by their path either."""
+"""The first Landlock ABI that also prevents truncation by path."""
 
 
 def check_confinement() -> Iterator[Diagnosis]:
-    """Asks the kernel for Landlock."""
+    """Checks the kernel's Landlock support."""
     try:
         found = support(engines.find())
     except StriderError:
-        return  # what is wrong with the engine is said elsewhere
+        return  # problems of the engine are reported by its own check
     if found.reason:
-        yield Diagnosis("confinement", "missing", found.reason, "runs go on without; --confine off says so")
+        yield Diagnosis(
+            "confinement",
+            "missing",
+            found.reason,
+            "runs are not confined; use --confine off to state this explicitly",
+        )
     elif found.abi < ABI_WITH_TRUNCATE:
-        text = f"Landlock ABI {found.abi}: partly, files outside can be shortened by their path"
+        text = f"Landlock ABI {found.abi}: partial, files outside can be truncated by path"
         yield Diagnosis("confinement", "note", text)
     else:
         yield Diagnosis("confinement", "works", f"Landlock ABI {found.abi}")

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of a check."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,15 +8,14 @@ State = Literal["works", "note", "missing", "fails"]
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A finding about one thing.
+    """A finding of a check.
 
     Attributes:
-        subject: What was looked at.
-        state: `works`; `note`: works, with something to know; `missing`: an optional thing is not there;
-        `fails`: without it
-            nothing can be measured.
+        subject: The checked item.
+        state: `works`; `note`: works, with a remark; `missing`: an optional part is missing; `fails`:
+            required for all measurements.
         finding: What it is, or what is wrong.
-        remedy: What to do, empty where there is nothing to do.
+        remedy: How to resolve it; empty if no action is needed.
     """
 
     subject: str

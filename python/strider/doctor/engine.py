@@ -15,7 +15,7 @@ TRIAL_TIMEOUT_S = 30.0
 
 
 def check_engine() -> Iterator[Diagnosis]:
-    """Looks whether the engine is there and can be started on several ranks."""
+    """Checks the engine and starts it on several ranks."""
     try:
         engine = engines.find()
         version = engine.version
@@ -30,7 +30,7 @@ def check_engine() -> Iterator[Diagnosis]:
 
 def _launchers(engine: Engine) -> Iterator[Diagnosis]:
     for name in LAUNCHERS:
-        # The default launcher is needed, the others only where they are at home.
+        # The default launcher is required, the others only if installed.
         without: State = "fails" if name == "mpiexec" else "missing"
         try:
             launcher = choose(name, engine.version.mpi)
@@ -46,7 +46,7 @@ def _launchers(engine: Engine) -> Iterator[Diagnosis]:
 
 
 def _try(launcher: Launcher, engine: Engine) -> str:
-    """Why a launcher does not start the engine; empty if it does."""
+    """Returns why a launcher does not start the engine; empty if it does."""
     command = [*launcher.command(TRIAL_RANKS), str(engine.path), "version"]
     environment = {**os.environ, **launcher.environment}
     try:
@@ -60,7 +60,7 @@ def _try(launcher: Launcher, engine: Engine) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"no answer in {TRIAL_TIMEOUT_S:.0f} s"
+        return f"timed out after {TRIAL_TIMEOUT_S:.0f} s"
     started = done.stdout.count('"engine"')
     if started == TRIAL_RANKS:
         return ""

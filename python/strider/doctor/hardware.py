@@ -9,11 +9,11 @@ from strider.units import format_bytes_rounded
 
 CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 FAST_CLOCKS = ("tsc", "arch_sys_counter", "timebase", "kvm-clock")
-"""Clocks that are read without a system call."""
+"""Clock sources that are read without a system call."""
 
 
 def check_hardware() -> Iterator[Diagnosis]:
-    """Looks at what measures."""
+    """Checks processor, memory and timer."""
     yield Diagnosis("processor", "works", f"{cpu_model()}, {cores()} usable cores")
     ram = memory()
     available = format_bytes_rounded(ram.available_bytes)
@@ -25,12 +25,13 @@ def _timer() -> Diagnosis:
     try:
         clock = CLOCK_SOURCE.read_text(encoding="utf-8").strip()
     except OSError:
-        return Diagnosis("timer", "note", "the system does not tell its clock source")
+        return Diagnosis("timer", "note", "the clock source is unknown")
     if clock in FAST_CLOCKS:
         return Diagnosis("timer", "works", f"clock source {clock}")
     return Diagnosis(
         "timer",
         "note",
         f"clock source {clock} needs a system call for each reading",
-        "latencies of small requests include up to a microsecond for it; see what each run says of its timer",
+        "latencies of small requests may include up to 1 µs of timer cost; see the timer cost in each "
+        "run's report",
     )

@@ -1,4 +1,4 @@
-"""The Python libraries that results are computed and drawn with."""
+"""Checks the Python libraries for statistics and charts."""
 
 import importlib.metadata
 import re
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from strider.doctor.diagnosis import Diagnosis
 
 FALLBACK = ("altair", "duckdb", "jinja2", "numpy", "pydantic", "rich", "scipy", "typer", "vl-convert-python")
-"""What is looked for where the package is used without being installed, and so has no list of its own."""
+"""The libraries to check if the package is not installed and has no list of its own."""
 
 
 def check_libraries() -> Iterator[Diagnosis]:
-    """Looks for the libraries that the package requires."""
+    """Checks the libraries that the package requires."""
     found: list[str] = []
     for name in _required():
         try:
@@ -22,7 +22,7 @@ def check_libraries() -> Iterator[Diagnosis]:
 
 
 def _required() -> list[str]:
-    """Names of the packages that the installed package requires."""
+    """Returns the names of the required packages."""
     try:
         requirements = importlib.metadata.requires("strider") or []
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The directory that is to be measured: its file system, space, and whether direct I/O works there."""
+"""Checks the target: file system, free space, direct I/O."""
 
 import errno
 import mmap
@@ -15,11 +15,11 @@ from strider.launch.machine import Space, mount_of, space_of
 from strider.units import GIB, format_bytes, format_bytes_rounded
 
 ALIGNMENTS = (512, 4096)
-"""Sizes that are tried for direct I/O, in bytes."""
+"""Transfer sizes to try for direct I/O, in bytes."""
 
 
 def check_target(target: Path) -> Iterator[Diagnosis]:
-    """Looks at a directory; makes a small file in a folder of its own there, and removes it."""
+    """Checks a directory; creates and removes a small file in a folder there."""
     try:
         path = checked_target(str(target))
     except StriderError as error:
@@ -34,22 +34,22 @@ def check_target(target: Path) -> Iterator[Diagnosis]:
     yield from _direct(path)
     for left in leftovers.abandoned(path):
         remedy = f"strider clean {shlex.quote(str(path))}"
-        yield Diagnosis("leftover", "note", f"{left.path} is of a run that was killed", remedy)
+        yield Diagnosis("leftover", "note", f"{left.path} was left by a killed run", remedy)
 
 
 def _space(space: Space) -> Iterator[Diagnosis]:
-    files = "" if space.free_files is None else f", room for {space.free_files} files"
+    files = "" if space.free_files is None else f", {space.free_files} free inodes"
     free = (
         f"{format_bytes_rounded(space.free_bytes)} of {format_bytes_rounded(space.total_bytes)} free{files}"
     )
     if space.free_bytes < GIB:
-        yield Diagnosis("space", "note", free, "strider plan SUITE tells how much a suite needs")
+        yield Diagnosis("space", "note", free, "to see the needs of a suite, use strider plan SUITE")
     else:
         yield Diagnosis("space", "works", free)
 
 
 def _direct(path: Path) -> Iterator[Diagnosis]:
-    """Tries whether O_DIRECT works, and with which alignment."""
+    """Checks whether O_DIRECT works, and its alignment."""
     try:
         own = folder.create(path, f"doctor-{os.getpid()}")
     except StriderError as error:
@@ -64,20 +64,20 @@ def _direct(path: Path) -> Iterator[Diagnosis]:
                 )
                 return
         yield Diagnosis(
-            "direct I/O", "missing", f"O_DIRECT: {problem}", "leave posix.direct out on this file system"
+            "direct I/O", "missing", f"O_DIRECT: {problem}", "do not use posix.direct on this file system"
         )
     finally:
         folder.remove(own)
 
 
 def _write_directly(file: Path, size: int) -> str | None:
-    """Writes `size` bytes past the page cache; the error if that fails."""
+    """Writes `size` bytes with direct I/O; returns the error if that fails."""
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DIRECT, 0o600)
     except OSError as error:
         return error.strerror or errno.errorcode.get(error.errno or 0, "failed")
     try:
-        # Anonymous memory maps begin at a page, as direct I/O asks for.
+        # Anonymous memory maps are page-aligned, as direct I/O requires.
         with mmap.mmap(-1, size) as buffer:
             os.write(descriptor, buffer)
         return None

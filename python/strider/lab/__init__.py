@@ -1,4 +1,4 @@
-"""The lab: real parallel file systems, and a scheduler, on one machine, to try and to test with.
+"""The lab: real parallel file systems and a scheduler on one machine, for trials and tests.
 
 Each is started from Debian packages, in a folder of its own, without systemd, reachable over loopback only. A
 new one is a file with a recipe and a line in `SYSTEMS`. The recipe (`start`) knows the system; `site` is
@@ -32,15 +32,15 @@ __all__ = [
 ]
 
 SYSTEMS = {system.name: system for system in (CEPHFS, GLUSTER, GANESHA, MOOSEFS, XROOTD, SLURM)}
-"""What the lab has, by name."""
+"""The systems of the lab, by name."""
 
 
 def find(name: str) -> System:
-    """The system with a name.
+    """Returns the system with a name.
 
     Raises:
         StriderError: There is none.
     """
     if name not in SYSTEMS:
-        raise StriderError(f"there is no {name!r} in the lab; there are {', '.join(SYSTEMS)}")
+        raise StriderError(f"unknown lab system {name!r}: choose one of {', '.join(SYSTEMS)}")
     return SYSTEMS[name]

@@ -1,6 +1,6 @@
 """NFS-Ganesha: a user-space NFS server for versions 3 and 4, for libnfs.
 
-It is not mounted: Debian has no NFS client for FUSE, and whether the kernel has one is not the lab's to say.
+It is not mounted: Debian has no NFS client for FUSE, and the lab does not rely on the kernel's.
 """
 
 from strider.lab.record import Endpoint
@@ -15,8 +15,9 @@ def start(site: Site) -> list[Endpoint]:
     """Starts the server on free ports of the loopback device, exporting a folder of the lab."""
     data = site.make("data")
     port, mount_port = free_ports(2)
-    # The server registers version 3 at the port mapper, or ends. Nobody else needs one, as clients are told
-    # the ports; and Debian's listens on every address. So it gets a network without any: its socket remains.
+    # The server registers version 3 at the port mapper, or exits. Clients get the ports directly and need no
+    # port mapper, and Debian's listens on every address. So it runs in a network namespace without
+    # interfaces, where only its socket remains.
     own = site.cover("/run")
     site.daemon("rpcbind", [*own, "rpcbind", "-f"], network="none")
     socket = site.folder / "cover/run/rpcbind.sock"
@@ -40,7 +41,7 @@ def start(site: Site) -> list[Endpoint]:
         "library": "libnfs",
         "url": f"nfs://{LOOPBACK}{data}?version=3&nfsport={port}&mountport={mount_port}",
     }
-    remark = "with libnfs 4 use version 3: its version 4 fails to write 4 KiB and more"
+    remark = "with libnfs 4, use version 3: its version 4 cannot write 4 KiB or more"
     return [Endpoint(name="data", native=native, remark=remark)]
 
 

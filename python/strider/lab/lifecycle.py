@@ -1,4 +1,4 @@
-"""A lab from its start to its end: `up`, `down` and what there is in between."""
+"""Starts, checks and stops a lab."""
 
 import os
 import re
@@ -41,17 +41,17 @@ def folder_of(system: System, at: Path | None) -> Path:
     folder = (at or _default_parent()).resolve() / system.name
     if not PLAIN.fullmatch(str(folder)):
         raise StriderError(
-            f"{folder}: servers need a name of letters, digits and ./_+- only; choose another (--at)"
+            f"{folder}: the path may contain only letters, digits and ./_+-: choose another folder (--at)"
         )
     if len(str(folder)) > LONGEST_FOLDER:
         raise StriderError(
-            f"{folder}: servers need a name of at most {LONGEST_FOLDER} characters; choose another (--at)"
+            f"{folder}: the path may have at most {LONGEST_FOLDER} characters: choose another folder (--at)"
         )
     return folder
 
 
 def up(system: System, folder: Path, say: Callable[[str], None]) -> Record:
-    """Starts a lab and waits until it works; whatever goes wrong, nothing stays behind.
+    """Starts a lab and waits until it is ready; removes everything on failure.
 
     Args:
         system: What to start.
@@ -64,7 +64,7 @@ def up(system: System, folder: Path, say: Callable[[str], None]) -> Record:
     _check_machine(system)
     state = state_of(folder)
     if state != "down":
-        remedy = f"strider lab down {system.name} --at {shlex.quote(str(folder.parent))} removes it"
+        remedy = f"remove it with strider lab down {system.name} --at {shlex.quote(str(folder.parent))}"
         raise StriderError(f"{folder} holds a lab that is {state}: {remedy}", ExitCode.CANNOT_RUN)
     _make(folder)
     site = Site(folder, system.name, say)
@@ -74,7 +74,7 @@ def up(system: System, folder: Path, say: Callable[[str], None]) -> Record:
         site.record.state = "up"
         site.record.write(folder)
     except BaseException:
-        say("taking down what was started")
+        say("stopping what was started")
         try:
             down(folder, say)
         except StriderError as error:
@@ -84,14 +84,14 @@ def up(system: System, folder: Path, say: Callable[[str], None]) -> Record:
 
 
 def down(folder: Path, say: Callable[[str], None]) -> None:
-    """Stops everything that a lab started, unmounts, and removes its files; also what a crash has left.
+    """Stops all processes of a lab, unmounts, and removes its files, also after a crash.
 
     Raises:
         StriderError: Something could not be stopped or unmounted; it is named, and no file was removed.
     """
     record = read(folder)
     for point in mounts.unmount_below(folder):
-        say(f"{point} was in use; whoever has it open will get errors")
+        say(f"{point} was in use; processes with open files there will get errors")
     if record:
         # Of another start of the machine nothing lives on, and its numbers are those of others now.
         known = reversed(record.processes) if record.boot == boot_id() else []
@@ -111,7 +111,7 @@ def down(folder: Path, say: Callable[[str], None]) -> None:
 
 
 def state_of(folder: Path) -> State:
-    """Whether a lab works, as far as its processes and mounts tell."""
+    """Returns the state of a lab from its processes and mounts."""
     record = read(folder)
     if record is None:
         return "down"
@@ -137,25 +137,25 @@ def _check_machine(system: System) -> None:
     if missing:
         command = f"apt-get install --no-install-recommends {' '.join(missing)}"
         raise StriderError(
-            f"{system.name} needs Debian packages that are missing: {command}\n"
-            f"  strider lab up {system.name} --install does that",
+            f"{system.name} needs missing Debian packages: {command}\n  or let strider install them: "
+            f"strider lab up {system.name} --install",
             ExitCode.CANNOT_RUN,
         )
 
 
 def _make(folder: Path) -> None:
-    """Makes the lab's folder, where nobody else can put anything and the servers' own users may pass."""
+    """Creates the lab's folder, writable by the owner only and accessible to the servers' users."""
     try:
         folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)
         status = folder.parent.stat()
     except OSError as error:
-        raise StriderError(f"cannot make {folder}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        raise StriderError(f"cannot create {folder}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     others_own = status.st_uid not in (0, os.geteuid()) or folder.stat().st_uid != os.geteuid()
     others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
     if others_own or others_write or folder.is_symlink():
-        raise StriderError(f"{folder}: others can change what is there; choose another folder (--at)")
+        raise StriderError(f"{folder}: other users can write to it: choose another folder (--at)")
 
 
 def _remove(folder: Path) -> None:

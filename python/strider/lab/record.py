@@ -1,4 +1,4 @@
-"""What a lab has started, on disk from the moment it happens: so that it can be undone after any crash."""
+"""Records on disk what a lab starts, so that it can be removed after any crash."""
 
 from pathlib import Path
 from typing import Literal
@@ -67,7 +67,7 @@ class Record(BaseModel):
         try:
             (folder / FILE).hardlink_to(new)
         except FileExistsError:
-            raise StriderError(f"{folder}: another start is under way there", ExitCode.CANNOT_RUN) from None
+            raise StriderError(f"{folder}: another start is in progress there", ExitCode.CANNOT_RUN) from None
         finally:
             new.unlink()
 
@@ -93,7 +93,7 @@ def read(folder: Path) -> Record | None:
         # A crash may have come before the first record got its name.
         if folder.is_dir() and not all(path.name.startswith(FILE) for path in folder.iterdir()):
             raise StriderError(
-                f"{folder} holds files, but no lab of Strider: choose another folder (--at)"
+                f"{folder} contains files, but no Strider lab: choose another folder (--at)"
             ) from None
         return None
     except OSError as error:
@@ -101,6 +101,4 @@ def read(folder: Path) -> Record | None:
     try:
         return Record.model_validate_json(text)
     except ValidationError as error:
-        raise StriderError(
-            f"{folder / FILE} is not the record of a lab: {error.errors()[0]['msg']}"
-        ) from error
+        raise StriderError(f"{folder / FILE} is not a lab record: {error.errors()[0]['msg']}") from error

@@ -63,7 +63,7 @@ class Site:
     # --- processes ---
 
     def isolate(self, *addresses: str) -> None:
-        """From here on everything runs in a network of its own, which has a loopback device and nothing else.
+        """Runs all later commands in a network namespace with only a loopback device.
 
         For servers that listen on every address, or that refuse 127.0.0.1.
 
@@ -160,13 +160,13 @@ class Site:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise _failure(f"{' '.join(words)}: no end after {limit_s:.0f} s") from error
+            raise _failure(f"{' '.join(words)}: timed out after {limit_s:.0f} s") from error
         except OSError as error:
             raise StriderError(f"cannot start {command[0]}: {error.strerror}", ExitCode.CANNOT_RUN) from error
 
     def _environment(self) -> dict[str, str]:
         search = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
-        # English messages, and numbers with a point, whatever the user speaks.
+        # English messages and decimal points, regardless of the user's locale.
         return {**os.environ, "PATH": search, "LC_ALL": "C", MARK_VARIABLE: self.record.mark}
 
     # --- waiting ---
@@ -182,10 +182,10 @@ class Site:
         while not condition():
             for name, process in self._daemons.items():
                 if process.poll() is not None:
-                    raise _failure(f"{name} ended with exit code {process.returncode}", _read(self.log(name)))
+                    raise _failure(f"{name} exited with status {process.returncode}", _read(self.log(name)))
             if time.monotonic() > end:
                 logs = [_read(self.log(name)) for name in self._daemons]
-                raise _failure(f"waited {limit_s:.0f} s in vain for {what}", *logs)
+                raise _failure(f"timed out after {limit_s:.0f} s waiting for {what}", *logs)
             time.sleep(POLL_S)
 
     def wait_for_port(self, what: str, port: int) -> None:
@@ -205,7 +205,7 @@ class Site:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of the loopback device that nobody listens on."""
+    """Returns free ports on the loopback device."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:

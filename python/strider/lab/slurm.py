@@ -78,7 +78,7 @@ def _configure(site: Site) -> Path:
         "SlurmdPidFile": site.folder / "slurmd.%n.pid",
         "ProctrackType": "proctrack/linuxproc",
         "TaskPlugin": "task/none",
-        # Tasks have the environment of who submitted them: the mark is added, so that none outlives the lab.
+        # Tasks inherit the environment of the submitter: add the mark, so that no task outlives the lab.
         "TaskProlog": prolog,
         "MpiDefault": "pmi2",
         "JobAcctGatherType": "jobacct_gather/none",

@@ -52,7 +52,7 @@ class System:
         if os.geteuid() != 0:
             return "only root can start it"
         if not _may_mount():
-            return "root may not mount here (CAP_SYS_ADMIN is missing, as in many containers)"
+            return "root cannot mount here (CAP_SYS_ADMIN is missing, as in many containers)"
         if self.mounting and not os.access(FUSE, os.R_OK | os.W_OK):
             return f"FUSE is not available: {FUSE} cannot be opened"
         return ""

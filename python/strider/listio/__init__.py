@@ -1,7 +1,7 @@
-"""The list-I/O service as users have it: volumes that are started, looked at, checked and stopped.
+"""Manages volumes of the list-I/O service: start, status, check, stop.
 
-Servers and protocol are C++ programs that lie beside the engine (docs/listio.md). A volume is a directory:
-the servers' folders, a file that says where they are, and one that says which processes they are.
+Servers and protocol are C++ programs beside the engine (docs/listio.md). A volume is a directory with the
+servers' folders, a file with their addresses, and a file with their processes.
 """
 
 from strider.listio.answers import (

@@ -1,4 +1,4 @@
-"""Whether the servers of the volumes answer that a run will use: asked once, not found out in every case."""
+"""Checks once before a run that the servers of its volumes respond."""
 
 import shlex
 from collections.abc import Iterable, Iterator
@@ -15,24 +15,24 @@ from strider.suite import Plan
 
 
 def require_answers(plan: Plan, engine: Engine, target: Path) -> None:
-    """Refuses a run on a volume whose servers do not all answer.
+    """Raises unless all servers of a plan's volumes respond.
 
     Args:
-        plan: What will be run.
+        plan: The plan to run.
         engine: The engine.
-        target: Where cases look for a volume that name none.
+        target: Default location of a volume for cases that do not name one.
 
     Raises:
-        StriderError: One does not answer; the message says what to do.
+        StriderError: A server does not respond; the message has a remedy.
     """
     for file in volumes(plan, target):
-        # What is no volume of ours to start, or is not there, the engine tells.
+        # The engine reports invalid and missing volumes.
         if file.name == VOLUME_FILE and file.exists():
             _require(file, engine)
 
 
 def volumes(plan: Plan, target: Path) -> set[Path]:
-    """The files of the volumes that the cases of a plan use and that exist before it."""
+    """Returns the files of existing volumes that a plan uses."""
     cases = [case for case in plan.cases if case.interface["name"] == INTERFACE]
     named = {str(case.interface.get("volume") or "") for case in cases}
     found = {Path(name) for name in named if name}
@@ -41,11 +41,11 @@ def volumes(plan: Plan, target: Path) -> set[Path]:
 
 
 def reaches_into_servers(plan: Plan, place: Path) -> bool:
-    """Whether clients of a plan would copy to and from the memory of servers, as processes of one host can.
+    """Returns whether clients of a plan would access the servers' memory (cma).
 
     Args:
-        plan: What will be run.
-        place: Where cases look for a volume that name none.
+        plan: The plan to run.
+        place: Default location of a volume for cases that do not name one.
     """
     above = volume_above(place)
     for case in plan.cases:
@@ -62,31 +62,34 @@ def reaches_into_servers(plan: Plan, place: Path) -> bool:
 def _require(file: Path, engine: Engine) -> None:
     directory = file.parent
     if is_down(directory):
-        raise StriderError(f"{directory} is stopped: {serve_command(directory)}", ExitCode.CANNOT_RUN)
+        raise StriderError(
+            f"{directory} is stopped: start it with {serve_command(directory)}", ExitCode.CANNOT_RUN
+        )
     servers = ask_volume(engine, file)
     dead = [str(server["server"]) for server in servers if not server["answers"]]
     if dead:
         which = f"server {dead[0]}" if len(dead) == 1 else f"servers {', '.join(dead)}"
         verb = "does" if len(dead) == 1 else "do"
         raise StriderError(
-            f"{which} of {directory} {verb} not answer: {restart_commands(directory)}", ExitCode.CANNOT_RUN
+            f"{which} of {directory} {verb} not answer: {restart_commands(directory)}",
+            ExitCode.CANNOT_RUN,
         )
 
 
 def serve_command(directory: Path) -> str:
-    """What starts the servers of a volume again, where they were."""
+    """Returns the command that restarts the servers of a volume on their hosts."""
     record = read_hosts(directory)
     hosts = f" --hosts {','.join(dict.fromkeys(record.hosts))}" if record else ""
     return f"strider listio serve {shlex.quote(str(directory))}{hosts}"
 
 
 def restart_commands(directory: Path) -> str:
-    """What to do about servers that do not answer."""
+    """Returns the commands for servers that do not respond."""
     return f"strider listio stop {shlex.quote(str(directory))}, then {serve_command(directory)}"
 
 
 def problems(servers: Iterable[dict[str, Json]]) -> Iterator[str]:
-    """Why servers do not answer, without what is said of them anyway."""
+    """Returns why servers do not respond, without the common prefix."""
     for server in servers:
         if not server["answers"]:
             reason = str(server["error"]).split(f"{server['address']}: ")[-1]

@@ -1,7 +1,7 @@
-"""Servers of a volume on other hosts: started by ssh, where they go on by themselves, and stopped by it.
+"""Starts and stops servers of a volume on other hosts by ssh; the servers run in the background.
 
-What a server keeps, and which process it is, stands in its own folder over there, so that nothing over here
-has to stay. Here a file of the volume's directory says which server is on which host.
+The data and the process id of a server are in its folder on the remote host, so no local process must keep
+running. A file in the volume's directory records the host of each server.
 """
 
 import ipaddress
@@ -21,9 +21,9 @@ from strider.listio.tool import ready_address
 from strider.text_file import write_whole
 
 HOSTS_FILE = "listio-hosts.json"
-"""It is there from before the first server starts until all have been stopped."""
+"""Exists from before the first server starts until all are stopped."""
 ANSWER_LIMIT_S = 45.0
-"""How long a host may take: to connect, and the server over there 20 s to start, or as long to stop."""
+"""Time limit of a host in seconds: to connect, and 20 s for a server to start or stop."""
 _QUESTION_LIMIT_S = 10.0
 _MOST_CONNECTIONS = 32
 _PREFIX = "strider-listio-server: "
@@ -32,11 +32,11 @@ _NO_PROGRAM = (126, 127)
 
 
 class HostRecord(BaseModel):
-    """Where the servers of a volume were started.
+    """The hosts of a volume's servers.
 
     Attributes:
-        program: The server's program over there.
-        hosts: As ssh knows them, by number of the server.
+        program: Path of the server's program on the hosts.
+        hosts: Hosts for ssh, by server number.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -47,12 +47,12 @@ class HostRecord(BaseModel):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a command on a host.
+    """The result of a command on a host.
 
     Attributes:
         status: Exit status; None if it took too long.
         output: What it printed.
-        messages: What it or ssh said on the error stream.
+        messages: Text of stderr.
     """
 
     status: int | None
@@ -60,19 +60,19 @@ class Answer:
     messages: str = ""
 
     def reason(self) -> str:
-        """Why it failed, and what to do."""
+        """Returns why it failed, and a remedy."""
         if self.status is None:
-            return f"no answer within {ANSWER_LIMIT_S:.0f} s"
+            return f"timed out after {ANSWER_LIMIT_S:.0f} s"
         lines = ssh.message_lines(self.messages)
         own = [number for number, line in enumerate(lines) if line.startswith(_PREFIX)]
         if own:
             return ": ".join(line.removeprefix(_PREFIX) for line in lines[own[0] :])
         # ssh's own warnings come first, and are all there is where the program said nothing.
-        said = lines[-1] if lines and self.status != 0 else f"it ended with exit status {self.status}"
+        said = lines[-1] if lines and self.status != 0 else f"it exited with status {self.status}"
         if self.status == _SSH_FAILED:
-            return f"{said}: ssh must get there without a password"
+            return f"{said}: check that ssh works without a password"
         if self.status in _NO_PROGRAM or self.status == 0:
-            return f"{said}: --ssh-server must name strider-listio-server there"
+            return f"{said}: check that --ssh-server is the path of strider-listio-server there"
         return said
 
 
@@ -84,13 +84,13 @@ def spread(hosts: Sequence[str], servers: int) -> list[str]:
     """
     if len(hosts) > servers:
         raise StriderError(
-            f"--hosts names {len(hosts)} hosts for {servers} servers: name no more hosts than servers"
+            f"--hosts names {len(hosts)} hosts for {servers} servers: name at most one host per server"
         )
     return [hosts[number % len(hosts)] for number in range(servers)]
 
 
 def read_hosts(directory: Path) -> HostRecord | None:
-    """Where servers of a volume were started and not stopped since; None if nowhere.
+    """Returns the hosts of a volume's running servers; None if there are none.
 
     Raises:
         StriderError: The file cannot be read.
@@ -101,13 +101,13 @@ def read_hosts(directory: Path) -> HostRecord | None:
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
-        raise StriderError(f"{file} cannot be read: {error}", ExitCode.CANNOT_RUN) from error
+        raise StriderError(f"cannot read {file}: {error}", ExitCode.CANNOT_RUN) from error
 
 
 def start_on_hosts(
     record: HostRecord, directory: Path, options: Callable[[int, str], list[str]], secret: str
 ) -> list[str]:
-    """Starts the servers of a volume on their hosts, and waits until they serve.
+    """Starts the servers of a volume on their hosts, and waits until they are ready.
 
     Args:
         record: Which server goes where.
@@ -129,7 +129,7 @@ def start_on_hosts(
     def start(number: int, host: str) -> None:
         if over.is_set():
             return
-        answers[number] = Answer(None)  # until it is known: it may have been started
+        answers[number] = Answer(None)  # until its state is known: it may be running
         words = [record.program, *options(number, addresses[host])]
         answers[number] = answer = _ask(host, words, secret + "\n")
         if not _ready_address(answer):
@@ -151,7 +151,7 @@ def start_on_hosts(
 
 
 def stop_on_hosts(record: HostRecord, directory: Path, numbers: Sequence[int] | None = None) -> int:
-    """Stops servers on their hosts, and sees that they are gone.
+    """Stops servers on their hosts, and checks that they have exited.
 
     Args:
         record: Which server is where.
@@ -184,12 +184,12 @@ def stop_on_hosts(record: HostRecord, directory: Path, numbers: Sequence[int] | 
 
 
 def _undo(record: HostRecord, directory: Path, numbers: Sequence[int], error: BaseException) -> None:
-    """Stops what was started before an error; where that fails, the error says so, and the record stays."""
+    """Stops the servers started before an error; if that fails, extends the error and keeps the record."""
     try:
         if numbers:
             stop_on_hosts(record, directory, numbers)
     except StriderError as problem:
-        remedy = f"strider listio stop {directory} tries again"
+        remedy = f"retry with strider listio stop {directory}"
         raise StriderError(f"{error}; {problem}; {remedy}", ExitCode.CANNOT_RUN) from error
     (directory / HOSTS_FILE).unlink(missing_ok=True)
 
@@ -259,8 +259,8 @@ def _addresses(hosts: Sequence[str]) -> dict[str, str]:
     own = [host for host, address in found.items() if address.is_loopback]
     if own and len(own) < len(found):
         raise StriderError(
-            f"--hosts: {own[0]} means {found[own[0]]}, which other hosts cannot reach: "
-            "name it by the address that they know it by"
+            f"--hosts: {own[0]} resolves to {found[own[0]]}, which other hosts cannot reach: use an "
+            "address that they can reach"
         )
     return {host: f"[{ip}]" if ip.version == 6 else str(ip) for host, ip in found.items()}
 
@@ -275,11 +275,11 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
         infos = socket.getaddrinfo(names[0] if names else host, None, type=socket.SOCK_STREAM)
     except subprocess.TimeoutExpired:
         raise StriderError(
-            f"ssh -G {host}: no answer within {_QUESTION_LIMIT_S:.0f} s", ExitCode.CANNOT_RUN
+            f"ssh -G {host}: timed out after {_QUESTION_LIMIT_S:.0f} s", ExitCode.CANNOT_RUN
         ) from None
     except socket.gaierror as error:
         raise StriderError(
-            f"--hosts: {host} has no address ({error.strerror}): name it by one that clients reach"
+            f"--hosts: cannot resolve {host} ({error.strerror}): use an address that clients can reach"
         ) from error
     except OSError as error:
         raise StriderError(f"cannot start ssh: {error.strerror}", ExitCode.CANNOT_RUN) from error

@@ -1,4 +1,4 @@
-"""The servers of a volume as processes: started, found again, stopped."""
+"""Starts, finds and stops the server processes of a volume."""
 
 import select
 import subprocess
@@ -21,27 +21,27 @@ from strider.text_file import write_whole
 
 PROCESSES_FILE = "listio-servers.json"
 READY_S = 20.0
-"""How long servers may take until they serve."""
+"""Time limit in seconds for servers to become ready."""
 STOP_S = 10.0
-"""How long they may take to finish what they have begun."""
+"""Time limit in seconds to complete current requests."""
 MOST_SERVERS = 1024
 _LOG_LINES = 3
 
 Lifetime = Literal["stop", "starter"]
 Folder = Literal["any", "existing"]
-"""Whether a server may begin anew, or has to find what it kept: else files would seem empty."""
+"""Whether a server may create its data or must find existing data, so that no file appears empty."""
 
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """How servers are to be.
+    """Parameters of servers.
 
     Attributes:
         servers: How many; None for as many as the volume has, or 4.
         strip_bytes: Strip size of new files; None for what the volume has, or 64 KiB.
         transport: Name of the transport, or `auto`.
         listen: Host on which they listen.
-        store: `nothing`: what is written is forgotten, to measure the way there.
+        store: `nothing`: discards data, to measure transport only.
         bytes_per_s: What each of them moves in a second at most, read and written together; 0: no limit; None
             for what the volume has.
         lifetime: Whether they end with `stop` alone, or with the process that started them. Those on other
@@ -77,10 +77,10 @@ class ProcessRecord(BaseModel):
 
 @dataclass
 class Started:
-    """Servers that serve.
+    """Running servers.
 
     Attributes:
-        volume: What clients have to know.
+        volume: The volume file for clients.
         children: The processes.
     """
 
@@ -104,7 +104,7 @@ class Started:
 
 
 def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
-    """Starts the servers of a volume, new or stopped before, and waits until they serve.
+    """Starts the servers of a new or stopped volume, and waits until they are ready.
 
     Args:
         engine: The engine, beside which the server's program is.
@@ -118,8 +118,10 @@ def serve(engine: Engine, directory: Path, options: ServerOptions) -> Started:
     _make(directory)
     known = read_volume(directory)
     if not is_down(directory):
-        remedy = f"strider listio stop {directory} ends them"
-        raise StriderError(f"{directory}: servers of this volume run already: {remedy}", ExitCode.CANNOT_RUN)
+        remedy = f"stop them with strider listio stop {directory}"
+        raise StriderError(
+            f"{directory}: servers of this volume are already running: {remedy}", ExitCode.CANNOT_RUN
+        )
     volume = _volume(directory, known, options)
     folder: Folder = "existing" if known else "any"
     if options.hosts:
@@ -159,7 +161,7 @@ def _serve_on_hosts(
 
 
 def stop(directory: Path) -> int:
-    """Stops the servers of a volume, on whatever hosts they are; what they keep stays.
+    """Stops the servers of a volume on all hosts; keeps the data.
 
     Returns:
         How many there were.
@@ -186,13 +188,13 @@ def processes_of(directory: Path) -> list[Process]:
         return []
     except (OSError, ValidationError) as error:
         raise StriderError(
-            f"{directory / PROCESSES_FILE} cannot be read: {error}", ExitCode.CANNOT_RUN
+            f"cannot read {directory / PROCESSES_FILE}: {error}", ExitCode.CANNOT_RUN
         ) from error
     return record.processes if record.boot == boot_id() else []
 
 
 def is_down(directory: Path) -> bool:
-    """Whether no server of a volume runs; those on other hosts do until they are stopped."""
+    """Returns whether no server of a volume is running; servers on other hosts count until stopped."""
     return read_hosts(directory) is None and not any(map(process_table.is_alive, processes_of(directory)))
 
 
@@ -200,7 +202,7 @@ def _make(directory: Path) -> None:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StriderError(f"cannot make {directory}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        raise StriderError(f"cannot create {directory}: {error.strerror}", ExitCode.CANNOT_RUN) from error
 
 
 def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Volume:
@@ -208,8 +210,8 @@ def _volume(directory: Path, known: Volume | None, options: ServerOptions) -> Vo
     servers = options.servers or (len(known.servers) if known else len(options.hosts) or 4)
     if known and servers != len(known.servers):
         raise StriderError(
-            f"{directory} is a volume of {len(known.servers)} servers, not {servers}: its files are "
-            f"spread over them; leave out --servers, or choose another directory"
+            f"{directory} is a volume of {len(known.servers)} servers, not {servers}, and its files are "
+            "striped over them: remove --servers, or choose another directory"
         )
     return Volume(
         servers=[""] * servers,
@@ -246,7 +248,7 @@ def _start(
 ) -> subprocess.Popen[str]:
     until = "input-ends" if options.lifetime == "starter" else "signal"
     with log_file.open("w", encoding="utf-8") as log:
-        # Away from the terminal's Ctrl-C: whoever started it stops it, in the end.
+        # Not interrupted by Ctrl-C in the terminal: the starting process stops it.
         child = subprocess.Popen(
             [*command, "--until", until],
             stdin=subprocess.PIPE,
@@ -261,7 +263,7 @@ def _start(
 
 
 def _tell_secret(stream: IO[str] | None, secret: str, close: bool) -> None:
-    """By a pipe: arguments and files are seen by others."""
+    """Through a pipe: arguments and files are visible to others."""
     assert stream is not None  # noqa: S101 - asked for
     try:
         stream.write(secret + "\n")
@@ -269,7 +271,7 @@ def _tell_secret(stream: IO[str] | None, secret: str, close: bool) -> None:
         if close:
             stream.close()
     except BrokenPipeError:
-        return  # it has ended; whoever waits until it is ready says why
+        return  # it has exited; the wait for readiness reports why
 
 
 def _wait_until_ready(children: Sequence[subprocess.Popen[str]], directory: Path) -> list[str]:
@@ -286,9 +288,9 @@ def _ready(child: subprocess.Popen[str], number: int, directory: Path, end: floa
     if address := ready_address(line):
         return address
     why = _last_lines(_log(directory, number)) or (
-        "it ended" if readable else f"not ready within {READY_S:.0f} s"
+        "it exited" if readable else f"not ready within {READY_S:.0f} s"
     )
-    raise StriderError(f"server {number} of {directory} does not start: {why}", ExitCode.CANNOT_RUN)
+    raise StriderError(f"server {number} of {directory} failed to start: {why}", ExitCode.CANNOT_RUN)
 
 
 def _log(directory: Path, number: int) -> Path:
@@ -304,10 +306,10 @@ def _last_lines(log: Path) -> str:
 
 
 def _record(directory: Path, children: Sequence[subprocess.Popen[str]]) -> None:
-    """Writes down which processes they are, before anybody else may rely on them."""
+    """Records the processes before the volume is published."""
     found = [process_table.identify(child.pid, f"server {number}") for number, child in enumerate(children)]
     alive = [process for process in found if process]
     if len(alive) < len(children):
-        raise StriderError(f"a server of {directory} ended as soon as it was ready", ExitCode.CANNOT_RUN)
+        raise StriderError(f"a server of {directory} exited after it became ready", ExitCode.CANNOT_RUN)
     record = ProcessRecord(boot=boot_id(), processes=alive)
     write_whole(directory / PROCESSES_FILE, record.model_dump_json(indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""A volume for one run: started in the run's own folder in the target, gone with it."""
+"""A temporary volume for one run, in the run's folder in the target."""
 
 import os
 import stat
@@ -18,9 +18,9 @@ SERVERS = 4
 
 @contextmanager
 def temporary_volume(plan: Plan, engine: Engine, own: Path, transport: str = "auto") -> Iterator[int]:
-    """Starts a volume where a plan has cases that need one and find none; its servers end with the context.
+    """Starts a volume if cases of a plan need one and none exists; stops it at the end of the context.
 
-    They end with this process too, whatever happens to it, and their files are within the run's folder.
+    The servers also exit with this process, and their files are in the run's folder.
 
     Args:
         plan: What will be run.
@@ -73,21 +73,22 @@ def _is_trusted(file: Path) -> bool:
 
 
 def rate_wanted(plan: Plan) -> int:
-    """What each of them may move in a second, in bytes; 0: no limit.
+    """Returns the rate limit of each server in bytes per second; 0: no limit.
 
     Raises:
-        StriderError: Cases want different limits.
+        StriderError: Cases have different limits.
     """
     wanted = sorted({int(case.interface.get("server_rate", 0)) for case in _searching(plan)} - {0})
     if len(wanted) > 1:
         raise StriderError(
-            f"listio.server_rate is {wanted[0]} in one case and {wanted[1]} in another: the servers of a run "
-            "have one limit; strider listio serve DIR --rate starts others, which listio.volume names"
+            f"listio.server_rate is {wanted[0]} in one case and {wanted[1]} in another, but the servers "
+            "of a run have one limit: start a volume for each with strider listio serve DIR --rate, and "
+            "name it with listio.volume"
         )
     return wanted[0] if wanted else 0
 
 
 def _searching(plan: Plan) -> list[PlannedCase]:
-    """Cases that look for a volume, as they do not name one."""
+    """Returns the cases that do not name a volume."""
     cases = [case for case in plan.cases if case.interface["name"] == INTERFACE]
     return [case for case in cases if not case.interface.get("volume")]

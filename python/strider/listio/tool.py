@@ -26,7 +26,8 @@ def program(engine: Engine, name: str) -> Path:
     path = engine.path.resolve().with_name(name)
     if not path.is_file():
         raise StriderError(
-            f"{path} is missing: the list-I/O service is built where libcrypto is (Debian: libssl-dev)",
+            f"{path} is missing: install libcrypto (Debian: libssl-dev) and rebuild to get the list-I/O "
+            "service",
             ExitCode.CANNOT_RUN,
         )
     return path
@@ -41,7 +42,7 @@ def ready_address(output: str) -> str:
 
 
 def status(engine: Engine, directory: Path) -> list[dict[str, Json]]:
-    """What each server of a volume has done; where one does not answer (`answers`), `error` says why."""
+    """Returns the counters of each server; `error` has the reason if one does not respond (`answers`)."""
     return ask_volume(engine, directory / VOLUME_FILE)
 
 
@@ -52,7 +53,7 @@ def ask_volume(engine: Engine, file: Path) -> list[dict[str, Json]]:
 
 
 def check(engine: Engine, directory: Path, remove_orphans: bool = False) -> dict[str, Json]:
-    """What comparing the names of a volume with its data files finds; nobody should change it meanwhile.
+    """Compares the names of a volume with its data files; clients must not change it meanwhile.
 
     Args:
         engine: The engine.
@@ -65,7 +66,7 @@ def check(engine: Engine, directory: Path, remove_orphans: bool = False) -> dict
 
 
 def remove_run(engine: Engine, directory: Path, run: str) -> int:
-    """Removes what a run that was killed left in a volume.
+    """Removes the files of a killed run from a volume.
 
     Args:
         engine: The engine.
@@ -96,9 +97,9 @@ def _ask(engine: Engine, *words: str) -> Json:
         )
     except subprocess.TimeoutExpired:
         raise StriderError(
-            f"strider listio {words[0]}: no answer within {_LIMIT_S:.0f} s", ExitCode.CANNOT_RUN
+            f"strider listio {words[0]}: timed out after {_LIMIT_S:.0f} s", ExitCode.CANNOT_RUN
         ) from None
     if done.returncode not in (ExitCode.OK, ExitCode.CHECK_FAILED):
         code = ExitCode.BAD_INPUT if done.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN
-        raise StriderError(done.stderr.strip() or f"{TOOL} ended with {done.returncode}", code)
+        raise StriderError(done.stderr.strip() or f"{TOOL} exited with status {done.returncode}", code)
     return json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""The file of a volume: where its servers are, and the secret that lets clients in."""
+"""The volume file: server addresses and the secret that authenticates clients."""
 
 import secrets
 from pathlib import Path
@@ -16,7 +16,7 @@ _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
 class Volume(BaseModel):
-    """What clients have to know (listio/client/volume.hpp).
+    """The volume file for clients (listio/client/volume.hpp).
 
     Attributes:
         format: Version of the file's form.
@@ -37,7 +37,7 @@ class Volume(BaseModel):
     secret: str
 
     def write(self, file: Path) -> None:
-        """Replaces the file at once; nobody else may read it."""
+        """Replaces the file atomically, readable by the owner only."""
         write_whole(file, self.model_dump_json(by_alias=True, indent=1) + "\n", mode=0o600)
 
 
@@ -55,16 +55,16 @@ def read_volume(directory: Path) -> Volume | None:
     except OSError as error:
         raise StriderError(f"cannot read {file}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     except ValidationError as error:
-        raise StriderError(f"{file} is not the file of a volume: {error.errors()[0]['msg']}") from error
+        raise StriderError(f"{file} is not a volume file: {error.errors()[0]['msg']}") from error
 
 
 def new_secret() -> str:
-    """A secret that nobody knows yet."""
+    """Returns a new random secret."""
     return secrets.token_hex(32)
 
 
 def choose_transport(wanted: str, hosts: Literal["this", "other"] = "this") -> str:
-    """The transport that `auto` stands for; any other name stands for itself.
+    """Resolves transport `auto`; returns other names unchanged.
 
     Servers and clients of one host reach each other's memory (cma), unless the kernel keeps a user's
     processes apart (Yama). Other hosts are reached by tcp.
@@ -77,7 +77,7 @@ def choose_transport(wanted: str, hosts: Literal["this", "other"] = "this") -> s
         StriderError: It does not reach other hosts.
     """
     if hosts == "other" and wanted == "cma":
-        raise StriderError("--transport: cma stays within a host: with --hosts choose tcp or ofi:PROVIDER")
+        raise StriderError("--transport: cma works only within a host: with --hosts, use tcp or ofi:PROVIDER")
     if wanted != "auto":
         return wanted
     if hosts == "other":

@@ -67,7 +67,9 @@ def test_a_lab_is_up_until_it_is_taken_down(folder: Path) -> None:
 
 def test_a_second_one_in_the_same_place_is_refused(folder: Path) -> None:
     record = up(system(), folder, print)
-    with pytest.raises(StriderError, match="holds a lab that is up: strider lab down fake --at "):
+    with pytest.raises(
+        StriderError, match="holds a lab that is up: remove it with strider lab down fake --at "
+    ):
         up(system(), folder, print)
     assert all(map(is_alive, record.processes))
 
@@ -76,7 +78,7 @@ def test_a_second_one_in_the_same_place_is_refused(folder: Path) -> None:
     ("start", "says"),
     [
         (start_halfway, "exit code 7\n  no such luck"),
-        (start_dying, "mayfly ended with exit code 4\n  cannot bind"),
+        (start_dying, "mayfly exited with status 4\n  cannot bind"),
     ],
 )
 def test_a_start_that_fails_says_why_and_leaves_nothing(folder: Path, start: object, says: str) -> None:
@@ -129,7 +131,7 @@ def test_a_folder_with_other_files_is_not_touched(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "thesis.tex").write_text("precious", encoding="utf-8")
     for act in (lambda: up(system(), folder, print), lambda: down(folder, print)):
-        with pytest.raises(StriderError, match="holds files, but no lab"):
+        with pytest.raises(StriderError, match="contains files, but no Strider lab"):
             act()
     assert (folder / "thesis.tex").read_text(encoding="utf-8") == "precious"
 
@@ -137,7 +139,7 @@ def test_a_folder_with_other_files_is_not_touched(folder: Path) -> None:
 def test_of_two_starts_at_the_same_time_one_goes_on(folder: Path) -> None:
     folder.mkdir(parents=True)
     first = Site(folder, "fake", print)
-    with pytest.raises(StriderError, match="another start is under way there"):
+    with pytest.raises(StriderError, match="another start is in progress there"):
         Site(folder, "fake", print)
     record = read(folder)
     assert record is not None
@@ -155,7 +157,7 @@ def test_a_crash_before_the_first_record_is_no_lab(folder: Path) -> None:
 @pytest.mark.parametrize("mode", [0o777, 0o775])
 def test_a_place_where_others_may_write_is_refused(folder: Path, mode: int) -> None:
     folder.parent.chmod(mode)
-    with pytest.raises(StriderError, match="others can change what is there"):
+    with pytest.raises(StriderError, match="other users can write to it"):
         up(system(), folder, print)
 
 

@@ -83,7 +83,7 @@ def test_a_volume_is_found_again_with_its_secret(built: Engine, directory: Path)
 
 def test_what_runs_is_not_started_twice(built: Engine, directory: Path) -> None:
     serve(built, directory, ServerOptions(servers=2))
-    with pytest.raises(StriderError, match="run already: strider listio stop") as caught:
+    with pytest.raises(StriderError, match="already running: stop them with strider listio stop") as caught:
         serve(built, directory, ServerOptions())
     assert caught.value.exit_code == ExitCode.CANNOT_RUN
     assert len(status(built, directory)) == 2
@@ -100,7 +100,7 @@ def test_another_number_of_servers_does_not_fit(built: Engine, directory: Path) 
 def test_a_server_that_does_not_start_takes_the_others_along(built: Engine, directory: Path) -> None:
     directory.mkdir()
     (directory / "server-1").write_text("in the way")
-    with pytest.raises(StriderError, match=r"server 1 of .* does not start: .*server-1"):
+    with pytest.raises(StriderError, match=r"server 1 of .* failed to start: .*server-1"):
         serve(built, directory, ServerOptions(servers=3))
     assert not (directory / PROCESSES_FILE).exists()
     assert read_volume(directory) is None

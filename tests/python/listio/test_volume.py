@@ -35,7 +35,7 @@ def test_a_directory_without_one_is_no_volume(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{}", '{"strider-listio-volume": 2, "servers": []}'])
 def test_another_file_of_that_name_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / VOLUME_FILE).write_text(text)
-    with pytest.raises(StriderError, match=rf"{VOLUME_FILE} is not the file of a volume"):
+    with pytest.raises(StriderError, match=rf"{VOLUME_FILE} is not a volume file"):
         read_volume(tmp_path)
 
 
