@@ -155,7 +155,7 @@ def test_a_host_that_is_not_reached_is_one_error(hosts: Hosts) -> None:
 
 @pytest.mark.parametrize(
     ("program", "said"),
-    [("/nonexistent/server", "/nonexistent/server"), ("/bin/true", "exit status 0")],
+    [("/nonexistent/server", "/nonexistent/server"), ("/bin/true", "exited with status 0")],
 )
 def test_a_host_without_the_program_is_one_error(hosts: Hosts, program: str, said: str) -> None:
     done = hosts.serve("--ssh-server", program)
@@ -175,9 +175,9 @@ def test_a_host_without_the_program_is_one_error(hosts: Hosts, program: str, sai
         (["--hosts", "a", "--ssh-server", "-x"], "is not the path of a program"),
         (["--hosts", "a", "--listen", "b"], "remove --listen"),
         (["--ssh-server", "/bin/true"], "--ssh-server needs --hosts"),
-        (["--hosts", "127.0.0.1", "--transport", "cma"], "choose tcp or ofi"),
+        (["--hosts", "127.0.0.1", "--transport", "cma"], "use tcp or ofi"),
         (["--hosts", "127.0.0.1,localhost", "--servers", "1"], "name at most one host per server"),
-        (["--hosts", "nowhere.invalid"], "has no address"),
+        (["--hosts", "nowhere.invalid"], "cannot resolve nowhere.invalid"),
         (["--hosts", "127.0.0.1,192.0.2.1"], "which other hosts cannot reach"),
     ],
 )
