@@ -64,7 +64,7 @@ def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[s
     original = tmp_path / "pio-bench.conf"
     original.write_text(PIOBENCH)
     assert main(["convert", str(original), "-o", str(original)]) == 2
-    assert "exists already: choose another name" in capsys.readouterr().err
+    assert "exists: choose another name" in capsys.readouterr().err
     assert original.read_text() == PIOBENCH
 
 
