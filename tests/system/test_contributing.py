@@ -39,7 +39,8 @@ echo mounted && exec cat >/dev/null
 """
 
 
-PYTHON = ".strider/venv/bin/python"
+TOOLS = ".strider/venv/bin"
+PYTHON = f"{TOOLS}/python"
 
 
 class Copy:
@@ -98,6 +99,7 @@ def copy(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
     try:
         made.run(PYTHON, "tests/system/contributing.py")
         made.run("make", "pages")
+        made.run("make", "format")
         made.run("tools/setup.sh", "test")
         yield made
     finally:
@@ -149,6 +151,12 @@ def test_the_rule_finds_its_breach_and_nothing_else(copy: Copy) -> None:
     ]
 
 
+def test_what_make_format_leaves_passes_lint(copy: Copy) -> None:
+    sources = [f"engine/interfaces/{INTERFACE}.cpp", f"engine/patterns/{PATTERN}.cpp"]
+    copy.run(f"{TOOLS}/clang-format", "--dry-run", "-Werror", *sources, "tests/engine/patterns/formulas.cpp")
+    copy.run(f"{TOOLS}/ruff", "check", "-q", "python/strider", "tests/python", "tools")
+
+
 def pytest_in(copy: Copy, *words: str) -> None:
     copy.run(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *words)
 
@@ -164,7 +172,7 @@ def pytest_in(copy: Copy, *words: str) -> None:
             f"pages or there or {VERB}",
         ),
         ("tests/python/report/test_sections.py", "-k", "cases or every_file"),
-        ("tests/tree/test_tidy.py", "tests/tree/test_units.py"),
+        ("tests/tree/test_tidy.py", "tests/tree/test_units.py", "tests/tree/test_graph.py"),
     ],
     ids=["pages", "sections", "tree"],
 )
