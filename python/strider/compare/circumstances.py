@@ -22,8 +22,8 @@ _SHORT_S = 0.1
 #: (docs/decisions/0014-*.md).
 _FEW = 6
 _HOW = {
-    "paired by round": "Repetitions of one round are compared with each other, so drift cancels.",
-    "paired by run": "The runs were taken in turns; each pair is one measurement, so slow drift cancels.",
+    "paired by round": "Repetitions of the same round are compared as pairs, so drift cancels.",
+    "paired by run": "The runs of A and B alternate; each pair is one measurement, so slow drift cancels.",
 }
 
 
@@ -65,14 +65,14 @@ def _interleaving(base: Sequence[Run], other: Sequence[Run], method: Method) -> 
         if base[0].plan.interleave == "random":
             return "A and B are the same run."
         return (
-            "The cases of this run were measured one after the other (interleave none): "
-            "drift can pass for a difference."
+            'The cases of this run were measured one after the other (interleave = "none"): drift may '
+            "appear as a difference."
         )
     if method == "unpaired by run":
-        return "The runs of A and B were not taken in turns: drift can pass for a difference."
+        return "The runs of A and B do not alternate: drift may appear as a difference."
     return (
-        "A and B are two runs, one after the other: whatever else changed between them, drift above all, "
-        "can pass for a difference. Compare within one run (--by), or 3 or more runs of each, taken in turns."
+        "A and B are single runs, one after the other: drift and other changes between them may appear "
+        "as a difference. Compare within one run (--by), or 3 or more alternating runs of each."
     )
 
 
@@ -130,7 +130,7 @@ def _short(runs: Sequence[Run]) -> str:
     if not short:
         return ""
     phases = plural(len(elapsed_s), "phase")
-    return f"{short} of {phases} lasted less than {_SHORT_S:g} s: their rates are coarse."
+    return f"{short} of {phases} are shorter than {_SHORT_S:g} s; their rates are not reliable."
 
 
 def _few(rows: Sequence[Row]) -> str:
@@ -139,8 +139,8 @@ def _few(rows: Sequence[Row]) -> str:
     if least >= _FEW:
         return ""
     return (
-        f"Some sides were measured {least} times only: of rates that jump between two levels so few may all "
-        "be at one, and pass for a difference."
+        f"Some sides have only {least} repetitions: if rates vary between two levels, all may be at one "
+        "level and appear as a difference."
     )
 
 
@@ -155,8 +155,8 @@ def _resolution(rows: Sequence[Row]) -> str:
     least = median(_least_named(change, limit) for change in unsure)
     size = f"{significant(100 * least, 2)} %" if least < 1 else f"a factor of {significant(1 + least, 2)}"
     return (
-        f"Differences below about {size} could not be shown with this spread and this number of "
-        "repetitions (median of the rows that show none)."
+        f"Differences below about {size} cannot be detected with this variability and number of "
+        "repetitions (median of the rows without a difference)."
     )
 
 

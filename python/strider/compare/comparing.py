@@ -116,13 +116,15 @@ def _metrics(names: Sequence[str]) -> list[Metric]:
     unknown = [name for name in names if name not in METRICS]
     if unknown or not names:
         wrong = f'no metric "{unknown[0]}"' if unknown else "no metric"
-        raise StriderError(f"{wrong}: choose among {', '.join(METRICS)}")
+        raise StriderError(f"{wrong}: choose one of {', '.join(METRICS)}")
     return [METRICS[name] for name in dict.fromkeys(names)]
 
 
 def _check_threshold(threshold: float) -> None:
     if not 0 <= threshold < 1:
-        raise StriderError(f'the threshold {threshold:g} is not from 0 to below 1: write for instance "5%"')
+        raise StriderError(
+            f'the threshold {threshold:g} is out of range: write a share from 0 to below 1, for example "5%"'
+        )
 
 
 def _check_counts(base: Sequence[Run], other: Sequence[Run]) -> None:
@@ -130,11 +132,11 @@ def _check_counts(base: Sequence[Run], other: Sequence[Run]) -> None:
     if counts != (1, 1) and min(counts) < MINIMUM_FOR_RATIO:
         raise StriderError(
             f"cannot compare {counts[0]} with {counts[1]} runs: name one run on each side, or at least "
-            f"{MINIMUM_FOR_RATIO} on each, which then count as one measurement each"
+            f"{MINIMUM_FOR_RATIO} on each; then each run counts as one measurement"
         )
     for side in (base, other):
         if len({run.id for run in side}) < len(side):
-            raise StriderError("a run is named twice on one side: each may count only once")
+            raise StriderError("a run is named twice on one side: name each run once")
 
 
 def _method(base: Sequence[Run], other: Sequence[Run]) -> Method:

@@ -105,8 +105,8 @@ def _set_against(base: Found, other: Found, method: Method) -> tuple[list[float]
 def _too_few(pair: tuple[list[float], list[float]], method: Method) -> str:
     noun = "runs" if method.endswith("by run") else "repetitions"
     if method.startswith("paired"):
-        return f"too few {noun}: {len(pair[0])} in common, {MINIMUM_FOR_RATIO} are needed"
-    return f"too few {noun}: {len(pair[0])} and {len(pair[1])}, {MINIMUM_FOR_RATIO} each are needed"
+        return f"too few {noun}: {len(pair[0])} in common, at least {MINIMUM_FOR_RATIO} needed"
+    return f"too few {noun}: {len(pair[0])} and {len(pair[1])}, at least {MINIMUM_FOR_RATIO} each needed"
 
 
 def _change(ratio: Ratio, method: Method, threshold: float, n: int) -> Change:

@@ -32,8 +32,8 @@ class By:
         wanted = [value.strip() for value in values.split(",")] if values.strip() else []
         if not key.strip() or len(wanted) == 1:
             raise StriderError(
-                f'cannot compare by "{text}": write a key, as in interface, '
-                "or a key with two values or more, the base first, as in interface=posix,mpiio"
+                f'cannot compare by "{text}": write a key, for example interface, or a key with two or '
+                "more values, the base first, for example interface=posix,mpiio"
             )
         return cls(key.strip(), wanted)
 
@@ -94,8 +94,8 @@ def _wanted(text: str, key: str, found: Sequence[Value]) -> Value:
     if len(near) == 1:
         return near[0]
     labels = ", ".join(value.label for value in near or found)
-    problem = f'"{text}" means several values of "{key}"' if near else f'"{key}" has no value "{text}"'
-    raise StriderError(f"{problem}: choose among {labels}")
+    problem = f'"{text}" matches several values of "{key}"' if near else f'"{key}" has no value "{text}"'
+    raise StriderError(f"{problem}: choose one of {labels}")
 
 
 def _is_size(text: str, raw: object) -> bool:

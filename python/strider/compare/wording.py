@@ -86,13 +86,13 @@ def counts_text(comparison: Comparison) -> str:
     """How many rows got which verdict, and how it was found, in a sentence."""
     found = [f"{count} {verdict}" for verdict, count in comparison.counts.items() if count]
     level = (
-        f" (at most {100 * SIGNIFICANT:g} % of the differences named are expected to be chance; "
-        f"Benjamini and Hochberg's correction for {comparison.compared} comparisons)"
+        f" (expected false discovery rate: at most {100 * SIGNIFICANT:g} %; Benjamini-Hochberg "
+        f"correction for {comparison.compared} comparisons)"
         if comparison.compared > 1
         else ""
     )
     threshold = (
-        f" Only what is shown to differ by more than {100 * comparison.threshold:g} % is a difference."
+        f" Only changes shown to exceed {100 * comparison.threshold:g} % count as differences."
         if comparison.threshold
         else ""
     )

@@ -52,9 +52,9 @@ def _page(comparison: Comparison) -> list[Block]:
     is_small = len(rows) <= _OPEN_ROWS
     charts = _charts(comparison, labels)
     further = charts[1:]
-    spread = _table("What was measured on both sides", labels, _spread_columns(comparison, values), rows)
+    spread = _table("Results of both sides", labels, _spread_columns(comparison, values), rows)
     return [
-        *([_table("What differs", labels, results, different)] if different and not is_small else []),
+        *([_table("Differences", labels, results, different)] if different and not is_small else []),
         *([Charts(charts[:1], wide=True)] if charts else []),
         *([Fold(f"{len(further)} further charts", [Charts(further, wide=True)])] if further else []),
         replace(_table("All comparisons", labels, results, rows), is_open=is_small),
@@ -67,7 +67,7 @@ def _terminal(comparison: Comparison) -> list[Block]:
     rows = _shown(comparison)
     columns = result_columns(comparison, Values(comparison.rows))
     left_out = len(comparison.rows) - len(rows)
-    more = f"… and {left_out} more rows: -o FILE writes a page with all"
+    more = f"… {left_out} more rows: to write a page with all, use -o FILE"
     constants = constants_text(comparison)
     return [
         *(Text(side, is_one_line=True) for side in sides),
@@ -165,7 +165,7 @@ def _charts(comparison: Comparison, labels: Sequence[Column]) -> list[Chart]:
         if reach > change_by_case.WIDEST:
             caption += f" Cut at a factor of {change_by_case.WIDEST:g}."
         if left_out:
-            caption += f" {left_out} rows without a large difference are in the table alone."
+            caption += f" {left_out} rows without a large difference appear in the table only."
         charts.append(Chart(name, caption, svg.draw(specification, said)))
     return charts
 

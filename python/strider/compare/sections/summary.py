@@ -22,7 +22,7 @@ def _page(comparison: Comparison) -> list[Block]:
         *map(Text, comparison.remarks),
         Heading("What is compared"),
         Facts("What is compared", rows),
-        *([Text(f"The same in all rows: {constants}.", "caption")] if constants else []),
+        *([Text(f"Common to all rows: {constants}.", "caption")] if constants else []),
     ]
 
 
