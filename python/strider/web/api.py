@@ -37,7 +37,7 @@ async def read(request: Request, model: type[Body]) -> Body:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise StriderError(f"this request makes no sense ({place}: {first['msg']})") from error
+        raise StriderError(f"invalid request ({place}: {first['msg']})") from error
 
 
 class Api:

@@ -105,16 +105,16 @@ def _failed(request: Request, error: Exception) -> Response:
     if request.url.path.startswith("/api/") or not isinstance(error, StriderError):
         return failure(request, error)
     status = 400 if error.exit_code == ExitCode.BAD_INPUT else 503
-    return page("problem", status, title="This did not work", message=error.message)
+    return page("problem", status, title="Request failed", message=error.message)
 
 
 def _broken(request: Request, error: Exception) -> Response:
     """What is said of a bug of ours; the log has where it is."""
-    where = "please report it with what strider serve printed"
+    where = "please report it with the output of strider serve"
     message = f"This is a bug in Strider ({type(error).__name__}): {where}."
     if request.url.path.startswith("/api/"):
         return JSONResponse({"message": message}, 500)
-    return page("problem", 500, title="This did not work", message=message)
+    return page("problem", 500, title="Request failed", message=message)
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -122,7 +122,7 @@ def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
     if request.url.path.startswith("/api/"):
         return JSONResponse({"message": error.detail}, error.status_code, error.headers)
-    title = "There is no such page" if error.status_code == 404 else "This cannot be asked for"
+    title = "Page not found" if error.status_code == 404 else "Method not allowed"
     response = page("problem", error.status_code, title=title, message=error.detail)
     response.headers.update(error.headers or {})
     return response

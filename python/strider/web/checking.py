@@ -179,7 +179,7 @@ def plan_view(checked: CheckedPlan, rates: AssumedRates, site: Site) -> dict[str
 
 
 def _findings(checked: CheckedPlan, site: Site) -> Iterator[dict[str, str]]:
-    """What speaks against running the plan on its target now, or for reading results with care."""
+    """Returns errors and warnings about running the plan on its target now."""
     from strider.launch.launchers import choose
     from strider.launch.machine import space_of
     from strider.launch.preflight import check_target, preflight
@@ -188,7 +188,7 @@ def _findings(checked: CheckedPlan, site: Site) -> Iterator[dict[str, str]]:
     if not target:
         yield {
             "severity": "error",
-            "message": "the suite has no target directory: say what is to be measured",
+            "message": "the suite has no target directory: enter the directory to measure",
         }
         return
     try:

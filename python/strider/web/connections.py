@@ -86,7 +86,7 @@ class Door:
 
     def _pause(self, error: OSError) -> None:
         """Makes room, and does not ask again at once, as the listener stays readable."""
-        _log.warning("no connection can be accepted: %s", error.strerror)
+        _log.warning("cannot accept connections: %s", error.strerror)
         self._drop_oldest()
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._listener)
@@ -200,7 +200,7 @@ class Sparingly(logging.Filter):
             self._left_out += 1
             return False
         self._budget -= 1
-        more = f" ({self._left_out} messages before this one were left out)" if self._left_out else ""
+        more = f" ({self._left_out} earlier messages omitted)" if self._left_out else ""
         self._left_out = 0
         text = record.getMessage()[:LOG_CHARACTERS] + more
         if record.exc_info:

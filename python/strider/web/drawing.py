@@ -100,7 +100,7 @@ async def strider(*words: str) -> str:
         answer = await ask(sys.executable, "-I", "-m", "strider", *words, limit_s=DEADLINE_S)
     except TimeoutError:
         raise StriderError(
-            f"strider {words[0]} did not end within {DEADLINE_S:g} s: try it on the command line",
+            f"strider {words[0]} timed out after {DEADLINE_S:g} s: run it on the command line",
             ExitCode.CANNOT_RUN,
         ) from None
     if answer.code:

@@ -94,7 +94,7 @@ def _parsed(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except (ValueError, RecursionError) as error:
-        raise StriderError("the form cannot change a text that is no TOML: repair it there first") from error
+        raise StriderError("the form cannot change invalid TOML: correct the text first") from error
 
 
 def _with_case(text: str, case: Table) -> str:
@@ -109,7 +109,7 @@ def _with_case(text: str, case: Table) -> str:
 def _cases(document: tomlkit.TOMLDocument) -> AoT:
     cases = document.setdefault("case", tomlkit.aot())
     if not isinstance(cases, AoT):
-        raise StriderError("the suite's cases are no [[case]] tables: repair that in the TOML first")
+        raise StriderError("the suite's cases are not [[case]] tables: correct the TOML text first")
     return cases
 
 
@@ -124,7 +124,7 @@ def _set(document: tomlkit.TOMLDocument, edit: Set, vocabulary: Vocabulary) -> N
     if edit.case is None:
         suite = document["suite"]
         if not isinstance(suite, Table | InlineTable | OutOfOrderTableProxy):
-            raise StriderError("suite is no [suite] table in the text: repair that in the TOML first")
+            raise StriderError("suite is not a [suite] table: correct the TOML text first")
         _put(suite, (edit.key,), _suite_value(edit, vocabulary))
         return
     table = _case(document, edit.case)
@@ -167,7 +167,7 @@ def _put(table: Any, path: tuple[str, ...], value: Json) -> None:  # noqa: ANN40
     inner = table.get(name)
     if rest and inner is not None:
         if not isinstance(inner, Table | InlineTable | OutOfOrderTableProxy):
-            raise StriderError(f'"{name}" is no table of options in the text: repair that in the TOML first')
+            raise StriderError(f'"{name}" is not a table of options: correct the TOML text first')
         _put(inner, tuple(rest), value)
         if not inner:
             del table[name]

@@ -31,7 +31,7 @@ ENTRANCE, EXIT = "/enter", "/api/leave"
 SESSION = "strider.session"
 """Where a request finds its session."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""Names of this machine, also where ssh forwards the page. Any other one was bound to it by guile."""
+"""Names of this machine, also where ssh forwards the page. Other names indicate DNS rebinding."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -53,10 +53,9 @@ HEADERS = {
 }
 
 ENTERED = (
-    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Strider</title>'
-    '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
-    '<meta http-equiv="refresh" content="0; url=/"></head><body><p><a href="/">Go on to Strider</a></p>'
-    "</body></html>"
+    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Strider</title><link rel="icon" '
+    'href="/static/icon.svg" type="image/svg+xml"><meta http-equiv="refresh" content="0; '
+    'url=/"></head><body><p><a href="/">Continue to Strider</a></p></body></html>'
 )
 """Not a redirection: a browser that came here from elsewhere would not send the new cookie with it."""
 
@@ -154,7 +153,7 @@ class Guard:
         elif scope["path"] == ENTRANCE:
             await self._enter(Request(scope))(scope, receive, guarded)
         elif not scope[CONNECTION].admitted():
-            await refuse(503, "too many connections are open: close some pages")(scope, receive, guarded)
+            await refuse(503, "too many open connections: close some pages")(scope, receive, guarded)
         elif scope["path"] == EXIT and scope["method"] == "POST":
             await self._leave(Headers(scope=scope))(scope, receive, guarded)
         else:
@@ -162,25 +161,28 @@ class Guard:
             await self.app(scope, _limited(receive), guarded)
 
     def _refusals(self, scope: Scope) -> Iterator[Response]:
-        """What speaks against a request, first things first."""
+        """Reasons to refuse a request, first things first."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if _hostname(host) not in LOOPBACK:
             yield refuse(421, f"this server is not {host!r}: use the address that strider serve printed")
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{host}":
-            yield refuse(403, f"requests from pages of {origin} are refused")
+            yield refuse(403, f"requests from pages of {origin} are not accepted")
         reads = scope["method"] in ("GET", "HEAD")
         if not reads and origin is None:
-            yield refuse(403, "a request that changes something must say from which page it comes (Origin)")
+            yield refuse(403, "a request with changes needs an Origin header")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["path"] != ENTRANCE:
-            yield refuse(403, "requests from other pages are refused: type the address of this page yourself")
-        if not _is_bearable(headers):
-            yield refuse(413, f"at most {MOST_BODY_BYTES} bytes may be sent at a time")
+            yield refuse(
+                403,
+                "requests from other sites are not accepted: enter the address of this page in the browser",
+            )
+        if not _within_size_limit(headers):
+            yield refuse(413, f"a request body may have at most {MOST_BODY_BYTES} bytes")
         if scope["path"] != ENTRANCE and not self.keys.use(self._session(headers)):
             yield refuse(401, "open the address with the token that strider serve printed")
         elif not reads and headers.get("content-type", "").partition(";")[0] != "application/json":
-            yield refuse(415, "what is sent must be JSON (Content-Type: application/json)")
+            yield refuse(415, "the request body must be JSON (Content-Type: application/json)")
 
     def _session(self, headers: Headers) -> str:
         return cookie_parser(headers.get("cookie", "")).get(self.keys.cookie, "")
@@ -188,12 +190,13 @@ class Guard:
     def _enter(self, request: Request) -> Response:
         if request.method != "GET" or not _is_visit(request.headers):
             # Browsers and messengers look at an address before a person opens it.
-            return refuse(405, "open this address in a browser yourself")
+            return refuse(405, "enter this address in a browser")
         session = self.keys.exchange(request.query_params.get("token", ""))
         if session is None:
             return refuse(
                 401,
-                "this token is not good, or was used before: use the address that strider serve printed last",
+                "this token is invalid or was already used: use the latest address that strider serve "
+                "printed",
             )
         response = HTMLResponse(ENTERED)
         response.set_cookie(self.keys.cookie, session, httponly=True, samesite="strict", path="/")
@@ -229,7 +232,7 @@ def _hostname(host: str) -> str | None:
         return None
 
 
-def _is_bearable(headers: Headers) -> bool:
+def _within_size_limit(headers: Headers) -> bool:
     length = headers.get("content-length", "0")
     return length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= MOST_BODY_BYTES
 
@@ -258,12 +261,12 @@ def _limited(receive: Receive) -> Receive:
             async with asyncio.timeout_at(end):
                 message = await receive()
         except TimeoutError:
-            detail = f"strider: what is sent must come within {BODY_S:g} s\n"
+            detail = f"strider: the request body was not received within {BODY_S:g} s\n"
             raise HTTPException(408, detail, {"connection": "close"}) from None
         received += len(message.get("body", b""))
         whole = not message.get("more_body", False)
         if received > MOST_BODY_BYTES:
-            detail = f"strider: at most {MOST_BODY_BYTES} bytes may be sent at a time\n"
+            detail = f"strider: a request body may have at most {MOST_BODY_BYTES} bytes\n"
             raise HTTPException(413, detail, {"connection": "close"})
         return message
 

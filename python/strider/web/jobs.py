@@ -108,7 +108,7 @@ class Job(Submission):
         try:
             record = Record.model_validate_json((folder / RECORD).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, ValidationError) as error:
-            raise StriderError(f"{folder / RECORD} cannot be used: the job is not taken up again") from error
+            raise StriderError(f"cannot read {folder / RECORD}: the job is not resumed") from error
         job = cls(id=folder.name, suite=record.suite, folder=folder, submitted=record.submitted)
         job.state = record.state
         # A process of before the machine was started again has ended, whatever has its number now.
@@ -181,7 +181,7 @@ class Jobs:
         """
         self._take_over()
         if sum(job.state == "waiting" for job in self._jobs.values()) >= MOST_WAITING:
-            raise StriderError(f"{MOST_WAITING} suites are waiting already: wait, or cancel one")
+            raise StriderError(f"the queue is full ({MOST_WAITING} suites): wait, or cancel one")
         name = new_id()
         job = Job(id=name, suite=suite, folder=self.folder / name, submitted=datetime.now(UTC))
         try:
@@ -219,7 +219,7 @@ class Jobs:
                 if job.state == "waiting" and self._by_hand():
                     self._end(job, "cancelled")
             if self._next():
-                _log.warning("what was submitted goes on; the next strider serve of this store follows it")
+                _log.warning("submitted jobs continue; the next strider serve of this store follows them")
             self._let_go()
 
     def _next(self) -> Job | None:
@@ -246,7 +246,7 @@ class Jobs:
                 raise
         except BlockingIOError:
             raise StriderError(
-                f"another strider serve has the queue of {self._site.store}: submit there, or end it",
+                f"another strider serve owns the queue of {self._site.store}: submit there, or stop it",
                 ExitCode.CANNOT_RUN,
             ) from None
         except OSError as error:

@@ -63,7 +63,7 @@ class Stream:
         directory = self._find(run)
         self.leave(run)
         if len(self._followed) >= MOST_RUNS:
-            raise StriderError(f"{MOST_RUNS} runs are followed already: close a page", ExitCode.CANNOT_RUN)
+            raise StriderError(f"too many runs are followed ({MOST_RUNS}): close a page", ExitCode.CANNOT_RUN)
         self._followed[run] = asyncio.create_task(self._pass_on(run, directory))
 
     def leave(self, run: str) -> None:
@@ -143,7 +143,7 @@ class _Answer(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers; nothing comes between the question for room and the taking of it."""
         if len(self._others) >= MOST_STREAMS:
-            why = f"{MOST_STREAMS} browsers follow runs already: close one"
+            why = f"too many pages follow runs ({MOST_STREAMS}): close one"
             await refuse(503, why)(scope, receive, send)
             return
         self._others[self._stream.name] = self._stream

@@ -74,7 +74,7 @@ def _judge(asked: SuiteText, site: Site) -> Json:
     """
     plan = checking.checked_plan(asked.text, site).suite.plan
     if not plan.target:
-        raise StriderError("the suite has no target directory: say what is to be measured")
+        raise StriderError("the suite has no target directory: enter the directory to measure")
     confined_target(plan.target, site.allowed)
     return {"name": plan.suite.name, "ranks": plan.ranks}
 

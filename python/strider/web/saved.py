@@ -38,7 +38,9 @@ class SavedSuites:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not path.exists() and len(self.names()) >= MOST_SAVED:
-                raise StriderError(f"{MOST_SAVED} suites are kept already: remove some from {self.folder}")
+                raise StriderError(
+                    f"the limit of {MOST_SAVED} saved suites is reached: remove some from {self.folder}"
+                )
             write_whole(path, text)
         except OSError as error:
             raise StriderError(f"cannot write {path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
@@ -61,7 +63,7 @@ class SavedSuites:
 
     def _path(self, name: str) -> Path:
         if not re.fullmatch(SUITE_NAME, name):
-            raise StriderError(f"{name!r} is no name of a suite")
+            raise StriderError(f"{name!r} is not a valid suite name")
         return self.folder / f"{name}.toml"
 
 

@@ -54,7 +54,7 @@ def serve(site: Site, place: Path | int, say: Callable[[str], None]) -> None:
 
         keys = Keys(used=lambda: invite("in another browser,"))
         invite("then" if isinstance(place, Path) else "please")
-        say("the address is good once; Ctrl-C ends the server, and a run that is under way")
+        say("the address is valid once; Ctrl-C ends the server and the active run")
         _run(lambda by_hand: application(site, keys, by_hand), listener, descriptors)
 
 
@@ -154,13 +154,13 @@ def _risks(path: Path) -> Iterator[str]:
         sticky, mode = found.st_mode & stat.S_ISVTX, found.st_mode
         if found.st_uid not in mine or (mode & stat.S_IWOTH and not sticky):
             raise StriderError(
-                f"others may put another socket in the place of {path}, because they may change {above}: "
-                "choose a folder of your own, such as $XDG_RUNTIME_DIR"
+                f"other users can replace the socket {path}, because they can write to {above}: choose "
+                "your own folder, for example $XDG_RUNTIME_DIR"
             )
         if mode & stat.S_IWGRP and not sticky:
-            yield f"members of the group of {above} may put another socket in the place of {path}"
+            yield f"members of the group of {above} can replace the socket {path}"
     if folder.stat().st_mode & stat.S_IWOTH:
-        yield f"all users may write to {folder}: when the server has ended, they may listen at {path}"
+        yield f"all users can write to {folder}: after the server exits, they can listen on {path}"
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def allowed_directories(typed: list[str]) -> tuple[Path, ...]:
     for name in typed:
         path = Path(name).expanduser()
         if not path.is_dir():
-            raise StriderError(f"--allow {name} is not a directory: name one that is there, or make it")
+            raise StriderError(f"--allow {name} is not a directory: name an existing one, or create it")
         found.append(path.resolve())
     return tuple(dict.fromkeys(found))
 
@@ -79,11 +79,11 @@ def confined_target(target: str, allowed: tuple[Path, ...]) -> Path:
     except RuntimeError:
         path = None
     if path is None:
-        raise StriderError(f'target "{shortened(target)}" cannot be followed: name a directory')
+        raise StriderError(f'target "{shortened(target)}" cannot be resolved: name a directory')
     if any(path.is_relative_to(directory) for directory in allowed):
         return path
     names = ", ".join(map(str, allowed))
     raise StriderError(
-        f"target {shortened(target)} is outside of the directories that this page may measure: "
-        f"choose one in {names}, or start strider serve with --allow for another"
+        f"target {shortened(target)} is outside the permitted directories: choose one in {names}, or "
+        "start strider serve with another --allow"
     )

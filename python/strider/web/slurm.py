@@ -200,7 +200,7 @@ async def _ask(*words: str) -> str:
     try:
         answer = await ask(*words, limit_s=COMMAND_DEADLINE_S)
     except TimeoutError:
-        raise StriderError(f"{words[0]} gave no answer within {COMMAND_DEADLINE_S:g} s") from None
+        raise StriderError(f"{words[0]} timed out after {COMMAND_DEADLINE_S:g} s") from None
     if answer.code:
         raise StriderError(f"{words[0]}: {answer.err.strip() or answer.code}")
     return re.sub(r"\x1b\[[0-9;]*m", "", answer.out)

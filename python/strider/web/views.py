@@ -166,9 +166,7 @@ class Views:
         names = sorted(set(request.query_params.getlist("run")))
         by = request.query_params.get("by", "")
         if len(names) != (1 if by else 2) or not re.fullmatch(_KEY, by):
-            raise StriderError(
-                f"two runs can be compared, or one by a key of its suite, not {len(names)}: choose again"
-            )
+            raise StriderError(f"select two runs, or one run and a key of its suite, not {len(names)}")
         directories = [self._known(self.runs.directory, name) for name in names]
         text = await self.drawing.comparison(directories, by)
         return HTMLResponse(text, headers={"content-security-policy": DOCUMENT_POLICY})

@@ -73,12 +73,12 @@ class _Worker:
             line = await self.process.stdout.readline()
         except ValueError:
             raise StriderError(
-                f"the answer has more than {MOST_ANSWER_BYTES >> 20} MiB: ask about fewer cases",
+                f"the answer exceeds {MOST_ANSWER_BYTES >> 20} MiB: reduce the number of cases",
                 ExitCode.CANNOT_RUN,
             ) from None
         if not line.endswith(b"\n"):
             raise StriderError(
-                "the process that looks at suites was ended (memory, or a signal): ask about fewer cases",
+                "the worker process was ended (memory, or a signal): reduce the number of cases",
                 ExitCode.CANNOT_RUN,
             )
         found: dict[str, Json] = json.loads(line)
@@ -112,7 +112,9 @@ class Workers:
             StriderError: It is a refusal, does not come in time, or too many questions wait.
         """
         if self._waiting >= MOST_WAITING:
-            raise StriderError(f"{MOST_WAITING} questions wait already: try again", ExitCode.CANNOT_RUN)
+            raise StriderError(
+                f"too many requests are waiting ({MOST_WAITING}): try again", ExitCode.CANNOT_RUN
+            )
         self._waiting += 1
         try:
             await self._slots.acquire()
@@ -138,10 +140,11 @@ class Workers:
             return said
         except TimeoutError:
             raise StriderError(
-                f"no answer within {DEADLINE_S:g} s: ask about fewer or smaller cases", ExitCode.CANNOT_RUN
+                f"timed out after {DEADLINE_S:g} s: reduce the number or the size of the cases",
+                ExitCode.CANNOT_RUN,
             ) from None
         except OSError as error:
-            raise StriderError(f"no question can be answered now: {error}", ExitCode.CANNOT_RUN) from error
+            raise StriderError(f"cannot start a worker process: {error}", ExitCode.CANNOT_RUN) from error
         finally:
             if worker is not None:
                 worker.kill()

@@ -493,7 +493,7 @@ def test_a_socket_that_others_may_replace_is_refused(depth: str, engine: Engine,
     with serve_on(folder / depth / "web.sock", engine, tmp_path) as process:
         _, said = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 2
-    assert "others may put another socket" in said
+    assert "other users can replace the socket" in said
     assert not (folder / depth / "web.sock").exists()
 
 
@@ -508,7 +508,7 @@ def test_a_socket_in_a_folder_for_temporary_files_gets_a_warning(engine: Engine,
             if "good once" in line:
                 break
         process.terminate()
-    assert any("warning" in line and "all users may write" in line for line in said)
+    assert any("warning" in line and "all users can write" in line for line in said)
 
 
 def test_a_file_that_is_no_list_is_not_quoted(server: Server) -> None:

@@ -66,7 +66,7 @@ def test_a_question_without_an_answer_is_given_up_with_all_that_it_started(
         questions = [pool.ask("plan", question(site)) for _ in range(2 * workers.MOST_WORKERS)]
         for answer in await asyncio.gather(*questions, return_exceptions=True):
             assert isinstance(answer, StriderError)
-            assert "no answer within 3 s" in answer.message
+            assert "timed out after 3 s" in answer.message
         (tmp_path / "hang").unlink()
         monkeypatch.setattr(workers, "DEADLINE_S", float(DEADLINE_S))
         assert (await pool.ask("plan", question(site)))["name"] == "small"
@@ -86,7 +86,7 @@ def test_an_answer_that_is_too_long_is_given_up(site: Site, monkeypatch: pytest.
 
     async def asked() -> None:
         pool = Workers(site)
-        with pytest.raises(StriderError, match="the answer has more than"):
+        with pytest.raises(StriderError, match="the answer exceeds"):
             await pool.ask("plan", question(site))
         assert (await pool.ask("judge", question(site)))["ranks"] == 2
         pool.close()
@@ -120,7 +120,7 @@ def test_more_questions_than_can_wait_are_refused(site: Site, monkeypatch: pytes
         answers = await asyncio.gather(*many, return_exceptions=True)
         refused = [answer for answer in answers if isinstance(answer, StriderError)]
         assert 0 < len(refused) < len(many)
-        assert all("questions wait already" in answer.message for answer in refused)
+        assert all("too many requests are waiting" in answer.message for answer in refused)
         pool.close()
 
     in_loop(asked)

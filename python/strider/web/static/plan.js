@@ -1,4 +1,4 @@
-// The plan in words and tables, and what speaks against it.
+// The plan in words and tables, and reasons to refuse it.
 
 import { el } from "./dom.js";
 
