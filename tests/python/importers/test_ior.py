@@ -132,11 +132,11 @@ class TestNothingIsPassedOver:
             ("-c", "-c: it concerns MPIIO alone"),
             ("-p", "-p: it concerns MPIIO alone"),
             ("-a MPIIO --posix.odirect", "--posix.odirect: it concerns POSIX alone"),
-            ("-C", "-C: a task reads what the one 1 × 4 further wrote, which is itself, as in IOR"),
+            ("-C", "-C: a task reads the data of task rank + 1 × 4, which is itself, as in IOR"),
             ("-z", "-z: as in IOR each transfer of the file is dealt to a random task"),
             ("-Z", "-Z: the tasks are shuffled"),
-            ("-R", "-R: reading checks every byte"),
-            ("-E", "-E: Strider makes the file that is written over beforehand"),
+            ("-R", "-R: reads verify every byte"),
+            ("-E", "-E: Strider creates the file to be overwritten in advance"),
         ],
     )
     def test_what_depends_on_other_options_is_noted_too(self, arguments: str, note: str) -> None:

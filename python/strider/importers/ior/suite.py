@@ -146,12 +146,12 @@ class _Drafter:
         if asked.checks_write or asked.checks_read:
             self._note(
                 "checkRead" if asked.checks_read else "checkWrite",
-                "reading checks every byte; making and checking data is within the measured time "
+                "reads verify every byte; data generation and verification count as measured time "
                 "(prepare_s tells how long it took)",
             )
         if asked.writes and rewrites:
             self._note(
-                "useExistingTestFile", "Strider makes the file that is written over beforehand, unmeasured"
+                "useExistingTestFile", "Strider creates the file to be overwritten in advance, unmeasured"
             )
         if not asked.writes:
             self.notes.append(
@@ -178,12 +178,12 @@ class _Drafter:
         if shift == 0:
             self._note(
                 "reorderTasks",
-                f"a task reads what the one {nodes} × {per_node} further wrote, which is itself, as in IOR; "
+                f"a task reads the data of task rank + {nodes} × {per_node}, which is itself, as in IOR; "
                 "--tasks-per-node says how many tasks are on a node",
             )
             return {}
         self._note(
-            "reorderTasks", f"a task reads what the one {shift} further wrote ({per_node} tasks on a node)"
+            "reorderTasks", f"a task reads the data of task rank + {shift} ({per_node} tasks on a node)"
         )
         return {"readback": "shift", "shift": shift}
 
