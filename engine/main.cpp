@@ -7,6 +7,7 @@
 #include <sstream>
 #include <vector>
 
+#include "events/schema.hpp"
 #include "foundation/error.hpp"
 #include "foundation/json_text.hpp"
 #include "plan/plan.hpp"
@@ -212,7 +213,7 @@ int dispatch(const Arguments& arguments) {
   if (arguments.verb == "items") return visits(arguments, print_items);
   if (arguments.verb == "observe") return observe(arguments);
   if (arguments.verb == "version") return version();
-  if (arguments.verb == "describe") return print_description(std::cout), done;
+  if (arguments.verb == "describe") return print_description(std::cout, results_schema()), done;
   std::cerr << usage;
   return bad_input;
 }

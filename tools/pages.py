@@ -1,4 +1,4 @@
-"""What the manual takes from Strider itself: reference pages, heads of other pages, pictures of patterns.
+"""What is written from Strider itself: reference pages, heads of other pages, pictures, types of results.
 
 `make pages` writes it into docs/reference, docs/patterns and docs/interfaces; a test compares. The rest of a
 page of a pattern or an interface is written by hand, below the line that ends what comes from here.
@@ -12,8 +12,10 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from reference_pages import parameter_table, reference_pages
+from result_schema import records_module, results_page, schema_json
 from strider import engine as engines
 from strider.engine import Engine, Interface, Json, Pattern
+from strider.store.schema import ResultsSchema
 from strider.web.picture import COLOURS, read_extents
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -190,6 +192,10 @@ def expected_files(engine: Engine) -> dict[Path, str]:
         title = f"{pattern.name}: {pattern.doc}"
         drawn = draw(boxes_of(engine, pattern.name, picture), picture.clients, title)
         files[ROOT / f"docs/patterns/{pattern.name}.svg"] = drawn
+    results = ResultsSchema.model_validate(engine.description.results)
+    files[ROOT / "python/strider/store/schema.json"] = schema_json(results)
+    files[ROOT / "python/strider/store/records.py"] = records_module(results)
+    files[ROOT / "docs/reference/results.md"] = results_page(results)
     reference = reference_pages(engine.description)
     return files | {ROOT / "docs/reference" / name: page for name, page in reference.items()}
 

@@ -1,20 +1,14 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "events/rows.hpp"
+#include "events/sample.hpp"
 #include "foundation/descriptor.hpp"
-#include "foundation/units.hpp"
-#include "interfaces/interface.hpp"
-#include "measure/call_counter.hpp"
 #include "measure/ceiling.hpp"
-#include "measure/counters.hpp"
-#include "measure/histogram.hpp"
-#include "measure/timeline.hpp"
-#include "verify/cause.hpp"
 
 namespace strider {
 
@@ -42,14 +36,6 @@ struct RunInfo {
   Confinement confinement;
 };
 
-/// Which phase an event is about.
-struct PhaseName {
-  std::uint64_t case_number = 0;
-  std::uint64_t repetition = 0;
-  bool warmup = false;
-  std::string operation;
-};
-
 struct Progress {
   std::uint64_t bytes_done = 0;
   std::uint64_t bytes_total = 0;
@@ -61,103 +47,6 @@ struct Progress {
   std::uint64_t planned_phases = 0;
 };
 
-struct RankExtreme {
-  double value = 0;
-  int rank = 0;
-};
-
-/// What rates count: MiB of data, requests of metadata.
-enum class Unit { bytes, requests };
-constexpr double amount_of(Unit unit, std::uint64_t bytes, std::uint64_t requests) {
-  return unit == Unit::bytes ? static_cast<double>(bytes) / mib : static_cast<double>(requests);
-}
-
-struct LatencyCounts {
-  std::array<std::uint64_t, Histogram::size> counts{};
-  std::uint64_t sum_ns = 0, minimum_ns = 0, maximum_ns = 0;
-};
-
-/// One operation of a mix.
-struct SamplePart {
-  std::string_view operation;
-  std::uint64_t requests = 0;
-  LatencyCounts latency;
-};
-
-/// What a phase gave, over all its ranks; the fields are those of docs/formats.md, section 3.
-struct Sample {
-  Unit unit = Unit::bytes;
-  bool measured = true;
-  bool valid = true;
-  std::uint32_t clients = 0;
-  std::uint32_t nodes = 0;
-  std::uint64_t files = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t requests = 0;
-  double start_s = 0;
-  double elapsed_s = 0;
-  double start_skew_s = 0, end_skew_s = 0;
-  std::optional<double> clock_error_s;  ///< of `elapsed_s`, at most; nothing where all ranks have one clock
-  std::vector<std::string_view> flags;  ///< what to know before the numbers are believed
-  double first_done_s = 0;
-  double first_done_amount = 0;  ///< bytes or requests
-  double open_s = 0, transfer_s = 0, sync_s = 0, close_s = 0, prepare_s = 0, compute_s = 0;
-  double user_s = 0, system_s = 0;
-  std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
-  std::optional<CallCount> calls;  ///< nothing unless all ranks could count
-  /// How much of what was read came from storage, where one can tell.
-  struct Served {
-    std::uint64_t bytes = 0;
-    std::string_view source;  ///< which counters say so
-  };
-  std::optional<Served> served;
-  /// What a cache policy did before the phase.
-  struct CachePreparation {
-    std::string policy;
-    std::string action;
-    std::optional<double> cached_share;  ///< of the files, in the nodes' memory thereafter
-    std::string examined_by;             ///< the call that told
-  };
-  std::optional<CachePreparation> cache;
-  LatencyCounts latency;
-  std::vector<SamplePart> parts;  ///< of a mix
-  double rank_rate_mean = 0;      ///< MiB or requests per second
-  RankExtreme rank_rate_lowest, rank_rate_highest;
-  struct Deadline {
-    double deadline_s = 0;
-    std::uint64_t requests = 0;
-    std::uint64_t bytes = 0;
-    double elapsed_s = 0;
-    double wear_out_s = 0;
-    std::uint64_t requests_per_rank_min = 0, requests_per_rank_max = 0;
-  };
-  std::optional<Deadline> deadline;
-  /// Requests that came in open loop, per second: as the case has it, as they came, as they were issued.
-  struct OpenLoop {
-    std::string_view kind;
-    double rate = 0, offered = 0, achieved = 0;
-    std::uint64_t late_requests = 0;
-    double latest_s = 0;
-  };
-  std::optional<OpenLoop> arrivals;
-  struct Verification {
-    std::uint64_t checked_bytes = 0, wrong_bytes = 0, mismatches = 0;
-    std::uint64_t outside_bytes = 0;  ///< checked too, where no request writes
-    std::uint64_t files = 0;          ///< whose size was compared
-  };
-  std::optional<Verification> verification;
-  std::optional<std::uint64_t> digest;
-  Facts facts;
-};
-
-/// What a node's counters came to around a phase.
-struct NodeCounters {
-  std::uint32_t node = 0;
-  double elapsed_s = 0;   ///< between the two readings
-  double sampling_s = 0;  ///< that the two took
-  CounterGroups groups;
-};
-
 enum class CeilingMoment { start, end };  ///< of the run
 
 /// What was measured beside the cases: of some clients together, or of one node.
@@ -167,49 +56,6 @@ struct CeilingReport {
   std::optional<std::uint32_t> clients;
   double elapsed_s = 0;
   std::vector<Ceiling> ceilings;
-};
-
-/// One rank's part in a sample. Trivially copyable: travels between ranks as bytes.
-struct RankRow {
-  std::uint64_t bytes, requests, digest;
-  double start_s, end_s, transfer_s, io_s, user_s, system_s;
-  CallCount calls;
-  std::uint32_t node;
-  std::uint32_t has_digest, has_calls;
-};
-
-/// A node's clock beside rank 0's.
-struct ClockRow {
-  std::uint32_t node = 0;
-  double offset_start_s = 0, offset_end_s = 0;  ///< what to add to the node's clock to get rank 0's
-  double error_s = 0;                           ///< of both, at most
-  double drift_ppm = 0;                         ///< how much faster the node's clock has run since the run's start
-  double drift_error_ppm = 0;                   ///< at most
-};
-
-/// What a rank, or all ranks of a node, did in each interval of a phase.
-struct TimelineRow {
-  std::optional<std::uint32_t> rank;  ///< nothing: all of the node
-  std::uint32_t node = 0;
-  double start_s = 0;     ///< of the first interval
-  double interval_s = 0;  ///< length of each
-  std::vector<Timeline::Interval> intervals;
-};
-
-struct ErrorInfo {
-  std::string kind;  ///< io, verify, stall
-  int rank = 0;
-  std::string host;
-  std::string file;
-  std::uint64_t offset = 0, length = 0;
-  std::string call;
-  int error_number = 0;
-  std::string message;
-  std::string expected_hex, found_hex, blame;
-  std::vector<Damage> causes;  ///< of wrong data
-  std::uint64_t count = 1;
-  std::string remedy;
-  std::string server;  ///< that holds the place, where it is known
 };
 
 /// What `observe` writes: a line for each time that counters were read, each written at once.
@@ -237,7 +83,7 @@ class EventStream {
   void case_begins(const PhaseName& name);
   void progress(const PhaseName& name, const Progress& progress);
   void sample(const PhaseName& name, const Sample& sample);
-  void rank(const PhaseName& name, std::uint32_t rank, const RankRow& row);
+  void rank(const PhaseName& name, const RankRow& row);
   void counters(const PhaseName& name, const NodeCounters& counters);
   void ceilings(const CeilingReport& report);
   void clock(const PhaseName& name, const ClockRow& row);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "foundation/descriptor.hpp"
+#include "foundation/field.hpp"
 
 namespace strider {
 
@@ -26,6 +27,24 @@ struct CallCount {
             write_bytes - before.write_bytes,
             storage_read_bytes - before.storage_read_bytes,
             storage_write_bytes - before.storage_write_bytes};
+  }
+
+  static constexpr std::string_view record_name = "CallCount";
+  static constexpr std::string_view record_about = "What the kernel counts of processes; null where it does not.";
+  static constexpr auto fields() {
+    return std::tuple{
+        field({"read_calls", "Read-like system calls during the transfer.", Over::sum, "null"}, &CallCount::read),
+        field({"write_calls", "Write-like system calls during the transfer.", Over::sum, "null"}, &CallCount::write),
+        field({"call_read_bytes", "Bytes that the read calls moved (`rchar`).", Over::sum, "null"},
+              &CallCount::read_bytes),
+        field({"call_write_bytes", "Bytes that the write calls moved (`wchar`).", Over::sum, "null"},
+              &CallCount::write_bytes),
+        field({"storage_read_bytes", "Bytes that the kernel fetched from storage for the processes (`read_bytes`).",
+               Over::sum, "null"},
+              &CallCount::storage_read_bytes),
+        field({"storage_write_bytes", "Bytes that the kernel owes to storage for the processes (`write_bytes`).",
+               Over::sum, "null"},
+              &CallCount::storage_write_bytes)};
   }
 };
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "foundation/field.hpp"
+
 namespace strider {
 
 /// What this process has used since it began.
@@ -24,6 +26,18 @@ struct Usage {
   Usage operator-(const Usage& before) const {
     return {user_s - before.user_s, system_s - before.system_s, voluntary_switches - before.voluntary_switches,
             involuntary_switches - before.involuntary_switches};
+  }
+
+  static constexpr std::string_view record_name = "Usage";
+  static constexpr std::string_view record_about = "What processes used.";
+  static constexpr auto fields() {
+    return std::tuple{
+        field({"user_s", "Processor time in user mode.", Over::sum, "null"}, &Usage::user_s),
+        field({"system_s", "Processor time in the kernel.", Over::sum, "null"}, &Usage::system_s),
+        field({"voluntary_switches", "Context switches of processes that waited.", Over::sum, "null"},
+              &Usage::voluntary_switches),
+        field({"involuntary_switches", "Context switches of processes that were preempted.", Over::sum, "null"},
+              &Usage::involuntary_switches)};
   }
 };
 

@@ -144,7 +144,7 @@ Json check_of(const Case& test, std::uint32_t ranks_per_node) {
 
 }  // namespace
 
-void print_description(std::ostream& out) {
+void print_description(std::ostream& out, const std::string& results) {
   Json patterns = Json::array(), interfaces = Json::array(), operations = Json::array(), trees = Json::array();
   for (const PatternEntry* entry : all_patterns())
     patterns.push_back({{"name", entry->name},
@@ -171,7 +171,8 @@ void print_description(std::ostream& out) {
                             {"operations", operations},
                             {"case", describe(case_parameters())},
                             {"trees", trees},
-                            {"tree_case", describe(tree_case_parameters())}};
+                            {"tree_case", describe(tree_case_parameters())},
+                            {"results", Json::parse(results)}};
   out << description.dump(2) << '\n';
 }
 

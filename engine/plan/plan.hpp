@@ -40,8 +40,8 @@ Order order_of(const Case& test, std::uint32_t rank, std::uint64_t requests);
 /// Adds to `errors` what does not fit together in a case: pattern, interface, sharing.
 void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<PlanError>& errors);
 
-/// What `describe`, `check` and `extents` print.
-void print_description(std::ostream& out);
+/// What `describe`, `check` and `extents` print. `results`: the schema of results as JSON.
+void print_description(std::ostream& out, const std::string& results);
 void print_check(const Plan& plan, const std::vector<PlanError>& errors, std::ostream& out);
 struct ExtentsQuery {
   std::uint64_t case_number = 1;

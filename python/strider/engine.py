@@ -148,6 +148,7 @@ class Description(BaseModel):
     case: list[Parameter]
     trees: list[Tree] = []
     tree_case: list[Parameter] = []
+    results: dict[str, Any] = {}
 
 
 class Mpi(BaseModel):

@@ -118,7 +118,7 @@ def printed(engine: Engine, *words: object, accept: int = 0) -> Json:
 
 def test_the_description_has_the_keys_of_the_page(engine: Engine) -> None:
     description = printed(engine, "describe")
-    found = set(paths(description, closed=("parameters", "case", "tree_case")))
+    found = set(paths(description, closed=("parameters", "case", "tree_case", "results")))
     assert found == documented('{\n  "format": "strider-description"')
 
 

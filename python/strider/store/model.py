@@ -12,16 +12,53 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from strider.store import records
 from strider.store.case import Case
-from strider.store.values import Duration, Name, Real
+from strider.store.records import (
+    Arrivals,
+    CachePreparation,
+    ClockRow,
+    CounterGroup,
+    Damage,
+    Deadline,
+    Histogram,
+    Latency,
+    NodeCounters,
+    Part,
+    RankRates,
+    RankRow,
+    Record,
+    Timeline,
+    Verify,
+)
+from strider.store.values import Name, Real, Unsigned
 
-
-class Record(BaseModel):
-    """Base of everything read from a run directory: immutable, tolerant of additions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+__all__ = [
+    "Arrivals",
+    "CachePreparation",
+    "Ceiling",
+    "CeilingReport",
+    "ClockRow",
+    "CounterGroup",
+    "Damage",
+    "Deadline",
+    "ErrorRow",
+    "Histogram",
+    "Latency",
+    "NodeCounters",
+    "Part",
+    "Plan",
+    "RankRates",
+    "RankRow",
+    "Record",
+    "Run",
+    "RunInfo",
+    "Sample",
+    "Timeline",
+    "Verify",
+]
 
 
 class SuiteInfo(Record):
@@ -64,11 +101,11 @@ class RunInfo(Record):
     run: Name
     strider: str = ""
     started: str
-    command: list[str] = []
+    command: list[str] = Field(default_factory=list)
     directory: str = ""
-    set: list[str] = []
+    set: list[str] = Field(default_factory=list)
     check: CheckInfo = CheckInfo()
-    environment: dict[str, Any] = {}
+    environment: dict[str, Any] = Field(default_factory=dict)
     ended: str | None = None
     status: str | None = None
     exit_code: int | None = None
@@ -108,134 +145,11 @@ class Start(Record):
     started: str = ""
     mpi: str = ""
     ranks: int = 0
-    nodes: list[Node] = []
+    nodes: list[Node] = Field(default_factory=list)
     timer: str = ""
     timer_cost_ns: Real = math.nan
     data_seed: str = ""
     confinement: Confinement | None = None
-
-
-class Latency(Record):
-    """Latency of one phase's requests over all ranks, seconds."""
-
-    count: int
-    min_s: Duration
-    mean_s: Duration
-    p50_s: Duration
-    p90_s: Duration
-    p99_s: Duration
-    p999_s: Duration
-    max_s: Duration
-
-
-class Histogram(Record):
-    """Counts by bucket; `scheme` says which values a bucket index stands for."""
-
-    scheme: str
-    unit: str
-    buckets: list[tuple[int, int]]
-
-
-class RankRates(Record):
-    """Rates of single ranks, in the unit of the field that holds them, and who was slowest and fastest."""
-
-    min: Real
-    min_rank: int
-    mean: Real
-    max: Real
-    max_rank: int
-
-
-class Deadline(Record):
-    """What had been done when the deadline (stonewall) struck, before the wear-out."""
-
-    deadline_s: Duration
-    requests: int
-    bytes: int
-    elapsed_s: Duration
-    rate_mib_s: Real
-    wear_out_s: Real
-    requests_per_rank_min: int
-    requests_per_rank_max: int
-
-
-class Arrivals(Record):
-    """How requests came in open loop, and were issued.
-
-    Attributes:
-        kind: `fixed` or `poisson`.
-        rate_requests_s: Requests per second of all ranks, as the case asked for.
-        offered_requests_s: As they came; of random arrivals, those of this sample.
-        achieved_requests_s: As they were issued; less where they had to wait more and more.
-        late_requests: Those that were due while their rank still had others in hand.
-        latest_s: From when a request was due to when it was issued, the longest.
-    """
-
-    kind: str
-    rate_requests_s: Real
-    offered_requests_s: Real
-    achieved_requests_s: Real
-    late_requests: int
-    latest_s: Real
-
-
-class Verify(Record):
-    """What the check of read data, and of what operations of metadata found, came to."""
-
-    checked_bytes: int
-    wrong_bytes: int
-    mismatches: int
-    outside_bytes: int = 0
-    files: int = 0
-
-
-class Part(Record):
-    """One operation of a mix in one phase."""
-
-    operation: str
-    requests: int
-    latency: Latency | None = None
-    histogram: Histogram | None = None
-
-
-class CachePreparation(Record):
-    """What a cache policy did before a phase that reads.
-
-    Attributes:
-        policy: `cold` or `warm`.
-        action: What was done, such as `fsync, posix_fadvise`.
-        cached_share: How much of the files the nodes' memory held then, 0 to 1; None where nobody can tell.
-        examined_by: The system call that told.
-    """
-
-    policy: str
-    action: str = ""
-    cached_share: float | None = None
-    examined_by: str | None = None
-
-
-class CounterGroup(Record):
-    """Counters of one thing of a node, such as a block device; docs/formats.md lists them."""
-
-    source: str
-    instance: str = ""
-    values: dict[str, float] = {}
-
-
-class NodeCounters(Record):
-    """What a node's counters came to around one phase.
-
-    Attributes:
-        elapsed_s: Time between the two readings; `sampling_s`: that they took, seconds.
-    """
-
-    case: int
-    repetition: int
-    operation: str
-    node: int = 0
-    elapsed_s: Duration
-    sampling_s: Real = math.nan
-    counters: list[CounterGroup] = []
 
 
 class Ceiling(Record):
@@ -269,83 +183,12 @@ class CeilingReport(Record):
     moment: str
     node: int | None = None
     clients: int | None = None
-    elapsed_s: Duration = math.nan
-    ceilings: list[Ceiling] = []
+    elapsed_s: Unsigned = math.nan
+    ceilings: list[Ceiling] = Field(default_factory=list)
 
 
-class Sample(Record):
-    """One executed phase: one operation of one case in one repetition.
-
-    Attributes:
-        requests: Requests; of metadata, operations on items.
-        start_skew_s: Latest minus earliest start of the ranks, seconds.
-        end_skew_s: Latest minus earliest end of the ranks that had work, seconds.
-        clock_error_s: How wrong `elapsed_s` may be because clocks differ, at most; None with one clock.
-        flags: Words on what to know before the numbers are believed, such as `clock`.
-        read_calls: Read-like system calls of all ranks while they transferred; None where the kernel did not
-            count, or the run is older than the count. `write_calls` likewise.
-        call_read_bytes: Bytes that these calls moved. `call_write_bytes` likewise.
-        storage_read_bytes: Bytes that the kernel fetched from storage for ranks; `…_write_bytes`: owes it.
-        served_by_storage: Of a read, the bytes that came from storage ÷ those read; None where nothing tells.
-        served_source: Which counters say so.
-        cache: What the case's cache policy did before.
-        parts: Of a mix, its operations.
-        arrivals: None in closed loop.
-        facts: What the interface says of its open file, such as hints; in a case's first repetition.
-    """
-
-    case: int
-    repetition: int
-    warmup: bool
-    operation: str
-    measured: bool
-    valid: bool
-    clients: int
-    nodes: int = 1
-    files: int = 1
-    bytes: int = Field(ge=0)
-    requests: int = Field(ge=0)
-    start_s: Real
-    elapsed_s: Duration
-    start_skew_s: Real = math.nan
-    end_skew_s: Real = math.nan
-    clock_error_s: float | None = None
-    flags: list[str] = []
-    rate_mib_s: Real
-    first_done_s: Real = math.nan
-    rate_first_done_mib_s: Real = math.nan
-    requests_s: Real = math.nan
-    rate_first_done_requests_s: Real = math.nan
-    open_s: Real = math.nan
-    transfer_s: Duration = math.nan
-    sync_s: Real = math.nan
-    close_s: Real = math.nan
-    prepare_s: Real = math.nan
-    compute_s: Real = math.nan
-    user_s: Real = math.nan
-    system_s: Real = math.nan
-    voluntary_switches: int | None = None
-    involuntary_switches: int | None = None
-    read_calls: int | None = None
-    write_calls: int | None = None
-    call_read_bytes: int | None = None
-    call_write_bytes: int | None = None
-    storage_read_bytes: int | None = None
-    storage_write_bytes: int | None = None
-    served_by_storage: float | None = None
-    served_bytes: int | None = None
-    served_source: str | None = None
-    cache: CachePreparation | None = None
-    latency: Latency | None = None
-    histogram: Histogram | None = None
-    rank_rate_mib_s: RankRates | None = None
-    rank_rate_requests_s: RankRates | None = None
-    parts: list[Part] = []
-    deadline: Deadline | None = None
-    arrivals: Arrivals | None = None
-    verify: Verify | None = None
-    digest: str | None = None
-    facts: dict[str, str] = {}
+class Sample(records.Sample):
+    """One executed phase, with what follows from its fields."""
 
     @property
     def counts(self) -> bool:
@@ -361,118 +204,10 @@ class Sample(Record):
         return min(self.transfer_s + self.sync_s, self.elapsed_s)
 
 
-class RankRow(Record):
-    """What one client did in one phase."""
-
-    case: int
-    repetition: int
-    operation: str
-    rank: int
-    node: int = 0
-    bytes: int = Field(ge=0)
-    requests: int = Field(ge=0)
-    start_s: Real
-    end_s: Real
-    transfer_s: Duration = math.nan
-    io_s: Real = math.nan
-    user_s: Real = math.nan
-    system_s: Real = math.nan
-    read_calls: int | None = None
-    write_calls: int | None = None
-    call_read_bytes: int | None = None
-    call_write_bytes: int | None = None
-    storage_read_bytes: int | None = None
-    storage_write_bytes: int | None = None
-    digest: str | None = None
-
-
-class ClockRow(Record):
-    """A node's clock beside rank 0's in one phase.
-
-    Attributes:
-        offset_start_s: To add to the node's clock to get rank 0's at the start; `offset_end_s`: at the end.
-        error_s: How wrong both may be.
-        drift_ppm: How much faster its clock ran, in millionths; `drift_error_ppm`: how wrong that may be.
-    """
-
-    case: int
-    repetition: int
-    operation: str
-    node: int
-    offset_start_s: Real
-    offset_end_s: Real
-    error_s: Real
-    drift_ppm: Real
-    drift_error_ppm: Real
-
-
-class Timeline(Record):
-    """What a rank, or all ranks of a node, did in each interval of one phase.
-
-    Attributes:
-        rank: None where it is about all ranks of the node.
-        start_s: Start of the first interval.
-        interval_s: Length of each.
-        bytes: Of the `requests` that ended in each interval.
-        busy_s: Sum of their latencies.
-        latency_max_s: The longest one; 0 without requests.
-    """
-
-    case: int
-    repetition: int
-    warmup: bool = False
-    operation: str
-    rank: int | None
-    node: int = 0
-    start_s: Real
-    interval_s: Duration
-    bytes: list[int]
-    requests: list[int]
-    busy_s: list[Real]
-    latency_max_s: list[Real]
-
-
-class Damage(Record):
-    """Wrong bytes that have one cause.
-
-    Attributes:
-        cause: The class, as in the column `class`.
-        offset: In the file, of the first one.
-        bytes: How many.
-        value: What the class has a number for (docs/formats.md).
-        text: In words.
-    """
-
-    cause: str = Field(alias="class")
-    offset: int
-    bytes: int
-    value: int | None = None
-    text: str
-
-
-class ErrorRow(Record):
-    """Something that went wrong: who, where and what."""
+class ErrorRow(records.ErrorRow):
+    """An error, with when it was noticed."""
 
     time_s: Real = math.nan
-    case: int | None = None
-    repetition: int | None = None
-    operation: str | None = None
-    kind: str
-    rank: int | None = None
-    host: str | None = None
-    file: str | None = None
-    offset: int | None = None
-    length: int | None = None
-    call: str | None = None
-    errno: int | None = None
-    message: str
-    expected: str | None = None
-    found: str | None = None
-    mismatch_class: str | None = Field(default=None, alias="class")
-    causes: list[Damage] | None = None
-    server: str | None = None
-    count: int = 1
-    remedy: str | None = None
 
 
 class End(Record):
@@ -505,7 +240,7 @@ class Run(Record):
     samples: list[Sample]
     errors: list[ErrorRow]
     end: End | None
-    ceilings: list[CeilingReport] = []
+    ceilings: list[CeilingReport] = Field(default_factory=list)
 
     @property
     def id(self) -> str:

@@ -6,195 +6,61 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from strider.store.events import FILE_CHECK
+from strider.store.schema import FieldSchema, results_schema
 
 #: Smallest buffer for one JSON value; DuckDB's own default.
 MINIMUM_OBJECT_BYTES = 1 << 24
 
-_LATENCY = ("count", "min_s", "mean_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s")
-_RANK_RATE = ("min", "min_rank", "mean", "max", "max_rank")
-_DEADLINE = (
-    "deadline_s",
-    "requests",
-    "bytes",
-    "elapsed_s",
-    "rate_mib_s",
-    "wear_out_s",
-    "requests_per_rank_min",
-    "requests_per_rank_max",
-)
-_VERIFY = ("checked_bytes", "wrong_bytes", "mismatches", "outside_bytes", "files")
-_PHASE_TIMES = (
-    "start_s",
-    "elapsed_s",
-    "start_skew_s",
-    "end_skew_s",
-    "clock_error_s",
-    "rate_mib_s",
-    "first_done_s",
-    "rate_first_done_mib_s",
-    "requests_s",
-    "rate_first_done_requests_s",
-    "open_s",
-    "transfer_s",
-    "sync_s",
-    "close_s",
-    "prepare_s",
-    "compute_s",
-    "user_s",
-    "system_s",
-)
-
-
-def _struct(fields: Sequence[str]) -> str:
-    whole = {
-        "count",
-        "requests",
-        "bytes",
-        "min_rank",
-        "max_rank",
-        "requests_per_rank_min",
-        "requests_per_rank_max",
-    }
-    whole |= set(_VERIFY)
-    types = [f'"{field}" {"BIGINT" if field in whole else "DOUBLE"}' for field in fields]
-    return f"STRUCT({', '.join(types)})"
-
-
-_PROCESS_COUNTS = (
-    "read_calls",
-    "write_calls",
-    "call_read_bytes",
-    "call_write_bytes",
-    "storage_read_bytes",
-    "storage_write_bytes",
-)
-_CACHE = ("policy", "action", "cached_share", "examined_by")
-_HISTOGRAM = "STRUCT(scheme VARCHAR, unit VARCHAR, buckets BIGINT[][])"
-
-#: Which sample it is, and whether it counts.
-_OF_SAMPLE = {
-    "event": "VARCHAR",
-    "case": "INTEGER",
-    "repetition": "INTEGER",
-    "warmup": "BOOLEAN",
-    "operation": "VARCHAR",
-    "measured": "BOOLEAN",
-    "valid": "BOOLEAN",
+_SQL_TYPES = {
+    "flag": "BOOLEAN",
+    "integer": "INTEGER",
+    "count": "BIGINT",
+    "real": "DOUBLE",
+    "text": "VARCHAR",
+    "texts by name": "JSON",
+    "counter groups": 'STRUCT("source" VARCHAR, "instance" VARCHAR, "values" MAP(VARCHAR, DOUBLE))[]',
+    "count pair": "BIGINT[]",
 }
 
-#: Types of the JSON fields that the tables are made of. A field that a line lacks is NULL.
-_EVENT_TYPES: dict[str, dict[str, str]] = {
-    "samples": {
-        **_OF_SAMPLE,
-        "clients": "INTEGER",
-        "nodes": "INTEGER",
-        "files": "BIGINT",
-        "bytes": "BIGINT",
-        "requests": "BIGINT",
-        **dict.fromkeys(_PHASE_TIMES, "DOUBLE"),
-        "flags": "VARCHAR[]",
-        "voluntary_switches": "BIGINT",
-        "involuntary_switches": "BIGINT",
-        **dict.fromkeys(_PROCESS_COUNTS, "BIGINT"),
-        "served_by_storage": "DOUBLE",
-        "served_bytes": "BIGINT",
-        "served_source": "VARCHAR",
-        "cache": 'STRUCT("policy" VARCHAR, "action" VARCHAR, "cached_share" DOUBLE, "examined_by" VARCHAR)',
-        "latency": _struct(_LATENCY),
-        "histogram": _HISTOGRAM,
-        "rank_rate_mib_s": _struct(_RANK_RATE),
-        "rank_rate_requests_s": _struct(_RANK_RATE),
-        "deadline": _struct(_DEADLINE),
-        "verify": _struct(_VERIFY),
-        "digest": "VARCHAR",
-        "facts": "JSON",
-    },
-    "parts": {
-        **_OF_SAMPLE,
-        "start_s": "DOUBLE",
-        "elapsed_s": "DOUBLE",
-        "parts": f"STRUCT(operation VARCHAR, requests BIGINT, latency {_struct(_LATENCY)}, "
-        f"histogram {_HISTOGRAM})[]",
-    },
-    "ranks": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "operation": "VARCHAR",
-        "rank": "INTEGER",
-        "node": "INTEGER",
-        "bytes": "BIGINT",
-        "requests": "BIGINT",
-        "start_s": "DOUBLE",
-        "end_s": "DOUBLE",
-        "transfer_s": "DOUBLE",
-        "io_s": "DOUBLE",
-        "user_s": "DOUBLE",
-        "system_s": "DOUBLE",
-        **dict.fromkeys(_PROCESS_COUNTS, "BIGINT"),
-        "digest": "VARCHAR",
-    },
-    "counters": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "warmup": "BOOLEAN",
-        "operation": "VARCHAR",
-        "node": "INTEGER",
-        "elapsed_s": "DOUBLE",
-        "counters": 'STRUCT("source" VARCHAR, "instance" VARCHAR, "values" MAP(VARCHAR, DOUBLE))[]',
-    },
-    "clocks": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "operation": "VARCHAR",
-        "node": "INTEGER",
-        "offset_start_s": "DOUBLE",
-        "offset_end_s": "DOUBLE",
-        "error_s": "DOUBLE",
-        "drift_ppm": "DOUBLE",
-        "drift_error_ppm": "DOUBLE",
-    },
-    "timelines": {
-        "event": "VARCHAR",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "warmup": "BOOLEAN",
-        "operation": "VARCHAR",
-        "rank": "INTEGER",
-        "node": "INTEGER",
-        "start_s": "DOUBLE",
-        "interval_s": "DOUBLE",
-        "bytes": "BIGINT[]",
-        "requests": "BIGINT[]",
-        "busy_s": "DOUBLE[]",
-        "latency_max_s": "DOUBLE[]",
-    },
-    "errors": {
-        "event": "VARCHAR",
-        "time_s": "DOUBLE",
-        "case": "INTEGER",
-        "repetition": "INTEGER",
-        "operation": "VARCHAR",
-        "kind": "VARCHAR",
-        "rank": "INTEGER",
-        "host": "VARCHAR",
-        "file": "VARCHAR",
-        "offset": "BIGINT",
-        "length": "BIGINT",
-        "call": "VARCHAR",
-        "errno": "INTEGER",
-        "message": "VARCHAR",
-        "expected": "VARCHAR",
-        "found": "VARCHAR",
-        "class": "VARCHAR",
-        "causes": 'STRUCT("class" VARCHAR, "offset" BIGINT, "bytes" BIGINT, "value" BIGINT, '
-        '"text" VARCHAR)[]',
-        "count": "BIGINT",
-        "remedy": "VARCHAR",
-    },
-}
+#: Beginning of the columns of a record within a sample, where it is not the name of its field.
+_PREFIXES = {"rank_rate_mib_s": "rank_rate", "rank_rate_requests_s": "rank_requests"}
+
+
+def _sql_type(field: FieldSchema) -> str:
+    """The type of a field's column; that of a field of the event stream where it is a record."""
+    kind, is_list, _ = field.type.partition(" list")
+    if kind == "record":
+        members = results_schema().records[field.record or ""].fields
+        inner = ", ".join(f'"{each.name}" {_sql_type(each)}' for each in members)
+        plain = f"STRUCT({inner})"
+    else:
+        plain = _SQL_TYPES[kind]
+    return plain + ("[]" if is_list else "")
+
+
+def _columns(field: FieldSchema) -> list[tuple[str, str]]:
+    """The columns that a field becomes, with the expression of each: several for a record within."""
+    if field.type != "record":
+        return [(f'"{field.name}"', f'event."{field.name}"')]
+    members = results_schema().records[field.record or ""].fields
+    return [(_column_of(field.name, each), f'event."{field.name}"."{each.name}"') for each in members]
+
+
+def _column_of(outer: str, field: FieldSchema) -> str:
+    """The name of a column of a record within: `latency_p50_s`, `rank_rate_min_mib_s`."""
+    if outer in _PREFIXES and field.type == "real":
+        # The unit is that of the field that holds the record.
+        return f"rank_rate_{field.name}{outer.removeprefix('rank_rate')}"
+    if field.name.startswith(f"{outer}_"):
+        return field.name
+    return f"{_PREFIXES.get(outer, outer)}_{field.name}"
+
+
+def _event_types(table: str) -> dict[str, str]:
+    """Types of the JSON fields that a table is made of. A field that a line lacks is NULL."""
+    fields = results_schema().event_fields(_EVENT_OF_TABLE[table])
+    return {"event": "VARCHAR", "time_s": "DOUBLE"} | {each.name: _sql_type(each) for each in fields}
+
 
 #: The directory of the file that a row was read from.
 _DIRECTORY = "parse_dirpath(filename)"
@@ -205,8 +71,12 @@ _EVENT_OF_TABLE = {
     "ranks": "rank",
     "clocks": "clock",
     "timelines": "timeline",
+    "counters": "counters",
     "errors": "error",
 }
+
+#: Fields that are tables of their own.
+_OWN_TABLES = {"samples": ("parts",)}
 
 _CASE_COLUMNS = (
     'case_name, interface, pattern, tree, transfer_bytes, "order", sharing, '
@@ -298,9 +168,9 @@ def create_view(table: str, raw: Sequence[Path], derived: Sequence[Path]) -> str
 
 def create_parts(run_dirs: Sequence[Path]) -> str:
     """The view `parts`: one row per operation of a mix and sample, from event streams."""
-    whole = [("latency_" + field, f"latency.{field}") for field in _LATENCY]
-    whole += [("histogram_scheme", "histogram.scheme"), ("histogram_buckets", "histogram.buckets")]
-    columns = ", ".join(f"part.{field} AS {column}" for column, field in whole)
+    fields = [each for each in results_schema().records["Part"].fields if each.type == "record"]
+    found = [column for field in fields for column in _columns(field)]
+    columns = ", ".join(f"{value.replace('event.', 'part.', 1)} AS {name}" for name, value in found)
     return f"""
 CREATE VIEW parts AS
 SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, part.operation AS part,
@@ -315,12 +185,12 @@ def create_counters(run_dirs: Sequence[Path]) -> str:
     """The view `counters`: one row per counter of each node and sample, from event streams."""
     return f"""
 CREATE VIEW counters AS
-SELECT run, "case", repetition, warmup, operation, node, elapsed_s, source, instance,
+SELECT run, "case", repetition, warmup, operation, node, elapsed_s, sampling_s, source, instance,
     entry.key AS counter, entry.value AS value
 FROM (SELECT * EXCLUDE (groups), groups.source, groups.instance,
         unnest(map_entries(groups."values")) AS entry
     FROM (SELECT runs.run, event."case", event.repetition, event.warmup, event.operation, event.node,
-            event.elapsed_s, unnest(event.counters) AS groups
+            event.elapsed_s, event.sampling_s, unnest(event.counters) AS groups
         FROM {_lines("counters", run_dirs)} AS event JOIN runs USING (directory)
         WHERE event.event = 'counters'))
 """  # noqa: S608 - names of ours
@@ -328,7 +198,7 @@ FROM (SELECT * EXCLUDE (groups), groups.source, groups.instance,
 
 def _lines(table: str, run_dirs: Sequence[Path]) -> str:
     """The fields of event streams that a table is made of; no row where there is no stream."""
-    types = _EVENT_TYPES[table]
+    types = _event_types(table)
     if not run_dirs:
         empty = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in types.items())
         return f"(SELECT {empty}, NULL::VARCHAR AS directory WHERE false)"
@@ -378,26 +248,10 @@ FROM (SELECT runs.run, event.* EXCLUDE ({", ".join(lists)}), unnest(range(len(by
 
 
 def _event_columns(table: str) -> str:
-    """The event's own columns, nested ones flattened with their name as prefix."""
-    nested = {
-        "latency": [("latency_" + field, field) for field in _LATENCY],
-        "rank_rate_mib_s": [
-            (f"rank_rate_{field}" if field.endswith("_rank") else f"rank_rate_{field}_mib_s", field)
-            for field in _RANK_RATE
-        ],
-        "rank_rate_requests_s": [
-            (f"rank_requests_{field}" if field.endswith("_rank") else f"rank_rate_{field}_requests_s", field)
-            for field in _RANK_RATE
-        ],
-        "deadline": [(field if field == "deadline_s" else f"deadline_{field}", field) for field in _DEADLINE],
-        "verify": [("verify_" + field, field) for field in _VERIFY],
-        "cache": [("cache_" + field, field) for field in _CACHE],
-        "histogram": [("histogram_scheme", "scheme"), ("histogram_buckets", "buckets")],
-    }
-    columns = []
-    for name in _EVENT_TYPES[table]:
-        if name in ("event", "case"):
-            continue
-        flattened = [f'event."{name}"."{field}" AS {column}' for column, field in nested.get(name, [])]
-        columns += flattened or [f'event."{name}"']
+    """The event's own columns; records within are flattened."""
+    left_out = ("case", *_OWN_TABLES.get(table, ()))
+    columns = ["event.time_s"] if table == "errors" else []
+    for field in results_schema().event_fields(_EVENT_OF_TABLE[table]):
+        if field.name not in left_out:
+            columns += [f"{value} AS {name}" for name, value in _columns(field)]
     return ", ".join(columns)

@@ -3,7 +3,7 @@
 import math
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from strider.text import forbidden
 
@@ -15,7 +15,7 @@ def _nan_for_null(value: object) -> object:
 def _not_negative(value: float) -> float:
     # NaN is not negative.
     if value < 0:
-        raise ValueError("a time cannot be negative")
+        raise ValueError("a time or rate cannot be negative")
     return value
 
 
@@ -26,6 +26,7 @@ def _without_control_characters(text: str) -> str:
 
 
 Real = Annotated[float, BeforeValidator(_nan_for_null)]
-Duration = Annotated[float, BeforeValidator(_nan_for_null), AfterValidator(_not_negative)]
+Unsigned = Annotated[float, BeforeValidator(_nan_for_null), AfterValidator(_not_negative)]
+Count = Annotated[int, Field(ge=0)]
 Name = Annotated[str, AfterValidator(_without_control_characters)]
 """Names of runs, as terminals and pages show them."""

@@ -43,6 +43,14 @@ TEST_F(Visiting, ReaddirFindsWhatIsMissingAndWhatWasAdded) {
   EXPECT_EQ(tour.run(Operation::readdir_stat), wrong);
 }
 
+TEST_F(Visiting, ReaddirExpectsTheItemsOfAllRanks) {
+  for (const std::uint32_t rank : {1U, 0U}) {
+    tour.work.place = {rank, 2};
+    tour.run(Operation::create);
+  }
+  EXPECT_EQ(tour.run(Operation::readdir), nothing);
+}
+
 TEST_F(Visiting, ReaddirExpectsNoNumberOfEntriesAfterAPhaseThatWasCutShort) {
   tour.visit(Operation::create);
   tour.population.complete(Operation::create, *tour.tree, 3, true);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <regex>
 #include <thread>
 
 #include "foundation/folder.hpp"
@@ -115,7 +116,8 @@ TEST_F(Phase, FindsThatAReadLeftMemoryAsItWas) {
                            R"("name": "segmented", "transfer": 65536, "block": 65536)")}),
       edges);
 
-  EXPECT_NE(events().find(R"("class":"unread")"), std::string::npos) << events();
+  // The check of whole files finds it as well: that the phase itself does is what counts.
+  EXPECT_TRUE(std::regex_search(events(), std::regex(R"("operation":"read"[^\n]*"class":"unread")"))) << events();
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ def test_void_samples_do_not_count_but_are_reported(tmp_path: Path) -> None:
     assert (read.n, read.voided, read.rate) == (0, 3, None)
     assert read.verify is not None
     assert read.verify.wrong_bytes == 3 * 512
-    assert [error.mismatch_class for error in read.errors] == ["zero"] * 3
+    assert [error.cause for error in read.errors] == ["zero"] * 3
 
 
 def test_both_averages_of_rates_are_given(tmp_path: Path) -> None:

@@ -135,9 +135,10 @@ def test_each_counter_of_a_node_is_a_row(tmp_path: Path) -> None:
     ]
     out = export(directory, "csv", tmp_path / "counters.csv", "counters")
     head, *lines = out.read_text().splitlines()
-    assert head == "run,case,repetition,warmup,operation,node,elapsed_s,source,instance,counter,value"
+    phase = "run,case,repetition,warmup,operation"
+    assert head == f"{phase},node,elapsed_s,sampling_s,source,instance,counter,value"
     assert len(lines) == 2 * 2 * 2 * 15
-    assert f"{RUN},1,0,false,read,0,2.0,network,eth0,sent_packets,20.0" in lines
+    assert f"{RUN},1,0,false,read,0,2.0,0.001,network,eth0,sent_packets,20.0" in lines
 
 
 def test_runs_without_counters_have_none(run_dir: Path) -> None:
@@ -199,7 +200,11 @@ def test_clocks_are_in_a_table(tmp_path: Path) -> None:
     assert row == {"clock_error_s": 2e-5, "start_skew_s": 0.0001, "flags": []}
     assert [clock.node for clock in load_events(directory, ClockRow)] == [1, 1]
     out = export(directory, "csv", tmp_path / "clocks.csv", "clocks")
-    assert out.read_text().splitlines()[0].startswith("run,case,repetition,operation,node,offset_start_s,")
+    assert (
+        out.read_text()
+        .splitlines()[0]
+        .startswith("run,case,repetition,warmup,operation,node,offset_start_s,")
+    )
 
 
 def test_runs_of_one_clock_have_no_clocks_and_no_timelines(run_dir: Path) -> None:

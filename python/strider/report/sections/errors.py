@@ -22,7 +22,7 @@ def _page(results: Results) -> list[Block]:
 
 def _row(error: ErrorRow) -> list[str]:
     data = f"expected {error.expected}, found {error.found}" if error.expected is not None else ""
-    kind = f"{error.kind}, {error.mismatch_class}" if error.mismatch_class else error.kind
+    kind = f"{error.kind}, {error.cause}" if error.cause else error.kind
     times = f"{error.count} times" if error.count > 1 else ""
     number = f"errno {error.errno}" if error.errno else ""
     more = "; ".join(part for part in (number, data, times, error.remedy or "") if part)

@@ -1,0 +1,490 @@
+"""Records of results, written by `make pages` from the engine's schema (`schema.json`). Do not edit.
+
+Units are in the names: `_s` seconds, `_mib_s` MiB/s, `bytes` bytes. A number that the engine could not
+compute is `null` in JSON and NaN here.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from strider.store.values import Count, Real, Unsigned
+
+
+class Record(BaseModel):
+    """Base of everything read from a run directory: immutable, tolerant of additions."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+class CounterGroup(Record):
+    """Counters of one thing of a node, such as a block device; docs/formats.md lists them."""
+
+    source: str
+    instance: str = ""
+    values: dict[str, float] = {}
+
+
+class Latency(Record):
+    """Latencies of the requests of all ranks. A percentile is the midpoint of its histogram bucket.
+
+    Attributes:
+        count: Requests.
+        min_s: Shortest latency.
+        mean_s: Mean latency.
+        p50_s: Median.
+        p90_s: 90th percentile.
+        p99_s: 99th percentile.
+        p999_s: 99.9th percentile.
+        max_s: Longest latency.
+    """
+
+    count: Count
+    min_s: Unsigned
+    mean_s: Unsigned
+    p50_s: Unsigned
+    p90_s: Unsigned
+    p99_s: Unsigned
+    p999_s: Unsigned
+    max_s: Unsigned
+
+
+class Histogram(Record):
+    """Counts of latencies by bucket.
+
+    Attributes:
+        scheme: Which values a bucket stands for.
+        unit: Unit of these values.
+        buckets: Index and count of each bucket that is not empty.
+    """
+
+    scheme: str
+    unit: str
+    buckets: list[tuple[int, int]]
+
+
+class Part(Record):
+    """One operation of a mix in a phase.
+
+    Attributes:
+        operation: Name of the operation.
+        requests: Requests of the operation.
+        latency: Their latencies; null without requests.
+        histogram: Histogram of their latencies.
+    """
+
+    operation: str
+    requests: Count
+    latency: Latency | None = None
+    histogram: Histogram | None = None
+
+
+class RankRates(Record):
+    """Rates of ranks with work, in the unit of the field that holds them.
+
+    Attributes:
+        min: Lowest rate of a rank.
+        min_rank: The rank with the lowest rate.
+        mean: Mean rate of the ranks.
+        max: Highest rate of a rank.
+        max_rank: The rank with the highest rate.
+    """
+
+    min: Unsigned
+    min_rank: int
+    mean: Unsigned
+    max: Unsigned
+    max_rank: int
+
+
+class Deadline(Record):
+    """What was done at the deadline (stonewall), before ranks completed as many requests as the fastest.
+
+    Attributes:
+        deadline_s: The deadline of the case.
+        requests: Requests done by then.
+        bytes: Bytes of these requests.
+        elapsed_s: From the start until the last rank stopped at the deadline.
+        rate_mib_s: `bytes` ÷ `elapsed_s`.
+        wear_out_s: Time from the deadline to the end of the phase.
+        requests_per_rank_min: Fewest requests that a rank with work had done.
+        requests_per_rank_max: Most requests that a rank had done.
+    """
+
+    deadline_s: Unsigned
+    requests: Count
+    bytes: Count
+    elapsed_s: Unsigned
+    rate_mib_s: Unsigned
+    wear_out_s: Unsigned
+    requests_per_rank_min: Count
+    requests_per_rank_max: Count
+
+
+class Arrivals(Record):
+    """How requests arrived in open loop, and were issued.
+
+    Attributes:
+        kind: `fixed` or `poisson`.
+        rate_requests_s: Rate that the case asks for, of all ranks.
+        offered_requests_s: Rate at which requests arrived.
+        achieved_requests_s: Rate at which requests were issued.
+        late_requests: Requests that were due while their rank had as many in flight as it may.
+        latest_s: Longest time from when a request was due to when it was issued.
+    """
+
+    kind: str
+    rate_requests_s: Unsigned
+    offered_requests_s: Unsigned
+    achieved_requests_s: Unsigned
+    late_requests: Count
+    latest_s: Real
+
+
+class Verify(Record):
+    """What was verified: data, and results of metadata operations.
+
+    Attributes:
+        checked_bytes: Bytes that were compared with what was written.
+        wrong_bytes: Bytes of them that differ.
+        mismatches: Wrong requests, sizes and results of metadata operations.
+        outside_bytes: Bytes compared where no request writes.
+        files: Files whose size was compared.
+    """
+
+    checked_bytes: Count
+    wrong_bytes: Count
+    mismatches: Count
+    outside_bytes: Count = 0
+    files: Count = 0
+
+
+class CachePreparation(Record):
+    """What the cache policy did before a phase that reads.
+
+    Attributes:
+        policy: `cold` or `warm`.
+        action: What was done, such as `fsync, posix_fadvise`.
+        cached_share: Share of the files in the memory of the nodes then, 0 to 1; null where it is not
+            known.
+        examined_by: The system call that found this share.
+    """
+
+    policy: str
+    action: str = ""
+    cached_share: float | None = None
+    examined_by: str | None = None
+
+
+class Sample(Record):
+    """One executed phase: one operation of one case in one repetition, over all ranks.
+
+    Attributes:
+        case: Number of the case in the plan, from 1.
+        repetition: Number of the repetition, from 0; warm-up repetitions come first.
+        warmup: Whether the repetition is a warm-up.
+        operation: Operation of the phase.
+        measured: Whether the phase is measured; preparation is not.
+        valid: Whether all that was verified is right.
+        clients: Ranks of the case.
+        nodes: Nodes that these ranks are on.
+        files: Files of the case; of metadata, items of all ranks.
+        bytes: Bytes that requests moved.
+        requests: Requests; of metadata, operations on items.
+        start_s: Start of the first rank, since the start of the run.
+        elapsed_s: From the start of the first rank to the end of the last one.
+        rate_mib_s: `bytes` ÷ `elapsed_s`.
+        start_skew_s: Latest minus earliest start of the ranks.
+        end_skew_s: Latest minus earliest end of the ranks with work.
+        clock_error_s: Largest error of `elapsed_s` from clocks that differ; null with one clock.
+        flags: Warnings: `clock` where `clock_error_s` exceeds 1 % of `elapsed_s`.
+        first_done_s: From `start_s` until the first rank with work was done.
+        rate_first_done_mib_s: Rate of all ranks until then; null for metadata.
+        rate_first_done_requests_s: The same of metadata; null for data.
+        requests_s: `requests` ÷ `elapsed_s`.
+        open_s: Longest time that a rank took to open its file.
+        transfer_s: Longest time that a rank transferred.
+        sync_s: Longest time that a rank synced.
+        close_s: Longest time that a rank took to close its file.
+        prepare_s: Longest time that a rank generated and verified data.
+        compute_s: Longest time that a rank computed between requests (`think`).
+        user_s: Processor time in user mode.
+        system_s: Processor time in the kernel.
+        voluntary_switches: Context switches of processes that waited.
+        involuntary_switches: Context switches of processes that were preempted.
+        latency: Latencies of the requests; null without requests.
+        histogram: Histogram of these latencies.
+        parts: Operations of a mix; empty for others.
+        rank_rate_mib_s: Rates of ranks; null for metadata.
+        rank_rate_requests_s: The same of metadata; null for data.
+        deadline: What was done at the deadline; null without one.
+        arrivals: How requests arrived; null in closed loop.
+        verify: What was verified; null where nothing was.
+        digest: Checksum of all bytes that were read; null where none were verified.
+        served_by_storage: Bytes that came from storage ÷ bytes read; null where no counter can tell.
+        served_bytes: Bytes that came from storage.
+        served_source: Counters that show it: `process`, `client`, `network` or `block`.
+        cache: What was done to caches before; null for `as-is` and where nothing is read.
+        facts: What the interface reports of the open file of rank 0, in the first repetition.
+        read_calls: Read-like system calls during the transfer.
+        write_calls: Write-like system calls during the transfer.
+        call_read_bytes: Bytes that the read calls moved (`rchar`).
+        call_write_bytes: Bytes that the write calls moved (`wchar`).
+        storage_read_bytes: Bytes that the kernel fetched from storage for the processes (`read_bytes`).
+        storage_write_bytes: Bytes that the kernel owes to storage for the processes (`write_bytes`).
+    """
+
+    case: int
+    repetition: int
+    warmup: bool = False
+    operation: str
+    measured: bool
+    valid: bool
+    clients: int
+    nodes: int = 1
+    files: Count = 1
+    bytes: Count
+    requests: Count
+    start_s: Real
+    elapsed_s: Unsigned
+    rate_mib_s: Unsigned
+    start_skew_s: Real = math.nan
+    end_skew_s: Real = math.nan
+    clock_error_s: float | None = None
+    flags: list[str] = []
+    first_done_s: Real = math.nan
+    rate_first_done_mib_s: Unsigned = math.nan
+    rate_first_done_requests_s: Unsigned = math.nan
+    requests_s: Unsigned = math.nan
+    open_s: Unsigned = math.nan
+    transfer_s: Unsigned = math.nan
+    sync_s: Unsigned = math.nan
+    close_s: Unsigned = math.nan
+    prepare_s: Unsigned = math.nan
+    compute_s: Unsigned = math.nan
+    user_s: Unsigned = math.nan
+    system_s: Unsigned = math.nan
+    voluntary_switches: Count | None = None
+    involuntary_switches: Count | None = None
+    latency: Latency | None = None
+    histogram: Histogram | None = None
+    parts: list[Part] = []
+    rank_rate_mib_s: RankRates | None = None
+    rank_rate_requests_s: RankRates | None = None
+    deadline: Deadline | None = None
+    arrivals: Arrivals | None = None
+    verify: Verify | None = None
+    digest: str | None = None
+    served_by_storage: float | None = None
+    served_bytes: Count | None = None
+    served_source: str | None = None
+    cache: CachePreparation | None = None
+    facts: dict[str, str] = {}
+    read_calls: Count | None = None
+    write_calls: Count | None = None
+    call_read_bytes: Count | None = None
+    call_write_bytes: Count | None = None
+    storage_read_bytes: Count | None = None
+    storage_write_bytes: Count | None = None
+
+
+class RankRow(Record):
+    """What one rank did in a phase.
+
+    Attributes:
+        case: Number of the case in the plan, from 1.
+        repetition: Number of the repetition, from 0; warm-up repetitions come first.
+        warmup: Whether the repetition is a warm-up.
+        operation: Operation of the phase.
+        rank: Number of the rank.
+        node: Number of its node.
+        bytes: Bytes that its requests moved.
+        requests: Its requests; of metadata, operations on items.
+        start_s: Its start, since the start of the run.
+        end_s: Its end, since the start of the run.
+        transfer_s: Time that it transferred.
+        io_s: Sum of the latencies of its requests.
+        user_s: Processor time in user mode.
+        system_s: Processor time in the kernel.
+        digest: Checksum of the bytes that it read; null where none were verified.
+        read_calls: Read-like system calls during the transfer.
+        write_calls: Write-like system calls during the transfer.
+        call_read_bytes: Bytes that the read calls moved (`rchar`).
+        call_write_bytes: Bytes that the write calls moved (`wchar`).
+        storage_read_bytes: Bytes that the kernel fetched from storage for the processes (`read_bytes`).
+        storage_write_bytes: Bytes that the kernel owes to storage for the processes (`write_bytes`).
+    """
+
+    case: int
+    repetition: int
+    warmup: bool = False
+    operation: str
+    rank: int
+    node: int = 0
+    bytes: Count
+    requests: Count
+    start_s: Real
+    end_s: Real
+    transfer_s: Unsigned = math.nan
+    io_s: Unsigned = math.nan
+    user_s: Unsigned = math.nan
+    system_s: Unsigned = math.nan
+    digest: str | None = None
+    read_calls: Count | None = None
+    write_calls: Count | None = None
+    call_read_bytes: Count | None = None
+    call_write_bytes: Count | None = None
+    storage_read_bytes: Count | None = None
+    storage_write_bytes: Count | None = None
+
+
+class NodeCounters(Record):
+    """Counters of a node between two readings, around a phase.
+
+    Attributes:
+        case: Number of the case in the plan, from 1.
+        repetition: Number of the repetition, from 0; warm-up repetitions come first.
+        warmup: Whether the repetition is a warm-up.
+        operation: Operation of the phase.
+        node: Number of the node.
+        elapsed_s: Time between the two readings.
+        sampling_s: Time that the two readings took.
+        counters: Counters by source and instance (section 7).
+    """
+
+    case: int
+    repetition: int
+    warmup: bool = False
+    operation: str
+    node: int = 0
+    elapsed_s: Unsigned
+    sampling_s: Unsigned = math.nan
+    counters: list[CounterGroup] = []
+
+
+class ClockRow(Record):
+    """The clock of a node compared with that of rank 0, in a phase.
+
+    Attributes:
+        case: Number of the case in the plan, from 1.
+        repetition: Number of the repetition, from 0; warm-up repetitions come first.
+        warmup: Whether the repetition is a warm-up.
+        operation: Operation of the phase.
+        node: Number of the node.
+        offset_start_s: Clock of rank 0 minus the node's clock, at the start.
+        offset_end_s: The same at the end.
+        error_s: Largest error of both.
+        drift_ppm: How much faster the node's clock runs, since the start of the run.
+        drift_error_ppm: Largest error of `drift_ppm`.
+    """
+
+    case: int
+    repetition: int
+    warmup: bool = False
+    operation: str
+    node: int
+    offset_start_s: Real
+    offset_end_s: Real
+    error_s: Real
+    drift_ppm: Real
+    drift_error_ppm: Real
+
+
+class Timeline(Record):
+    """What a rank, or all ranks of a node, did in each interval of a phase.
+
+    Attributes:
+        case: Number of the case in the plan, from 1.
+        repetition: Number of the repetition, from 0; warm-up repetitions come first.
+        warmup: Whether the repetition is a warm-up.
+        operation: Operation of the phase.
+        rank: Number of the rank; null: all ranks of the node.
+        node: Number of the node.
+        start_s: Start of the first interval, since the start of the run.
+        interval_s: Length of each interval.
+        bytes: Bytes of the requests that ended in each interval.
+        requests: Requests that ended in each interval.
+        busy_s: Sum of their latencies.
+        latency_max_s: Longest of their latencies; 0 without requests.
+    """
+
+    case: int
+    repetition: int
+    warmup: bool = False
+    operation: str
+    rank: int | None
+    node: int = 0
+    start_s: Real
+    interval_s: Unsigned
+    bytes: list[Count]
+    requests: list[Count]
+    busy_s: list[Unsigned]
+    latency_max_s: list[Unsigned]
+
+
+class Damage(Record):
+    """Wrong bytes that have one cause.
+
+    Attributes:
+        cause: Name of the cause.
+        offset: Offset of the first byte in the file.
+        bytes: Number of bytes.
+        value: Number that the cause has.
+        text: The damage in words.
+    """
+
+    cause: str = Field(alias="class")
+    offset: Count
+    bytes: Count
+    value: int | None = None
+    text: str
+
+
+class ErrorRow(Record):
+    """An error: who, where and what.
+
+    Attributes:
+        case: Number of the case in the plan, from 1.
+        repetition: Number of the repetition, from 0; warm-up repetitions come first.
+        warmup: Whether the repetition is a warm-up.
+        operation: Operation of the phase.
+        kind: `io`, `verify`, `stall` or `plan`.
+        rank: Rank that found it.
+        host: Host of the rank.
+        file: File or directory.
+        offset: Offset in the file.
+        length: Bytes of the request.
+        call: Function that failed.
+        errno: Error number of the system; 0 where there is none.
+        message: What happened.
+        expected: First expected bytes, hexadecimal.
+        found: First found bytes, hexadecimal.
+        cause: Cause of most of the wrong bytes.
+        causes: Causes of the wrong bytes, at most 8.
+        server: Server that holds the place, where it is known.
+        count: Errors that this one stands for.
+        remedy: What to do.
+    """
+
+    case: int | None = None
+    repetition: int | None = None
+    warmup: bool = False
+    operation: str | None = None
+    kind: str
+    rank: int | None = None
+    host: str | None = None
+    file: str | None = None
+    offset: Count | None = None
+    length: Count | None = None
+    call: str | None = None
+    errno: int | None = None
+    message: str
+    expected: str | None = None
+    found: str | None = None
+    cause: str | None = Field(default=None, alias="class")
+    causes: list[Damage] | None = None
+    server: str | None = None
+    count: Count = 1
+    remedy: str | None = None
