@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,21 @@ from strider.launch.confinement import support
 
 DEADLINE_S = 60
 _ADDRESS = re.compile(r"open http://127\.0\.0\.1:(\d+)(/enter\?token=\S+)")
+
+
+def read_start(process: "subprocess.Popen[str]") -> list[str]:
+    """What a server prints until it is ready; it is killed where it does not get there in time."""
+    said = []
+    watchdog = threading.Timer(DEADLINE_S, process.kill)
+    watchdog.start()
+    try:
+        for line in process.stderr or ():
+            said.append(line)
+            if "valid once" in line:
+                return said
+    finally:
+        watchdog.cancel()
+    raise AssertionError("the server did not start: " + "".join(said))
 
 
 @dataclass(frozen=True)
@@ -68,16 +84,9 @@ class Server:
             text=True,
             env={**os.environ, "STRIDER_ENGINE": str(self.engine.path), **self.environment},
         )
-        assert self.process.stderr is not None
-        said = []
-        for line in self.process.stderr:
-            said.append(line)
-            found = _ADDRESS.search(line)
-            if found:
-                self.port, self.entrance = int(found[1]), found[2]
-            if "good once" in line:
-                return self
-        raise AssertionError("the server did not start: " + "".join(said))
+        (found,) = [found for line in read_start(self.process) if (found := _ADDRESS.search(line))]
+        self.port, self.entrance = int(found[1]), found[2]
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.stop(signal.SIGKILL)

@@ -112,7 +112,7 @@ def test_what_only_the_engine_knows_to_be_wrong_is_said_too(page: Page, server: 
 
 def test_a_target_out_of_bounds_cannot_be_run(page: Page, server: Server) -> None:
     configure(page, server, suite(server.store.parent))
-    expect(page.locator("#findings")).to_contain_text("outside of the directories")
+    expect(page.locator("#findings")).to_contain_text("outside the permitted directories")
     expect(page.locator("#run")).to_be_disabled()
 
 

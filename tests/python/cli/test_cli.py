@@ -125,7 +125,7 @@ class TestPlan:
         assert "transfer 64 KiB" in shown
         assert "2 cases, 8 phases on 2 ranks, 3 MiB transferred in total" in shown
         assert "needs 512 KiB and 1 file at a time" in shown
-        assert "takes about 3 s, if the target moves 1 MiB/s" in shown
+        assert "takes about 3 s, if the target transfers 1 MiB/s" in shown
 
     def test_one_case_shows_all_its_columns(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["plan", suite, "-n", "1"]) == 0

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from serving import DEADLINE_S, Server, long_suite, suite
+from serving import DEADLINE_S, Server, long_suite, read_start, suite
 from strider.engine import Engine
 from strider.web.guard import HEADERS, IDLE_S, LONGEST_S, Keys
 from strider.web.runs import FILES
@@ -245,7 +245,7 @@ def test_a_target_outside_of_what_is_allowed_is_refused(server: Server, way: str
     text = text.replace(json.dumps(str(Path(target_of(server, way)))), json.dumps(target_of(server, way)))
     answer = server.ask("POST", "/api/jobs", {"text": text})
     assert answer.status == 400
-    assert "outside of the directories" in answer.json()["message"]
+    assert "outside the permitted directories" in answer.json()["message"]
     seen = server.ask("POST", "/api/suite", {"text": text}).json()
     assert [finding["severity"] for finding in seen["plan"]["findings"]] == ["error"]
     assert not list((server.store.parent / "outside").iterdir())
@@ -267,7 +267,7 @@ def test_a_link_that_leads_out_only_when_the_run_begins_is_not_followed(
         ended = started.job(second, "done", "failed")
         started.stop(signal.SIGTERM)
     assert ended["state"] == "failed"
-    assert "outside of the directories" in ended["output"]
+    assert "outside the permitted directories" in ended["output"]
     assert not list(outside.iterdir())
 
 
@@ -462,10 +462,7 @@ def test_a_unix_socket_is_its_owners_alone(engine: Engine, tmp_path: Path) -> No
     environment = {**os.environ, "STRIDER_ENGINE": str(engine.path), "STRIDER_STORE": str(tmp_path / "store")}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
-            assert process.stderr is not None
-            for line in process.stderr:
-                if "good once" in line:
-                    break
+            read_start(process)
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(DEADLINE_S)
@@ -501,12 +498,8 @@ def test_a_socket_in_a_folder_for_temporary_files_gets_a_warning(engine: Engine,
     folder = tmp_path / "temporary"
     folder.mkdir()
     folder.chmod(0o1777)
-    said = []
     with serve_on(folder / "web.sock", engine, tmp_path) as process:
-        for line in process.stderr or ():
-            said.append(line)
-            if "good once" in line:
-                break
+        said = read_start(process)
         process.terminate()
     assert any("warning" in line and "all users can write" in line for line in said)
 

@@ -121,7 +121,7 @@ def test_what_is_not_there_cannot_be_changed(edit: Edit, vocabulary: Vocabulary)
 
 
 def test_a_text_that_is_no_toml_is_left_to_its_author(vocabulary: Vocabulary) -> None:
-    with pytest.raises(StriderError, match="no TOML"):
+    with pytest.raises(StriderError, match="invalid TOML"):
         apply("x =", [change(None, "name", "x")], vocabulary)
 
 
