@@ -133,5 +133,16 @@ TEST(WholeTransfer, ReadsToTheEndOrToALimit) {
   EXPECT_EQ(read_to_end(-1, text).error_number, EBADF);
 }
 
+TEST(ReadToEnd, EndsWhereItMay) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const Descriptor from(ends[0]), to(ends[1]);
+  const std::string written(30'000, 'x');
+  ASSERT_EQ(::write(to.get(), written.data(), written.size()), 30'000);
+  std::string text;
+  EXPECT_EQ(read_to_end(from.get(), text, 20'000).bytes, 20'000U);
+  EXPECT_EQ(text.size(), 20'000U);
+}
+
 }  // namespace
 }  // namespace strider

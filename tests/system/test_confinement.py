@@ -1,5 +1,6 @@
 """Confined runs measure the same, and write nowhere else."""
 
+import errno
 import json
 import os
 import signal
@@ -304,6 +305,42 @@ def test_the_program_ends_as_its_command_does(engine: Engine, tmp_path: Path) ->
     ignored = "import signal; print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN)"
     words = ["sh", "-c", 'trap \'\' HUP; exec "$0" "$@"', *start, sys.executable, "-c", ignored]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+def test_a_command_truncates_links_and_signals_nothing_outside(engine: Engine, tmp_path: Path) -> None:
+    """What only newer kernels govern. Within its folder a command may rename between directories."""
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside / "a", inside / "b", outside):
+        folder.mkdir(parents=True)
+    (inside / "a/file").write_text("here")
+    (outside / "file").write_text("there")
+    attempts = {
+        "rename within": f"os.rename({str(inside / 'a/file')!r}, {str(inside / 'b/file')!r})",
+        "truncate": f"os.truncate({str(outside / 'file')!r}, 0)",
+        "signal": f"os.kill({os.getpid()}, 0)",
+    }
+    results = {}
+    for name, attempt in attempts.items():
+        script = f"import os\ntry: {attempt}\nexcept OSError as error: print(error.errno)\nelse: print(0)"
+        done = subprocess.run(
+            [*wrap(engine, inside), sys.executable, "-c", script], capture_output=True, text=True, check=True
+        )
+        results[name] = int(done.stdout)
+    abi = support(engine).abi
+    assert results == {
+        "rename within": 0 if abi >= 2 else errno.EXDEV,
+        "truncate": errno.EACCES if abi >= 3 else 0,
+        "signal": errno.EPERM if abi >= 6 else 0,
+    }
+    assert (outside / "file").read_text() == ("there" if abi >= 3 else "")
+
+
+def test_a_command_has_the_signal_mask_of_its_caller(engine: Engine, tmp_path: Path) -> None:
+    mask = "import signal; print(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))"
+    words = [*wrap(engine, tmp_path), sys.executable, "-c", mask]
+    bare = subprocess.run(words[words.index("--") + 1 :], capture_output=True, text=True, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == bare.stdout
 
 
 def test_only_the_errands_on_the_list_are_done(engine: Engine, tmp_path: Path) -> None:

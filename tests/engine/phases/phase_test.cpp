@@ -120,5 +120,19 @@ TEST_F(Phase, FindsThatAReadLeftMemoryAsItWas) {
   EXPECT_TRUE(std::regex_search(events(), std::regex(R"("operation":"read"[^\n]*"class":"unread")"))) << events();
 }
 
+/// The first mismatches of a rank are described, and the last of these stands for the rest.
+TEST_F(Phase, CountsTheMismatchesThatItDoesNotDescribe) {
+  run(good_plan({case_text(R"("operations": ["write", "read"], "verify": "full")",
+                           R"("name": "segmented", "transfer": 4096, "block": 65536)")}),
+      edges);
+
+  std::uint64_t counted = 0;
+  const std::regex error(R"("event":"error"[^\n]*"operation":"read"[^\n]*"kind":"verify"[^\n]*"count":(\d+))");
+  const std::string text = events();
+  for (std::sregex_iterator found(text.begin(), text.end(), error), none; found != none; ++found)
+    counted += std::stoull((*found)[1]);
+  EXPECT_EQ(counted, 16U + 1) << text;  // and the size of the file
+}
+
 }  // namespace
 }  // namespace strider
