@@ -164,6 +164,12 @@ def test_the_parts_of_a_mix_have_the_keys_of_the_page(engine: Engine, tmp_path: 
     assert {"stat", "unlink"} <= {part["operation"] for part in parts}
 
 
+def test_an_operation_of_a_mix_that_was_never_drawn_has_no_part(engine: Engine, tmp_path: Path) -> None:
+    mix = tree_case(["mix"], tree_items=20, mix={"stat": 1_000_000, "unlink": 1}, clients=1, mix_operations=1)
+    (part,) = run_engine(engine, plan([mix]), tmp_path).sample(operation="mix")["parts"]
+    assert (part["operation"], part["requests"]) == ("stat", 1)
+
+
 def test_a_check_has_the_keys_of_the_page(engine: Engine, tmp_path: Path) -> None:
     good = case("segmented", pattern_transfer=4096, pattern_block=8192)
     bad = case("segmented", pattern_transfer=8192, pattern_block=4096)
