@@ -6,7 +6,7 @@ tools/setup.sh test >/dev/null
 PATH=$PWD/.strider/venv/bin:$PATH
 cpp_files() { git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'; }
 python_folders='python tests tools packaging benchmarks'
-pages() { git ls-files README.md CONTRIBUTING.md 'docs/*.md' | grep -vE '^docs/(reference/|formats\.md)'; }
+pages() { git ls-files README.md CONTRIBUTING.md 'docs/*.md' | grep -v '^docs/reference/'; }
 
 if [ "$1" = fix ]; then
   cpp_files | xargs -r clang-format -i

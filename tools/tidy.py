@@ -108,10 +108,8 @@ PRIVATE_WORDS: dict[str, str] = {
     r"beware": "caveat",
 }
 """Words of the manual's pages that a reader of the field has to read twice, and what to write instead."""
-PLAIN_PAGES = re.compile(
-    r"(README|CONTRIBUTING|docs/((?!formats\b)[\w-]+|(howto|interfaces|patterns)/[\w-]+))\.md"
-)
-"""The manual but for what is generated, docs/formats.md and the decisions."""
+PLAIN_PAGES = re.compile(r"(README|CONTRIBUTING|docs/([\w-]+|(howto|interfaces|patterns)/[\w-]+))\.md")
+"""The manual but for what is generated, and the decisions."""
 NOT_PROSE = re.compile(
     rf"^ *(`{{3,}}|~~~).*?^ *\1 *$|{wrap.GENERATED[0]}.*?{wrap.GENERATED[1]}|`[^`\n]+`|\]\([^)]*\)",
     re.MULTILINE | re.DOTALL,

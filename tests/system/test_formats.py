@@ -91,7 +91,7 @@ def counters_of_page() -> dict[str, set[str]]:
 
 
 def test_the_counters_have_the_sources_and_values_of_the_page(eventful_run: EngineRun) -> None:
-    (example,) = re.findall(r'"counters":\[\{(.*?)\}\]\}`,$', PAGE, re.M)
+    (example,) = re.findall(r'"counters":\[\{(.*?)\}\]\}$', PAGE, re.M)
     keys = re.findall(r'"(source|instance|values)":', example)
     groups = [group for event in eventful_run.of("counters") for group in event["counters"]]
     assert groups
@@ -130,7 +130,7 @@ def parameters(description: Json) -> list[Json]:
 
 def test_a_parameter_has_the_keys_and_the_kinds_of_the_page(engine: Engine) -> None:
     found = parameters(printed(engine, "describe"))
-    (line,) = re.findall(r"^PARAMETER is\n`\{(.*)\}`", PAGE, re.M)
+    (line,) = re.findall(r"^PARAMETER is\s`\{(.*)\}`", PAGE, re.M)
     keys = re.findall(r'"(\w+)"', line)
     assert all(list(parameter) == keys for parameter in found)
     cells = re.findall(r"^\| (`[^|]+) \|", PAGE.partition("| kind |")[2].partition("\n\n")[0], re.M)
