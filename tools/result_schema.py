@@ -61,7 +61,9 @@ PAGE_HEAD = """\
 
 The fields of the [events](../formats.md) about phases, as the engine declares them (`strider-engine
 describe`, key `results`). The tables of `strider export` have columns of the same names; those of a record
-within a sample begin with the name of the field that holds it.
+within a sample begin with the name of the field that holds it, as in `latency_p50_s`. Exceptions:
+`deadline_s`, `rank_rate_min_mib_s`, `rank_requests_min_rank` and others of rank rates; `interval` and `t_s`
+of timelines; `counter` and `value` of counters.
 
 *Over ranks*: how the values of ranks become the one of the phase. *Absent*: the value where an older run
 lacks the field.

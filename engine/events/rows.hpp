@@ -32,7 +32,7 @@ struct PhaseName {
         field({"repetition", "Number of the repetition, from 0; warm-up repetitions come first."},
               [number](const PhaseName& of) { return number(of, of.repetition); }),
         field({"warmup", "Whether the repetition is a warm-up.", Over::none, "false"}, &PhaseName::warmup),
-        field({"operation", "Operation of the phase."},
+        field({"operation", "Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`."},
               [](const PhaseName& of) { return of.operation.empty() ? std::nullopt : std::optional(of.operation); })};
   }
 };
@@ -80,7 +80,8 @@ struct NodeCounters {
         field({"node", "Number of the node.", Over::none, "0"}, &NodeCounters::node),
         field({"elapsed_s", "Time between the two readings."}, &NodeCounters::elapsed_s),
         field({"sampling_s", "Time that the two readings took.", Over::none, "null"}, &NodeCounters::sampling_s),
-        field({"counters", "Counters by source and instance (section 7).", Over::none, "[]"}, &NodeCounters::groups)};
+        field({"counters", "Counters by source and instance, as formats.md lists them.", Over::none, "[]"},
+              &NodeCounters::groups)};
   }
 };
 
@@ -204,7 +205,8 @@ struct ErrorInfo {
                       field({"host", "Host of the rank.", Over::none, "null"}, &ErrorInfo::host),
                       field({"file", "File or directory.", Over::none, "null"}, &ErrorInfo::file),
                       field({"offset", "Offset in the file.", Over::none, "null"}, &ErrorInfo::offset),
-                      field({"length", "Bytes of the request.", Over::none, "null"}, &ErrorInfo::length),
+                      field({"length", "Bytes of the request; of wrong data, the wrong bytes.", Over::none, "null"},
+                            &ErrorInfo::length),
                       field({"call", "Function that failed.", Over::none, "null"}, &ErrorInfo::call),
                       field({"errno", "Error number of the system; 0 where there is none.", Over::none, "null"},
                             &ErrorInfo::error_number),

@@ -37,7 +37,7 @@ struct LatencySummary {
 
   static constexpr std::string_view record_name = "Latency";
   static constexpr std::string_view record_about =
-      "Latencies of the requests of all ranks. A percentile is the midpoint of its histogram bucket.";
+      "Latencies of the requests of all ranks. A percentile is the middle of its bucket, within min and max.";
   static constexpr auto fields() {
     return std::tuple{field({"count", "Requests."}, &LatencySummary::count),
                       field({"min_s", "Shortest latency."}, &LatencySummary::min_s),
@@ -154,8 +154,8 @@ struct Sample {
                  Over::none, "null"},
                 &Served::share),
           field({"served_bytes", "Bytes that came from storage.", Over::none, "null"}, &Served::bytes),
-          field({"served_source", "Counters that show it: `process`, `client`, `network` or `block`.", Over::none,
-                 "null"},
+          field({"served_source", "Counters that show it: `process`, `lustre`, `nfs`, `ceph`, `network` or `block`.",
+                 Over::none, "null"},
                 &Served::source)};
     }
   };
@@ -207,7 +207,9 @@ struct Sample {
                 &Deadline::elapsed_s),
           field({"rate_mib_s", "`bytes` ÷ `elapsed_s`."},
                 [](const Deadline& at) { return mib_per_second(static_cast<double>(at.bytes), at.elapsed_s); }),
-          field({"wear_out_s", "Time from the deadline to the end of the phase.", Over::most}, &Deadline::wear_out_s),
+          field({"wear_out_s", "Longest time that a rank took to catch up after the deadline; 0 where none did.",
+                 Over::most},
+                &Deadline::wear_out_s),
           field({"requests_per_rank_min", "Fewest requests that a rank with work had done.", Over::least},
                 &Deadline::requests_per_rank_min),
           field({"requests_per_rank_max", "Most requests that a rank had done.", Over::most},
@@ -232,9 +234,9 @@ struct Sample {
           field({"offered_requests_s", "Rate at which requests arrived.", Over::sum}, &OpenLoop::offered_requests_s),
           field({"achieved_requests_s", "Rate at which requests were issued.", Over::sum},
                 &OpenLoop::achieved_requests_s),
-          field(
-              {"late_requests", "Requests that were due while their rank had as many in flight as it may.", Over::sum},
-              &OpenLoop::late_requests),
+          field({"late_requests",
+                 "Requests that were due while their rank was busy or had as many in flight as it may.", Over::sum},
+                &OpenLoop::late_requests),
           field({"latest_s", "Longest time from when a request was due to when it was issued.", Over::most, "", true},
                 &OpenLoop::latest_s)};
     }
@@ -249,14 +251,15 @@ struct Sample {
     static constexpr std::string_view record_name = "Verify";
     static constexpr std::string_view record_about = "What was verified: data, and results of metadata operations.";
     static constexpr auto fields() {
-      return std::tuple{field({"checked_bytes", "Bytes that were compared with what was written.", Over::sum},
-                              &Verification::checked_bytes),
-                        field({"wrong_bytes", "Bytes of them that differ.", Over::sum}, &Verification::wrong_bytes),
-                        field({"mismatches", "Wrong requests, sizes and results of metadata operations.", Over::sum},
-                              &Verification::mismatches),
-                        field({"outside_bytes", "Bytes compared where no request writes.", Over::sum, "0"},
-                              &Verification::outside_bytes),
-                        field({"files", "Files whose size was compared.", Over::sum, "0"}, &Verification::files)};
+      return std::tuple{
+          field({"checked_bytes", "Bytes that were compared with what was written.", Over::sum},
+                &Verification::checked_bytes),
+          field({"wrong_bytes", "Bytes of both kinds that differ.", Over::sum}, &Verification::wrong_bytes),
+          field({"mismatches", "Wrong requests, sizes and results of metadata operations.", Over::sum},
+                &Verification::mismatches),
+          field({"outside_bytes", "Bytes compared where no request writes.", Over::sum, "0"},
+                &Verification::outside_bytes),
+          field({"files", "Files whose size was compared.", Over::sum, "0"}, &Verification::files)};
     }
   };
   std::optional<Verification> verification;

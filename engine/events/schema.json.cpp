@@ -23,19 +23,25 @@ class Schema {
   template <Record Type>
   void add() {
     Json fields = Json::array();
-    add_fields<Type>(fields, false);
+    add_fields<Type>(fields, {.reduced = !std::is_same_v<Type, RankRow>});
     records_[std::string(Type::record_name)] = {{"about", Type::record_about}, {"fields", std::move(fields)}};
   }
   Json records() && { return std::move(records_); }
 
  private:
+  /// What holds for all fields of a record, by the record that it is in.
+  struct Within {
+    bool nullable = false;
+    bool reduced = true;  ///< over ranks
+  };
+
   template <Record Type>
-  void add_fields(Json& fields, bool nullable) {
-    for_each_field<Type>([&](const auto& each) { add_field<Type>(fields, nullable, each); });
+  void add_fields(Json& fields, Within within) {
+    for_each_field<Type>([&](const auto& each) { add_field<Type>(fields, within, each); });
   }
 
   template <Record Type, typename Get>
-  void add_field(Json& fields, bool nullable, const Field<Get>& field) {
+  void add_field(Json& fields, Within within, const Field<Get>& field) {
     using Value = std::decay_t<std::invoke_result_t<Get, const Type&>>;
     using Plain = typename Inner<Value>::type;
     const FieldInfo& info = field.info;
@@ -45,19 +51,19 @@ class Schema {
     } else if constexpr (Record<Plain>) {
       described["record"] = Plain::record_name;
     }
-    described["nullable"] = nullable || !std::is_same_v<Value, Plain>;
+    described["nullable"] = within.nullable || !std::is_same_v<Value, Plain>;
     described["signed"] = info.signed_number;
-    described["over_ranks"] = info.over == Over::none ? Json(nullptr) : Json(name_of(info.over));
+    described["over_ranks"] = info.over == Over::none || !within.reduced ? Json(nullptr) : Json(name_of(info.over));
     if (!info.absent.empty()) described["absent"] = Json::parse(info.absent);
     described["about"] = info.about;
     fields.push_back(std::move(described));
   }
 
   template <Record Type, typename Get>
-  void add_field(Json& fields, bool nullable, const Inlined<Get>&) {
+  void add_field(Json& fields, Within within, const Inlined<Get>&) {
     using Value = std::decay_t<std::invoke_result_t<Get, const Type&>>;
     using Plain = typename Inner<Value>::type;
-    add_fields<Plain>(fields, nullable || !std::is_same_v<Value, Plain>);
+    add_fields<Plain>(fields, {within.nullable || !std::is_same_v<Value, Plain>, within.reduced});
   }
 
   template <typename Value>

@@ -33,7 +33,9 @@ struct CallCount {
   static constexpr std::string_view record_about = "What the kernel counts of processes; null where it does not.";
   static constexpr auto fields() {
     return std::tuple{
-        field({"read_calls", "Read-like system calls during the transfer.", Over::sum, "null"}, &CallCount::read),
+        field({"read_calls", "Read-like system calls during the transfer; null where a kernel does not count.",
+               Over::sum, "null"},
+              &CallCount::read),
         field({"write_calls", "Write-like system calls during the transfer.", Over::sum, "null"}, &CallCount::write),
         field({"call_read_bytes", "Bytes that the read calls moved (`rchar`).", Over::sum, "null"},
               &CallCount::read_bytes),

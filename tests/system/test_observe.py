@@ -108,5 +108,5 @@ def test_what_a_server_did_stands_beside_the_run(tmp_path: Path, engine: Engine)
     ).stdout
     host = lines_of(out)[0]["host"]
     assert "Node counters (all processes)" in shown
-    assert f"What {host} counted meanwhile" in shown
+    assert f"Counters of {host} during each operation" in shown
     assert shown.count("context switches") >= 2

@@ -69,7 +69,7 @@ def test_a_machine_is_observed_from_before_the_run_to_its_end(observed: Observed
     assert len(readings) >= 2
     assert [entry.name for entry in observed.store.iterdir() if entry.name.startswith(".")] == []
     show = observed.run(strider_command("show", "latest", "--counters", "--store", observed.store))
-    assert f"What {head['host']} counted meanwhile" in show.stdout
+    assert f"Counters of {head['host']} during each operation" in show.stdout
 
 
 def test_it_ends_with_an_interrupted_run(observed: Observed, sshd: Sshd) -> None:
@@ -131,7 +131,7 @@ def test_one_that_is_lost_ends_no_run(observed: Observed, sshd: Sshd) -> None:
             os.kill(pid, signal.SIGKILL)
         _, said = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 0, said
-    assert f"observing {sshd.host} exited before the end of the run" in said
+    assert f"observer on {sshd.host} exited before the end of the run" in said
 
 
 def is_ssh(pid: int) -> bool:

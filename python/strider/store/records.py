@@ -28,7 +28,7 @@ class CounterGroup(Record):
 
 
 class Latency(Record):
-    """Latencies of the requests of all ranks. A percentile is the midpoint of its histogram bucket.
+    """Latencies of the requests of all ranks. A percentile is the middle of its bucket, within min and max.
 
     Attributes:
         count: Requests.
@@ -108,7 +108,7 @@ class Deadline(Record):
         bytes: Bytes of these requests.
         elapsed_s: From the start until the last rank stopped at the deadline.
         rate_mib_s: `bytes` ÷ `elapsed_s`.
-        wear_out_s: Time from the deadline to the end of the phase.
+        wear_out_s: Longest time that a rank took to catch up after the deadline; 0 where none did.
         requests_per_rank_min: Fewest requests that a rank with work had done.
         requests_per_rank_max: Most requests that a rank had done.
     """
@@ -131,7 +131,8 @@ class Arrivals(Record):
         rate_requests_s: Rate that the case asks for, of all ranks.
         offered_requests_s: Rate at which requests arrived.
         achieved_requests_s: Rate at which requests were issued.
-        late_requests: Requests that were due while their rank had as many in flight as it may.
+        late_requests: Requests that were due while their rank was busy or had as many in flight as it
+            may.
         latest_s: Longest time from when a request was due to when it was issued.
     """
 
@@ -148,7 +149,7 @@ class Verify(Record):
 
     Attributes:
         checked_bytes: Bytes that were compared with what was written.
-        wrong_bytes: Bytes of them that differ.
+        wrong_bytes: Bytes of both kinds that differ.
         mismatches: Wrong requests, sizes and results of metadata operations.
         outside_bytes: Bytes compared where no request writes.
         files: Files whose size was compared.
@@ -185,7 +186,7 @@ class Sample(Record):
         case: Number of the case in the plan, from 1.
         repetition: Number of the repetition, from 0; warm-up repetitions come first.
         warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase.
+        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         measured: Whether the phase is measured; preparation is not.
         valid: Whether all that was verified is right.
         clients: Ranks of the case.
@@ -225,10 +226,10 @@ class Sample(Record):
         digest: Checksum of all bytes that were read; null where none were verified.
         served_by_storage: Bytes that came from storage ÷ bytes read; null where no counter can tell.
         served_bytes: Bytes that came from storage.
-        served_source: Counters that show it: `process`, `client`, `network` or `block`.
+        served_source: Counters that show it: `process`, `lustre`, `nfs`, `ceph`, `network` or `block`.
         cache: What was done to caches before; null for `as-is` and where nothing is read.
         facts: What the interface reports of the open file of rank 0, in the first repetition.
-        read_calls: Read-like system calls during the transfer.
+        read_calls: Read-like system calls during the transfer; null where a kernel does not count.
         write_calls: Write-like system calls during the transfer.
         call_read_bytes: Bytes that the read calls moved (`rchar`).
         call_write_bytes: Bytes that the write calls moved (`wchar`).
@@ -297,7 +298,7 @@ class RankRow(Record):
         case: Number of the case in the plan, from 1.
         repetition: Number of the repetition, from 0; warm-up repetitions come first.
         warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase.
+        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         rank: Number of the rank.
         node: Number of its node.
         bytes: Bytes that its requests moved.
@@ -309,7 +310,7 @@ class RankRow(Record):
         user_s: Processor time in user mode.
         system_s: Processor time in the kernel.
         digest: Checksum of the bytes that it read; null where none were verified.
-        read_calls: Read-like system calls during the transfer.
+        read_calls: Read-like system calls during the transfer; null where a kernel does not count.
         write_calls: Write-like system calls during the transfer.
         call_read_bytes: Bytes that the read calls moved (`rchar`).
         call_write_bytes: Bytes that the write calls moved (`wchar`).
@@ -347,11 +348,11 @@ class NodeCounters(Record):
         case: Number of the case in the plan, from 1.
         repetition: Number of the repetition, from 0; warm-up repetitions come first.
         warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase.
+        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         node: Number of the node.
         elapsed_s: Time between the two readings.
         sampling_s: Time that the two readings took.
-        counters: Counters by source and instance (section 7).
+        counters: Counters by source and instance, as formats.md lists them.
     """
 
     case: int
@@ -371,7 +372,7 @@ class ClockRow(Record):
         case: Number of the case in the plan, from 1.
         repetition: Number of the repetition, from 0; warm-up repetitions come first.
         warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase.
+        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         node: Number of the node.
         offset_start_s: Clock of rank 0 minus the node's clock, at the start.
         offset_end_s: The same at the end.
@@ -399,7 +400,7 @@ class Timeline(Record):
         case: Number of the case in the plan, from 1.
         repetition: Number of the repetition, from 0; warm-up repetitions come first.
         warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase.
+        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         rank: Number of the rank; null: all ranks of the node.
         node: Number of the node.
         start_s: Start of the first interval, since the start of the run.
@@ -449,13 +450,13 @@ class ErrorRow(Record):
         case: Number of the case in the plan, from 1.
         repetition: Number of the repetition, from 0; warm-up repetitions come first.
         warmup: Whether the repetition is a warm-up.
-        operation: Operation of the phase.
+        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         kind: `io`, `verify`, `stall` or `plan`.
         rank: Rank that found it.
         host: Host of the rank.
         file: File or directory.
         offset: Offset in the file.
-        length: Bytes of the request.
+        length: Bytes of the request; of wrong data, the wrong bytes.
         call: Function that failed.
         errno: Error number of the system; 0 where there is none.
         message: What happened.

@@ -22,7 +22,8 @@ class FieldSchema(BaseModel):
         type: `flag`, `integer` (32 bits), `count` (64 bits), `real`, `text`, `record`, `texts by name`,
             `counter groups`, `count pair`, or one of these followed by ` list`.
         record: Name of the record that the field holds.
-        nullable: Whether the engine writes null where there is no value.
+        nullable: Whether the engine writes null where there is no value. A real number may always be null: it
+            could not be computed, or does not apply.
         signed: Whether a number may be below 0.
         over_ranks: How the values of ranks become the one of the phase: `sum`, `least`, `most`, `mean`; None
             where the phase has one value.

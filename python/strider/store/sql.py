@@ -247,6 +247,15 @@ FROM (SELECT runs.run, event.* EXCLUDE ({", ".join(lists)}), unnest(range(len(by
 """  # noqa: S608 - names of ours
 
 
+def event_columns(table: str) -> frozenset[str]:
+    """Names of the columns that a table of single events takes from them; none for one of intervals."""
+    if table == "timelines":
+        return frozenset()
+    fields = results_schema().event_fields(_EVENT_OF_TABLE[table])
+    kept = [field for field in fields if field.name not in _OWN_TABLES.get(table, ())]
+    return frozenset(name.strip('"') for field in kept for name, _ in _columns(field))
+
+
 def _event_columns(table: str) -> str:
     """The event's own columns; records within are flattened."""
     left_out = ("case", *_OWN_TABLES.get(table, ()))

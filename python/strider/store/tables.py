@@ -199,10 +199,28 @@ def _file_state(file: Path) -> tuple[int, int, int] | None:
 
 
 def _is_fresh(run_dir: Path, table: Table) -> bool:
+    """Whether a Parquet file is not older than the events, and has all columns of today.
+
+    Where there are no events, what the file has is all there is.
+    """
     parquet, events = run_dir / f"{table}.parquet", run_dir / "events.jsonl"
     if not parquet.is_file():
         return False
-    return not events.exists() or parquet.stat().st_mtime_ns >= events.stat().st_mtime_ns
+    if not events.exists():
+        return True
+    if parquet.stat().st_mtime_ns < events.stat().st_mtime_ns:
+        return False
+    return sql.event_columns(table) <= _columns_of(parquet, parquet.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _columns_of(parquet: Path, _changed_ns: int) -> frozenset[str]:
+    import duckdb
+
+    try:
+        return frozenset(duckdb.read_parquet(str(parquet)).columns)
+    except duckdb.Error:
+        return frozenset()  # a damaged file is as good as none
 
 
 def _has_events(run_dir: Path) -> bool:

@@ -88,6 +88,16 @@ def test_parquet_older_than_the_events_is_not_believed(run_dir: Path) -> None:
     assert query([run_dir], "SELECT count(*) AS n FROM samples") == [{"n": 0}]
 
 
+def test_parquet_that_lacks_a_column_of_today_is_not_believed(run_dir: Path) -> None:
+    """As a Strider wrote it that did not have the column."""
+    derive(run_dir)
+    parquet = run_dir / "ranks.parquet"
+    duckdb.sql(f"COPY (SELECT * EXCLUDE (user_s) FROM '{parquet}') TO '{run_dir}/older.parquet'")
+    (run_dir / "older.parquet").replace(parquet)
+    (row,) = query([run_dir], "SELECT count(user_s) AS n FROM ranks")
+    assert row["n"] > 0
+
+
 def test_many_runs_are_asked_at_once_derived_or_not(tmp_path: Path, run_dir: Path) -> None:
     derive(run_dir)
     other = RunBuilder([CaseSpec()], repetitions=5).write(tmp_path / "2026-11-22-101112-synthetic-efgh")
