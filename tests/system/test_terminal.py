@@ -66,7 +66,7 @@ class Seen:
     @property
     def live(self) -> list[list[str]]:
         """Those in which the table was there."""
-        return [picture for picture in self.pictures if any("so far" in line for line in picture)]
+        return [picture for picture in self.pictures if any("elapsed" in line for line in picture)]
 
 
 def _read(master: int) -> bytes:
@@ -94,7 +94,7 @@ def test_a_table_moves_in_its_place(work: Path, columns: int) -> None:
     assert seen.live
     for picture in seen.live:
         (head,) = [number for number, line in enumerate(picture) if line.startswith("case  ")]
-        (foot,) = [number for number, line in enumerate(picture) if "so far" in line]
+        (foot,) = [number for number, line in enumerate(picture) if "elapsed" in line]
         assert "/8 phases · " in picture[foot]
         for row in picture[head + 1 : foot]:
             assert " strided 64 KiB " in row
@@ -103,7 +103,7 @@ def test_a_table_moves_in_its_place(work: Path, columns: int) -> None:
         assert len(picture[head + 1 : foot]) <= 9
     assert any(line.endswith("left") for picture in seen.live for line in picture)
     end = seen.pictures[-1]
-    assert not any("so far" in line for line in end)
+    assert not any("elapsed" in line for line in end)
     assert any(line.startswith("posix") and "write" in line for line in end)
     assert any(line.startswith("run: ") for line in end)
 
