@@ -1,6 +1,7 @@
 """What holds for every test: the engine, nothing missing where a run must be complete, reruns explained."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -59,7 +60,11 @@ class RequireAll:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuses skips where the environment asks for it."""
+    """Refuses skips where the environment asks for it, and restores SIGHUP, which `nohup` ignores.
+
+    What the tests start would ignore it as well.
+    """
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if os.environ.get("STRIDER_REQUIRE_ALL") == "1":
         config.pluginmanager.register(RequireAll(), "require-all")
 

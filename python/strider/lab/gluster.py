@@ -39,7 +39,7 @@ VOLUMES = (
         "sharded",
         4,
         options=("features.shard", "on", "features.shard-block-size", "4MB"),
-        remark="files in shards of 4 MiB; a file that several clients extend becomes too large",
+        remark="files in shards of 4 MiB; a file that several clients write can become too large",
     ),
     Volume("dispersed", 3, kind=("disperse", "3", "redundancy", "1"), remark="erasure code 2+1"),
 )

@@ -1,8 +1,10 @@
 """CephFS: what is written through the mount is what is read."""
 
+import json
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,11 +87,13 @@ def test_ctrl_c_ends_a_run_through_the_library(engine: Engine, tmp_path: Path, c
 
 STRIPE: Json = {"pattern": "strided", "pattern_transfer": 8192, "pattern_count": 8}
 """64 KiB, which is in one object of an object store."""
+JOURNAL = "200.00000001"
+"""The object of the metadata journal that is written to, for the first 4 MiB of a file system's life."""
 
 
 @dataclass
 class Stopped:
-    """A run that rewrites a file while no object store works.
+    """A run that rewrites a file while the object store of its data does not answer.
 
     Attributes:
         reported: Whether the rewriting ended nevertheless.
@@ -100,19 +104,42 @@ class Stopped:
     content: bytes
 
 
-def rewrite_without_stores(
+def store_of(cephfs: Record, pool: str, name: str) -> str:
+    """Returns the process name of the object store that keeps an object."""
+    conf = cephfs.endpoints[0].native["configuration"]
+    words = ["ceph", "-c", conf, "--format", "json", "osd", "map", pool, name]
+    found = subprocess.run(words, capture_output=True, check=True, timeout=60, text=True)
+    return f"osd{json.loads(found.stdout)['acting_primary']}"
+
+
+def comes(condition: Callable[[], bool], deadline_s: float) -> bool:
+    """Returns whether a condition comes true before a deadline."""
+    try:
+        return bool(wait_for(condition, "it", deadline_s))
+    except AssertionError:
+        return False
+
+
+def rewrite_without_store(
     engine: Engine, work: Path, cephfs: Record, keys: Json, settle_s: float
 ) -> Stopped | None:
-    """Nothing where a pause before a phase may have been over before all had been stopped."""
-    stores = [process.pid for process in cephfs.processes if process.name.startswith("osd")]
-    assert stores
-    conf = cephfs.endpoints[0].native["configuration"]
-    inode = 0
+    """Returns nothing where the store could not be stopped in time, or keeps the metadata journal as well.
 
-    def stop_stores(job: EngineJob) -> None:
-        nonlocal inode
+    A write waits for the journal if the client has to ask for its capabilities again, synced or not.
+    """
+    conf = cephfs.endpoints[0].native["configuration"]
+    journal = store_of(cephfs, "metadata", JOURNAL)
+    name = ""
+    stopped: list[int] = []
+
+    def stop_store(job: EngineJob) -> None:
+        nonlocal name
         (inode,) = [entry.inode() for entry in os.scandir(job.directory)]
-        for pid in stores:
+        name = f"{inode:x}.00000000"
+        store = store_of(cephfs, "data", name)
+        if store != journal:
+            stopped.extend(process.pid for process in cephfs.processes if process.name == store)
+        for pid in stopped:
             kill(pid, signal.SIGSTOP)
 
     def stop_client(job: EngineJob) -> None:
@@ -128,17 +155,16 @@ def rewrite_without_stores(
         EngineJob(engine, plan([{**keys, "settle": settle_s}]), work, (), directory) as job,
     ):
         try:
-            if not after_samples(1, stop_stores).taken(job, settle_s):
-                return None
-            try:
-                found = bool(wait_for(reported, "the sample", settle_s + 2))
-            except AssertionError:
-                found = False
+            is_stopped = after_samples(1, stop_store).taken(job, settle_s) and bool(stopped)
+            found = is_stopped and comes(reported, settle_s + 2)
         finally:
-            for pid in stores:
+            for pid in stopped:
                 kill(pid, signal.SIGCONT)
+        if not is_stopped:
+            job.finish()  # a client that is killed keeps its folder from being removed for a minute
+            return None
         in_time = after_samples(2, stop_client).taken(job, settle_s)
-        words = ["rados", "-c", conf, "-p", "data", "get", f"{inode:x}.00000000", "-"]
+        words = ["rados", "-c", conf, "-p", "data", "get", name, "-"]
         content = subprocess.run(words, capture_output=True, check=True, timeout=60).stdout
         for pid in job.ranks():
             kill(pid, signal.SIGCONT)
@@ -150,13 +176,15 @@ def rewrite_without_stores(
 def test_a_sync_waits_until_the_object_stores_have_it(
     engine: Engine, tmp_path: Path, cephfs: Record, sync: str, lazy: bool
 ) -> None:
-    """They are stopped while a file is written once more: only without a sync the phase can end."""
+    """The one of the file is stopped while it is written once more: only without a sync the phase can end."""
     library = native(cephfs)
     library.require(engine)
     keys: Json = {"operations": ["write", "rewrite", "read"], "verify": "full", "sync": sync}
     test = case(**STRIPE, **library.keys(), interface_lazy=lazy, **keys)
 
-    runs = (rewrite_without_stores(engine, tmp_path / str(s), cephfs, test, s) for s in (0.5, 5, 25))
+    # Each run makes another file, and one file of four is on the store that keeps the journal.
+    tries = enumerate([1] * 8 + [5] * 8 + [25] * 4)
+    runs = (rewrite_without_store(engine, tmp_path / str(n), cephfs, test, settle_s) for n, settle_s in tries)
     run = next(filter(None, runs))
 
     assert run.reported == (sync == "none")

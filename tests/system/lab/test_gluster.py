@@ -22,7 +22,9 @@ GFAPI = Native("gfapi", methods=METHODS)
 @pytest.mark.parametrize("volume", ["distributed", "sharded", "dispersed"])
 def test_data_is_right(engine: Engine, tmp_path: Path, gluster: Record, volume: str, pattern: Json) -> None:
     (endpoint,) = [each for each in gluster.endpoints if each.name == volume]
-    check_mount(engine, tmp_path, endpoint, pattern)
+    # GlusterFS miscounts the size of a sharded file that two clients write (its issue 2680).
+    keys: Json = {"sharing": "per-rank"} if volume == "sharded" else {}
+    check_mount(engine, tmp_path, endpoint, {**pattern, **keys})
 
 
 def test_the_engine_runs_in_the_network_of_the_lab(engine: Engine, tmp_path: Path, gluster: Record) -> None:
