@@ -60,11 +60,19 @@ class RequireAll:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuses skips where the environment asks for it, and restores SIGHUP, which `nohup` ignores.
+    """Refuses skips where the environment asks for it, and restores signals that the tests' parent ignored.
 
-    What the tests start would ignore it as well.
+    A shell ignores SIGINT for what it starts in the background, and `nohup` SIGHUP; all that the tests start
+    would ignore them as well.
     """
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    handlers = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    for number, handler in handlers.items():
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
     if os.environ.get("STRIDER_REQUIRE_ALL") == "1":
         config.pluginmanager.register(RequireAll(), "require-all")
 
