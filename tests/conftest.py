@@ -65,14 +65,9 @@ def pytest_configure(config: pytest.Config) -> None:
     A shell ignores SIGINT for what it starts in the background, and `nohup` SIGHUP; all that the tests start
     would ignore them as well.
     """
-    handlers = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: signal.SIG_DFL,
-        signal.SIGHUP: signal.SIG_DFL,
-    }
-    for number, handler in handlers.items():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, handler)
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     if os.environ.get("STRIDER_REQUIRE_ALL") == "1":
         config.pluginmanager.register(RequireAll(), "require-all")
 

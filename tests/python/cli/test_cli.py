@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,18 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty store, in use."""
     monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
     return tmp_path / "store"
+
+
+@pytest.fixture(scope="module")
+def measured_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one run, for all tests of finished runs."""
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "trial.toml").write_text(SUITE, encoding="utf-8")
+    (folder / "target").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STRIDER_STORE", str(folder / "store"))
+        assert main(["run", str(folder / "trial.toml"), "--target", str(folder / "target"), "--quiet"]) == 0
+    return folder / "store"
 
 
 class TestTheProgram:
@@ -289,10 +302,9 @@ def test_without_an_engine_nothing_can_run(
 @pytest.mark.usefixtures("engine")
 class TestRuns:
     @pytest.fixture
-    def measured(self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]) -> Path:
-        """The directory of a run in the store."""
-        assert main(["run", suite, "--target", target, "--quiet"]) == 0
-        capfd.readouterr()
+    def measured(self, measured_once: Path, store: Path) -> Path:
+        """The directory of a run in a store of the test's own."""
+        shutil.copytree(measured_once, store)
         return next(store.iterdir())
 
     def test_list_names_the_runs(self, measured: Path, capfd: pytest.CaptureFixture[str]) -> None:
