@@ -58,16 +58,7 @@ void Reduction::unpack_bounds(std::span<const double> packed) {
         whole.value < no_number ? static_cast<std::uint64_t>(whole.value) : std::numeric_limits<std::uint64_t>::max();
 }
 
-void Reduction::to_all(MPI_Comm communicator, const WaitOptions& waiting) {
-  std::vector<std::uint64_t> sums = packed_sums();
-  std::vector<double> bounds = packed_bounds();
-  if (!sums.empty()) all_reduce(sums, MPI_SUM, communicator, waiting);
-  if (!bounds.empty()) all_reduce(bounds, MPI_MIN, communicator, waiting);
-  unpack_sums(sums);
-  unpack_bounds(bounds);
-}
-
-void Reduction::to_first(MPI_Comm communicator, const WaitOptions& waiting) {
+void Reduction::bring(To to, MPI_Comm communicator, const WaitOptions& waiting) {
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   std::vector<std::uint64_t> sums = packed_sums();
@@ -81,7 +72,8 @@ void Reduction::to_first(MPI_Comm communicator, const WaitOptions& waiting) {
     if (numbers.empty()) return;
     const auto count = static_cast<int>(numbers.size());
     MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
-    if (rank == 0) MPI_Ireduce(MPI_IN_PLACE, numbers.data(), count, type, operation, 0, communicator, &request);
+    if (to == To::all) MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), count, type, operation, communicator, &request);
+    else if (rank == 0) MPI_Ireduce(MPI_IN_PLACE, numbers.data(), count, type, operation, 0, communicator, &request);
     else MPI_Ireduce(numbers.data(), nullptr, count, type, operation, 0, communicator, &request);
   };
   reduce(sums, MPI_UINT64_T, MPI_SUM);
@@ -90,7 +82,7 @@ void Reduction::to_first(MPI_Comm communicator, const WaitOptions& waiting) {
   reduce(lowest, MPI_DOUBLE_INT, MPI_MINLOC);
   reduce(highest, MPI_DOUBLE_INT, MPI_MAXLOC);
   for (MPI_Request& request : requests) wait(request, waiting);
-  if (rank != 0) return;
+  if (to == To::first && rank != 0) return;
 
   unpack_sums(sums);
   unpack_bounds(bounds);

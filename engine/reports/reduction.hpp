@@ -30,11 +30,12 @@ class Reduction {
   void add(LatencyCounts& latency);
 
   /// Brings the results to all ranks. Throws StallError.
-  void to_all(MPI_Comm communicator, const WaitOptions& waiting);
+  void to_all(MPI_Comm communicator, const WaitOptions& waiting) { bring(To::all, communicator, waiting); }
   /// Brings the results to rank 0; the numbers of the other ranks stay as they are. Throws StallError.
-  void to_first(MPI_Comm communicator, const WaitOptions& waiting);
+  void to_first(MPI_Comm communicator, const WaitOptions& waiting) { bring(To::first, communicator, waiting); }
 
  private:
+  enum class To : std::uint8_t { first, all };
   struct Bound {
     double* at;
     double sign;
@@ -76,6 +77,7 @@ class Reduction {
   void add_number(RankExtreme& extreme, Over over) { extremes_.push_back({&extreme, over == Over::most}); }
   void add_number(Digest& digest, Over) { sum(digest.value); }
 
+  void bring(To to, MPI_Comm communicator, const WaitOptions& waiting);
   std::vector<std::uint64_t> packed_sums() const;
   std::vector<double> packed_bounds() const;
   void unpack_sums(std::span<const std::uint64_t> packed);

@@ -10,14 +10,8 @@
 namespace strider {
 namespace {
 
-/// Run by one rank, and by three of mpiexec's at the same time.
-class AlarmTest : public testing::Test {
+class AlarmTest : public RanksTest {
  protected:
-  AlarmTest() {
-    need_mpi();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  }
   /// No news are left for whoever comes next.
   static void take_the_rest(Alarm& alarm) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -29,7 +23,6 @@ class AlarmTest : public testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return alarm.raised();
   }
-  int rank = 0, ranks = 1;
 };
 
 TEST_F(AlarmTest, OfOneRankComesToAll) {

@@ -10,18 +10,11 @@
 namespace strider {
 namespace {
 
-/// Run by one rank, and by three of mpiexec's at the same time.
-class Exchange : public testing::Test {
+class Exchange : public RanksTest {
  protected:
-  Exchange() {
-    need_mpi();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  }
   static constexpr int tag = 5;
   MPI_Comm all = MPI_COMM_WORLD;
   WaitOptions waiting{.stall_timeout_s = 60};
-  int rank = 0, ranks = 1;
 };
 
 struct Pair {
@@ -59,7 +52,7 @@ TEST_F(Exchange, ReducesElementwiseOnAllRanks) {
   EXPECT_EQ(most, ranks - 1);
 }
 
-TEST_F(Exchange, TellsWhetherItIsSoOnAnyRank) {
+TEST_F(Exchange, ReportsWhetherAConditionHoldsOnAnyRank) {
   EXPECT_TRUE(is_so_on_any(rank == ranks - 1, all, waiting));
   EXPECT_FALSE(is_so_on_any(false, all, waiting));
 }

@@ -18,7 +18,7 @@ TEST(Nodes, ThoseOfTheFirstRanksAreCounted) {
   EXPECT_EQ(nodes.count_of_first(9), 3U) << "there are no more ranks than there are";
 }
 
-TEST(Nodes, AreThoseThatOneMachineStandsInFor) {
+TEST(Nodes, OneMachineSimulatesSeveral) {
   need_mpi();
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

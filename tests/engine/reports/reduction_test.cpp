@@ -10,16 +10,9 @@
 namespace strider {
 namespace {
 
-/// Run by one rank, and by three of mpiexec's at the same time.
-class ReductionOverRanks : public testing::Test {
+class ReductionOverRanks : public RanksTest {
  protected:
-  ReductionOverRanks() {
-    need_mpi();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  }
   const WaitOptions waiting{.stall_timeout_s = 60};
-  int rank = 0, ranks = 1;
 };
 
 double as_number(double value) { return value; }
@@ -52,9 +45,9 @@ double expected(Over over, int ranks, int rank) {
 template <Record Type>
 void expect_each_field_reduced_as_declared(int rank, int ranks, const WaitOptions& waiting) {
   for_each_field<Type>([&](const auto& field) {
-    if constexpr (requires { field.info; } && std::is_member_object_pointer_v<decltype(field.get)>) {
+    if constexpr (requires { field.info; }) {
       using Value = std::decay_t<std::invoke_result_t<decltype(field.get), const Type&>>;
-      if constexpr (is_reduced<Value>) {
+      if constexpr (is_reduced<Value> && std::is_member_object_pointer_v<decltype(field.get)>) {
         Type record{};
         set(record.*field.get, 10 + rank);
         Reduction reduction;
@@ -63,6 +56,8 @@ void expect_each_field_reduced_as_declared(int rank, int ranks, const WaitOption
         const double found = as_number(record.*field.get);
         EXPECT_EQ(found, rank == 0 ? expected(field.info.over, ranks, 0) : 10 + rank)
             << Type::record_name << '.' << field.info.name;
+      } else if constexpr (!std::is_same_v<Value, std::optional<Digest>>) {
+        EXPECT_EQ(field.info.over, Over::none) << field.info.name << " has a type that is not reduced";
       }
     }
   });
@@ -122,13 +117,19 @@ TEST_F(ReductionOverRanks, ABoundOfNoRankStaysWhatItWas) {
 
 TEST_F(ReductionOverRanks, ToAllBringsTheResultToEachRank) {
   std::uint64_t sum = 1;
-  double least = -rank, most = rank;
+  double real_sum = 0.5, least = -rank, most = rank;
+  Sample::RankRates rates{{100.0 - rank, rank}, 0, {100.0 - rank, rank}};
   Reduction reduction;
   reduction.sum(sum);
+  reduction.sum(real_sum);
+  reduction.add(rates);
   reduction.least(least);
   reduction.most(most);
   reduction.to_all(MPI_COMM_WORLD, waiting);
   EXPECT_EQ(sum, static_cast<std::uint64_t>(ranks));
+  EXPECT_EQ(real_sum, 0.5 * ranks);
+  EXPECT_EQ(rates.lowest.rank, ranks - 1);
+  EXPECT_EQ(rates.highest.rank, 0);
   EXPECT_EQ(least, 1 - ranks);
   EXPECT_EQ(most, ranks - 1);
 }
