@@ -18,7 +18,7 @@ struct Shifted {
 
 constexpr Shifted reference{0, 0}, fast{3, 200e-6}, slow{-5, -3e-3};
 
-TEST(ClockMap, OneComparisonTellsTheOffset) {
+TEST(ClockMap, OneComparisonGivesTheOffset) {
   const ClockMap map = ClockMap::of(fast.compared_with(reference, 100));
   EXPECT_NEAR(map.map(fast.shows(100)), 100, tiny_s);
   EXPECT_NEAR(map.inverse(100), fast.shows(100), tiny_s);

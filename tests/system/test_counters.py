@@ -254,7 +254,7 @@ def test_the_device_confirms_what_the_processes_read(engine: Engine, disk_folder
     assert max(blocks) >= 0.9 * 32 * MIB
 
 
-def test_in_memory_nobody_can_tell(engine: Engine, memory_folder: Path) -> None:
+def test_in_memory_it_is_unknown(engine: Engine, memory_folder: Path) -> None:
     done = run_engine(engine, plan([reading("cold")]), memory_folder)
     sample = done.sample(operation="read")
     assert sample["served_by_storage"] is sample["served_bytes"] is sample["served_source"] is None

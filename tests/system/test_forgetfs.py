@@ -74,7 +74,7 @@ def test_a_power_cut_leaves_what_was_synced(
     assert not kept or (place / "file").read_bytes() == NEW
 
 
-def test_the_log_tells_syncs_of_data_from_others_and_has_marks(forgetful: ForgetFs, place: Path) -> None:
+def test_the_log_reports_syncs_of_data_from_others_and_has_marks(forgetful: ForgetFs, place: Path) -> None:
     write(place / "file", NEW, then=os.fsync)
     forgetful.mark("between")
     write(place / "file", NEW, then=os.fdatasync)

@@ -209,7 +209,7 @@ def change_byte(top: Path) -> None:
     ],
     ids=["size", "links", "length", "contents", "link", "attribute", "end"],
 )
-def test_what_is_wrong_is_told_with_its_path_and_rank(
+def test_what_is_wrong_is_reported_with_its_path_and_rank(
     engine: Engine,
     tmp_path: Path,
     operations: list[str],
@@ -248,7 +248,7 @@ def test_a_file_that_is_missing_ends_the_case(
     ids=["fewer", "more"],
 )
 @pytest.mark.parametrize("operation", ["readdir", "readdir-stat"])
-def test_another_number_of_entries_is_told_with_the_directory(
+def test_another_number_of_entries_is_reported_with_the_directory(
     engine: Engine, tmp_path: Path, operation: str, damage: Callable[[Path], None], found: int
 ) -> None:
     (error,) = damaged(engine, tmp_path, ["create", operation], damage)

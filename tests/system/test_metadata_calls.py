@@ -200,7 +200,7 @@ def test_a_mix_makes_the_calls_of_its_parts(engine: Engine, tmp_path: Path, stra
 
 
 @pytest.mark.parametrize("readback", ["same", "shift", "shuffle"])
-def test_ranks_work_on_whose_items_they_are_told(
+def test_ranks_work_on_the_items_that_the_plan_assigns(
     engine: Engine, tmp_path: Path, strace: str, readback: str
 ) -> None:
     document = plan(

@@ -155,7 +155,7 @@ def test_what_the_lab_needs_is_set_up(system: System) -> None:
         assert f"{program}:{package}" in words
 
 
-def test_a_missing_directory_is_told_before_anything_is_made(checkout: Path, bare_path: Path) -> None:
+def test_a_missing_directory_is_reported_before_anything_is_made(checkout: Path, bare_path: Path) -> None:
     missing = checkout / "missing"
     done = strider(checkout, bare_path, "quick", str(missing))
     assert done.returncode == 2
@@ -188,7 +188,7 @@ def test_progress_of_a_build_is_a_line_for_each_tenth_where_there_is_no_terminal
     assert (tmp_path / "log").read_text(encoding="utf-8") == steps
 
 
-def test_an_interruption_of_the_set_up_is_told(checkout: Path, bare_path: Path) -> None:
+def test_an_interruption_of_the_set_up_is_reported(checkout: Path, bare_path: Path) -> None:
     script(checkout / "tools" / "setup.sh", "kill -INT $PPID; echo /engine")
     done = strider(checkout, bare_path)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "strider: interrupted\n")

@@ -151,7 +151,7 @@ TEST_P(EveryDirectory, CanRemoveWhateverItCanMake) {
     EXPECT_TRUE(offers(MetadataCall::unlink) || !offers(call));
 }
 
-TEST_P(EveryDirectory, TellsTheStateOfWhatIsThere) {
+TEST_P(EveryDirectory, ReportsTheStateOfAnItem) {
   if (!stores() || !offers(MetadataCall::state)) return;
   const Site site(GetParam());
   EXPECT_EQ(site.directory->state("file").type, ItemType::file);

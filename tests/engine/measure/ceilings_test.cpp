@@ -157,7 +157,7 @@ TEST_F(DeviceStreamTest, TogetherTheyTakeAPartOfTheFreeSpaceOnly) {
   EXPECT_EQ(found.write.about, "less than 64 MiB are free for each of " + std::to_string(too_many) + " machines");
 }
 
-TEST_F(DeviceStreamTest, EndsWhenItIsTold) {
+TEST_F(DeviceStreamTest, EndsWhenAsked) {
   const DeviceStream found = measure("stream", false);
   EXPECT_EQ(found.write.value.value_or(0), 0);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("stream")));

@@ -44,7 +44,7 @@ TEST_F(StoragePathTest, LooksAtTheTrafficOfOthers) {
     EXPECT_EQ(path(place).source, StorageSource::traffic) << place;
 }
 
-TEST_F(StoragePathTest, KnowsWhereNobodyCanTell) {
+TEST_F(StoragePathTest, SaysWhereThePathIsUnknown) {
   EXPECT_EQ(path("/dev/shm/bench").source, StorageSource::unknown);
   EXPECT_EQ(path("/mnt/share").source, StorageSource::unknown);
   EXPECT_EQ(find_storage_path("/data", "/nonexistent").source, StorageSource::unknown);

@@ -281,7 +281,7 @@ TEST(Errors, ACloseThatFailsIsNotDoneTwice) {
   tour.directory.close(tour.open_files[2], "");
 }
 
-TEST(Errors, WhatCameFirstIsToldWhereClosingFailsAsWell) {
+TEST(Errors, TheFirstIsReportedWhereClosingFailsAsWell) {
   class Full final : public Directory {
    public:
     Handle open(const char*, OpenMode) override { return 1; }

@@ -109,7 +109,7 @@ TEST_F(ListOf, WhatIsNoRegularFileIsNotOpened) {
   }
 }
 
-TEST_F(ListOf, AParquetFileIsToldFromBadText) {
+TEST_F(ListOf, AParquetFileIsDistinguishedFromBadText) {
   EXPECT_EQ(mistake(std::string("PAR1\x15\x04\0\x00PAR1", 12)), ":1: is a Parquet file");
 }
 

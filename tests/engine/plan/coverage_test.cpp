@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, CoverageOf, testing::ValuesIn(all_patterns(
                            return name;
                          });
 
-TEST(Coverage, EndsEarlyWhereItIsToldTo) {
+TEST(Coverage, EndsEarlyWhereAsked) {
   std::mt19937_64 random(1);
   const PatternEntry& entry = *find_pattern("segmented");
   const auto pattern = make_if_valid(entry, draw(entry, choices, Optional::drawn, random), 1);

@@ -101,7 +101,7 @@ TEST(Readback, SameReadsItsOwnAndShiftThatOfTheRankFurtherOn) {
   EXPECT_EQ(readers(Readback::shift, 4, 6, 0), (std::vector<std::uint32_t>{2, 3, 0, 1}));
 }
 
-TEST(Readback, ShuffleLetsNobodyReadItsOwn) {
+TEST(Readback, ShuffleLetsNoRankReadItsOwn) {
   for (std::uint32_t clients = 2; clients <= 40; ++clients)
     for (std::uint64_t repetition = 0; repetition < 20; ++repetition) {
       const std::vector<std::uint32_t> writers = readers(Readback::shuffle, clients, 1, repetition);

@@ -9,7 +9,7 @@ using Client = ServedBy::Client;
 
 constexpr std::uint64_t bytes = 1000;
 
-TEST(ServedBy, NobodyIsBelievedBeforeItHasSeenAWrite) {
+TEST(ServedBy, NoSourceIsBelievedBeforeItHasSeenAWrite) {
   const ServedBy served;
   const Seen seen{.process = {bytes, 0}, .traffic = {.client = {bytes, 0}, .network = {bytes, 0}}};
   for (const StorageSource source : {StorageSource::process, StorageSource::nfs, StorageSource::traffic})
@@ -82,7 +82,7 @@ TEST(ServedBy, OtherTrafficIsNotItsOwn) {
   EXPECT_EQ(answer->source, "network");
 }
 
-TEST(ServedBy, ADaemonInAnotherNetworkIsNotSeenAndAccusesNobody) {
+TEST(ServedBy, ADaemonInAnotherNetworkIsNotSeen) {
   ServedBy served;
   served.note_write(Client::kernel, StorageSource::traffic, bytes, {.traffic = {.network = {0, 300}}});
   EXPECT_FALSE(served.of_read(Client::kernel, StorageSource::traffic, {}));
@@ -99,7 +99,7 @@ TEST(ServedBy, AnInterfaceWithAClientOfItsOwnIsJudgedByItself) {
   EXPECT_EQ(answer->source, "network");
 }
 
-TEST(ServedBy, InMemoryNobodyTells) {
+TEST(ServedBy, InMemoryNoSourceReportsIt) {
   ServedBy served;
   const Seen written{.process = {0, bytes}, .traffic = {.network = {0, bytes}}};
   served.note_write(Client::kernel, StorageSource::unknown, bytes, written);

@@ -210,7 +210,7 @@ std::string refused(const Shape& shape) {
   return "";
 }
 
-TEST(Balanced, RefusesWhatNobodyCouldCount) {
+TEST(Balanced, RefusesTreesTooLargeToCount) {
   EXPECT_EQ(refused({.depth = 64}), "depth");
   EXPECT_EQ(refused({.depth = 63}), "");
   EXPECT_EQ(refused({.depth = 40, .fanout = 2}), "depth");

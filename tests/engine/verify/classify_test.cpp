@@ -131,7 +131,7 @@ TEST(Classifier, TornIsAnOlderGenerationOfAPart) {
   EXPECT_EQ(torn(512, 512), Cause::torn) << "a block within";
 }
 
-TEST(Classifier, MisplacedTellsWhereTheDataBelongs) {
+TEST(Classifier, MisplacedStatesWhereTheDataBelongs) {
   const Damage elsewhere = Read(8192).replace(0, 4096, identity, 65536).only();
   EXPECT_EQ(elsewhere.cause, Cause::misplaced);
   EXPECT_EQ(elsewhere.value, 65536);

@@ -60,7 +60,7 @@ TEST(FileData, TheFirstOfSeveralWrongBytesIsReported) {
   EXPECT_EQ(data.first_mismatch(memory, 100), 1234U);
 }
 
-TEST(FileData, AWordTellsWhereItBelongs) {
+TEST(FileData, AWordStatesWhereItBelongs) {
   const FileData data(identity);
   for (const std::uint64_t offset : {0ULL, 8ULL, 4096ULL, 1ULL << 40, (1ULL << 62) + 8}) {
     std::uint64_t word = 0;

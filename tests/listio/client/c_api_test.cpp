@@ -31,7 +31,7 @@ class CApiTest : public testing::Test {
   strider_listio_volume* volume_ = nullptr;
 };
 
-TEST_F(CApiTest, MovesListsAndTellsSizes) {
+TEST_F(CApiTest, MovesListsAndReportsSizes) {
   strider_listio_file* const file = open("data", O_CREAT | O_EXCL);
   char text[] = "Hello, striped world", back[sizeof text] = "";
   const iovec memory[] = {{text + 10, 10}, {text, 10}};

@@ -163,7 +163,7 @@ TEST(ClientTest, WhatIsUnlinkedOrReplacedLeavesNoData) {
   EXPECT_TRUE(report.problems.empty());
 }
 
-TEST(ClientTest, CheckFindsDataOfNobodyAndDamagedNames) {
+TEST(ClientTest, CheckFindsOrphanedDataAndDamagedNames) {
   Service service(2);
   Client client(service.volume());
   const auto bytes = some_bytes(300'000, 1);

@@ -46,7 +46,7 @@ TEST_P(DomainTest, FaultsOnAHoleAndLeavesNothingBehind) {
   EXPECT_EQ(domain_->counters().faults, 1);
 }
 
-TEST_P(DomainTest, FaultsOnPagesThatNobodyMayTouch) {
+TEST_P(DomainTest, FailsOnPagesWithoutAccess) {
   const Pages memory(8);
   memory.protect(5, PROT_NONE);
   EXPECT_EQ(outcome_of(memory.pages(0, 8)), Outcome::fault);

@@ -153,7 +153,7 @@ TEST_P(FailureTest, WhatAKilledClientHeldIsFreed) {
   EXPECT_EQ(client.status(0).buffer_bytes, before.buffer_bytes / 2);
 }
 
-TEST_P(FailureTest, AClientThatStandsStillHoldsNobodyUp) {
+TEST_P(FailureTest, AStoppedClientDelaysNoOther) {
   ServerProcesses servers(1, std::string(GetParam()));
   Client client(servers.volume());
   const Writer writer(servers.volume(), "data");
@@ -243,7 +243,7 @@ class Stranger {
   Peer peer_ = 0;
 };
 
-TEST(RefusalTest, AnOldVersionIsToldWhichOneIsSpoken) {
+TEST(RefusalTest, AnOldVersionIsAnsweredWithTheCurrentOne) {
   const Service service(1);
   Stranger stranger(service.volume());
   const std::string refusal = stranger.refusal(write_message(Hello{99, 0, {}}));

@@ -280,7 +280,7 @@ TEST_P(TransportConformance, AProcessThatIsKilledIsNoticed) {
   pair_->pump([&] { return pair_->client.notes.messages.size() == 1; });
 }
 
-TEST_P(TransportConformance, APeerThatDoesNotReadHoldsNobodyUp) {
+TEST_P(TransportConformance, APeerThatDoesNotReadDelaysNoOther) {
   Side slow(GetParam(), {});
   pair_->meet(slow);
   const Peer to_slow = pair_->server.notes.peers.back(), to_client = pair_->server.notes.peers.front();
@@ -291,7 +291,7 @@ TEST_P(TransportConformance, APeerThatDoesNotReadHoldsNobodyUp) {
   pair_->pump([&] { return slow.notes.messages.size() == 200; }, {&slow});
 }
 
-TEST_P(TransportConformance, NobodyThereIsAnErrorThatNamesTheAddress) {
+TEST_P(TransportConformance, AnAddressWithoutAListenerIsAnErrorThatNamesIt) {
   Side other(GetParam(), {});
   const std::string address = server().address();
   pair_->server.transport.reset();

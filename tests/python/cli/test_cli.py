@@ -228,7 +228,7 @@ class TestPlan:
             ("/", "is a directory, not a suite file: to measure it, use strider quick /"),
         ],
     )
-    def test_a_suite_that_is_not_there_is_told_what_there_is(
+    def test_for_a_missing_suite_those_available_are_listed(
         self, name: str, says: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["plan", name]) == 2
@@ -422,6 +422,6 @@ class TestDescribe:
         assert main(["describe", "interfaces", "posix", "--json"]) == 0
         assert json.loads(capfd.readouterr().out)["name"] == "posix"
 
-    def test_an_unknown_name_is_told_what_there_is(self, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_for_an_unknown_name_those_available_are_listed(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", "patterns", "stided"]) == 2
         assert 'unknown pattern "stided": did you mean "strided"?' in capfd.readouterr().err

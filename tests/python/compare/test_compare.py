@@ -126,7 +126,7 @@ class TestNotComparable:
         row = compare([run_of(tmp_path / "a", [WRITE])], [run_of(tmp_path / "b", [other])]).rows[0]
         assert (row.verdict, row.reason, row.change) == ("not comparable", reason, None)
 
-    def test_what_only_one_side_has_is_told(self, tmp_path: Path) -> None:
+    def test_what_only_one_side_has_is_reported(self, tmp_path: Path) -> None:
         base = run_of(tmp_path / "a", [WRITE, CaseSpec(interface={"name": "uring"})])
         other = run_of(tmp_path / "b", [WRITE, CaseSpec(interface={"name": "mpiio"}, operations=("read",))])
         reasons = [row.reason for row in compare([base], [other]).rows]
@@ -356,7 +356,7 @@ class TestRemarks:
         assert not any("confinement" in remark for remark in compare([bare], [bare]).remarks)
         assert dict(environment_rows(kept))["confinement"] == "full"
 
-    def test_few_measurements_are_told(self, tmp_path: Path) -> None:
+    def test_few_measurements_are_reported(self, tmp_path: Path) -> None:
         few = compare(
             [run_of(tmp_path / "a", [WRITE], repetitions=4)], [run_of(tmp_path / "b", [WRITE], seed=2)]
         )

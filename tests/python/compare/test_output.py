@@ -158,7 +158,7 @@ def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     assert write_html(comparison, tmp_path / "page.html").read_text().startswith("<!doctype html>")
 
 
-def test_verdicts_are_told_apart_without_colours() -> None:
+def test_verdicts_are_distinguished_without_colours() -> None:
     verdicts = ("slower", "faster", "no difference shown")
     bars = [
         change_by_case.Bar(verdict, verdict, ratio, ratio * 0.95, ratio * 1.05, "")

@@ -80,7 +80,7 @@ def test_what_the_package_requires_is_looked_for(monkeypatch: pytest.MonkeyPatch
     assert libraries._required() == ["numpy", "rich"]
 
 
-def test_a_target_is_told_with_its_file_system_and_left_as_it_was(tmp_path: Path) -> None:
+def test_a_target_is_reported_with_its_file_system_and_left_as_it_was(tmp_path: Path) -> None:
     found = by_subject(list(check_target(tmp_path)))
     assert str(tmp_path) in found["target"].finding
     assert "free" in found["space"].finding
@@ -106,7 +106,7 @@ def test_a_target_that_is_not_there_fails(tmp_path: Path) -> None:
     assert "mkdir -p" in diagnosis.finding
 
 
-def test_direct_writing_tells_the_systems_own_error(tmp_path: Path) -> None:
+def test_direct_writing_reports_the_systems_own_error(tmp_path: Path) -> None:
     assert _write_directly(tmp_path / "missing" / "file", 4096) == "No such file or directory"
 
 

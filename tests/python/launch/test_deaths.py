@@ -40,7 +40,7 @@ def test_it_is_said_where_the_run_was() -> None:
     assert "before the first case," in cause_of_death(9, RunState(4))
 
 
-def test_the_banner_of_mpich_is_told_from_messages() -> None:
+def test_the_banner_of_mpich_is_distinguished_from_messages() -> None:
     log = """\
 strider-engine: out of memory
 ===================================================================================

@@ -160,7 +160,7 @@ def test_wrong_data_is_shown_beside_what_it_should_be() -> None:
     )
 
 
-def test_wrong_data_is_told_by_each_of_its_causes() -> None:
+def test_wrong_data_is_reported_by_each_of_its_causes() -> None:
     shifted = {"class": "shifted", "offset": 4608, "bytes": 8, "value": 8, "text": "data shifted by +8 bytes"}
     zero = {"class": "zero", "offset": 4096, "bytes": 512, "value": None, "text": "zeros"}
     wrong: dict[str, Json] = {"kind": "verify", "class": "zero", "length": 520, "remedy": ""}
@@ -193,7 +193,7 @@ def test_an_error_between_operations_names_its_case() -> None:
     assert message({**IO_ERROR, **between, "remedy": ""}) == "case 3, rank 1 on n1: silent"
 
 
-def test_an_error_of_several_ranks_is_told_once() -> None:
+def test_an_error_of_several_ranks_is_reported_once() -> None:
     other = {"rank": 2, "offset": 8192, "message": "no space left on this device"}
     (line,) = messages([IO_ERROR, {**IO_ERROR, **other}], {3: 4})
     assert line == (
@@ -202,7 +202,7 @@ def test_an_error_of_several_ranks_is_told_once() -> None:
     )
 
 
-def test_other_cases_phases_and_errors_are_told_apart() -> None:
+def test_other_cases_phases_and_errors_are_distinguished() -> None:
     others: list[dict[str, Json]] = [
         {"case": 4},
         {"repetition": 1},

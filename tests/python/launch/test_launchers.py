@@ -57,7 +57,7 @@ def test_an_engine_of_the_mpi_wheel_takes_the_one_beside_python(
     assert choose("mpiexec", Mpi(library="MPICH", mpiexec="mpiexec")).command(1)[0] == str(beside)
 
 
-def test_open_mpi_is_told_to_put_more_ranks_than_cores(program: Program) -> None:
+def test_open_mpi_is_asked_to_put_more_ranks_than_cores(program: Program) -> None:
     program("mpiexec")
     environment = choose("mpiexec", OPEN_MPI).environment
     assert environment["OMPI_MCA_rmaps_base_oversubscribe"] == "1"
@@ -78,7 +78,7 @@ def test_mpich_needs_nothing(program: Program) -> None:
     assert choose("mpiexec", MPICH).environment == {}
 
 
-def test_mpiexec_stays_on_this_host_unless_it_is_told_of_others(
+def test_mpiexec_stays_on_this_host_unless_others_are_named(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program("mpiexec")
@@ -115,7 +115,7 @@ def test_no_shell_sees_the_command(program: Program) -> None:
 
 
 @pytest.mark.parametrize("text", ["mpixec", "aprun -n 4"])
-def test_an_unknown_launcher_is_told_what_there_is(text: str) -> None:
+def test_for_an_unknown_launcher_those_available_are_listed(text: str) -> None:
     with pytest.raises(
         StriderError, match="choose one of mpiexec, srun, or a command that contains"
     ) as caught:

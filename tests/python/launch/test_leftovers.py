@@ -135,7 +135,7 @@ class TestTheCommand:
         assert main(["clean", str(tmp_path)]) == 0
         assert capsys.readouterr().out == f"{tmp_path}: no Strider folders found\n"
 
-    def test_what_cannot_be_removed_is_told_and_keeps_its_mark(
+    def test_what_cannot_be_removed_is_reported_and_keeps_its_mark(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         path = leave(tmp_path, "over")

@@ -38,13 +38,13 @@ def test_a_path_is_on_the_innermost_mount_and_the_latest_of_several(
     assert (found.point, found.kind) == (point, kind)
 
 
-def test_options_of_mount_and_file_system_are_told_once(mounts: None) -> None:
+def test_options_of_mount_and_file_system_are_reported_once(mounts: None) -> None:
     found = machine.mount_of(Path("/"))
     assert found is not None
     assert found.options == "rw,relatime,errors=remount-ro"
 
 
-def test_a_system_that_tells_nothing_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_reports_nothing_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "_text", lambda path: "")
     assert machine.mount_of(Path("/")) is None
     assert machine.memory().total_bytes == 0
@@ -68,7 +68,7 @@ def test_a_container_has_the_memory_that_it_may_use(
     assert found.available_bytes == (1 << 30 if total == 2 << 30 else 6 << 30)
 
 
-def test_the_environment_tells_of_the_target(tmp_path: Path) -> None:
+def test_the_environment_names_the_target(tmp_path: Path) -> None:
     told = machine.environment(tmp_path)
     assert told["target"]["path"] == str(tmp_path)
     assert 0 < told["target"]["free_bytes"] <= told["target"]["total_bytes"]

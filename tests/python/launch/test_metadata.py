@@ -103,7 +103,7 @@ class TestInodes:
         assert found(checked(inodes=10**9), description) == []
 
 
-def test_no_note_tells_of_a_cache_that_reads_of_metadata_are_about(
+def test_reads_of_metadata_get_no_note_about_caches(
     checked: Callable[..., CheckedPlan],
     free_inodes: Callable[[int | None], None],
     description: Description,
@@ -123,7 +123,7 @@ class TestProgress:
     def test_operations_done_are_the_share_where_no_bytes_are_moved(self) -> None:
         assert state_after(PROGRESS).fraction == pytest.approx(0.25 / 4)
 
-    def test_an_engine_that_tells_no_operations_shows_none(self) -> None:
+    def test_an_engine_that_reports_no_operations_shows_none(self) -> None:
         older = {key: value for key, value in PROGRESS.items() if not key.startswith("requests")}
         assert state_after(older).fraction == 0.0
 
@@ -152,7 +152,7 @@ class TestProgress:
         assert case_title(checked().suite.plan.cases[0]) == "case 1 posix balanced, 1 client"
 
 
-def test_what_was_found_wrong_is_told_with_its_path_and_rank() -> None:
+def test_what_was_found_wrong_is_reported_with_its_path_and_rank() -> None:
     event: dict[str, Json] = {
         "event": "error", "case": 1, "repetition": 0, "operation": "stat", "kind": "verify", "rank": 3,
         "host": "n1", "file": "case1.0/f0.17", "message": "the size is 5 instead of 10", "class": None,

@@ -22,7 +22,7 @@ def test_hosts_with_files_of_their_own_are_taken() -> None:
     assert Observing.of("oss:22, oss:23,a@oss", "strider-engine").hosts == ["oss:22", "oss:23", "a@oss"]
 
 
-def test_of_one_that_did_not_start_nothing_is_told_but_the_error(
+def test_of_one_that_did_not_start_nothing_is_reported_but_the_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs = tmp_path / "programs"

@@ -101,7 +101,7 @@ def test_where_ranks_may_be_on_other_hosts_the_memory_of_this_one_is_only_noted(
     assert [finding for finding in found if finding.severity == "error"] == []
 
 
-def test_an_interface_that_does_not_work_here_is_told_with_its_reason(
+def test_an_interface_that_does_not_work_here_is_reported_with_its_reason(
     checked: Checked, machine: Callable[..., None], description: Description
 ) -> None:
     plan = checked(keys='[[case]]\ninterface = "hdf5"\npattern = "strided"\n')

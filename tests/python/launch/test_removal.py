@@ -137,7 +137,9 @@ def test_what_is_mounted_is_left_and_named(top: Path, monkeypatch: pytest.Monkey
     ]  # fmt: skip
 
 
-def test_the_first_problems_are_told_and_all_others_go(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_problems_are_reported_and_all_others_go(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(20):
         (top / f"d{number}").mkdir()
         (top / f"d{number}" / "stuck").touch()
@@ -168,7 +170,7 @@ def test_a_mistake_of_ours_ends_it_and_hangs_nothing(top: Path, monkeypatch: pyt
     assert remove(top).removed == 0
 
 
-def test_progress_is_told_and_interruption_ends_all_threads(
+def test_progress_is_reported_and_interruption_ends_all_threads(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_balanced(top, 2, 6, 5)

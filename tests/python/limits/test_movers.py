@@ -24,7 +24,7 @@ def switching(
     return Result(interface={"name": interface, **options}, counters=counted, clients=clients, rates=rates)
 
 
-def test_what_moved_most_is_told_beside_posix() -> None:
+def test_what_moved_most_is_reported_beside_posix() -> None:
     analysis = analysis_of(switching("mpiio", 64000), switching("posix", 20000))
     (move,) = analysis.moves
     assert (move.counter, move.base.case.interface_name) == ("context switches", "posix")
@@ -44,15 +44,15 @@ def test_without_posix_the_fastest_is_the_base() -> None:
     assert move.base.case.interface_name == "uring"
 
 
-def test_small_differences_are_not_told() -> None:
+def test_small_differences_are_not_reported() -> None:
     assert not analysis_of(switching("posix", 20000), switching("mpiio", 28000)).moves
 
 
-def test_what_comes_to_nothing_is_not_told() -> None:
+def test_a_rate_of_zero_is_not_reported() -> None:
     assert not analysis_of(switching("posix", 10), switching("mpiio", 90)).moves
 
 
-def test_one_interface_with_several_settings_is_told_by_these() -> None:
+def test_one_interface_with_several_settings_is_reported_by_these() -> None:
     results = [
         switching("posix", 20000, direct=False, method="multiple", depth=1),
         switching("posix", 64000, direct=True, method="vectored", depth=1),
@@ -76,7 +76,7 @@ def test_other_work_and_null_are_not_compared() -> None:
     assert not analysis_of(switching("posix", 20000), switching("null", 64000)).moves
 
 
-def test_a_difference_within_the_noise_is_not_told() -> None:
+def test_a_difference_within_the_noise_is_not_reported() -> None:
     calls = ({"read_calls": 0, "write_calls": 1000}, {"read_calls": 0, "write_calls": 1600})
 
     def of(interface: str, rates: list[float], times: dict[str, int]) -> Result:

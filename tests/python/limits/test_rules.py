@@ -219,7 +219,7 @@ def test_a_target_in_memory_is_named_at_any_rate() -> None:
     )
 
 
-def test_a_share_that_nobody_knows_is_not_told() -> None:
+def test_an_unknown_share_is_not_reported() -> None:
     nothing = analysis_of(Result(interface={"name": "null"}), Result(interface={"name": "null"}))
     assert nothing.sentences == ["All results: nothing is moved: this is Strider's own cost."]
     stored = analysis_of(Result(), file_system="tmpfs")
@@ -295,7 +295,7 @@ def test_the_page_has_the_rules() -> None:
         assert float(end.split()[0] if end else "inf") == pytest.approx(rule.below * scale)
 
 
-def test_a_number_is_told_as_it_is_read() -> None:
+def test_a_number_is_printed_as_it_is_read() -> None:
     rule = RULES[0]
     assert rule.number(0.41, 0.41) == "41 %"
     assert rule.number(0.081, 0.63) == "8.1–63 %"

@@ -84,7 +84,7 @@ def test_a_sentence_says_which_reads_were_none_of_storage(tmp_path: Path) -> Non
     assert cache_remarks([read_of(tmp_path, served=1.0)]) == []
 
 
-def test_files_that_stayed_in_memory_are_told(tmp_path: Path) -> None:
+def test_files_that_stayed_in_memory_are_reported(tmp_path: Path) -> None:
     read = read_of(tmp_path, served=0.95, prepared=COLD | {"cached_share": 0.3})
     assert cache_notes(read) == ["not cold"]
     assert cache_remarks([read]) == [
@@ -92,7 +92,7 @@ def test_files_that_stayed_in_memory_are_told(tmp_path: Path) -> None:
     ]
 
 
-def test_caches_that_nobody_can_see_are_told_unless_storage_served_all(tmp_path: Path) -> None:
+def test_invisible_caches_are_reported_unless_storage_served_all(tmp_path: Path) -> None:
     unseen = COLD | {"action": "attempted: fsync, posix_fadvise", "cached_share": None, "examined_by": None}
     (sentence,) = cache_remarks([read_of(tmp_path, prepared=unseen)])
     assert sentence.endswith("this cannot be verified on this system (attempted: fsync, posix_fadvise).")

@@ -25,7 +25,7 @@ def test_good_clocks_need_no_words(tmp_path: Path) -> None:
         assert [clock_notes(summary) for summary in summaries] == [[], []]
 
 
-def test_inexact_clocks_are_told_in_the_row_and_in_a_sentence(tmp_path: Path) -> None:
+def test_inexact_clocks_are_reported_in_the_row_and_in_a_sentence(tmp_path: Path) -> None:
     run = run_of(tmp_path, 0.5)
     summaries = summarize(run)
     assert [clock_notes(summary) for summary in summaries] == [["clocks inexact"]] * 2

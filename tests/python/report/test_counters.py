@@ -54,7 +54,7 @@ def test_columns_without_anything_are_left_out(tmp_path: Path) -> None:
     assert {"InfiniBand in", "I/O wait", "disk written", "retransmits"}.isdisjoint(names)
 
 
-def test_a_read_of_which_nothing_came_from_storage_is_told(tmp_path: Path) -> None:
+def test_a_read_of_which_nothing_came_from_storage_is_reported(tmp_path: Path) -> None:
     write, read = texts(run_of(tmp_path, [CaseSpec(counting_nodes=1, served=0.0)]))
     assert (write["from storage", "%"], read["from storage", "%"]) == ("", "0.0")
 
@@ -79,7 +79,7 @@ def test_the_page_has_the_table_where_there_are_counters(tmp_path: Path) -> None
     assert CAPTION not in write_html([without], tmp_path / "report.html").read_text()
 
 
-def test_shares_of_few_ticks_are_not_told(tmp_path: Path) -> None:
+def test_shares_of_few_ticks_are_not_reported(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(counting_nodes=1)])
     counted = load_events(run.directory, NodeCounters)
     short = [

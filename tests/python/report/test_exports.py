@@ -87,7 +87,7 @@ def test_several_runs_have_folders_of_their_own(run: Run, tmp_path: Path) -> Non
     assert {file.parent.name for file in files} == {"run", "other-run"}
 
 
-def test_groups_share_a_file_and_are_told_apart(tmp_path: Path) -> None:
+def test_groups_share_a_file_and_are_distinguished(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", sweep(patterns=("segmented", "strided")))
     write_tables(views_of([run]), tmp_path)
     rows = list(csv.DictReader((tmp_path / "rates.csv").open()))

@@ -43,7 +43,7 @@ def test_values_that_say_nothing_alone_keep_their_name() -> None:
     assert facets.series_order == ["posix collective fsync none depth 4", "posix x fsync all depth 8"]
 
 
-def test_hints_are_told_apart_by_key_and_value() -> None:
+def test_hints_are_distinguished_by_key_and_value() -> None:
     facets = facets_of([posix(hints={}), posix(hints={"romio_cb_write": "enable"})])
     assert facets.series_order == ["posix", "posix romio_cb_write=enable"]
 
@@ -186,7 +186,7 @@ def test_options_of_a_name_with_several_interfaces_go_after_their_interface() ->
     ]
 
 
-def test_an_option_without_effect_tells_nothing_apart() -> None:
+def test_an_option_without_effect_distinguishes_nothing() -> None:
     facets = facets_of(
         [CaseSpec(interface=listio(**own)) for own in ({}, {"strategy": "individual"}, {"holes": 10})]
     )

@@ -41,7 +41,7 @@ def test_a_case_is_said_once_to_be_given_up(tmp_path: Path) -> None:
         {"case": None},
     ],
 )
-def test_what_leaves_nothing_out_is_not_told(tmp_path: Path, error: dict[str, Any]) -> None:
+def test_what_leaves_nothing_out_is_not_reported(tmp_path: Path, error: dict[str, Any]) -> None:
     assert given_up(run_with(tmp_path, error)) == []
 
 

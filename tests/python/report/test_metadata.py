@@ -68,7 +68,7 @@ class TestTable:
         assert re.search(r"^create +2 +per-rank ", text, re.MULTILINE)
         assert "tree balanced · order forward · items 1000 · 3 repetitions" in text
 
-    def test_cases_that_differ_only_in_their_operations_are_told_by_number(self, tmp_path: Path) -> None:
+    def test_cases_that_differ_only_in_their_operations_are_reported_by_number(self, tmp_path: Path) -> None:
         cases = [TreeSpec(operations=("create", "unlink")), TreeSpec(operations=("mknod", "unlink"))]
         text = rendered(run_of(tmp_path, cases))
         assert re.search(r"^unlink +1 ", text, re.MULTILINE)
@@ -142,13 +142,13 @@ class TestLabels:
         labels = case_labels(summaries, Facets.of([summary.case for summary in summaries]))
         assert labels == {1: "shared", 2: "per-rank", 3: "4 files"}
 
-    def test_mixes_that_differ_are_told_apart(self, tmp_path: Path) -> None:
+    def test_mixes_that_differ_are_distinguished(self, tmp_path: Path) -> None:
         cases = [TreeSpec(operations=("mix",), mix={"stat": weight, "create": 1.0}) for weight in (1.0, 9.0)]
         summaries = summarize(run_of(tmp_path, cases))
         labels = case_labels(summaries, Facets.of([summary.case for summary in summaries]))
         assert labels == {1: "stat=1 create=1", 2: "stat=9 create=1"}
 
-    def test_shapes_of_trees_are_told_apart(self, tmp_path: Path) -> None:
+    def test_shapes_of_trees_are_distinguished(self, tmp_path: Path) -> None:
         shapes: list[dict[str, Any]] = [
             {"name": "balanced", "items": 10, "depth": depth, "file_size": 3901} for depth in (0, 3)
         ]

@@ -34,7 +34,7 @@ def test_of_two_ranks_the_faster_one_is_what_the_other_is_compared_with(tmp_path
     assert [round(one.relative, 3) for one in relative_rates(run, "rank")] == [1.0, 0.8]
 
 
-def test_of_neighbours_the_slowest_is_told(tmp_path: Path) -> None:
+def test_of_neighbours_the_slowest_is_reported(tmp_path: Path) -> None:
     slow = {5: 4.0, 6: 2.0, 7: 2.0}
     run = run_of(tmp_path, [CaseSpec(clients=8, operations=("write",), ranks_per_node=2, slow_ranks=slow)])
     by_rank = relative_rates(run, "rank", width=4)

@@ -42,7 +42,7 @@ def test_short_phases_are_counted(tmp_path: Path) -> None:
     assert reservations([mixed]) == ["1 of 3 phases are shorter than 0.1 s; their rates are not reliable."]
 
 
-def test_dear_opens_are_told_by_interface(tmp_path: Path) -> None:
+def test_expensive_opens_are_reported_by_interface(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, (100, 101, 102))
     assert summary.times is not None
     dear = [
@@ -52,7 +52,7 @@ def test_dear_opens_are_told_by_interface(tmp_path: Path) -> None:
     assert reservations([summary, *dear]) == ["posix: open and close take 25–70 % of the time in 2 results."]
 
 
-def test_operations_that_used_up_their_repetitions_are_told_with_the_worst(tmp_path: Path) -> None:
+def test_operations_that_used_up_their_repetitions_are_reported_with_the_worst(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, (100, 150, 200))
     until = {"min": 3, "max": 3, "until": 0.05}
     case = summary.case.model_copy(update={"repetitions": until})

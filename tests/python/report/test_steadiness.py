@@ -96,9 +96,7 @@ def test_a_timeline_says_when_a_rank_was_slow(tmp_path: Path, own: list[int], wo
     assert sentence.endswith(f" % of the rate{words}")
 
 
-def test_only_stragglers_that_are_told_are_looked_into(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_reported_stragglers_are_examined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_of(tmp_path, late=lambda repetition, rank: 2.0 if rank == 7 else 1.0, cases=5)
     asked: list[int] = []
     monkeypatch.setattr(module, "slow_spell", lambda run, operation, case, last: asked.append(case))
@@ -155,7 +153,7 @@ def test_an_outlier_is_attributed_to_the_rank_that_was_late_in_it(tmp_path: Path
     ]
 
 
-def test_an_outlier_of_all_ranks_is_nobodys(tmp_path: Path) -> None:
+def test_an_outlier_of_all_ranks_is_attributed_to_none(tmp_path: Path) -> None:
     run = run_of(
         tmp_path,
         rate=lambda repetition: 400 if repetition == 3 else 1000 + repetition,
@@ -181,5 +179,5 @@ def test_a_trend_is_no_steady_state(tmp_path: Path, slope: float, verb: str) -> 
     assert verb in sentence
 
 
-def test_a_single_rank_is_late_for_nobody(tmp_path: Path) -> None:
+def test_a_single_rank_is_never_late(tmp_path: Path) -> None:
     assert said(run_of(tmp_path, late=lambda repetition, rank: 9.0, clients=1)) == []

@@ -150,7 +150,7 @@ def test_calls_stand_beside_requests_where_they_differ(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("per_request", [1, 1.005, None])
-def test_calls_that_are_the_requests_are_not_told(tmp_path: Path, per_request: float | None) -> None:
+def test_calls_that_are_the_requests_are_not_reported(tmp_path: Path, per_request: float | None) -> None:
     operations = ("write", "read", "read-modify-write")
     cases = [
         CaseSpec(operations=operations, calls_per_request=per_request),
@@ -187,7 +187,7 @@ def test_remarks_are_counted_where_they_are_many(tmp_path: Path) -> None:
     assert "more: strider show, strider show --limits" in shown
 
 
-def test_dear_opens_are_told_once(tmp_path: Path) -> None:
+def test_expensive_opens_are_reported_once(tmp_path: Path) -> None:
     run = load(RunBuilder([CaseSpec(operations=["write"])]).write(tmp_path / "run"))
     slow = [sample.model_copy(update={"open_s": 0.6 * sample.elapsed_s}) for sample in run.samples]
     run = run.model_copy(update={"samples": slow, "ceilings": [of_clients(memory_copy=1e6)]})

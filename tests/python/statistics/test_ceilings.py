@@ -90,7 +90,7 @@ def test_the_engine_says_which_interface_has_a_client_of_its_own(
     assert (exceeding(result, DEVICE) is not None) is accused
 
 
-def test_clients_of_their_own_in_older_runs_are_those_that_the_engine_tells(engine: Engine) -> None:
+def test_clients_of_their_own_in_older_runs_are_those_that_the_engine_names(engine: Engine) -> None:
     available = [interface for interface in engine.description.interfaces if interface.available]
     told = {interface.name for interface in available if interface.capabilities["own_client"]}
     assert told == OWN_CLIENTS & {interface.name for interface in available}

@@ -59,7 +59,7 @@ def test_warm_ups_do_not_count(tmp_path: Path) -> None:
     assert found.elapsed_s == 3.0
 
 
-def test_what_nobody_counted_is_unknown(tmp_path: Path) -> None:
+def test_what_was_not_counted_is_unknown(tmp_path: Path) -> None:
     found = counters_of(tmp_path, nodes=1)
     assert found.total("infiniband", "sent_packets") is None
     assert found.per_second("infiniband", "sent_packets") is None

@@ -47,7 +47,7 @@ def test_the_rate_at_a_deadline_is_operations_per_second(tmp_path: Path) -> None
     assert create.deadline.requests == 900
 
 
-def test_the_operations_of_a_mix_are_told_apart(tmp_path: Path) -> None:
+def test_the_operations_of_a_mix_are_distinguished(tmp_path: Path) -> None:
     (mix,) = summaries_of(tmp_path, [TreeSpec(operations=("mix",), mix=MIX)])
     assert [part.operation for part in mix.parts] == list(MIX)
     assert [part.share for part in mix.parts] == pytest.approx([0.6, 0.25, 0.1, 0.05])

@@ -24,7 +24,7 @@ def test_half_the_speed_is_slow_all_along() -> None:
     assert found.end_s <= 2.0
 
 
-def test_the_shortest_time_is_told() -> None:
+def test_the_shortest_time_is_reported() -> None:
     own = [0.0, 8.0, 8.0, 0.0, 0.0, 0.0, 0.0, 8.0]
     assert spell_of(own, [8.0] * 8, 0.5) == Spell(1.5, 3.5, all_along=False)
 

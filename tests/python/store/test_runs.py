@@ -108,7 +108,7 @@ def test_an_end_that_is_none_makes_a_damaged_row(store: Path) -> None:
     assert {run.run: run for run in list_runs(store)}[NEW].status == "unreadable"
 
 
-def test_a_run_that_has_begun_and_told_nothing_is_unfinished(store: Path) -> None:
+def test_a_run_that_has_begun_and_reported_nothing_is_unfinished(store: Path) -> None:
     silent = RunBuilder([CaseSpec()]).write(store / "2026-11-22-000000-quick-none", status=None)
     (silent / "events.jsonl").unlink()
     begun = RunBuilder([CaseSpec()]).write(store / "2026-11-22-000001-quick-some", status=None)

@@ -113,7 +113,7 @@ def test_nested_values_are_flat_columns_with_units(run_dir: Path) -> None:
     assert sum(count for _, count in row["histogram_buckets"]) == row["latency_count"]
 
 
-def test_calls_are_columns_and_null_where_nobody_counted(tmp_path: Path) -> None:
+def test_calls_are_columns_and_null_where_not_counted(tmp_path: Path) -> None:
     cases = [CaseSpec(calls_per_request=2048), CaseSpec(calls_per_request=None)]
     directory = RunBuilder(cases, repetitions=1).write(tmp_path / RUN)
     question = 'SELECT requests, read_calls, write_calls FROM samples ORDER BY "case", operation'

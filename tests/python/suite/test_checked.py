@@ -38,7 +38,7 @@ def test_an_objection_to_a_default_is_named_with_the_line_of_the_case(engine: En
         check(build(parse(text, "s.toml"), engine.description, Changes()), engine)
 
 
-def test_each_case_is_told_what_it_needs(engine: Engine) -> None:
+def test_each_case_states_what_it_needs(engine: Engine) -> None:
     text = TOO_LARGE.replace('  "2MiB",\n', "").replace("target", "clients = 2\ntarget")
     checked = check(build(parse(text, "s.toml"), engine.description, Changes()), engine)
     assert [(case.case, needs.case, needs.space_bytes) for case, needs in checked.cases] == [

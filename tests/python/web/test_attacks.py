@@ -51,7 +51,7 @@ ADDRESSES = [
 
 
 @pytest.mark.parametrize(("method", "path"), ADDRESSES)
-def test_nothing_is_told_without_a_session(server: Server, method: str, path: str) -> None:
+def test_nothing_is_reported_without_a_session(server: Server, method: str, path: str) -> None:
     assert server.ask(method, path, {}, cookie="").status == 401
 
 

@@ -100,7 +100,7 @@ def messages(directory: Path) -> list[Any]:
         return thread.submit(lambda: asyncio.run(collected())).result(timeout=60)
 
 
-def test_a_stream_tells_all_of_a_run_and_ends_with_it(store: Path) -> None:
+def test_a_stream_reports_all_of_a_run_and_ends_with_it(store: Path) -> None:
     directory = store / "2026-11-01-101112-alpha-abcd"
     events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
     samples = [event for event in events if event["event"] == "sample"]

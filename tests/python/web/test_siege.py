@@ -58,7 +58,7 @@ def status(connection: socket.socket) -> bytes:
 
 
 @pytest.mark.usefixtures("many_files")
-def test_a_siege_keeps_nobody_out_and_ends_with_a_signal(engine: Engine, tmp_path: Path) -> None:
+def test_a_siege_keeps_no_user_out_and_ends_with_a_signal(engine: Engine, tmp_path: Path) -> None:
     RunBuilder([CaseSpec()], suite="alpha").write(tmp_path / "store" / RUN, status=None)
     with (
         Server(engine, tmp_path / "allowed", tmp_path / "store", files=1024) as started,

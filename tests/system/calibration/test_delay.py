@@ -123,7 +123,7 @@ def hash_numbers(*numbers: int) -> int:
     return hashed
 
 
-def test_requests_at_equal_intervals_find_nobody_before_them(
+def test_requests_at_equal_intervals_do_not_queue(
     engine: Engine, tmp_path: Path, mount_delayfs: Mount
 ) -> None:
     runs = Runs(engine, tmp_path, mount_delayfs(SERVICE_US))

@@ -157,7 +157,7 @@ def test_a_job_that_waits_is_cancelled(server: Server, slurm: Record) -> None:
     assert call(slurm, "squeue", "--noheader", "--format=%j").stdout.split() == ["strider-long"]
 
 
-def test_what_slurm_refuses_is_told(server: Server) -> None:
+def test_what_slurm_refuses_is_reported(server: Server) -> None:
     wanted = {"text": suite(server.allowed), "where": "slurm", "slurm": {"partition": "nosuch"}}
     answer = server.ask("POST", "/api/jobs", wanted)
     assert answer.status == 503
