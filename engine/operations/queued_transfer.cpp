@@ -178,12 +178,12 @@ Stop QueuedTransfer::run_collective(std::uint64_t mine, std::uint64_t rounds, st
       // What is in flight makes progress only while every rank is inside the file's calls.
       while (free_.size() < slots_.size()) wait_once();
       ended = ended || !watch_.go_on(tally_);
-      auto wish = Agreement::Wish::go_on;
-      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) wish = Agreement::Wish::deadline;
-      if (failure_ != nullptr || ended) wish = Agreement::Wish::end;
-      wish = agreement.agree(wish);
-      if (wish == Agreement::Wish::deadline) return Stop::deadline;
-      if (wish == Agreement::Wish::end) break;
+      auto intent = Agreement::Intent::go_on;
+      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) intent = Agreement::Intent::deadline;
+      if (failure_ != nullptr || ended) intent = Agreement::Intent::end;
+      intent = agreement.agree(intent);
+      if (intent == Agreement::Intent::deadline) return Stop::deadline;
+      if (intent == Agreement::Intent::end) break;
     }
     while (!choose(static_cast<std::uint32_t>(next_ % slots_.size()))) wait_once();
     take_turn(failure_ == nullptr && next_ < mine);

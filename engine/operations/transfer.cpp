@@ -171,12 +171,12 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
   for (; next_ < rounds; ++next_) {
     if (next_ % interval == 0) {
       ended = ended || !watch_.go_on(tally_);
-      auto wish = Agreement::Wish::go_on;
-      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) wish = Agreement::Wish::deadline;
-      if (failure != nullptr || ended) wish = Agreement::Wish::end;
-      wish = agreement.agree(wish);
-      if (wish == Agreement::Wish::deadline) return Stop::deadline;
-      if (wish == Agreement::Wish::end) break;
+      auto intent = Agreement::Intent::go_on;
+      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) intent = Agreement::Intent::deadline;
+      if (failure != nullptr || ended) intent = Agreement::Intent::end;
+      intent = agreement.agree(intent);
+      if (intent == Agreement::Intent::deadline) return Stop::deadline;
+      if (intent == Agreement::Intent::end) break;
     }
     calls_ = 0;
     if (failure == nullptr && next_ < mine) {

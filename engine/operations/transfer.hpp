@@ -87,9 +87,9 @@ class Watch {
 class Agreement {
  public:
   virtual ~Agreement() = default;
-  enum class Wish { go_on, deadline, end };
-  /// The strongest wish of any rank of the file.
-  virtual Wish agree(Wish mine) = 0;
+  enum class Intent { go_on, deadline, end };
+  /// The strongest intent of any rank of the file.
+  virtual Intent agree(Intent mine) = 0;
 };
 
 /// Calls of a collective transfer from one agreement to the next: about once in 16 MiB, so that ranks stop together

@@ -17,15 +17,15 @@ constexpr std::uint64_t bits_in_memory = std::uint64_t{1} << 26;  ///< of what i
 /// What every byte of a file must hold, part by part: which layer of the record lies on top of it.
 class ExpectedFile {
  public:
-  ExpectedFile(const Case& test, const Pattern& pattern, const Seating& seating, const WriteRecord& record,
+  ExpectedFile(const Case& test, const Pattern& pattern, const FileAssignments& assignments, const WriteRecord& record,
                std::uint64_t file)
-      : test_(test), pattern_(pattern), seating_(seating), record_(record) {
-    const std::uint64_t unit = unit_of(pattern, seating.ranks_of(file));
+      : test_(test), pattern_(pattern), assignments_(assignments), record_(record) {
+    const std::uint64_t unit = unit_of(pattern, assignments.ranks_of(file));
     std::size_t partial = 0;
     for (const WriteRecord::Layer& layer : record.layers()) partial += layer.whole ? 0 : 1;
     for (std::size_t i = 0; i < partial; ++i) sets_.emplace_back(unit, bits_in_memory / partial);
     for (std::uint32_t rank = 0; rank < test.clients; ++rank)
-      if (seating.seat(rank).file == file) ranks_.push_back(rank);
+      if (assignments.assignment(rank).file == file) ranks_.push_back(rank);
   }
 
   std::uint64_t capacity() const { return sets_.empty() ? ~std::uint64_t{0} : sets_[0].capacity(); }
@@ -34,7 +34,7 @@ class ExpectedFile {
     for (std::size_t i = 0; i < sets_.size(); ++i) {
       sets_[i].reset(begin, end);
       for (const std::uint32_t rank : ranks_) {
-        const Place place = seating_.seat(rank).place;
+        const Place place = assignments_.assignment(rank).place;
         const Order order = order_of(test_, rank, pattern_.requests(place, Direction::write));
         if (!add_written(pattern_, place, order, record_.layers()[i].parts[rank].visits, go_on, sets_[i])) return false;
       }
@@ -58,7 +58,7 @@ class ExpectedFile {
  private:
   const Case& test_;
   const Pattern& pattern_;
-  const Seating& seating_;
+  const FileAssignments& assignments_;
   const WriteRecord& record_;
   std::vector<std::uint32_t> ranks_;  ///< of the file
   std::vector<ByteSet> sets_;         ///< of the layers that are not whole; these come first
@@ -70,12 +70,13 @@ class CheckWorker final : public PhaseWorker {
   CheckWorker(RunContext& context, const TransferTask& task)
       : PhaseWorker(context, task),
         task_(task),
-        file_(checked_file(context, task, task.seating->seat(acts_as()))),
+        file_(checked_file(context, task, task.assignments->assignment(acts_as()))),
         cooperation_(plain_cooperation(task)),
-        group_(task, cooperation_, file_.seat),
+        group_(task, cooperation_, file_.assignment),
         slices_(*task.pattern),
-        share_{(file_.seat.place.rank + file_.seat.place.ranks / 2) % file_.seat.place.ranks, file_.seat.place.ranks},
-        expected_(test_, *task.pattern, *task.seating, *task.record, file_.seat.file) {
+        share_{(file_.assignment.place.rank + file_.assignment.place.ranks / 2) % file_.assignment.place.ranks,
+               file_.assignment.place.ranks},
+        expected_(test_, *task.pattern, *task.assignments, *task.record, file_.assignment.file) {
     part_.had_requests = slices_.requests(share_, Direction::read);
     part_.verification.emplace();
     for (const WriteRecord::Layer& layer : task.record->layers()) examiners_.push_back(examiner(layer.generation));
@@ -89,13 +90,13 @@ class CheckWorker final : public PhaseWorker {
     return readback_rank(test_, static_cast<std::uint32_t>(rank_), task_.name.repetition);
   }
   Examiner examiner(std::uint64_t generation) const {
-    return Examiner({context_.data_seed, test_.workload, file_.seat.file, generation}, task_.seating->files(),
-                    task_.pattern->file_size(file_.seat.place.ranks), FileData::Sum::none);
+    return Examiner({context_.data_seed, test_.workload, file_.assignment.file, generation}, task_.assignments->files(),
+                    task_.pattern->file_size(file_.assignment.place.ranks), FileData::Sum::none);
   }
 
   void execute() override {
     guarded([&] { open_ = open_plain(task_, file_, group_, task_.memory); });
-    if (cooperation_ != Cooperation::independent && agree(failed() ? Wish::end : Wish::go_on) == Wish::end)
+    if (cooperation_ != Cooperation::independent && agree(failed() ? Intent::end : Intent::go_on) == Intent::end)
       open_.reset();
     if (open_ == nullptr) return;
     guarded([&] {
@@ -112,7 +113,7 @@ class CheckWorker final : public PhaseWorker {
 
   /// What is there of the file's bytes that were written or lie between them; how direct I/O wants it.
   std::uint64_t end_of_reading() const {
-    const std::uint64_t there = std::min(open_->size(), task_.record->size_of(file_.seat.file).least);
+    const std::uint64_t there = std::min(open_->size(), task_.record->size_of(file_.assignment.file).least);
     return there / task_.interface->alignment() * task_.interface->alignment();
   }
 

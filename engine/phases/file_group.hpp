@@ -9,11 +9,11 @@ namespace strider {
 /// The ranks that open this rank's file, for interfaces built on MPI. Collective over the task's communicator.
 class FileGroup {
  public:
-  FileGroup(const PhaseTask& task, Cooperation cooperation, const Seat& seat) {
+  FileGroup(const PhaseTask& task, Cooperation cooperation, const FileAssignment& assignment) {
     if (cooperation == Cooperation::independent || task.test->sharing.kind == SharingKind::per_rank) return;
     group_.communicator = task.communicator;
     if (task.test->sharing.kind == SharingKind::shared) return;
-    MPI_Comm_split(task.communicator, static_cast<int>(seat.file), static_cast<int>(seat.place.rank),
+    MPI_Comm_split(task.communicator, static_cast<int>(assignment.file), static_cast<int>(assignment.place.rank),
                    &group_.communicator);
     owned_ = true;
   }

@@ -68,10 +68,10 @@ void PhaseWorker::report_progress(const Tally& tally) {
                                          .planned_phases = task_.planned_phases});
 }
 
-Agreement::Wish PhaseWorker::agree(Wish mine) {
-  int wish = static_cast<int>(mine);
-  all_reduce(std::span(&wish, 1), MPI_MAX, agreeing(), waiting());
-  return static_cast<Wish>(wish);
+Agreement::Intent PhaseWorker::agree(Intent mine) {
+  int intent = static_cast<int>(mine);
+  all_reduce(std::span(&intent, 1), MPI_MAX, agreeing(), waiting());
+  return static_cast<Intent>(intent);
 }
 
 void PhaseWorker::note_error(const IoError& error) {

@@ -29,7 +29,7 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   virtual void inspect(RankPart&) {}
 
   bool go_on(const Tally& tally) override;
-  Wish agree(Wish mine) override;
+  Intent agree(Intent mine) override;
   void look() override;
 
   void note_error(const IoError& error);

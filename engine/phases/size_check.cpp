@@ -11,8 +11,8 @@ constexpr RequestShape plain_shape{.contiguous = true, .regular = false, .plain 
 
 }  // namespace
 
-CheckedFile checked_file(const RunContext& context, const PhaseTask& task, const Seat& seat) {
-  return {context.directory + "/" + file_name(task.test->number, seat.file), seat};
+CheckedFile checked_file(const RunContext& context, const PhaseTask& task, const FileAssignment& assignment) {
+  return {context.directory + "/" + file_name(task.test->number, assignment.file), assignment};
 }
 
 Cooperation plain_cooperation(const TransferTask& task) { return task.interface->cooperation(plain_shape); }
@@ -22,8 +22,8 @@ std::unique_ptr<File> open_plain(const TransferTask& task, const CheckedFile& fi
   return task.interface->open({.path = file.path,
                                .access = Access::read,
                                .creation = Creation::existing,
-                               .file_size = task.pattern->file_size(file.seat.place.ranks),
-                               .place = file.seat.place,
+                               .file_size = task.pattern->file_size(file.assignment.place.ranks),
+                               .place = file.assignment.place,
                                .group = &group.get(),
                                .shape = plain_shape,
                                .regular = {},
@@ -48,7 +48,7 @@ void SizeCheck::compare_on_mount(const CheckedFile& checked) {
 
 void SizeCheck::compare_anew(const CheckedFile& checked) {
   const Cooperation cooperation = plain_cooperation(task_);
-  const FileGroup group(task_, cooperation, checked.seat);
+  const FileGroup group(task_, cooperation, checked.assignment);
   if (cooperation == Cooperation::independent && !checked.leads()) return;
   try {
     const auto file = open_plain(task_, checked, group, task_.memory);
@@ -62,7 +62,7 @@ void SizeCheck::compare_anew(const CheckedFile& checked) {
 }
 
 void SizeCheck::judge(const CheckedFile& checked, std::uint64_t bytes, Way way, const std::string& server) {
-  WriteRecord::Size wanted = task_.record->size_of(checked.seat.file);
+  WriteRecord::Size wanted = task_.record->size_of(checked.assignment.file);
   // On the mount a format has its own bytes too.
   if (way == Way::mount && task_.test->interface->capabilities.format == FileFormat::own)
     wanted.most = ~std::uint64_t{0};

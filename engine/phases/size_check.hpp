@@ -12,10 +12,10 @@ namespace strider {
 /// A file of a repetition as a rank looks at it to check it.
 struct CheckedFile {
   std::string path;
-  Seat seat;
-  bool leads() const { return seat.place.rank == 0; }
+  FileAssignment assignment;
+  bool leads() const { return assignment.place.rank == 0; }
 };
-CheckedFile checked_file(const RunContext& context, const PhaseTask& task, const Seat& seat);
+CheckedFile checked_file(const RunContext& context, const PhaseTask& task, const FileAssignment& assignment);
 
 /// Opens a file to read it by the plainest means, so that no memory of an earlier opening answers.
 std::unique_ptr<File> open_plain(const TransferTask& task, const CheckedFile& file, const FileGroup& group,

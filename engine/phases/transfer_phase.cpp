@@ -34,7 +34,7 @@ class TransferWorker final : public PhaseWorker {
 
   /// The rank's part of all requests, so that ranks with more of them are done when the others are.
   double part_of_all() const {
-    const std::uint64_t mine = task_.pattern->requests(seat_.place, role_of(task_.operation));
+    const std::uint64_t mine = task_.pattern->requests(assignment_.place, role_of(task_.operation));
     return static_cast<double>(mine) / static_cast<double>(task_.total_requests);
   }
 
@@ -46,7 +46,7 @@ class TransferWorker final : public PhaseWorker {
 
   const TransferTask& task_;
   std::uint32_t acts_as_ = 0;
-  Seat seat_;
+  FileAssignment assignment_;
   std::uint64_t requests_ = 0, rounds_ = 0;
   Order order_;
   RequestShape shape_;
@@ -63,9 +63,9 @@ class TransferWorker final : public PhaseWorker {
   std::unique_ptr<File> file_;
 };
 
-FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const Seat& seat,
+FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const FileAssignment& assignment,
                                std::uint64_t generation) {
-  return {context.data_seed, task.test->workload, seat.file, generation};
+  return {context.data_seed, task.test->workload, assignment.file, generation};
 }
 
 TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
@@ -73,22 +73,22 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
       task_(task),
       acts_as_(reads_back() ? readback_rank(test_, static_cast<std::uint32_t>(rank_), task.name.repetition)
                             : static_cast<std::uint32_t>(rank_)),
-      seat_(task.seating->seat(acts_as_)),
-      requests_(std::min(task.pattern->requests(seat_.place, role_of(task.operation)), task.request_limit)),
-      order_(task.order, task.pattern->requests(seat_.place, role_of(task.operation)),
+      assignment_(task.assignments->assignment(acts_as_)),
+      requests_(std::min(task.pattern->requests(assignment_.place, role_of(task.operation)), task.request_limit)),
+      order_(task.order, task.pattern->requests(assignment_.place, role_of(task.operation)),
              hash_numbers(test_.seed, acts_as_)),
-      shape_{task.pattern->contiguous(), task.pattern->file_shift(seat_.place) > 0},
+      shape_{task.pattern->contiguous(), task.pattern->file_shift(assignment_.place) > 0},
       cooperation_(task.interface->cooperation(shape_)),
-      group_(task, cooperation_, seat_),
-      written_(identity_of(context, task, seat_, task.written_generation)),
-      expected_(identity_of(context, task, seat_, task.expected_generation)) {
-  for (std::uint32_t r = 0; cooperation_ == Cooperation::collective && r < seat_.place.ranks; ++r)
-    rounds_ = std::max(rounds_, task.pattern->requests({r, seat_.place.ranks}, role_of(task.operation)));
+      group_(task, cooperation_, assignment_),
+      written_(identity_of(context, task, assignment_, task.written_generation)),
+      expected_(identity_of(context, task, assignment_, task.expected_generation)) {
+  for (std::uint32_t r = 0; cooperation_ == Cooperation::collective && r < assignment_.place.ranks; ++r)
+    rounds_ = std::max(rounds_, task.pattern->requests({r, assignment_.place.ranks}, role_of(task.operation)));
   rounds_ = std::min(rounds_, task.request_limit);
   part_.had_requests = requests_;
   if (task.record != nullptr) part_.verification.emplace();
   if (test_.verify != Verify::full || !reads(task.operation)) return;
-  examiner_.emplace(expected_, task.seating->files(), task.pattern->file_size(seat_.place.ranks));
+  examiner_.emplace(expected_, task.assignments->files(), task.pattern->file_size(assignment_.place.ranks));
   spoil(task.memory);
 }
 
@@ -97,19 +97,19 @@ void TransferWorker::open_file() {
                         : writes(task_.operation)                       ? Access::write
                                                                         : Access::read;
   const bool creates = task_.operation == Operation::write || task_.operation == Operation::prefill;
-  std::vector<Extent> first(shape_.regular ? task_.pattern->extents(seat_.place, 0) : 0);
-  if (shape_.regular) task_.pattern->fill_request(seat_.place, 0, first);
+  std::vector<Extent> first(shape_.regular ? task_.pattern->extents(assignment_.place, 0) : 0);
+  if (shape_.regular) task_.pattern->fill_request(assignment_.place, 0, first);
   // Libraries that open by path are not kept from following it elsewhere.
   if (context_.folder != nullptr) context_.folder->check();
   const std::uint64_t begin = monotonic_ns();
-  file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_.number, seat_.file),
+  file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_.number, assignment_.file),
                                  .access = access,
                                  .creation = creates ? Creation::create : Creation::existing,
-                                 .file_size = task_.pattern->file_size(seat_.place.ranks),
-                                 .place = seat_.place,
+                                 .file_size = task_.pattern->file_size(assignment_.place.ranks),
+                                 .place = assignment_.place,
                                  .group = &group_.get(),
                                  .shape = shape_,
-                                 .regular = {first, task_.pattern->file_shift(seat_.place)},
+                                 .regular = {first, task_.pattern->file_shift(assignment_.place)},
                                  .depth = task_.depth,
                                  .memory = task_.memory.first(task_.depth * task_.slot_bytes),
                                  .verified = test_.verify == Verify::full});
@@ -119,7 +119,7 @@ void TransferWorker::open_file() {
 /// Of the file as it was opened, before anything is read.
 void TransferWorker::check_size() {
   const std::uint64_t begin = context_.timer.now();
-  SizeCheck(context_, task_, rank_, part_).compare(*file_, checked_file(context_, task_, seat_));
+  SizeCheck(context_, task_, rank_, part_).compare(*file_, checked_file(context_, task_, assignment_));
   tally_->prepare_ticks += context_.timer.now() - begin;
 }
 
@@ -127,7 +127,7 @@ void TransferWorker::transfer() {
   work_.operation = task_.operation;
   work_.pattern = task_.pattern;
   work_.order = &order_;
-  work_.place = seat_.place;
+  work_.place = assignment_.place;
   work_.sync = test_.sync;
   work_.memory = task_.memory;
   work_.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
@@ -168,7 +168,7 @@ std::optional<CallCount> TransferWorker::calls_so_far() const {
 void TransferWorker::finish_file() {
   const bool wanted = writes(task_.operation) && test_.sync == SyncPolicy::end;
   bool ended = ending();
-  if (cooperation_ != Cooperation::independent) ended = agree(ended ? Wish::end : Wish::go_on) == Wish::end;
+  if (cooperation_ != Cooperation::independent) ended = agree(ended ? Intent::end : Intent::go_on) == Intent::end;
   if (wanted && !ended)
     guarded([&] {
       const std::uint64_t begin = monotonic_ns();
@@ -190,7 +190,8 @@ void TransferWorker::finish_file() {
 
 void TransferWorker::execute() {
   guarded([&] { open_file(); });
-  if (cooperation_ != Cooperation::independent && agree(failed() ? Wish::end : Wish::go_on) == Wish::end) file_.reset();
+  if (cooperation_ != Cooperation::independent && agree(failed() ? Intent::end : Intent::go_on) == Intent::end)
+    file_.reset();
   if (file_ == nullptr) {
     if (limited()) most_requests();
     return;
@@ -213,7 +214,7 @@ void TransferWorker::complete(RankPart& part) {
   part.verification->mismatches += examiner_->mismatches();
   part.digest = examiner_->digest();
   if (examiner_->mismatches() == 0) return;
-  const std::string file = context_.directory + "/" + file_name(test_.number, seat_.file);
+  const std::string file = context_.directory + "/" + file_name(test_.number, assignment_.file);
   HoleMap holes(test_.interface->capabilities, file);
   add_findings(part, examiner_->first_mismatches(), examiner_->mismatches(), *file_, [&](const Mismatch& mismatch) {
     return describe_mismatch(holes.explain(mismatch), rank_, context_.nodes.host, file);
@@ -232,7 +233,7 @@ void TransferWorker::inspect(RankPart& part) {
     broadcast(std::span(parts), task_.communicator, waiting());
     task_.record->written(task_.written_generation, std::move(parts));
   }
-  SizeCheck(context_, task_, rank_, part).compare_anew(checked_file(context_, task_, seat_));
+  SizeCheck(context_, task_, rank_, part).compare_anew(checked_file(context_, task_, assignment_));
 }
 
 }  // namespace

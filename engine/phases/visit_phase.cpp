@@ -38,7 +38,7 @@ class VisitWorker final : public PhaseWorker {
   const Population& population_;
   const MetadataOperation& metadata_;
   std::uint32_t acts_as_;
-  Seat seat_;
+  FileAssignment assignment_;
   std::uint64_t visits_;
   std::uint64_t total_visits_ = 0;  ///< of all ranks, where these go at a rate
   Order order_;
@@ -56,16 +56,16 @@ VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
       population_(*task.population),
       metadata_(entry_of(task.operation).metadata),
       acts_as_(acting_rank()),
-      seat_(task.seating->seat(acts_as_)),
+      assignment_(task.assignments->assignment(acts_as_)),
       visits_(visits()),
       order_(order_of(test_, acts_as_, visits_mixed_files() ? population_.files : task.tree->items())) {
   part_.had_requests = visits_;
   work_ = {.operation = task.operation,
            .tree = task.tree,
            .directory = task.directory,
-           .top = file_name(test_.number, seat_.file),
-           .place = seat_.place,
-           .tree_number = seat_.file,
+           .top = file_name(test_.number, assignment_.file),
+           .place = assignment_.place,
+           .tree_number = assignment_.file,
            .order = &order_,
            .population = task.population,
            .sync = test_.sync,
@@ -78,7 +78,7 @@ VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
   visitor_.emplace(work_, context.timer, *tally_, *this, findings_);
   if (task.operation != Operation::mix) return;
   const std::uint64_t seed = hash_numbers(test_.seed, rank_, task.name.repetition);
-  mix_.emplace(test_.mix, seed, seat_.place.rank, *task.population, *visitor_, context.timer);
+  mix_.emplace(test_.mix, seed, assignment_.place.rank, *task.population, *visitor_, context.timer);
   mix_loop_.emplace(context.timer, *tally_, *this);
 }
 
@@ -97,7 +97,7 @@ std::uint32_t VisitWorker::acting_rank() const {
 }
 
 std::uint64_t VisitWorker::visits() const {
-  const std::uint64_t planned = visits_of(test_, *task_.tree, task_.operation, seat_.place);
+  const std::uint64_t planned = visits_of(test_, *task_.tree, task_.operation, assignment_.place);
   if (task_.operation == Operation::lseek || task_.operation == Operation::close) return task_.open_files->size();
   if (task_.operation == Operation::mix || metadata_.visits == Visits::tree || metadata_.makes.has(Thing::files) ||
       metadata_.makes.has(Thing::directories))
@@ -117,13 +117,13 @@ Stop VisitWorker::run(std::uint64_t last, std::uint64_t deadline) {
 void VisitWorker::go_through_levels() {
   const Tree& tree = *task_.tree;
   const bool makes = task_.operation == Operation::make_tree;
-  const bool shares = task_.seating->files() < test_.clients;
+  const bool shares = task_.assignments->files() < test_.clients;
   bool ended = false;
   for (unsigned step = 0; step < tree.levels() && !ended; ++step) {
     const unsigned level = makes ? step + 1 : tree.levels() - 1 - step;
-    const std::uint64_t before = dealt_directories(seat_.place, tree.first_of_level(level));
+    const std::uint64_t before = dealt_directories(assignment_.place, tree.first_of_level(level));
     guarded([&] { run(makes ? before : visits_ - before, 0); });
-    ended = shares ? agree(ending() ? Wish::end : Wish::go_on) == Wish::end : ending();
+    ended = shares ? agree(ending() ? Intent::end : Intent::go_on) == Intent::end : ending();
   }
 }
 

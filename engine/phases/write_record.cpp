@@ -15,25 +15,27 @@ bool tiles(const Case& test) {
 
 }  // namespace
 
-WriteRecord::WriteRecord(const Case& test, const Pattern& pattern, const Seating& seating, const Interface& interface)
+WriteRecord::WriteRecord(const Case& test, const Pattern& pattern, const FileAssignments& assignments,
+                         const Interface& interface)
     : test_(test),
       pattern_(pattern),
-      seating_(seating),
+      assignments_(assignments),
       sizes_new_files_(interface.sizes_new_files()),
-      ends_(seating.files()) {}
+      ends_(assignments.files()) {}
 
 void WriteRecord::prefilled(std::uint64_t generation) {
   prefill_ = generation;
-  for (std::uint64_t file = 0; file < ends_.size(); ++file) ends_[file] = pattern_.file_size(seating_.ranks_of(file));
+  for (std::uint64_t file = 0; file < ends_.size(); ++file)
+    ends_[file] = pattern_.file_size(assignments_.ranks_of(file));
 }
 
 void WriteRecord::written(std::uint64_t generation, std::vector<Part> parts) {
   Layer layer{generation, std::move(parts), true, false};
   for (std::uint32_t rank = 0; rank < layer.parts.size(); ++rank) {
-    const Seat seat = seating_.seat(rank);
+    const FileAssignment assignment = assignments_.assignment(rank);
     const Part& part = layer.parts[rank];
-    ends_[seat.file] = std::max(ends_[seat.file], part.end);
-    layer.complete = layer.complete && part.visits >= pattern_.requests(seat.place, Direction::write);
+    ends_[assignment.file] = std::max(ends_[assignment.file], part.end);
+    layer.complete = layer.complete && part.visits >= pattern_.requests(assignment.place, Direction::write);
   }
   layer.whole = layer.complete && tiles(test_);
   if (layer.complete) layers_.clear();  // it lies over all others
@@ -41,7 +43,7 @@ void WriteRecord::written(std::uint64_t generation, std::vector<Part> parts) {
 }
 
 WriteRecord::Size WriteRecord::size_of(std::uint64_t file) const {
-  const std::uint64_t whole = pattern_.file_size(seating_.ranks_of(file));
+  const std::uint64_t whole = pattern_.file_size(assignments_.ranks_of(file));
   const std::uint64_t least = sizes_new_files_ ? whole : ends_[file];
   return {least, test_.interface->capabilities.format == FileFormat::own ? whole : least};
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "plan/case.hpp"
-#include "plan/seating.hpp"
+#include "plan/file_assignments.hpp"
 
 namespace strider {
 
@@ -12,7 +12,7 @@ namespace strider {
 /// from it. Sizes and offsets in bytes.
 class WriteRecord {
  public:
-  WriteRecord(const Case& test, const Pattern& pattern, const Seating& seating, const Interface& interface);
+  WriteRecord(const Case& test, const Pattern& pattern, const FileAssignments& assignments, const Interface& interface);
 
   /// What one rank has done in a phase.
   struct Part {
@@ -45,7 +45,7 @@ class WriteRecord {
  private:
   const Case& test_;
   const Pattern& pattern_;
-  const Seating& seating_;
+  const FileAssignments& assignments_;
   bool sizes_new_files_;
   std::optional<std::uint64_t> prefill_;
   std::vector<Layer> layers_;

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "foundation/error.hpp"
+#include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
-#include "plan/seating.hpp"
 #include "plan/steps.hpp"
 
 namespace strider {
@@ -20,10 +20,10 @@ Order order_of(const Case& test, std::uint32_t rank, std::uint64_t requests) {
 namespace {
 
 /// Files may be shared by different numbers of ranks: the pattern must fit each of them.
-void check_ranks(const Pattern& pattern, const Seating& seating) {
+void check_ranks(const Pattern& pattern, const FileAssignments& assignments) {
   std::uint32_t checked = 0;
-  for (std::uint64_t file = 0; file < seating.files(); ++file) {
-    const std::uint32_t ranks = seating.ranks_of(file);
+  for (std::uint64_t file = 0; file < assignments.files(); ++file) {
+    const std::uint32_t ranks = assignments.ranks_of(file);
     if (ranks != checked) pattern.check(ranks);
     checked = ranks;
   }
@@ -210,8 +210,8 @@ bool rounds_are_dense(const Pattern& pattern, std::uint32_t ranks) {
   return true;
 }
 
-Demand demand_of(const Case& test, const Pattern& pattern, const Seating& seating) {
-  const std::uint32_t ranks = seating.ranks_of(0);
+Demand demand_of(const Case& test, const Pattern& pattern, const FileAssignments& assignments) {
+  const std::uint32_t ranks = assignments.ranks_of(0);
   Demand demand{.shape = {pattern.contiguous(), pattern.file_shift({0, ranks}) > 0},
                 .depth = test.depth,
                 .ranks = ranks,
@@ -220,13 +220,13 @@ Demand demand_of(const Case& test, const Pattern& pattern, const Seating& seatin
   demand.writes = std::any_of(operations.begin(), operations.end(), writes);
   // What this takes is worth it only where requests are in flight.
   demand.dense_rounds = test.depth > 1 && test.order != OrderKind::random;
-  for (std::uint64_t file = 0; file < seating.files() && demand.dense_rounds; ++file)
-    demand.dense_rounds = rounds_are_dense(pattern, seating.ranks_of(file));
+  for (std::uint64_t file = 0; file < assignments.files() && demand.dense_rounds; ++file)
+    demand.dense_rounds = rounds_are_dense(pattern, assignments.ranks_of(file));
   demand.takes_turns = operations.front() == Operation::write && test.order == OrderKind::forward &&
                        (test.readback == Readback::same || test.sharing.kind == SharingKind::per_rank) &&
                        std::count(operations.begin(), operations.end(), Operation::read_modify_write) == 0;
-  for (std::uint64_t file = 0; file < seating.files() && demand.takes_turns; ++file)
-    demand.takes_turns = lies_in_turns(pattern, seating.ranks_of(file));
+  for (std::uint64_t file = 0; file < assignments.files() && demand.takes_turns; ++file)
+    demand.takes_turns = lies_in_turns(pattern, assignments.ranks_of(file));
   return demand;
 }
 
@@ -256,9 +256,9 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     check_load(test, complain);
     const auto pattern = make_pattern_of(test);
     const auto interface = test.interface->make(test.interface_settings);
-    const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
-    const std::uint32_t ranks = seating.ranks_of(0);
-    check_ranks(*pattern, seating);
+    const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
+    const std::uint32_t ranks = assignments.ranks_of(0);
+    check_ranks(*pattern, assignments);
     if (pattern->request_bytes(ranks) > interface->largest_transfer())
       complain("transfer", "transfer is larger than " + std::string(test.interface->name) + " moves in one call",
                "at most " + std::to_string(interface->largest_transfer()) + " bytes");
@@ -273,7 +273,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
       complain("verify", "read-modify-write of bytes that several requests share cannot be verified",
                "verify = \"off\", or a pattern whose requests do not overlap");
     check_depth(test, *interface, complain);
-    const Demand demand = demand_of(test, *pattern, seating);
+    const Demand demand = demand_of(test, *pattern, assignments);
     interface->check(demand);
     check_pace(test, *interface, demand, complain);
     if (test.sync == SyncPolicy::each && test.sharing.kind != SharingKind::per_rank &&

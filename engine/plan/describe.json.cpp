@@ -4,8 +4,8 @@
 #include <ostream>
 
 #include "interfaces/modules.hpp"
+#include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
-#include "plan/seating.hpp"
 #include "plan/steps.hpp"
 #include "plan/totals.hpp"
 
@@ -76,10 +76,10 @@ Json describe(const OperationEntry& entry) {
 
 /// `shape`: the pattern or the tree.
 template <typename Shape>
-Json phases_of(const Case& test, const Shape& shape, const Seating& seating) {
+Json phases_of(const Case& test, const Shape& shape, const FileAssignments& assignments) {
   Json phases = Json::array();
   for (const Operation operation : test.operations) {
-    const PhaseTotals totals = totals_of(test, shape, seating, operation);
+    const PhaseTotals totals = totals_of(test, shape, assignments, operation);
     phases.push_back({{"operation", name_of(operation)},
                       {"bytes", totals.bytes},
                       {"requests", totals.requests},
@@ -90,7 +90,7 @@ Json phases_of(const Case& test, const Shape& shape, const Seating& seating) {
 
 Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
   const auto tree = make_tree_of(test);
-  const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
+  const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
   Things made;
   std::uint64_t size = 0, largest = tree->file_bytes();
   for (const Step& step : steps_of(test.operations)) {
@@ -101,7 +101,7 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
   }
   const std::uint64_t stored = test.interface->capabilities.stores() ? 1 : 0;
   const std::uint64_t of_a_kind = stored * tree->items() * test.clients;
-  const std::uint64_t directories = stored * tree->directories() * seating.files();
+  const std::uint64_t directories = stored * tree->directories() * assignments.files();
   // A mix may grow each rank's files by half.
   const bool mixes = std::count(test.operations.begin(), test.operations.end(), Operation::mix) > 0;
   const std::uint64_t more = mixes ? stored * ((tree->items() + 1) / 2) * test.clients : 0;
@@ -117,29 +117,29 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
           {"request_bytes", tree->file_bytes()},
           {"memory_bytes", tree->file_bytes()},
           {"own_client", test.interface->capabilities.client == StorageClient::library},
-          {"phases", phases_of(test, *tree, seating)}};
+          {"phases", phases_of(test, *tree, assignments)}};
 }
 
 Json check_of(const Case& test, std::uint32_t ranks_per_node) {
   if (test.tree != nullptr) return check_of_tree(test, ranks_per_node);
   const auto pattern = make_pattern_of(test);
-  const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
+  const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
   std::uint64_t space = 0, largest = 0;
   if (test.interface->capabilities.stores()) {
-    for (std::uint64_t file = 0; file < seating.files(); ++file) {
-      const std::uint64_t size = pattern->file_size(seating.ranks_of(file));
+    for (std::uint64_t file = 0; file < assignments.files(); ++file) {
+      const std::uint64_t size = pattern->file_size(assignments.ranks_of(file));
       space += size;
       largest = std::max(largest, size);
     }
   }
   return {{"case", test.number},
-          {"files", test.interface->capabilities.stores() ? seating.files() : 0},
+          {"files", test.interface->capabilities.stores() ? assignments.files() : 0},
           {"space_bytes", space},
           {"largest_file_bytes", largest},
-          {"request_bytes", pattern->request_bytes(seating.ranks_of(0))},
-          {"memory_bytes", pattern->memory_bytes(seating.seat(0).place) * test.depth},
+          {"request_bytes", pattern->request_bytes(assignments.ranks_of(0))},
+          {"memory_bytes", pattern->memory_bytes(assignments.assignment(0).place) * test.depth},
           {"own_client", test.interface->capabilities.client == StorageClient::library},
-          {"phases", phases_of(test, *pattern, seating)}};
+          {"phases", phases_of(test, *pattern, assignments)}};
 }
 
 }  // namespace

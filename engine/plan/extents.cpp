@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "foundation/error.hpp"
+#include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
-#include "plan/seating.hpp"
 #include "plan/steps.hpp"
 #include "trees/paths.hpp"
 
@@ -54,18 +54,19 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
   const MetadataOperation& metadata = entry_of(operation).metadata;
   const bool own = metadata.owner == MetadataOperation::Owner::own;
   const auto tree = make_tree_of(test);
-  const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, plan.ranks_per_node));
+  const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, plan.ranks_per_node));
   const std::uint32_t acts_as = own ? query.rank : readback_rank(test, query.rank, test.warmup);
-  const Seat seat = seating.seat(acts_as);
+  const FileAssignment assignment = assignments.assignment(acts_as);
   const Order order = order_of(test, acts_as, tree->items());
-  Paths paths(*tree, file_name(test.number, seat.file));
+  Paths paths(*tree, file_name(test.number, assignment.file));
   out << "request,path\n";
-  const std::uint64_t all = visits_of(test, *tree, operation, seat.place), last = std::min(all, query.limit);
+  const std::uint64_t all = visits_of(test, *tree, operation, assignment.place), last = std::min(all, query.limit);
   for (std::uint64_t visit = 0; visit < last; ++visit) {
     std::array<std::uint64_t, 1> number{operation == Operation::remove_tree ? all - 1 - visit : visit};
     if (metadata.visits != Visits::tree) order.fill(visit, number);
-    const char* path = metadata.visits == Visits::tree ? paths.directory(dealt_directory(seat.place, number[0]))
-                                                       : paths.item(name_for(operation), {seat.place.rank, number[0]});
+    const char* path = metadata.visits == Visits::tree
+                           ? paths.directory(dealt_directory(assignment.place, number[0]))
+                           : paths.item(name_for(operation), {assignment.place.rank, number[0]});
     out << number[0] << ',' << path << '\n';
   }
 }
@@ -77,22 +78,22 @@ void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& ou
   const Operation operation = find_operation(test, query.operation);
   check_rank(test, query.rank);
   const auto pattern = make_pattern_of(test);
-  const Seating seating(test.sharing, test.clients, consecutive_nodes(test.clients, plan.ranks_per_node));
+  const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, plan.ranks_per_node));
   const bool readback = operation == Operation::read || operation == Operation::reread;
   const std::uint32_t acts_as = readback ? readback_rank(test, query.rank, test.warmup) : query.rank;
-  const Seat seat = seating.seat(acts_as);
-  const std::uint64_t requests = pattern->requests(seat.place, role_of(operation));
+  const FileAssignment assignment = assignments.assignment(acts_as);
+  const std::uint64_t requests = pattern->requests(assignment.place, role_of(operation));
   const Order order = order_of(test, acts_as, requests);
 
   out << "# case " << test.number << " rank " << query.rank << " operation " << name_of(operation) << " file "
-      << file_name(test.number, seat.file) << " size " << pattern->file_size(seat.place.ranks) << '\n'
+      << file_name(test.number, assignment.file) << " size " << pattern->file_size(assignment.place.ranks) << '\n'
       << "request,extent,file_offset,memory_offset,length\n";
   const std::uint64_t last = std::min(requests, query.limit);
-  std::vector<Extent> extents(pattern->most_extents(seat.place));
+  std::vector<Extent> extents(pattern->most_extents(assignment.place));
   for (std::uint64_t visit = 0; visit < last; ++visit) {
     std::array<std::uint64_t, 1> request{};
     order.fill(visit, request);
-    const std::size_t count = pattern->fill_request(seat.place, request[0], extents);
+    const std::size_t count = pattern->fill_request(assignment.place, request[0], extents);
     for (std::size_t i = 0; i < count; ++i)
       out << request[0] << ',' << i << ',' << extents[i].file_offset << ',' << extents[i].memory_offset << ','
           << extents[i].length << '\n';

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "plan/case.hpp"
-#include "plan/seating.hpp"
+#include "plan/file_assignments.hpp"
 
 namespace strider {
 
@@ -13,8 +13,9 @@ struct PhaseTotals {
   std::uint64_t ranks = 0;  ///< that have something to do
 };
 
-PhaseTotals totals_of(const Case& test, const Pattern& pattern, const Seating& seating, Operation operation);
+PhaseTotals totals_of(const Case& test, const Pattern& pattern, const FileAssignments& assignments,
+                      Operation operation);
 /// Of metadata: requests are operations, and bytes what small files hold.
-PhaseTotals totals_of(const Case& test, const Tree& tree, const Seating& seating, Operation operation);
+PhaseTotals totals_of(const Case& test, const Tree& tree, const FileAssignments& assignments, Operation operation);
 
 }  // namespace strider

@@ -6,7 +6,7 @@
 #include "confinement/errands.hpp"
 #include "measure/page_cache.hpp"
 #include "ranks/exchange.hpp"
-#include "repetitions/turn.hpp"
+#include "repetitions/case_repetition.hpp"
 
 namespace strider {
 namespace {
@@ -88,10 +88,13 @@ bool some_left(const Residue& findings) {
 
 }  // namespace
 
-FilesOfRank::FilesOfRank(const Case& test, const Seating& seating, const std::vector<std::uint32_t>& node_of,
-                         std::uint32_t rank, std::uint64_t repetition, const std::string& directory) {
-  const auto own_file = [&](std::uint32_t r) { return seating.seat(r).file; };
-  const auto read_file = [&](std::uint32_t r) { return seating.seat(readback_rank(test, r, repetition)).file; };
+FilesOfRank::FilesOfRank(const Case& test, const FileAssignments& assignments,
+                         const std::vector<std::uint32_t>& node_of, std::uint32_t rank, std::uint64_t repetition,
+                         const std::string& directory) {
+  const auto own_file = [&](std::uint32_t r) { return assignments.assignment(r).file; };
+  const auto read_file = [&](std::uint32_t r) {
+    return assignments.assignment(readback_rank(test, r, repetition)).file;
+  };
   const auto take = [&](const auto& file_of, std::vector<std::string>& paths) {
     for (std::uint32_t lower = 0; lower < rank; ++lower)
       if (node_of[lower] == node_of[rank] && file_of(lower) == file_of(rank)) return;

@@ -10,7 +10,7 @@
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 #include "repetitions/cache_preparation.hpp"
-#include "repetitions/turn.hpp"
+#include "repetitions/case_repetition.hpp"
 
 namespace strider {
 namespace {
@@ -18,11 +18,11 @@ namespace {
 constexpr std::uint64_t page_bytes = 4096;
 
 /// A repetition of a case of data.
-class TransferTurn : private TurnOfCase {
+class TransferRepetition : private CaseRepetition {
  public:
-  TransferTurn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-               const Schedule& schedule)
-      : TurnOfCase(context, test, repetition, communicator, schedule),
+  TransferRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                     const Schedule& schedule)
+      : CaseRepetition(context, test, repetition, communicator, schedule),
         pattern_(make_pattern_of(test)),
         slices_(*pattern_),
         prepares_(test.operations.front() != Operation::write && test.interface->capabilities.stores()),
@@ -30,14 +30,14 @@ class TransferTurn : private TurnOfCase {
         buffer_(std::max(slot_bytes_ * test.depth, reads_slices() ? slices_.request_bytes(test_.clients) : 0)),
         generation_(repetition * generations_per_repetition) {
     // The plan was checked for the nodes it names; these are the ones it got.
-    for (std::uint64_t file = 0; file < seating_.files(); ++file) pattern_->check(seating_.ranks_of(file));
-    if (test.verify == Verify::full) record_.emplace(test, *pattern_, seating_, *interface_);
+    for (std::uint64_t file = 0; file < assignments_.files(); ++file) pattern_->check(assignments_.ranks_of(file));
+    if (test.verify == Verify::full) record_.emplace(test, *pattern_, assignments_, *interface_);
     fill_with_noise(buffer_.get());
   }
 
-  TurnOutcome run() {
+  RepetitionOutcome run() {
     if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
-    TurnOutcome outcome;
+    RepetitionOutcome outcome;
     const auto refused = attempt([&] { connect(); });
     if (share("connect", refused, outcome)) return outcome;
     if (prepares_) step(Operation::prefill, slices_, outcome);
@@ -55,14 +55,14 @@ class TransferTurn : private TurnOfCase {
   /// Of this rank's own requests and of those whose data it reads.
   std::uint64_t memory_bytes() const {
     const std::uint32_t reads_as = readback_rank(test_, rank_, repetition_);
-    return std::max(pattern_->memory_bytes(seating_.seat(rank_).place),
-                    pattern_->memory_bytes(seating_.seat(reads_as).place));
+    return std::max(pattern_->memory_bytes(assignments_.assignment(rank_).place),
+                    pattern_->memory_bytes(assignments_.assignment(reads_as).place));
   }
 
   bool reads_slices() const { return prepares_ || test_.verify == Verify::full; }
 
   /// What the case's cache policy wants done before a phase that reads.
-  void prepare_cache(Operation operation, TurnOutcome& outcome) {
+  void prepare_cache(Operation operation, RepetitionOutcome& outcome) {
     cache_.reset();
     const bool applies = test_.interface->capabilities.stores() && reads(operation) && !outcome.failed;
     if (!applies || outcome.interrupted || test_.cache == CachePolicy::as_is) return;
@@ -75,7 +75,7 @@ class TransferTurn : private TurnOfCase {
     }
     const bool remounts = test_.cache == CachePolicy::cold && !context_.remount_command.empty();
     if (remounts && remount_target(outcome)) return;
-    const FilesOfRank files(test_, seating_, nodes_of(communicator_, context_.nodes), rank_, repetition_,
+    const FilesOfRank files(test_, assignments_, nodes_of(communicator_, context_.nodes), rank_, repetition_,
                             context_.directory);
     cache_ = test_.cache == CachePolicy::cold ? make_cold(context_, communicator_, files)
                                               : examine_warm(context_, communicator_, files);
@@ -83,7 +83,7 @@ class TransferTurn : private TurnOfCase {
   }
 
   /// On each machine once, while no file is open. Whether it failed on one of them.
-  bool remount_target(TurnOutcome& outcome) {
+  bool remount_target(RepetitionOutcome& outcome) {
     constexpr double longest_s = 120;
     const double stall_s = context_.stall_timeout_s;  // the others wait for it
     const double deadline_s = stall_s > 0 ? std::min(longest_s, stall_s / 2) : longest_s;
@@ -103,13 +103,14 @@ class TransferTurn : private TurnOfCase {
   }
 
   using Purpose = PhaseTask::Purpose;
-  void step(Operation operation, const Pattern& pattern, TurnOutcome& outcome, Purpose purpose = Purpose::measurement) {
+  void step(Operation operation, const Pattern& pattern, RepetitionOutcome& outcome,
+            Purpose purpose = Purpose::measurement) {
     TransferTask task;
     const bool prefills = operation == Operation::prefill;
     const bool warms = purpose == Purpose::preparation && operation == Operation::read;
     task.name = name_of_phase(warms ? "preread" : std::string(name_of(operation)));
     task.purpose = prefills ? Purpose::preparation : purpose;
-    complete(task, operation, totals_of(test_, pattern, seating_, operation));
+    complete(task, operation, totals_of(test_, pattern, assignments_, operation));
     task.cache = cache_;
     // Files are prepared in large pieces, one at a time.
     if (!prefills) task.depth = test_.depth;
@@ -121,7 +122,7 @@ class TransferTurn : private TurnOfCase {
     task.request_limit = prefills ? ~std::uint64_t{0} : available_;
     task.expected_generation = generation_;
     task.written_generation = prefills ? generation_ : generation_ + 1;
-    task.files = seating_.files();
+    task.files = assignments_.files();
     task.record = record_ ? &*record_ : nullptr;
     const PhaseOutcome result = run_phase(context_, task);
     account(task, result, outcome);
@@ -132,28 +133,28 @@ class TransferTurn : private TurnOfCase {
   }
 
   /// What a phase has found wrong need not be looked for once more.
-  bool seems_right(const TurnOutcome& outcome) {
+  bool seems_right(const RepetitionOutcome& outcome) {
     std::uint8_t right = outcome.wrong ? 0 : 1;  // as rank 0 knows
     broadcast(right, communicator_, {.stall_timeout_s = context_.stall_timeout_s});
     return right != 0;
   }
 
   /// Reads all files again, from end to end.
-  void check_files(TurnOutcome& outcome) {
+  void check_files(RepetitionOutcome& outcome) {
     TransferTask task;
     task.name = name_of_phase("check");
     task.purpose = Purpose::preparation;
     PhaseTotals totals;
-    for (std::uint64_t file = 0; file < seating_.files(); ++file) {
+    for (std::uint64_t file = 0; file < assignments_.files(); ++file) {
       totals.bytes += record_->size_of(file).least;
-      for (std::uint32_t rank = 0; rank < seating_.ranks_of(file); ++rank)
-        totals.requests += slices_.requests({rank, seating_.ranks_of(file)}, Direction::read);
+      for (std::uint32_t rank = 0; rank < assignments_.ranks_of(file); ++rank)
+        totals.requests += slices_.requests({rank, assignments_.ranks_of(file)}, Direction::read);
     }
     complete(task, Operation::read, totals);
     task.pattern = pattern_.get();
     task.interface = interface_.get();
     task.memory = buffer_.get();
-    task.files = seating_.files();
+    task.files = assignments_.files();
     task.record = &*record_;
     const PhaseOutcome result = run_check_phase(context_, task);
     account(task, result, outcome);
@@ -162,12 +163,13 @@ class TransferTurn : private TurnOfCase {
 
   /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear
   /// of it.
-  void remove_files(TurnOutcome& outcome) {
+  void remove_files(RepetitionOutcome& outcome) {
     if (!test_.interface->capabilities.stores()) return;
-    const Seat seat = seating_.seat(rank_);
+    const FileAssignment assignment = assignments_.assignment(rank_);
     const auto error = attempt([&] {
       if (context_.folder != nullptr) context_.folder->check();
-      if (seat.place.rank == 0) interface_->remove(context_.directory + "/" + file_name(test_.number, seat.file));
+      if (assignment.place.rank == 0)
+        interface_->remove(context_.directory + "/" + file_name(test_.number, assignment.file));
     });
     share("remove", error, outcome);
   }
@@ -185,10 +187,10 @@ class TransferTurn : private TurnOfCase {
 
 }  // namespace
 
-TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                     const Schedule& schedule) {
-  if (test.tree != nullptr) return run_tree_turn(context, test, repetition, communicator, schedule);
-  return TransferTurn(context, test, repetition, communicator, schedule).run();
+RepetitionOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                           const Schedule& schedule) {
+  if (test.tree != nullptr) return run_metadata_repetition(context, test, repetition, communicator, schedule);
+  return TransferRepetition(context, test, repetition, communicator, schedule).run();
 }
 
 }  // namespace strider

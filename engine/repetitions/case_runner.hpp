@@ -7,7 +7,7 @@
 
 namespace strider {
 
-struct TurnOutcome {
+struct RepetitionOutcome {
   bool failed = false;
   bool wrong = false;  ///< on rank 0: some data or a size was not as it must be
   bool interrupted = false;
@@ -17,11 +17,11 @@ struct TurnOutcome {
 /// Executes one repetition of a case on the ranks of `communicator`: prepares files if needed, runs the phases in
 /// order, removes the files. Collective over the communicator. Throws
 /// InputError where the pattern does not fit the nodes it got.
-TurnOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                     const Schedule& schedule);
+RepetitionOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                           const Schedule& schedule);
 
 /// The same for a case of metadata.
-TurnOutcome run_tree_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                          const Schedule& schedule);
+RepetitionOutcome run_metadata_repetition(RunContext& context, const Case& test, std::uint64_t repetition,
+                                          MPI_Comm communicator, const Schedule& schedule);
 
 }  // namespace strider

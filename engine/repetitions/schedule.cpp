@@ -37,10 +37,10 @@ void Schedule::begin_round() {
     for (std::size_t i = round_.size(); i > 1; --i) std::swap(round_[i - 1], round_[random_() % i]);
 }
 
-std::optional<Turn> Schedule::next() {
+std::optional<ScheduledRepetition> Schedule::next() {
   if (round_.empty()) begin_round();
   if (round_.empty()) return std::nullopt;
-  return Turn{round_.back(), states_[round_.back()].repetitions_done};
+  return ScheduledRepetition{round_.back(), states_[round_.back()].repetitions_done};
 }
 
 bool Schedule::enough(std::size_t case_index) const {
@@ -52,20 +52,20 @@ bool Schedule::enough(std::size_t case_index) const {
                      [&](const auto& entry) { return relative_half_width(entry.second) <= test.repetitions.until; });
 }
 
-void Schedule::finished(const Turn& turn, const std::map<std::string, double>& rates) {
-  State& state = states_[turn.case_index];
-  const Case& test = plan_.cases[turn.case_index];
-  if (turn.repetition >= test.warmup)
+void Schedule::finished(const ScheduledRepetition& done, const std::map<std::string, double>& rates) {
+  State& state = states_[done.case_index];
+  const Case& test = plan_.cases[done.case_index];
+  if (done.repetition >= test.warmup)
     for (const auto& [operation, rate] : rates) state.rates[operation].push_back(rate);
   ++state.repetitions_done;
   done_phases_ += test.operations.size();
-  state.closed = enough(turn.case_index);
+  state.closed = enough(done.case_index);
   // Without interleaving the case stays at hand until it is done.
   if (state.closed || plan_.interleave == Interleave::random) round_.pop_back();
 }
 
-void Schedule::failed(const Turn& turn) {
-  states_[turn.case_index].closed = true;
+void Schedule::failed(const ScheduledRepetition& done) {
+  states_[done.case_index].closed = true;
   round_.pop_back();
 }
 

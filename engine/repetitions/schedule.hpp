@@ -11,7 +11,7 @@
 namespace strider {
 
 /// One repetition of one case.
-struct Turn {
+struct ScheduledRepetition {
   std::size_t case_index = 0;
   std::uint64_t repetition = 0;  ///< warm-ups counted first
 };
@@ -20,12 +20,12 @@ struct Turn {
 class Schedule {
  public:
   explicit Schedule(const Plan& plan);
-  /// The next turn, or nothing when all cases are done.
-  std::optional<Turn> next();
-  /// What the turn gave: the rate of each measured operation, in any unit.
-  void finished(const Turn& turn, const std::map<std::string, double>& rates);
+  /// The next repetition, or nothing when all cases are done.
+  std::optional<ScheduledRepetition> next();
+  /// Takes the result of a repetition: the rate of each measured operation, in any unit.
+  void finished(const ScheduledRepetition& done, const std::map<std::string, double>& rates);
   /// The case cannot be continued.
-  void failed(const Turn& turn);
+  void failed(const ScheduledRepetition& done);
 
   std::uint64_t done_phases() const { return done_phases_; }
   /// Phases that are still to come at most, and those done.

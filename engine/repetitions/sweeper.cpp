@@ -19,12 +19,13 @@ void unless_gone(const Action& action) {
 
 }  // namespace
 
-Sweeper::Sweeper(const Tree& tree, Directory& directory, const Seating& seating, const Case& test, std::uint32_t rank)
+Sweeper::Sweeper(const Tree& tree, Directory& directory, const FileAssignments& assignments, const Case& test,
+                 std::uint32_t rank)
     : tree_(tree),
       directory_(directory),
-      seat_(seating.seat(rank)),
+      assignment_(assignments.assignment(rank)),
       order_(order_of(test, rank, tree.items())),
-      paths_(tree, file_name(test.number, seat_.file)) {}
+      paths_(tree, file_name(test.number, assignment_.file)) {}
 
 void Sweeper::note(Operation operation, const PhaseOutcome& result) {
   // The item at which a phase broke off may have been made.
@@ -53,7 +54,7 @@ void Sweeper::each(ItemName name, const Range& range, const Action& action) {
   for (std::uint64_t visit = range.first; visit < range.end; ++visit) {
     std::array<std::uint64_t, 1> number{visit};
     if (!range.numbers) order_.fill(visit, number);
-    const char* path = paths_.item(name, {seat_.place.rank, number[0]});
+    const char* path = paths_.item(name, {assignment_.place.rank, number[0]});
     unless_gone([&] { action(path); });
   }
 }
@@ -81,9 +82,9 @@ void Sweeper::remove_items(Things things) {
 }
 
 void Sweeper::remove_level(unsigned level) {
-  const std::uint64_t end = dealt_directories(seat_.place, tree_.first_of_level(level + 1));
-  for (std::uint64_t k = dealt_directories(seat_.place, tree_.first_of_level(level)); k < end; ++k) {
-    const char* path = paths_.directory(dealt_directory(seat_.place, k));
+  const std::uint64_t end = dealt_directories(assignment_.place, tree_.first_of_level(level + 1));
+  for (std::uint64_t k = dealt_directories(assignment_.place, tree_.first_of_level(level)); k < end; ++k) {
+    const char* path = paths_.directory(dealt_directory(assignment_.place, k));
     unless_gone([&] { directory_.remove_directory(path); });
   }
 }

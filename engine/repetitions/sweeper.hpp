@@ -4,7 +4,7 @@
 #include "interfaces/directory.hpp"
 #include "operations/population.hpp"
 #include "patterns/order.hpp"
-#include "plan/seating.hpp"
+#include "plan/file_assignments.hpp"
 #include "reports/phase.hpp"
 
 namespace strider {
@@ -12,7 +12,8 @@ namespace strider {
 /// Removes what a rank made in its tree, whatever became of it: what is gone already is no error.
 class Sweeper {
  public:
-  Sweeper(const Tree& tree, Directory& directory, const Seating& seating, const Case& test, std::uint32_t rank);
+  Sweeper(const Tree& tree, Directory& directory, const FileAssignments& assignments, const Case& test,
+          std::uint32_t rank);
 
   /// Remembers how much a phase made.
   void note(Operation operation, const PhaseOutcome& result);
@@ -37,7 +38,7 @@ class Sweeper {
 
   const Tree& tree_;
   Directory& directory_;
-  Seat seat_;
+  FileAssignment assignment_;
   Order order_;
   Paths paths_;
   Range files_, directories_, hard_links_, symbolic_links_;

@@ -15,7 +15,7 @@
 #include "measure/counter_sources.hpp"
 #include "measure/storage_path.hpp"
 #include "plan/case.hpp"
-#include "plan/seating.hpp"
+#include "plan/file_assignments.hpp"
 #include "ranks/nodes.hpp"
 #include "ranks/start_signal.hpp"
 #include "ranks/waiting.hpp"
@@ -58,7 +58,7 @@ struct PhaseTask {
   PhaseName name;
   enum class Purpose { measurement, preparation } purpose = Purpose::measurement;
   Unit unit = Unit::bytes;  ///< in which progress and rates are told
-  const Seating* seating = nullptr;
+  const FileAssignments* assignments = nullptr;
   std::span<std::byte> memory;
   std::uint32_t nodes = 1;           ///< on which the ranks run
   std::uint64_t files = 0;           ///< of all ranks

@@ -83,15 +83,15 @@ class Communicators {
   std::map<std::uint32_t, MPI_Comm> made_;
 };
 
-/// What rank 0 tells all: the next turn, or that there is none.
+/// The next repetition, which rank 0 broadcasts; a negative case_index ends the run.
 struct Command {
   std::int64_t case_index = -1;
   std::uint64_t repetition = 0;
-  std::uint64_t turn = 0;  ///< counts on
+  std::uint64_t number = 0;  ///< of the repetition in the run
 };
 
-/// Phases of a turn, prepared files included, are numbered from turn * this.
-constexpr std::uint64_t phases_per_turn = 512;
+/// Phases of a repetition, prepared files included, are numbered from Command::number * this.
+constexpr std::uint64_t phases_per_repetition = 512;
 
 class Runner {
  public:
@@ -209,20 +209,20 @@ class Runner {
       const Case& test = plan_.cases[index];
       if (static_cast<std::uint32_t>(session_.rank()) >= test.clients) continue;
       const MPI_Comm communicator = communicators_.of_first(test.clients, session_.ranks());
-      context_.next_phase = command.turn * phases_per_turn;
+      context_.next_phase = command.number * phases_per_repetition;
       context_.current = {test.number, command.repetition, command.repetition < test.warmup, ""};
-      const TurnOutcome outcome = attempt_turn(test, command.repetition, communicator);
+      const RepetitionOutcome outcome = attempt_turn(test, command.repetition, communicator);
       interrupted_ = interrupted_ || outcome.interrupted;
       if (session_.rank() != 0) continue;
-      const Turn turn{index, command.repetition};
+      const ScheduledRepetition scheduled{index, command.repetition};
       // What is once found wrong would be measured for nothing from now on.
-      if (outcome.failed || outcome.interrupted || outcome.wrong) schedule_.failed(turn);
-      else schedule_.finished(turn, outcome.rates);
+      if (outcome.failed || outcome.interrupted || outcome.wrong) schedule_.failed(scheduled);
+      else schedule_.finished(scheduled, outcome.rates);
     }
   }
 
   /// A pattern that does not fit the nodes it got fails alike on all ranks.
-  TurnOutcome attempt_turn(const Case& test, std::uint64_t repetition, MPI_Comm communicator) {
+  RepetitionOutcome attempt_turn(const Case& test, std::uint64_t repetition, MPI_Comm communicator) {
     try {
       return run_turn(context_, test, repetition, communicator, schedule_);
     } catch (const InputError& error) {
@@ -231,7 +231,7 @@ class Runner {
       info.message = error.what();
       info.remedy = error.remedy();
       if (session_.rank() == 0) events_.error(context_.current, info);
-      TurnOutcome outcome;
+      RepetitionOutcome outcome;
       outcome.failed = true;
       return outcome;
     }
@@ -241,9 +241,9 @@ class Runner {
     if (session_.rank() != 0) return {};
     if (interrupted()) interrupted_ = true;
     if (interrupted_) return {};
-    const std::optional<Turn> turn = schedule_.next();
-    if (!turn) return {};
-    return {static_cast<std::int64_t>(turn->case_index), turn->repetition, turns_++};
+    const std::optional<ScheduledRepetition> next = schedule_.next();
+    if (!next) return {};
+    return {static_cast<std::int64_t>(next->case_index), next->repetition, repetitions_++};
   }
 
   /// Rank 0's flag, on all ranks.
@@ -280,7 +280,7 @@ class Runner {
   bool refused_ = false;
   RunContext context_;
   Communicators communicators_;
-  std::uint64_t turns_ = 0;
+  std::uint64_t repetitions_ = 0;
   CeilingScope ceilings_ = CeilingScope::none;
   bool interrupted_ = false;
 };

@@ -80,7 +80,7 @@ class Phase : public testing::Test {
   }
 
   /// Runs the first repetition of a plan's only case through another interface.
-  TurnOutcome run(Plan plan, const InterfaceEntry& interface) {
+  RepetitionOutcome run(Plan plan, const InterfaceEntry& interface) {
     EXPECT_EQ(plan.cases.size(), 1U);
     plan.cases[0].interface = &interface;
     const Schedule schedule(plan);
@@ -102,7 +102,7 @@ TEST_F(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
   const Plan plan = good_plan({case_text(R"("operations": ["write"])")});
 
   const auto begin = std::chrono::steady_clock::now();
-  const TurnOutcome outcome = run(plan, ponderous);
+  const RepetitionOutcome outcome = run(plan, ponderous);
   const double all_s = seconds(std::chrono::steady_clock::now() - begin);
 
   ASSERT_FALSE(outcome.failed);

@@ -13,8 +13,8 @@ class WriteRecordTest : public testing::Test {
   Case test = good_case(case_text(R"("clients": 2)", R"("name": "strided", "transfer": 10, "count": 3)"));
   std::unique_ptr<Pattern> pattern = test.pattern->make(test.pattern_settings);
   std::unique_ptr<Interface> interface = test.interface->make(test.interface_settings);
-  Seating seating{test.sharing, 2, {}};
-  WriteRecord record{test, *pattern, seating, *interface};
+  FileAssignments assignments{test.sharing, 2, {}};
+  WriteRecord record{test, *pattern, assignments, *interface};
 };
 
 TEST_F(WriteRecordTest, AFileEndsWhereTheLastByteWasWritten) {

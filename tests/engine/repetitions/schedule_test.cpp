@@ -28,20 +28,20 @@ constexpr Repetitions times(std::uint64_t n) { return {n, n, 0}; }
 
 /// Runs the schedule to its end. `rate(case, repetition)` is what each turn gives.
 template <typename Rate>
-std::vector<Turn> run_all(Schedule& schedule, const Rate& rate) {
-  std::vector<Turn> turns;
+std::vector<ScheduledRepetition> run_all(Schedule& schedule, const Rate& rate) {
+  std::vector<ScheduledRepetition> turns;
   while (const auto turn = schedule.next()) {
     turns.push_back(*turn);
     schedule.finished(*turn, {{"write", rate(*turn)}});
   }
   return turns;
 }
-constexpr auto steady = [](const Turn&) { return 100.0; };
-constexpr auto wild = [](const Turn& turn) { return turn.repetition % 2 == 0 ? 1.0 : 1000.0; };
+constexpr auto steady = [](const ScheduledRepetition&) { return 100.0; };
+constexpr auto wild = [](const ScheduledRepetition& turn) { return turn.repetition % 2 == 0 ? 1.0 : 1000.0; };
 
-std::vector<std::size_t> cases_of(const std::vector<Turn>& turns) {
+std::vector<std::size_t> cases_of(const std::vector<ScheduledRepetition>& turns) {
   std::vector<std::size_t> cases;
-  for (const Turn& turn : turns) cases.push_back(turn.case_index);
+  for (const ScheduledRepetition& turn : turns) cases.push_back(turn.case_index);
   return cases;
 }
 
@@ -50,7 +50,8 @@ TEST(Schedule, ExecutesEveryRepetitionOfEveryCaseInItsOrder) {
     const Plan plan = plan_of({times(3), times(1), times(5)}, interleave);
     Schedule schedule(plan);
     std::map<std::size_t, std::vector<std::uint64_t>> repetitions;
-    for (const Turn& turn : run_all(schedule, steady)) repetitions[turn.case_index].push_back(turn.repetition);
+    for (const ScheduledRepetition& turn : run_all(schedule, steady))
+      repetitions[turn.case_index].push_back(turn.repetition);
     EXPECT_EQ(repetitions[0], (std::vector<std::uint64_t>{0, 1, 2}));
     EXPECT_EQ(repetitions[1], (std::vector<std::uint64_t>{0}));
     EXPECT_EQ(repetitions[2], (std::vector<std::uint64_t>{0, 1, 2, 3, 4}));
@@ -137,7 +138,7 @@ TEST(Schedule, WarmUpsComeFirstAndDoNotCount) {
   Plan plan = plan_of({{3, 20, 0.05}});
   plan.cases[0].warmup = 2;
   Schedule schedule(plan);
-  const auto slow_at_first = [](const Turn& turn) { return turn.repetition < 2 ? 1.0 : 100.0; };
+  const auto slow_at_first = [](const ScheduledRepetition& turn) { return turn.repetition < 2 ? 1.0 : 100.0; };
   EXPECT_EQ(run_all(schedule, slow_at_first).size(), 5U);
 }
 

@@ -24,7 +24,7 @@ class SweeperTest : public testing::Test {
     test.clients = 2;
     std::filesystem::create_directories(folder.file("case1.0/b0"));
   }
-  Sweeper sweeper(std::uint32_t rank = 0) { return {*tree, directory, seating, test, rank}; }
+  Sweeper sweeper(std::uint32_t rank = 0) { return {*tree, directory, assignments, test, rank}; }
   void make(ItemName name, std::uint32_t owner, std::initializer_list<std::uint64_t> numbers) {
     Paths paths(*tree, "case1.0");
     for (const std::uint64_t number : numbers) {
@@ -47,7 +47,7 @@ class SweeperTest : public testing::Test {
   Folder folder;
   PosixDirectory directory{folder.file("")};
   std::unique_ptr<Tree> tree = balanced({.items = 2, .depth = 1, .fanout = 1});
-  Seating seating{{SharingKind::shared, 1}, 2, {}};
+  FileAssignments assignments{{SharingKind::shared, 1}, 2, {}};
   Case test;
 };
 
@@ -158,7 +158,7 @@ TEST_F(SweeperTest, RemovesItsShareOfALevelOfTheTree) {
 }
 
 TEST_F(SweeperTest, WorksInItsRanksOwnTree) {
-  seating = Seating({SharingKind::per_rank, 1}, 2, {});
+  assignments = FileAssignments({SharingKind::per_rank, 1}, 2, {});
   std::filesystem::create_directories(folder.file("case1.1"));
   make(ItemName::file, 0, {0});
   std::ofstream(folder.file("case1.1/f0.0"));

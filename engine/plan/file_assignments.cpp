@@ -1,4 +1,4 @@
-#include "plan/seating.hpp"
+#include "plan/file_assignments.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace strider {
 
-Seating::Seating(Sharing sharing, std::uint32_t clients, std::vector<std::uint32_t> node_of)
+FileAssignments::FileAssignments(Sharing sharing, std::uint32_t clients, std::vector<std::uint32_t> node_of)
     : sharing_(sharing), clients_(clients) {
   switch (sharing.kind) {
     case SharingKind::shared: files_ = 1; break;
@@ -16,14 +16,14 @@ Seating::Seating(Sharing sharing, std::uint32_t clients, std::vector<std::uint32
       const std::uint32_t nodes = 1 + *std::max_element(node_of.begin(), node_of.end());
       node_ranks_.resize(nodes);
       for (const std::uint32_t node : node_of) by_node_.push_back({node, {node_ranks_[node]++, 0}});
-      for (Seat& seat : by_node_) seat.place.ranks = node_ranks_[seat.file];
+      for (FileAssignment& assignment : by_node_) assignment.place.ranks = node_ranks_[assignment.file];
       files_ = nodes;
       break;
     }
   }
 }
 
-Seat Seating::seat(std::uint32_t rank) const {
+FileAssignment FileAssignments::assignment(std::uint32_t rank) const {
   switch (sharing_.kind) {
     case SharingKind::shared: return {0, {rank, clients_}};
     case SharingKind::per_rank: return {rank, {0, 1}};
@@ -36,7 +36,7 @@ Seat Seating::seat(std::uint32_t rank) const {
   return {file, {rank - first, ranks_of(file)}};
 }
 
-std::uint32_t Seating::ranks_of(std::uint64_t file) const {
+std::uint32_t FileAssignments::ranks_of(std::uint64_t file) const {
   switch (sharing_.kind) {
     case SharingKind::shared: return clients_;
     case SharingKind::per_rank: return 1;

@@ -5,19 +5,19 @@
 #include "phases/tasks.hpp"
 #include "plan/plan.hpp"
 #include "plan/steps.hpp"
+#include "repetitions/case_repetition.hpp"
 #include "repetitions/case_runner.hpp"
 #include "repetitions/sweeper.hpp"
-#include "repetitions/turn.hpp"
 
 namespace strider {
 namespace {
 
 /// A repetition of a case of metadata.
-class TreeTurn : private TurnOfCase {
+class MetadataRepetition : private CaseRepetition {
  public:
-  TreeTurn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-           const Schedule& schedule)
-      : TurnOfCase(context, test, repetition, communicator, schedule),
+  MetadataRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                     const Schedule& schedule)
+      : CaseRepetition(context, test, repetition, communicator, schedule),
         tree_(make_tree_of(test)),
         buffer_(tree_->file_bytes()) {
     fill_with_noise(buffer_.get());
@@ -25,15 +25,15 @@ class TreeTurn : private TurnOfCase {
     open_files_.reserve(std::min(tree_->items(), test.open_files));
   }
 
-  TurnOutcome run() {
+  RepetitionOutcome run() {
     if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
-    TurnOutcome outcome;
+    RepetitionOutcome outcome;
     const auto error = attempt([&] {
       connect();
       directory_ = interface_->open_directory(context_.directory);
     });
     if (share("open", error, outcome)) return outcome;
-    sweeper_.emplace(*tree_, *directory_, seating_, test_, rank_);
+    sweeper_.emplace(*tree_, *directory_, assignments_, test_, rank_);
     for (const Step& step : steps_of(test_.operations)) {
       if (outcome.failed || outcome.interrupted) break;
       if (step.kind == Step::Kind::sweep) sweep(step.swept, outcome);
@@ -50,7 +50,7 @@ class TreeTurn : private TurnOfCase {
     task.name = name_of_phase(measured ? std::string(name_of(step.operation)) : "prefill");
     task.purpose = measured ? PhaseTask::Purpose::measurement : PhaseTask::Purpose::preparation;
     task.unit = Unit::requests;
-    complete(task, step.operation, totals_of(test_, *tree_, seating_, step.operation));
+    complete(task, step.operation, totals_of(test_, *tree_, assignments_, step.operation));
     task.memory = buffer_.get();
     task.files = tree_->items() * test_.clients;
     task.tree = tree_.get();
@@ -62,7 +62,7 @@ class TreeTurn : private TurnOfCase {
     return task;
   }
 
-  void execute(const Step& step, TurnOutcome& outcome) {
+  void execute(const Step& step, RepetitionOutcome& outcome) {
     // A mix numbers its files on from here: what not every rank came to before a deadline must not be in its way.
     if (step.operation == Operation::mix && !population_.whole) remove_surplus(outcome);
     if (outcome.failed) return;
@@ -98,7 +98,7 @@ class TreeTurn : private TurnOfCase {
   }
 
   /// Removes things, unmeasured; what cannot be removed fails the case, since the next repetition would meet it.
-  void sweep(Things things, TurnOutcome& outcome) {
+  void sweep(Things things, RepetitionOutcome& outcome) {
     std::optional<IoError> error;
     if (things.has(Thing::open_files)) error = attempt([&] { close_files(); });
     if (const auto other = attempt([&] { sweeper_->remove_items(things); })) error = other;
@@ -108,14 +108,14 @@ class TreeTurn : private TurnOfCase {
     made_.remove(things);
   }
 
-  void remove_surplus(TurnOutcome& outcome) {
+  void remove_surplus(RepetitionOutcome& outcome) {
     const std::uint64_t next = population_.first_file + population_.files;
     const auto error = attempt([&] { sweeper_->remove_files_from(next); });
     share("remove", error, outcome);
   }
 
   /// A level at a time: ranks that share a tree have removed what is below before they remove what is above.
-  void remove_tree(TurnOutcome& outcome) {
+  void remove_tree(RepetitionOutcome& outcome) {
     for (unsigned level = tree_->levels(); level-- > 0;) {
       const auto error = attempt([&] { sweeper_->remove_level(level); });
       if (share("remove", error, outcome)) return;
@@ -136,15 +136,15 @@ class TreeTurn : private TurnOfCase {
   std::unique_ptr<Directory> directory_;
   std::vector<Directory::Handle> open_files_;
   Population population_;
-  Things made_;  ///< what may be there, as far as this turn made it
+  Things made_;  ///< what may be there, as far as this repetition made it
   std::optional<Sweeper> sweeper_;
 };
 
 }  // namespace
 
-TurnOutcome run_tree_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                          const Schedule& schedule) {
-  return TreeTurn(context, test, repetition, communicator, schedule).run();
+RepetitionOutcome run_metadata_repetition(RunContext& context, const Case& test, std::uint64_t repetition,
+                                          MPI_Comm communicator, const Schedule& schedule) {
+  return MetadataRepetition(context, test, repetition, communicator, schedule).run();
 }
 
 }  // namespace strider

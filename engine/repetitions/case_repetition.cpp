@@ -1,4 +1,4 @@
-#include "repetitions/turn.hpp"
+#include "repetitions/case_repetition.hpp"
 
 #include <sys/mman.h>
 
@@ -28,8 +28,8 @@ std::uint32_t rank_in(MPI_Comm communicator) {
   return static_cast<std::uint32_t>(rank);
 }
 
-TurnOfCase::TurnOfCase(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                       const Schedule& schedule)
+CaseRepetition::CaseRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                               const Schedule& schedule)
     : context_(context),
       test_(test),
       repetition_(repetition),
@@ -37,27 +37,27 @@ TurnOfCase::TurnOfCase(RunContext& context, const Case& test, std::uint64_t repe
       rank_(rank_in(communicator)),
       schedule_(schedule),
       interface_(test.interface->make(test.interface_settings)),
-      seating_(test.sharing, test.clients,
-               test.sharing.kind == SharingKind::per_node ? nodes_of(communicator, context.nodes)
-                                                          : std::vector<std::uint32_t>{}) {
+      assignments_(test.sharing, test.clients,
+                   test.sharing.kind == SharingKind::per_node ? nodes_of(communicator, context.nodes)
+                                                              : std::vector<std::uint32_t>{}) {
   interface_->work_in(context.folder);
 }
 
-TurnOfCase::~TurnOfCase() {
+CaseRepetition::~CaseRepetition() {
   // Ranks without a part in the next case would keep the target from being unmounted.
   if (!context_.remount_command.empty() && context_.folder != nullptr) context_.folder->release();
 }
 
-void TurnOfCase::connect() {
+void CaseRepetition::connect() {
   if (context_.folder != nullptr) context_.folder->check();
   interface_->connect(context_.directory);
 }
 
-void TurnOfCase::complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const {
+void CaseRepetition::complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const {
   task.test = &test_;
   task.communicator = communicator_;
   task.operation = operation;
-  task.seating = &seating_;
+  task.assignments = &assignments_;
   task.nodes = context_.nodes.count_of_first(test_.clients);
   task.total_bytes = totals.bytes;
   task.total_requests = totals.requests;
@@ -65,7 +65,7 @@ void TurnOfCase::complete(PhaseTask& task, Operation operation, const PhaseTotal
   task.planned_phases = schedule_.planned_phases();
 }
 
-void TurnOfCase::account(const PhaseTask& task, const PhaseOutcome& result, TurnOutcome& outcome) {
+void CaseRepetition::account(const PhaseTask& task, const PhaseOutcome& result, RepetitionOutcome& outcome) {
   outcome.failed = outcome.failed || result.failed;
   outcome.interrupted = outcome.interrupted || result.interrupted;
   if (task.purpose != PhaseTask::Purpose::measurement) return;
@@ -73,11 +73,11 @@ void TurnOfCase::account(const PhaseTask& task, const PhaseOutcome& result, Turn
   if (rank_ == 0 && result.valid) outcome.rates[task.name.operation] = result.rate;
 }
 
-void TurnOfCase::fill_with_noise(std::span<std::byte> memory) const {
+void CaseRepetition::fill_with_noise(std::span<std::byte> memory) const {
   FileData({context_.data_seed, test_.workload, rank_, repetition_}).fill(memory, 0);
 }
 
-bool TurnOfCase::share(const char* step, const std::optional<IoError>& mine, TurnOutcome& outcome) {
+bool CaseRepetition::share(const char* step, const std::optional<IoError>& mine, RepetitionOutcome& outcome) {
   const WaitOptions waiting{.stall_timeout_s = context_.stall_timeout_s};
   const auto rank = static_cast<int>(rank_);
   constexpr int nobody = -1;

@@ -1,4 +1,4 @@
-#include "plan/seating.hpp"
+#include "plan/file_assignments.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,45 +10,47 @@
 namespace strider {
 namespace {
 
-/// Ranks of each file in the order of their places, and that every seat says what its file says.
-std::vector<std::vector<std::uint32_t>> ranks_by_file(const Seating& seating, std::uint32_t clients) {
-  std::vector<std::vector<std::uint32_t>> files(seating.files());
+/// Ranks of each file in the order of their places, and that every assignment says what its file says.
+std::vector<std::vector<std::uint32_t>> ranks_by_file(const FileAssignments& assignments, std::uint32_t clients) {
+  std::vector<std::vector<std::uint32_t>> files(assignments.files());
   for (std::uint32_t rank = 0; rank < clients; ++rank) {
-    const Seat seat = seating.seat(rank);
-    EXPECT_LT(seat.file, seating.files());
-    EXPECT_EQ(seat.place.ranks, seating.ranks_of(seat.file));
-    EXPECT_EQ(seat.place.rank, files.at(seat.file).size()) << "places are in the order of ranks";
-    files.at(seat.file).push_back(rank);
+    const FileAssignment assignment = assignments.assignment(rank);
+    EXPECT_LT(assignment.file, assignments.files());
+    EXPECT_EQ(assignment.place.ranks, assignments.ranks_of(assignment.file));
+    EXPECT_EQ(assignment.place.rank, files.at(assignment.file).size()) << "places are in the order of ranks";
+    files.at(assignment.file).push_back(rank);
   }
-  for (std::uint64_t file = 0; file < files.size(); ++file) EXPECT_EQ(files[file].size(), seating.ranks_of(file));
+  for (std::uint64_t file = 0; file < files.size(); ++file) EXPECT_EQ(files[file].size(), assignments.ranks_of(file));
   return files;
 }
 
 using Ranks = std::vector<std::vector<std::uint32_t>>;
 
-TEST(Seating, SharedPutsAllRanksOnOneFile) {
-  EXPECT_EQ(ranks_by_file(Seating({SharingKind::shared, 1}, 3, {}), 3), (Ranks{{0, 1, 2}}));
+TEST(FileAssignments, SharedPutsAllRanksOnOneFile) {
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::shared, 1}, 3, {}), 3), (Ranks{{0, 1, 2}}));
 }
 
-TEST(Seating, PerRankGivesEachItsOwnFile) {
-  EXPECT_EQ(ranks_by_file(Seating({SharingKind::per_rank, 1}, 3, {}), 3), (Ranks{{0}, {1}, {2}}));
+TEST(FileAssignments, PerRankGivesEachItsOwnFile) {
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_rank, 1}, 3, {}), 3), (Ranks{{0}, {1}, {2}}));
 }
 
-TEST(Seating, PerNodeFollowsTheNodesHoweverUneven) {
-  EXPECT_EQ(ranks_by_file(Seating({SharingKind::per_node, 1}, 5, {0, 0, 0, 1, 1}), 5), (Ranks{{0, 1, 2}, {3, 4}}));
-  EXPECT_EQ(ranks_by_file(Seating({SharingKind::per_node, 1}, 5, {0, 1, 2, 0, 1}), 5), (Ranks{{0, 3}, {1, 4}, {2}}));
-  EXPECT_EQ(ranks_by_file(Seating({SharingKind::per_node, 1}, 4, {0, 0, 0, 0}), 4), (Ranks{{0, 1, 2, 3}}));
+TEST(FileAssignments, PerNodeFollowsTheNodesHoweverUneven) {
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_node, 1}, 5, {0, 0, 0, 1, 1}), 5),
+            (Ranks{{0, 1, 2}, {3, 4}}));
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_node, 1}, 5, {0, 1, 2, 0, 1}), 5),
+            (Ranks{{0, 3}, {1, 4}, {2}}));
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::per_node, 1}, 4, {0, 0, 0, 0}), 4), (Ranks{{0, 1, 2, 3}}));
 }
 
-TEST(Seating, SeveralFilesAreDealtToConsecutiveRanks) {
-  EXPECT_EQ(ranks_by_file(Seating({SharingKind::files, 2}, 5, {}), 5), (Ranks{{0, 1, 2}, {3, 4}}));
-  EXPECT_EQ(ranks_by_file(Seating({SharingKind::files, 3}, 6, {}), 6), (Ranks{{0, 1}, {2, 3}, {4, 5}}));
+TEST(FileAssignments, SeveralFilesAreDealtToConsecutiveRanks) {
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::files, 2}, 5, {}), 5), (Ranks{{0, 1, 2}, {3, 4}}));
+  EXPECT_EQ(ranks_by_file(FileAssignments({SharingKind::files, 3}, 6, {}), 6), (Ranks{{0, 1}, {2, 3}, {4, 5}}));
 }
 
-TEST(Seating, GroupsOfSeveralFilesDifferByOneRankAtMost) {
+TEST(FileAssignments, GroupsOfSeveralFilesDifferByOneRankAtMost) {
   for (std::uint32_t clients = 1; clients <= 70; ++clients)
     for (std::uint32_t files = 1; files <= clients; ++files) {
-      const Ranks groups = ranks_by_file(Seating({SharingKind::files, files}, clients, {}), clients);
+      const Ranks groups = ranks_by_file(FileAssignments({SharingKind::files, files}, clients, {}), clients);
       ASSERT_EQ(groups.size(), files);
       std::uint32_t next = 0;
       for (const auto& group : groups) {
@@ -60,11 +62,11 @@ TEST(Seating, GroupsOfSeveralFilesDifferByOneRankAtMost) {
     }
 }
 
-TEST(Seating, TheFirstFileHasTheMostRanks) {  // so that checking a case's pattern for it checks it for all
+TEST(FileAssignments, TheFirstFileHasTheMostRanks) {  // so that checking a case's pattern for it checks it for all
   for (std::uint32_t clients = 1; clients <= 70; ++clients)
     for (std::uint32_t files = 1; files <= clients; ++files) {
-      const Seating seating({SharingKind::files, files}, clients, {});
-      for (std::uint64_t file = 1; file < files; ++file) ASSERT_LE(seating.ranks_of(file), seating.ranks_of(0));
+      const FileAssignments assignments({SharingKind::files, files}, clients, {});
+      for (std::uint64_t file = 1; file < files; ++file) ASSERT_LE(assignments.ranks_of(file), assignments.ranks_of(0));
     }
 }
 

@@ -23,7 +23,7 @@ class Buffer {
 
 std::uint32_t rank_in(MPI_Comm communicator);
 
-/// What storage has against an action.
+/// Runs an action; returns the error of storage, if any.
 template <typename Action>
 std::optional<IoError> attempt(const Action& action) {
   try {
@@ -35,25 +35,25 @@ std::optional<IoError> attempt(const Action& action) {
 }
 
 /// A repetition of a case on its ranks: what cases of data and of metadata have in common.
-class TurnOfCase {
+class CaseRepetition {
  protected:
-  TurnOfCase(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-             const Schedule& schedule);
-  TurnOfCase(const TurnOfCase&) = delete;
-  TurnOfCase& operator=(const TurnOfCase&) = delete;
-  ~TurnOfCase();
-  /// Sees that the run's folder is where it was, and reaches the storage behind it. Throws IoError.
+  CaseRepetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                 const Schedule& schedule);
+  CaseRepetition(const CaseRepetition&) = delete;
+  CaseRepetition& operator=(const CaseRepetition&) = delete;
+  ~CaseRepetition();
+  /// Checks that the run's folder still exists, and connects to the storage. Throws IoError.
   void connect();
   PhaseName name_of_phase(std::string operation) const {
     return {test_.number, repetition_, repetition_ < test_.warmup, std::move(operation)};
   }
-  /// Tells a task what every phase has to know; its name and purpose are set already.
+  /// Sets the fields of a task that all phases need; its name and purpose are set already.
   void complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const;
-  /// What has become of a phase.
-  void account(const PhaseTask& task, const PhaseOutcome& result, TurnOutcome& outcome);
-  /// Tells all ranks whether one of them has an error; rank 0 reports one of these errors. Returns that there is one.
-  bool share(const char* step, const std::optional<IoError>& mine, TurnOutcome& outcome);
-  /// What is written where nothing is verified: noise that differs between runs and ranks.
+  /// Adds the result of a phase to that of the repetition.
+  void account(const PhaseTask& task, const PhaseOutcome& result, RepetitionOutcome& outcome);
+  /// Returns, on all ranks, whether any rank has an error; rank 0 reports one of these errors.
+  bool share(const char* step, const std::optional<IoError>& mine, RepetitionOutcome& outcome);
+  /// Fills memory with noise that differs between runs and ranks: the data of cases that are not verified.
   void fill_with_noise(std::span<std::byte> memory) const;
 
   RunContext& context_;
@@ -63,7 +63,7 @@ class TurnOfCase {
   std::uint32_t rank_;
   const Schedule& schedule_;
   std::unique_ptr<Interface> interface_;
-  Seating seating_;
+  FileAssignments assignments_;
   std::uint64_t done_phases_ = 0;  ///< measured ones
 };
 

@@ -8,17 +8,17 @@
 namespace strider {
 
 /// A rank's file and its place among the ranks that share that file.
-struct Seat {
+struct FileAssignment {
   std::uint64_t file = 0;
   Place place;
 };
 
-/// Which rank works on which file.
-class Seating {
+/// Assigns files to ranks.
+class FileAssignments {
  public:
   /// `node_of[rank]` for each client; only looked at with SharingKind::per_node.
-  Seating(Sharing sharing, std::uint32_t clients, std::vector<std::uint32_t> node_of);
-  Seat seat(std::uint32_t rank) const;
+  FileAssignments(Sharing sharing, std::uint32_t clients, std::vector<std::uint32_t> node_of);
+  FileAssignment assignment(std::uint32_t rank) const;
   std::uint64_t files() const { return files_; }
   /// Ranks that share a file.
   std::uint32_t ranks_of(std::uint64_t file) const;
@@ -27,7 +27,7 @@ class Seating {
   Sharing sharing_;
   std::uint32_t clients_;
   std::uint64_t files_ = 1;
-  std::vector<Seat> by_node_;
+  std::vector<FileAssignment> by_node_;
   std::vector<std::uint32_t> node_ranks_;
 };
 
