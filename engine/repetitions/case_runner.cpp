@@ -187,8 +187,8 @@ class TransferRepetition : private CaseRepetition {
 
 }  // namespace
 
-RepetitionOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                           const Schedule& schedule) {
+RepetitionOutcome run_repetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                                 const Schedule& schedule) {
   if (test.tree != nullptr) return run_metadata_repetition(context, test, repetition, communicator, schedule);
   return TransferRepetition(context, test, repetition, communicator, schedule).run();
 }

@@ -17,8 +17,8 @@ struct RepetitionOutcome {
 /// Executes one repetition of a case on the ranks of `communicator`: prepares files if needed, runs the phases in
 /// order, removes the files. Collective over the communicator. Throws
 /// InputError where the pattern does not fit the nodes it got.
-RepetitionOutcome run_turn(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
-                           const Schedule& schedule);
+RepetitionOutcome run_repetition(RunContext& context, const Case& test, std::uint64_t repetition, MPI_Comm communicator,
+                                 const Schedule& schedule);
 
 /// The same for a case of metadata.
 RepetitionOutcome run_metadata_repetition(RunContext& context, const Case& test, std::uint64_t repetition,

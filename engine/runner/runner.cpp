@@ -224,7 +224,7 @@ class Runner {
   /// A pattern that does not fit the nodes it got fails alike on all ranks.
   RepetitionOutcome attempt_turn(const Case& test, std::uint64_t repetition, MPI_Comm communicator) {
     try {
-      return run_turn(context_, test, repetition, communicator, schedule_);
+      return run_repetition(context_, test, repetition, communicator, schedule_);
     } catch (const InputError& error) {
       ErrorInfo info;
       info.kind = "plan";

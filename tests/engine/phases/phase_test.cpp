@@ -84,7 +84,7 @@ class Phase : public testing::Test {
     EXPECT_EQ(plan.cases.size(), 1U);
     plan.cases[0].interface = &interface;
     const Schedule schedule(plan);
-    return run_turn(context_, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
+    return run_repetition(context_, plan.cases[0], 0, MPI_COMM_WORLD, schedule);
   }
 
   std::string events() const {
@@ -108,6 +108,12 @@ TEST_F(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
   ASSERT_FALSE(outcome.failed);
   const double phase_s = 65536.0 / 1048576 / outcome.rates.at("write");
   EXPECT_LE(phase_s + seconds(time_for_facts), all_s);
+}
+
+TEST_F(Phase, CountsTheCallsOfEachRank) {
+  run(good_plan({case_text(R"("operations": ["write"])")}), edges);
+
+  EXPECT_TRUE(std::regex_search(events(), std::regex(R"("event":"rank"[^\n]*"read_calls":\d+)"))) << events();
 }
 
 /// The memory of a rank holds what it has written, which is what it has to read.
