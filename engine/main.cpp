@@ -86,7 +86,7 @@ void refuse(const std::vector<PlanError>& errors) {
 
 using Print = void (*)(const Plan&, const ExtentsQuery&, std::ostream&);
 
-int visits(const Arguments& arguments, Print print) {
+int list_requests(const Arguments& arguments, Print print) {
   std::vector<PlanError> errors;
   const Plan plan = read_plan(read_file(arguments.plan), errors);
   if (!errors.empty()) return refuse(errors), bad_input;
@@ -209,8 +209,8 @@ int observe(const Arguments& arguments) {
 int dispatch(const Arguments& arguments) {
   if (arguments.verb == "run") return run(arguments);
   if (arguments.verb == "check") return check(arguments);
-  if (arguments.verb == "extents") return visits(arguments, print_extents);
-  if (arguments.verb == "items") return visits(arguments, print_items);
+  if (arguments.verb == "extents") return list_requests(arguments, print_extents);
+  if (arguments.verb == "items") return list_requests(arguments, print_items);
   if (arguments.verb == "observe") return observe(arguments);
   if (arguments.verb == "version") return version();
   if (arguments.verb == "describe") return print_description(std::cout, results_schema()), done;

@@ -28,7 +28,7 @@ class IoError : public std::runtime_error {
     std::uint64_t length = 0;
     int error_number = 0;  ///< errno, or 0 where the message says it all
   };
-  /// `remedy`: where the error's number does not tell it.
+  /// `remedy`: where it does not follow from the error's number.
   IoError(What what, const std::string& message, std::string remedy = "")
       : std::runtime_error(message), what_(std::move(what)), remedy_(std::move(remedy)) {}
   /// The message is the system's text for `what.error_number`.

@@ -11,7 +11,7 @@ enum class Arrivals { closed, fixed, poisson };
 /// How fast a rank is to go.
 struct Load {
   Arrivals arrivals = Arrivals::closed;
-  /// This rank's part of the rate. Closed: requests, or bytes of data, that are not to be passed (0: no limit).
+  /// This rank's part of the rate. Closed: upper limit of requests, or of bytes of data, per second (0: no limit).
   /// Otherwise requests that come.
   double per_s = 0;
   std::uint32_t rank = 0, ranks = 1;  ///< which take turns

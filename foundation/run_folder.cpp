@@ -33,7 +33,7 @@ Descriptor open_beneath(int directory, const char* path, int flags, mode_t mode)
   if (!RunFolder::kernel_keeps_beneath())
     return Descriptor(::openat(directory, path, flags | O_CLOEXEC | O_NOFOLLOW, mode));
   long opened = 0;
-  do  // EAGAIN: something was renamed meanwhile, and the kernel cannot tell whether the way led outside
+  do  // EAGAIN: something was renamed meanwhile, and the kernel cannot decide whether the path led outside
     opened = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
   while (opened < 0 && (errno == EAGAIN || errno == EINTR));
   return Descriptor(static_cast<int>(opened));

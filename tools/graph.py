@@ -211,7 +211,7 @@ PAGE = """# Folders
 
 Which folder of the sources includes or imports which; written by `make graph` from the sources. A folder
 stands above all that it uses. The pictures leave out what a folder uses by way of another, the tables do
-not. Folders that use each other are joined by red arrows, of which C++ has none (`tests/tree/test_graph.py`).
+not. Red arrows join folders that use each other; there are none in C++ (`tests/tree/test_graph.py`).
 
 ## C++: foundation, engine, list-I/O service
 

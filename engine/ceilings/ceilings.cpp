@@ -190,7 +190,7 @@ class Measurement {
     return leaders;
   }
 
-  /// Made by its members alone, so that nobody else spins.
+  /// Only its members make it, so that no other rank spins.
   static MPI_Comm communicator_of(const std::vector<int>& members) {
     MPI_Group world = MPI_GROUP_NULL, part = MPI_GROUP_NULL;
     MPI_Comm communicator = MPI_COMM_NULL;

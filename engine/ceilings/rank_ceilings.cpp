@@ -116,7 +116,7 @@ class RankWork {
   NullRequests requests_;
 };
 
-/// What ranks tell each other after a round, to be added up: a rate of each kind, and flags.
+/// What ranks exchange after a round, to be added up: a rate of each kind, and flags.
 struct Round {
   enum Field { interrupted = RankWork::kinds, without_memory, fields };
   std::array<double, fields> value{};

@@ -15,7 +15,7 @@ struct ErrandResult {
   enum class State {
     done,
     refused,     ///< `message` says why
-    no_process,  ///< there is nobody to ask: this process does it by itself
+    no_process,  ///< there is no process to ask: this one does it by itself
   } state = State::no_process;
   std::string message, remedy;
 };

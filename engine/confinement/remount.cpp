@@ -52,7 +52,7 @@ class Command {
     if (ended < 0) fail("ended in a way that cannot be known");
     return true;
   }
-  /// One that hangs in the kernel does not even die of this, and nobody waits for it.
+  /// One that hangs in the kernel does not even die of this, and is not waited for.
   void kill() {
     constexpr std::uint64_t patience_ns = 2'000'000'000;
     ::kill(-process_, SIGKILL);

@@ -150,7 +150,7 @@ struct Sample {
     static constexpr std::string_view record_about = "How much of the data that a phase read came from storage.";
     static constexpr auto fields() {
       return std::tuple{
-          field({"served_by_storage", "Bytes that came from storage ÷ bytes read; null where no counter can tell.",
+          field({"served_by_storage", "Bytes that came from storage ÷ bytes read; null where no counter shows it.",
                  Over::none, "null"},
                 &Served::share),
           field({"served_bytes", "Bytes that came from storage.", Over::none, "null"}, &Served::bytes),

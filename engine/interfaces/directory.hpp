@@ -57,7 +57,7 @@ struct ItemState {
   std::uint64_t links = 0;
 };
 
-/// Told each entry of a directory but "." and "..".
+/// Receives each entry of a directory but "." and "..".
 class EntryVisitor {
  public:
   virtual ~EntryVisitor() = default;

@@ -284,7 +284,7 @@ class Hdf5 final : public Interface {
         hints_(settings.map("hints")) {
     if (options_.chunk > UINT_MAX)
       throw InputError("hdf5.chunk", "a chunk is at most 4 GiB - 1 byte", "hdf5.chunk = \"1 MiB\"");
-    // Errors are told by exceptions, not on standard error.
+    // Errors are reported by exceptions, not on standard error.
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
   std::unique_ptr<File> open(const OpenRequest& request) override {

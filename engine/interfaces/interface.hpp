@@ -101,7 +101,7 @@ struct Demand {
   std::uint32_t ranks = 1;  ///< that share a file
   bool verified = false;    ///< what is read is checked
   bool writes = false;      ///< some of its operations do
-  /// Request k of all ranks together leaves no holes, and they come to it together. Only told with depth.
+  /// Request k of all ranks together leaves no holes, and they come to it together. Only set with depth.
   bool dense_rounds = false;
   /// The ranks write a file before they read it, and always take turns: request k of rank r lies at (k * ranks + r)
   /// times the length that all requests have, and all ranks make equally many, in this order.

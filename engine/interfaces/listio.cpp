@@ -123,7 +123,8 @@ constexpr Parameter parameters[] = {
     {"hole", Kind::choice, "\"unmapped\"",
      "What is in a hole: nothing (unmapped), or pages without access (inaccessible).", no_limit, no_limit,
      "unmapped|inaccessible"},
-    {"timeout", Kind::seconds, "30", "How long a call may take; then it is an error that names the server.", 1, 86400},
+    {"timeout", Kind::seconds, "30", "How long a call may take; a longer one ends with an error that names the server.",
+     1, 86400},
 };
 
 }  // namespace

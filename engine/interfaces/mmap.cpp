@@ -131,7 +131,7 @@ class MappedFile final : public File {
 
  private:
   /// As MAP_POPULATE does, which tries for ever where a page cannot be read (seen with FUSE on Linux 6.18). A page that
-  /// is not there is told by the transfer that needs it.
+  /// is missing is reported by the transfer that needs it.
   void populate(bool writes) {
 #ifdef MADV_POPULATE_READ
     if (::madvise(mapping_, bytes_, writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0 || errno != EINVAL) return;
@@ -165,7 +165,7 @@ class MappedFile final : public File {
       return IoError(what, "the file ends here: it became shorter while it was mapped (SIGBUS)");
     IoError::What reason = what;
     reason.error_number = EIO;
-    // What it is that cannot be written, a reservation of the same place tells.
+    // Why it cannot be written, a reservation of the same place shows.
     if (direction == Direction::write &&
         ::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), 1) != 0 &&
         (errno == ENOSPC || errno == EDQUOT))
@@ -203,11 +203,11 @@ class Mmap final : public Interface {
 
 constexpr Parameter parameters[] = {
     {"populate", Kind::flag, "false", "Map all pages when the file is opened, rather than each at its first use."},
-    {"advice", Kind::choice, "\"normal\"", "What the kernel is told of the use to come (madvise).", no_limit, no_limit,
-     "normal|sequential|random|willneed"},
+    {"advice", Kind::choice, "\"normal\"", "Advice to the kernel about the access to come (madvise).", no_limit,
+     no_limit, "normal|sequential|random|willneed"},
     {"msync", Kind::choice, "\"sync\"",
-     "What a sync does: wait until the data is on stable storage, or only ask for it (which Linux takes for nothing).",
-     no_limit, no_limit, "sync|async"},
+     "What a sync does: wait until the data is on stable storage, or only ask for it (a no-op on Linux).", no_limit,
+     no_limit, "sync|async"},
 };
 
 }  // namespace

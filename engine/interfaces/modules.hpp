@@ -9,7 +9,7 @@
 namespace strider {
 
 /// An interface of an optional library: a module that is built where the library's headers are, and loaded when it is
-/// needed, so that neither the build nor a run depends on a library that nobody asked for.
+/// needed, so that neither the build nor a run depends on a library that no case uses.
 struct Module {
   std::string_view name;
   std::string_view doc;

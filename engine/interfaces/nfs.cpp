@@ -35,10 +35,11 @@ class Connection {
           return ::nfs_mount(context, server.c_str(), path.c_str());
         });
     if (mounted.value_or(-ETIMEDOUT) != 0)
-      throw IoError({"nfs_mount", url, 0, 0, -mounted.value_or(-ETIMEDOUT)},
-                    mounted ? "no connection to the export: " + std::string(::nfs_get_error(context_))
-                            : "the server does not answer",
-                    "nfs.url: a server that this host reaches, and an export that it may mount from any port");
+      throw IoError(
+          {"nfs_mount", url, 0, 0, -mounted.value_or(-ETIMEDOUT)},
+          mounted ? "no connection to the export: " + std::string(::nfs_get_error(context_))
+                  : "the server does not answer",
+          "nfs.url: name a server that this host can reach, and an export that accepts mounts from any source port");
   }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

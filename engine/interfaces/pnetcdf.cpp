@@ -104,7 +104,8 @@ class NetcdfHandle {
     is_open_ = false;
     check(ncmpi_close(id_), "ncmpi_close");
   }
-  /// What the variable's place in the file leaves of it. The library cannot tell how long a file is, the kernel can.
+  /// What the variable's place in the file leaves of it. The library does not report how long a file is, the kernel
+  /// does.
   std::uint64_t size() const {
     int dimension = 0;
     MPI_Offset bytes = 0, offset = 0;

@@ -108,7 +108,7 @@ std::size_t take_apart(Direction direction, const Request& request, Method metho
 
 std::unique_ptr<XrdCl::File> open_url(const std::string& url, const OpenRequest& request) {
   auto flags = request.access == Access::read ? OpenFlags::Read : OpenFlags::Update;
-  // A server lets one client write a file unless told that this is meant.
+  // A server lets one client write a file unless a flag allows more.
   if (request.place.ranks > 1) flags = flags | OpenFlags::Force;
   if (request.creation == Creation::create) {
     auto file = std::make_unique<XrdCl::File>();
@@ -168,7 +168,7 @@ class XrootdFile final : public QueuedFile {
   }
 
  private:
-  /// Told what became of a part, in a thread of the library.
+  /// Called with the result of a part, in a thread of the library.
   class Answer final : public XrdCl::ResponseHandler {
    public:
     Answer(XrootdFile& file, std::uint32_t slot, std::size_t part) : file_(file), slot_(slot), part_(part) {}

@@ -138,7 +138,7 @@ DeviceStream measure_direct(const DeviceStreamOptions& options, std::uint64_t si
           ceiling_of("read", "MiB/s", {read.mib_s()}, "direct I/O, " + amount(read))};
 }
 
-/// Drops the file's pages. False where some stay, or nobody can tell.
+/// Drops the file's pages. False where some stay, or where that is unknown.
 bool dropped(const DeviceStreamOptions& options) {
   PageCache pages(options.path, options.folder);
   pages.drop();

@@ -78,7 +78,7 @@ MemoryCopy::MemoryCopy(std::uint64_t buffer_bytes)
 std::uint64_t MemoryCopy::copy_piece() {
   const std::size_t bytes = std::min<std::size_t>(piece_bytes, from_.size() - position_);
   std::memcpy(to_.data() + position_, from_.data() + position_, bytes);
-  // What nobody reads a compiler may leave out.
+  // A compiler may leave out what is not read.
   asm volatile("" : : "r"(to_.data()) : "memory");
   position_ = (position_ + bytes) % from_.size();
   return bytes;

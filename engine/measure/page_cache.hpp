@@ -28,7 +28,7 @@ class PageCache {
   void sync() { file_.sync(); }
   /// Asks the kernel to drop the pages; dirty and mapped ones stay.
   void drop();
-  /// Nothing where the kernel does not tell. The second way is for kernels without the first.
+  /// Nothing where the kernel does not report it. The second way is for kernels without the first.
   std::optional<CachedPart> look(PageCacheView way) const;
 
  private:

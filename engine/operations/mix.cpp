@@ -7,7 +7,7 @@
 namespace strider {
 
 Mix::Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, Population& population,
-         Visitor& visitor, const Timer& timer)
+         MetadataExecutor& executor, const Timer& timer)
     : parts_(parts),
       random_(seed),
       owner_(owner),
@@ -16,7 +16,7 @@ Mix::Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t ow
       least_(std::max<std::uint64_t>(1, population.files / 2)),
       most_(population.files + (population.files + 1) / 2),
       rewrites_(population.rewrites),
-      visitor_(visitor),
+      executor_(executor),
       timer_(timer) {
   rewrites_.keep(oldest_, population.files, most_);
   for (const MixPart& part : parts_) {
@@ -57,7 +57,7 @@ std::uint64_t Mix::step(std::uint64_t waited) {
   const Item item = pick(tally.operation);
   if (tally.operation == Operation::create) rewrites_.created(item.number);
   if (tally.operation == Operation::small_write) rewrites_.rewritten(item.number);
-  const std::uint64_t ticks = waited + visitor_.visit(tally.operation, item);
+  const std::uint64_t ticks = waited + executor_.execute(tally.operation, item);
   if (tally.operation == Operation::create) ++next_;
   if (tally.operation == Operation::unlink) ++oldest_;
   tally.latency_ns.record(timer_.to_ns(ticks));

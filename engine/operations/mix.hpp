@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "measure/histogram.hpp"
-#include "operations/visit.hpp"
-#include "operations/visit_loop.hpp"
+#include "operations/metadata_executor.hpp"
+#include "operations/operation_loop.hpp"
 #include "plan/case.hpp"
 
 namespace strider {
@@ -22,7 +22,7 @@ struct MixTally {
 class Mix {
  public:
   Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t owner, Population& population,
-      Visitor& visitor, const Timer& timer);
+      MetadataExecutor& executor, const Timer& timer);
 
   /// Executes a request that was due `waited` ticks ago; its ticks, these included.
   std::uint64_t step(std::uint64_t waited = 0);
@@ -44,7 +44,7 @@ class Mix {
   std::uint64_t oldest_, next_;
   std::uint64_t least_, most_;
   Rewrites& rewrites_;
-  Visitor& visitor_;
+  MetadataExecutor& executor_;
   const Timer& timer_;
 };
 

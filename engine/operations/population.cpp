@@ -51,8 +51,8 @@ void Population::complete(Operation operation, const Tree& tree, std::uint64_t c
   }
   // Later phases leave out what not every rank came to.
   if (!cut || !changes) return;
-  if (metadata.visits == Visits::files) files = std::min(files, completed);
-  if (metadata.visits == Visits::directories) directories = std::min(directories, completed);
+  if (metadata.operates_on == OperatesOn::files) files = std::min(files, completed);
+  if (metadata.operates_on == OperatesOn::directories) directories = std::min(directories, completed);
 }
 
 }  // namespace strider

@@ -24,7 +24,7 @@ class Rewrites {
   std::vector<std::uint8_t> counts_;
 };
 
-/// What a rank knows of the items that all ranks have in their trees at a time. Files are those of visits 0 … files
+/// What a rank knows of the items that all ranks have in their trees at a time. Files are those of operations 0 … files
 /// - 1.
 struct Population {
   Things present;
@@ -45,7 +45,7 @@ struct Population {
 
   /// How it is without these things: new ones are numbered and named from the beginning.
   void remove(Things things);
-  /// How it is when `operation` has been completed, by every rank for the first `completed` visits.
+  /// How it is when `operation` has been completed, by every rank for the first `completed` items.
   void complete(Operation operation, const Tree& tree, std::uint64_t completed, bool cut);
 };
 

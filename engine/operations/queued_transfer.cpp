@@ -162,7 +162,7 @@ void QueuedTransfer::wait_once() {
   try {
     reap();
   } catch (const IoError&) {
-    // The others are inside the same call or will be: keep them company until all agree to end.
+    // The others are inside the same call or will be: join it without data until all agree to end.
     if (failure_ == nullptr) failure_ = std::current_exception();
     return free_all();
   }
@@ -178,12 +178,12 @@ Stop QueuedTransfer::run_collective(std::uint64_t mine, std::uint64_t rounds, st
       // What is in flight makes progress only while every rank is inside the file's calls.
       while (free_.size() < slots_.size()) wait_once();
       ended = ended || !watch_.go_on(tally_);
-      auto intent = Agreement::Intent::go_on;
-      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) intent = Agreement::Intent::deadline;
-      if (failure_ != nullptr || ended) intent = Agreement::Intent::end;
-      intent = agreement.agree(intent);
-      if (intent == Agreement::Intent::deadline) return Stop::deadline;
-      if (intent == Agreement::Intent::end) break;
+      auto vote = Agreement::Vote::go_on;
+      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) vote = Agreement::Vote::deadline;
+      if (failure_ != nullptr || ended) vote = Agreement::Vote::end;
+      vote = agreement.agree(vote);
+      if (vote == Agreement::Vote::deadline) return Stop::deadline;
+      if (vote == Agreement::Vote::end) break;
     }
     while (!choose(static_cast<std::uint32_t>(next_ % slots_.size()))) wait_once();
     take_turn(failure_ == nullptr && next_ < mine);

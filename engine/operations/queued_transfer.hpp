@@ -13,7 +13,7 @@ class QueuedTransfer {
  public:
   QueuedTransfer(const Work& work, QueuedFile& file, const Timer& timer, Tally& tally, Watch& watch);
 
-  /// Visits requests up to number `last`, from where the last call left off, and waits for all of them.
+  /// Issues requests up to number `last`, from where the last call left off, and waits for all of them.
   /// `deadline_ticks`: 0 for none. Throws IoError.
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks);
   /// The same for collective transfers: every rank hands over `rounds` requests, those beyond this rank's `mine`
@@ -28,7 +28,7 @@ class QueuedTransfer {
     std::size_t count = 0;
     std::uint64_t number = 0;
     std::uint64_t begin = 0;  ///< in timer ticks
-    bool empty = false;       ///< only keeps others company
+    bool empty = false;       ///< only joins a collective, without data
   };
 
   void fetch(Slot& slot);

@@ -163,7 +163,7 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
     try {
       step();
     } catch (const IoError&) {
-      // The others are inside the same call or will be: keep them company until all agree to end.
+      // The others are inside the same call or will be: join it without data until all agree to end.
       if (failure == nullptr) failure = std::current_exception();
     }
   };
@@ -171,12 +171,12 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
   for (; next_ < rounds; ++next_) {
     if (next_ % interval == 0) {
       ended = ended || !watch_.go_on(tally_);
-      auto intent = Agreement::Intent::go_on;
-      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) intent = Agreement::Intent::deadline;
-      if (failure != nullptr || ended) intent = Agreement::Intent::end;
-      intent = agreement.agree(intent);
-      if (intent == Agreement::Intent::deadline) return Stop::deadline;
-      if (intent == Agreement::Intent::end) break;
+      auto vote = Agreement::Vote::go_on;
+      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) vote = Agreement::Vote::deadline;
+      if (failure != nullptr || ended) vote = Agreement::Vote::end;
+      vote = agreement.agree(vote);
+      if (vote == Agreement::Vote::deadline) return Stop::deadline;
+      if (vote == Agreement::Vote::end) break;
     }
     calls_ = 0;
     if (failure == nullptr && next_ < mine) {

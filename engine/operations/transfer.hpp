@@ -75,7 +75,7 @@ class Contents {
 
 enum class Stop { finished, deadline, ended };
 
-/// Told how far a transfer is, every few milliseconds.
+/// Called every few milliseconds with the progress of a transfer.
 class Watch {
  public:
   virtual ~Watch() = default;
@@ -83,13 +83,13 @@ class Watch {
   virtual bool go_on(const Tally& tally) = 0;
 };
 
-/// What the ranks of a collective transfer tell each other now and then, since none may leave alone.
+/// What the ranks of a collective transfer agree on at intervals: no rank may leave a collective early.
 class Agreement {
  public:
   virtual ~Agreement() = default;
-  enum class Intent { go_on, deadline, end };
-  /// The strongest intent of any rank of the file.
-  virtual Intent agree(Intent mine) = 0;
+  enum class Vote { go_on, deadline, end };
+  /// The most severe vote of any rank of the file.
+  virtual Vote agree(Vote mine) = 0;
 };
 
 /// Calls of a collective transfer from one agreement to the next: about once in 16 MiB, so that ranks stop together
@@ -110,7 +110,7 @@ class Transfer {
         list_(std::max<std::uint64_t>(batch, work.pattern->most_extents(work.place))),
         contiguous_(work.pattern->contiguous()) {}
 
-  /// Visits requests up to number `last`, from where the last call left off. `deadline_ticks`: 0 for none. Throws
+  /// Issues requests up to number `last`, from where the last call left off. `deadline_ticks`: 0 for none. Throws
   /// IoError.
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks);
   /// The same for collective transfers: `rounds` calls on every rank, those beyond this rank's `mine` requests empty.

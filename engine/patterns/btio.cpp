@@ -41,7 +41,7 @@ class Btio final : public ListPattern {
     }
     std::uint64_t memory = point_bytes;
     for (const std::uint64_t points : grid_) {
-      if (points == 0) throw InputError("grid", "a number of grid is 0", "every number must be at least 1");
+      if (points == 0) throw InputError("grid", "grid contains a 0", "every number must be at least 1");
       dump_bytes_ = checked_product(dump_bytes_, points, "grid");
       memory = checked_product(memory, checked_sum(points, 2 * ghosts, "grid"), "grid");
     }

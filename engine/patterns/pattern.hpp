@@ -26,7 +26,7 @@ class Pattern {
   /// The largest power of two that divides all offsets and lengths, for direct I/O.
   virtual std::uint64_t alignment(std::uint32_t ranks) const = 0;
 
-  /// No byte is touched by two requests of a writing operation. May be false where that is hard to tell.
+  /// No byte is touched by two requests of a writing operation. May be false where that is hard to compute.
   virtual bool disjoint(std::uint32_t /*ranks*/) const { return true; }
 
   /// Whether each request is one extent; then `fill` is called, otherwise `fill_request`.

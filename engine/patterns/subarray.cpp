@@ -72,7 +72,7 @@ class Subarray final : public ListPattern {
     const Grid grid = grid_of(ranks);
     std::uint64_t places = 1;
     for (std::size_t d = 0; d < dims_.size(); ++d) {
-      if (grid[d] == 0) throw InputError("grid", "a number of grid is 0", "every number must be at least 1");
+      if (grid[d] == 0) throw InputError("grid", "grid contains a 0", "every number must be at least 1");
       if (grid[d] > dims_[d])
         throw InputError(
             "dims", std::to_string(grid[d]) + " ranks share a dimension of " + std::to_string(dims_[d]) + " points",
@@ -142,7 +142,9 @@ class Subarray final : public ListPattern {
 constexpr Parameter parameters[] = {
     {"dims", Kind::numbers, "[2048, 2048]", "Elements of the array in each dimension; the last one varies fastest.", 1},
     {"grid", Kind::numbers, "null",
-     "Ranks in each dimension, as many numbers as dims; as even as possible if not given, larger ones first.", 1},
+     "Ranks in each dimension, one number for each of dims; if not given, divided as evenly as possible, larger "
+     "numbers first.",
+     1},
     {"element", Kind::bytes, "4", "Bytes of an element.", 1},
     {"memory", Kind::choice, "\"packed\"",
      "The rank's block in memory: \"packed\" without gaps, or \"in-place\" within an array that has a halo.", no_limit,

@@ -96,7 +96,7 @@ class CheckWorker final : public PhaseWorker {
 
   void execute() override {
     guarded([&] { open_ = open_plain(task_, file_, group_, task_.memory); });
-    if (cooperation_ != Cooperation::independent && agree(failed() ? Intent::end : Intent::go_on) == Intent::end)
+    if (cooperation_ != Cooperation::independent && agree(failed() ? Vote::end : Vote::go_on) == Vote::end)
       open_.reset();
     if (open_ == nullptr) return;
     guarded([&] {

@@ -68,10 +68,10 @@ void PhaseWorker::report_progress(const Tally& tally) {
                                          .planned_phases = task_.planned_phases});
 }
 
-Agreement::Intent PhaseWorker::agree(Intent mine) {
-  int intent = static_cast<int>(mine);
-  all_reduce(std::span(&intent, 1), MPI_MAX, agreeing(), waiting());
-  return static_cast<Intent>(intent);
+Agreement::Vote PhaseWorker::agree(Vote mine) {
+  int vote = static_cast<int>(mine);
+  all_reduce(std::span(&vote, 1), MPI_MAX, agreeing(), waiting());
+  return static_cast<Vote>(vote);
 }
 
 void PhaseWorker::note_error(const IoError& error) {

@@ -10,7 +10,7 @@
 
 namespace strider {
 
-/// A rank at work in a phase, whatever it works on: begins with the others, watches for bad news, reports.
+/// A rank at work in a phase, whatever it works on: begins with the others, polls for errors of other ranks, reports.
 class PhaseWorker : public Watch, public Agreement, public Attention {
  public:
   PhaseWorker(RunContext& context, const PhaseTask& task);
@@ -29,7 +29,7 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   virtual void inspect(RankPart&) {}
 
   bool go_on(const Tally& tally) override;
-  Intent agree(Intent mine) override;
+  Vote agree(Vote mine) override;
   void look() override;
 
   void note_error(const IoError& error);

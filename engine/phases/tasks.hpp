@@ -24,7 +24,7 @@ struct TransferTask : PhaseTask {
 };
 
 /// A phase of metadata.
-struct VisitTask : PhaseTask {
+struct MetadataTask : PhaseTask {
   const Tree* tree = nullptr;
   Directory* directory = nullptr;
   Population* population = nullptr;
@@ -35,7 +35,7 @@ struct VisitTask : PhaseTask {
 /// Executes a phase together with the other ranks of the communicator and, on its rank 0, reports it. Failures of
 /// storage end the phase on all ranks and are reported, not thrown. A stall ends the run.
 PhaseOutcome run_phase(RunContext& context, const TransferTask& task);
-PhaseOutcome run_phase(RunContext& context, const VisitTask& task);
+PhaseOutcome run_phase(RunContext& context, const MetadataTask& task);
 /// Reads the files of a repetition again, as a whole, and compares their sizes and each of their bytes with what was
 /// written.
 PhaseOutcome run_check_phase(RunContext& context, const TransferTask& task);

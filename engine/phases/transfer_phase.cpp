@@ -158,7 +158,7 @@ void TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
   else transfer_->run(last, deadline);
 }
 
-/// But for those that tell of progress.
+/// Except those that report progress.
 std::optional<CallCount> TransferWorker::calls_so_far() const {
   std::optional<CallCount> made = context_.calls.now();
   if (made) made->write -= context_.events->write_calls(), made->write_bytes -= context_.events->written_bytes();
@@ -168,14 +168,14 @@ std::optional<CallCount> TransferWorker::calls_so_far() const {
 void TransferWorker::finish_file() {
   const bool wanted = writes(task_.operation) && test_.sync == SyncPolicy::end;
   bool ended = ending();
-  if (cooperation_ != Cooperation::independent) ended = agree(ended ? Intent::end : Intent::go_on) == Intent::end;
+  if (cooperation_ != Cooperation::independent) ended = agree(ended ? Vote::end : Vote::go_on) == Vote::end;
   if (wanted && !ended)
     guarded([&] {
       const std::uint64_t begin = monotonic_ns();
       file_->sync();
       part_.sync_s = seconds_between(begin, monotonic_ns());
     });
-  // At the end, since some interfaces tell what they did, and before it is closed, since others ask the open file.
+  // At the end, since some interfaces report what they did, and before it is closed, since others ask the open file.
   if (rank_ == 0 && task_.name.repetition == 0) {
     const std::uint64_t begin = monotonic_ns();
     guarded([&] { part_.facts = file_->facts(); });
@@ -190,8 +190,7 @@ void TransferWorker::finish_file() {
 
 void TransferWorker::execute() {
   guarded([&] { open_file(); });
-  if (cooperation_ != Cooperation::independent && agree(failed() ? Intent::end : Intent::go_on) == Intent::end)
-    file_.reset();
+  if (cooperation_ != Cooperation::independent && agree(failed() ? Vote::end : Vote::go_on) == Vote::end) file_.reset();
   if (file_ == nullptr) {
     if (limited()) most_requests();
     return;

@@ -18,9 +18,12 @@ constexpr Parameter order{"order",
                           no_limit,
                           "forward|backward|random"};
 constexpr Parameter shift{
-    "shift", Kind::count,
-    "1",     "Ranks by which readback = \"shift\" moves; the ranks of a node or more to pass by its cache.",
-    0,       1e6};
+    "shift",
+    Kind::count,
+    "1",
+    "Ranks by which readback = \"shift\" moves; use at least the number of ranks on a node to avoid that node's cache.",
+    0,
+    1e6};
 constexpr Parameter deadline{
     "deadline", Kind::seconds, "0", "Stop issuing requests after this time (stonewall); 0: never.", 0, 1e7};
 constexpr Parameter wear_out{"wear_out", Kind::flag, "true",
@@ -81,7 +84,7 @@ constexpr Parameter data_parameters[] = {
      no_limit, no_limit, "as-is|cold|warm"},
     seed,
     {"rate_limit", Kind::bytes, "0",
-     "Bytes per second of all ranks together that are not to be passed, such as \"200MiB\"; 0: no limit.", 0, 1e15},
+     "Upper limit of bytes per second of all ranks together, such as \"200MiB\"; 0: no limit.", 0, 1e15},
     arrivals,
     arrival_rate,
 };
@@ -115,8 +118,7 @@ constexpr Parameter tree_parameters[] = {
      "10, unlink = 5 }."},
     {"mix_operations", Kind::count, "0", "Requests of each rank in a mix; 0: as many as it has files.", 0, 1e15},
     {"open_files", Kind::count, "512", "Files of each rank that open keeps open, at most.", 1, 1e6},
-    {"rate_limit", Kind::count, "0",
-     "Requests per second of all ranks together that are not to be passed; 0: no limit.", 0, 1e12},
+    {"rate_limit", Kind::count, "0", "Upper limit of requests per second of all ranks together; 0: no limit.", 0, 1e12},
     arrivals,
     arrival_rate,
 };

@@ -69,7 +69,7 @@ Json describe(const Module& module) {
 Json describe(const OperationEntry& entry) {
   Json json = {{"name", entry.name}, {"doc", entry.doc}, {"direction", entry.direction}};
   if (!is_metadata(entry.operation)) return json;
-  json["visits"] = name_of(entry.metadata.visits);
+  json["visits"] = name_of(entry.metadata.operates_on);
   json["mixes"] = entry.metadata.mixes == MetadataOperation::Mixes::yes;
   return json;
 }

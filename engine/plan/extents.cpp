@@ -34,11 +34,11 @@ void check_rank(const Case& test, std::uint32_t rank) {
                      "ranks are numbered from 0 to " + std::to_string(test.clients - 1));
 }
 
-/// What an operation visits, as it is called before anything is renamed.
+/// The item that an operation works on, as it is called before anything is renamed.
 ItemName name_for(Operation operation) {
   if (operation == Operation::link) return ItemName::hard_link;
   if (operation == Operation::symlink || operation == Operation::readlink) return ItemName::symbolic_link;
-  return entry_of(operation).metadata.visits == Visits::directories ? ItemName::directory : ItemName::file;
+  return entry_of(operation).metadata.operates_on == OperatesOn::directories ? ItemName::directory : ItemName::file;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
   const Operation operation = find_operation(test, query.operation);
   check_rank(test, query.rank);
   if (operation == Operation::mix)
-    throw InputError("operation", "a mix draws its items while it runs", "another operation of the case");
+    throw InputError("operation", "a mix draws its items while it runs", "choose another operation of the case");
   const MetadataOperation& metadata = entry_of(operation).metadata;
   const bool own = metadata.owner == MetadataOperation::Owner::own;
   const auto tree = make_tree_of(test);
@@ -60,11 +60,11 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
   const Order order = order_of(test, acts_as, tree->items());
   Paths paths(*tree, file_name(test.number, assignment.file));
   out << "request,path\n";
-  const std::uint64_t all = visits_of(test, *tree, operation, assignment.place), last = std::min(all, query.limit);
+  const std::uint64_t all = operations_of(test, *tree, operation, assignment.place), last = std::min(all, query.limit);
   for (std::uint64_t visit = 0; visit < last; ++visit) {
     std::array<std::uint64_t, 1> number{operation == Operation::remove_tree ? all - 1 - visit : visit};
-    if (metadata.visits != Visits::tree) order.fill(visit, number);
-    const char* path = metadata.visits == Visits::tree
+    if (metadata.operates_on != OperatesOn::tree) order.fill(visit, number);
+    const char* path = metadata.operates_on == OperatesOn::tree
                            ? paths.directory(dealt_directory(assignment.place, number[0]))
                            : paths.item(name_for(operation), {assignment.place.rank, number[0]});
     out << number[0] << ',' << path << '\n';

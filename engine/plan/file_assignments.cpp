@@ -59,7 +59,7 @@ std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t 
     case Readback::same: return rank;
     case Readback::shift: return static_cast<std::uint32_t>((std::uint64_t{rank} + test.shift) % test.clients);
     case Readback::shuffle: {
-      // The ranks in a random circle: each reads what the next one wrote, and nobody what it wrote itself.
+      // The ranks in a random circle: each reads what the next one wrote, and none what it wrote itself.
       const Permutation circle(test.clients, hash_numbers(test.seed, repetition));
       return static_cast<std::uint32_t>(circle((circle.inverse(rank) + 1) % test.clients));
     }

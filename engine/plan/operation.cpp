@@ -7,13 +7,13 @@ namespace strider {
 namespace {
 
 using M = MetadataOperation;
-constexpr M items_of(Visits visits, MetadataCalls calls) {
+constexpr M items_of(OperatesOn operates_on, MetadataCalls calls) {
   M operation;
-  operation.visits = visits;
+  operation.operates_on = operates_on;
   operation.calls = calls;
-  operation.needs = visits == Visits::files         ? Things{Thing::tree, Thing::files}
-                    : visits == Visits::directories ? Things{Thing::tree, Thing::directories}
-                                                    : Things{Thing::tree};
+  operation.needs = operates_on == OperatesOn::files         ? Things{Thing::tree, Thing::files}
+                    : operates_on == OperatesOn::directories ? Things{Thing::tree, Thing::directories}
+                                                             : Things{Thing::tree};
   return operation;
 }
 constexpr M mixable(M operation) {
@@ -53,9 +53,9 @@ constexpr M own(M operation) {
   return operation;
 }
 
-constexpr M files(MetadataCalls calls) { return items_of(Visits::files, calls); }
-constexpr M directories(MetadataCalls calls) { return items_of(Visits::directories, calls); }
-constexpr M tree(MetadataCalls calls) { return items_of(Visits::tree, calls); }
+constexpr M files(MetadataCalls calls) { return items_of(OperatesOn::files, calls); }
+constexpr M directories(MetadataCalls calls) { return items_of(OperatesOn::directories, calls); }
+constexpr M tree(MetadataCalls calls) { return items_of(OperatesOn::tree, calls); }
 constexpr Things in_files{Thing::hard_links, Thing::symbolic_links, Thing::open_files};
 constexpr Things in_trees{Thing::files, Thing::directories, Thing::hard_links, Thing::symbolic_links,
                           Thing::open_files};
@@ -170,12 +170,12 @@ std::string_view name_of(Operation operation) {
   return operation == Operation::prefill ? "prefill" : entry_of(operation).name;
 }
 
-std::string_view name_of(Visits visits) {
-  switch (visits) {
-    case Visits::files: return "files";
-    case Visits::directories: return "directories";
-    case Visits::tree: return "tree";
-    case Visits::nothing: break;
+std::string_view name_of(OperatesOn operates_on) {
+  switch (operates_on) {
+    case OperatesOn::files: return "files";
+    case OperatesOn::directories: return "directories";
+    case OperatesOn::tree: return "tree";
+    case OperatesOn::nothing: break;
   }
   return "";
 }

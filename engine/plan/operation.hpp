@@ -77,11 +77,11 @@ class Things {
   unsigned bits_ = 0;
 };
 
-enum class Visits { nothing, files, directories, tree };
+enum class OperatesOn { nothing, files, directories, tree };
 
 /// What a phase of metadata does to a tree.
 struct MetadataOperation {
-  Visits visits = Visits::nothing;
+  OperatesOn operates_on = OperatesOn::nothing;
   MetadataCalls calls = {};  ///< that the interface must offer
   Things needs = {};         ///< must be there before
   Things avoids = {};        ///< must not be there before
@@ -107,7 +107,7 @@ const OperationEntry& entry_of(Operation operation);
 const OperationEntry* find_operation(std::string_view name);
 std::string_view name_of(Operation operation);
 /// "files", "directories", "tree"; empty for data.
-std::string_view name_of(Visits visits);
+std::string_view name_of(OperatesOn operates_on);
 
 constexpr bool is_metadata(Operation operation) { return operation > Operation::prefill; }
 constexpr bool reads(Operation operation) {

@@ -51,7 +51,7 @@ struct ExtentsQuery {
 };
 /// Throws InputError where the plan has no such case, rank or operation.
 void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& out);
-/// The same for a case of metadata: the paths that a rank visits.
+/// The same for a case of metadata: the paths that a rank works on.
 void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out);
 
 }  // namespace strider

@@ -63,7 +63,7 @@ std::uint64_t size_after(Operation operation, std::uint64_t bytes, std::uint64_t
   }
 }
 
-std::uint64_t visits_of(const Case& test, const Tree& tree, Operation operation, Place place) {
+std::uint64_t operations_of(const Case& test, const Tree& tree, Operation operation, Place place) {
   switch (operation) {
     case Operation::mix: return test.mix_operations > 0 ? test.mix_operations : tree.items();
     case Operation::open:
@@ -71,7 +71,7 @@ std::uint64_t visits_of(const Case& test, const Tree& tree, Operation operation,
     case Operation::close: return std::min(tree.items(), test.open_files);
     default: break;
   }
-  if (entry_of(operation).metadata.visits == Visits::tree) return dealt_directories(place, tree.directories());
+  if (entry_of(operation).metadata.operates_on == OperatesOn::tree) return dealt_directories(place, tree.directories());
   return tree.items();
 }
 

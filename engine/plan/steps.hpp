@@ -26,6 +26,6 @@ std::vector<Step> steps_of(const std::vector<Operation>& operations);
 std::uint64_t size_after(Operation operation, std::uint64_t bytes, std::uint64_t created_bytes);
 
 /// Operations of metadata that the rank at `place` executes in a phase.
-std::uint64_t visits_of(const Case& test, const Tree& tree, Operation operation, Place place);
+std::uint64_t operations_of(const Case& test, const Tree& tree, Operation operation, Place place);
 
 }  // namespace strider

@@ -23,7 +23,7 @@ PhaseTotals totals_of(const Case& test, const Tree& tree, const FileAssignments&
       operation == Operation::create || operation == Operation::small_write || operation == Operation::small_read;
   PhaseTotals totals;
   for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
-    const std::uint64_t requests = visits_of(test, tree, operation, assignments.assignment(rank).place);
+    const std::uint64_t requests = operations_of(test, tree, operation, assignments.assignment(rank).place);
     totals.requests += requests;
     totals.ranks += requests > 0 ? 1 : 0;
   }

@@ -32,7 +32,7 @@ bool Alarm::raised() {
 }
 
 void Alarm::tell_neighbours() {
-  // Eight bytes go eagerly: the send returns without the receiver. What nobody reads in this phase is dropped in the
+  // Eight bytes go eagerly: the send returns without the receiver. What is not read in this phase is dropped in the
   // next.
   const int neighbours[] = {rank_ > 0 ? (rank_ - 1) / 2 : -1, 2 * rank_ + 1, 2 * rank_ + 2};
   for (const int neighbour : neighbours)

@@ -5,11 +5,11 @@
 
 namespace strider {
 
-/// Tells all ranks of a communicator that a phase has to end. The news floods a binary tree of ranks, each of which
-/// looks for it now and then, so that it arrives everywhere within log N looks and nobody has to be asked in advance.
+/// Signals all ranks of a communicator that a phase has to end. The signal floods a binary tree of ranks, each of which
+/// polls for it, so that it arrives everywhere within log N polls and no rank takes part in advance.
 class Alarm {
  public:
-  /// `phase` tells this phase's alarm from late news of an earlier one.
+  /// `phase` distinguishes this phase's alarm from a late one of an earlier phase.
   Alarm(MPI_Comm communicator, std::uint64_t phase);
   void raise();
   /// Whether this rank knows of the alarm; takes news from the neighbours and passes it on.

@@ -17,7 +17,7 @@ constexpr std::uint64_t longest_comparison_ns = 2'000'000;
 /// Whether there will be another exchange.
 enum Goes : std::uint64_t { on, not_on };
 
-/// What the first rank with a clock tells rank 0, by way of those above it.
+/// What the first rank with a clock sends to rank 0, by way of those above it.
 struct Found {
   ClockMap way_up;  ///< to the clock above
   double local_s;   ///< of the last comparison
@@ -102,7 +102,7 @@ ClockReading ClockWatch::compare_with_neighbours() const {
   return {};
 }
 
-/// Rank 0 follows the ways up to its own clock and tells everybody.
+/// Rank 0 follows the ways up to its own clock and broadcasts the result.
 void ClockWatch::collect(const ClockMap& way_up) {
   std::vector<Found> found;
   if (leads_)

@@ -21,7 +21,7 @@ class ClockWatch {
   ClockWatch(const Nodes& nodes, MPI_Comm communicator, const WaitOptions& waiting);
   /// Before the phase: waits until all ranks are here, then compares. No drift is known yet.
   void compare();
-  /// After it: compares again when all ranks are here. Where all ranks have one clock nobody waits.
+  /// After it: compares again when all ranks are here. Where all ranks have one clock no rank waits.
   void compare_again();
 
   /// A time of this rank's monotonic clock on rank 0's, in seconds.

@@ -16,14 +16,14 @@
 namespace strider {
 namespace {
 
-/// What makes ranks neighbours, as each rank tells rank 0.
+/// What makes ranks neighbours, as each rank sends it to rank 0.
 struct Address {
   char host[64];
   std::uint64_t machine;  ///< hash of host name, boot and, under Slurm, the node within the step
   std::uint64_t clock;    ///< hash of the machine and the name space of time
 };
 
-/// Where a rank is, as rank 0 tells all.
+/// Where a rank is, as rank 0 broadcasts it.
 struct Home {
   std::uint32_t node, clock;
   std::uint32_t counts;
@@ -75,7 +75,7 @@ std::vector<Home> assign_homes(const std::vector<Address>& addresses, std::uint3
 
 }  // namespace
 
-// MPI_Comm_split_type would tell the nodes too, but its ranks spin: on an oversubscribed machine it takes seconds.
+// MPI_Comm_split_type would find the nodes too, but its ranks spin: on an oversubscribed machine it takes seconds.
 Nodes find_nodes(std::uint32_t ranks_per_node, const WaitOptions& waiting) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -21,7 +21,7 @@ class Attention {
 enum class Patience {
   awake,         ///< an answer is due at once: give way to others, but do not sleep unless it takes long
   short_sleeps,  ///< the others will be here soon: wake up often
-  long_sleeps,   ///< this rank has nothing to do: stay out of the way of those that work
+  long_sleeps,   ///< this rank has nothing to do: yield the CPU to busy ranks
 };
 
 struct WaitOptions {

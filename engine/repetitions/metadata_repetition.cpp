@@ -44,9 +44,9 @@ class MetadataRepetition : private CaseRepetition {
   }
 
  private:
-  VisitTask task_of(const Step& step) {
+  MetadataTask task_of(const Step& step) {
     const bool measured = step.kind == Step::Kind::measured;
-    VisitTask task;
+    MetadataTask task;
     task.name = name_of_phase(measured ? std::string(name_of(step.operation)) : "prefill");
     task.purpose = measured ? PhaseTask::Purpose::measurement : PhaseTask::Purpose::preparation;
     task.unit = Unit::requests;
@@ -66,7 +66,7 @@ class MetadataRepetition : private CaseRepetition {
     // A mix numbers its files on from here: what not every rank came to before a deadline must not be in its way.
     if (step.operation == Operation::mix && !population_.whole) remove_surplus(outcome);
     if (outcome.failed) return;
-    const VisitTask task = task_of(step);
+    const MetadataTask task = task_of(step);
     made_.add(entry_of(step.operation).metadata.makes);
     const PhaseOutcome result = run_phase(context_, task);
     keep_account(task, result);
@@ -83,7 +83,7 @@ class MetadataRepetition : private CaseRepetition {
     return result.completed_requests == PhaseOutcome::all && population_.whole;
   }
 
-  void keep_account(const VisitTask& task, const PhaseOutcome& result) {
+  void keep_account(const MetadataTask& task, const PhaseOutcome& result) {
     sweeper_->note(task.operation, result);
     std::erase(open_files_, Directory::closed);
     const bool cut = result.completed_requests != PhaseOutcome::all;
@@ -94,7 +94,7 @@ class MetadataRepetition : private CaseRepetition {
     if (task.operation != Operation::mix) return;
     population_.mixed = true;
     population_.first_file = result.oldest_file;
-    population_.files = result.living_files;
+    population_.files = result.existing_files;
   }
 
   /// Removes things, unmeasured; what cannot be removed fails the case, since the next repetition would meet it.

@@ -36,7 +36,7 @@ void Sweeper::note(Operation operation, const PhaseOutcome& result) {
       files_ = made;
       files_had_other_name_ = false;  // there were none before
       break;
-    case Operation::mix: files_ = {result.oldest_file, result.oldest_file + result.living_files + 1, true}; break;
+    case Operation::mix: files_ = {result.oldest_file, result.oldest_file + result.existing_files + 1, true}; break;
     case Operation::mkdir:
       directories_ = made;
       directories_had_other_name_ = false;

@@ -90,8 +90,9 @@ void set_causes(ErrorRecord& record, std::span<const Damage> causes) {
 
 ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const std::string& host,
                              const std::string& directory) {
-  return record_of("verify", rank, host, directory + "/" + finding.file, finding.message,
-                   "see that nobody else works in this folder; else this file system tells wrong metadata");
+  return record_of(
+      "verify", rank, host, directory + "/" + finding.file, finding.message,
+      "check that nothing else uses this folder; if nothing does, this file system returns wrong metadata");
 }
 
 ErrorRecord describe_size(const SizeMismatch& mismatch, int rank, const std::string& host, const std::string& file) {

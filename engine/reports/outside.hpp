@@ -4,7 +4,7 @@
 
 namespace strider {
 
-/// An error of storage as the user is told it: where a confined rank was kept from writing outside of the run's folder,
+/// An error of storage as it is reported: where a confined rank was kept from writing outside of the run's folder,
 /// that is said instead of what the system calls it.
 IoError explained(const IoError& error, const RunContext& context);
 

@@ -57,7 +57,7 @@ struct PhaseTask {
   Operation operation = Operation::write;
   PhaseName name;
   enum class Purpose { measurement, preparation } purpose = Purpose::measurement;
-  Unit unit = Unit::bytes;  ///< in which progress and rates are told
+  Unit unit = Unit::bytes;  ///< of progress and rates
   const FileAssignments* assignments = nullptr;
   std::span<std::byte> memory;
   std::uint32_t nodes = 1;           ///< on which the ranks run
@@ -78,7 +78,7 @@ struct PhaseOutcome {
   std::uint64_t completed_requests = all;
   std::uint64_t my_requests = 0;  ///< that this rank has completed
   /// This rank's files after a mix: the number of the oldest, and how many there are.
-  std::uint64_t oldest_file = 0, living_files = 0;
+  std::uint64_t oldest_file = 0, existing_files = 0;
 };
 
 }  // namespace strider

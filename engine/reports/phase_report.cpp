@@ -234,7 +234,7 @@ class Report {
     return condense(std::move(mine));
   }
 
-  /// What of the bytes of a reading phase came from storage; a writing phase shows which counters can tell.
+  /// What of the bytes of a reading phase came from storage; a writing phase shows which counters can be believed.
   std::optional<Sample::Served> served() {
     const Capabilities& capabilities = task_.test->interface->capabilities;
     if (task_.unit != Unit::bytes || !capabilities.stores() || sample_.bytes == 0) return std::nullopt;

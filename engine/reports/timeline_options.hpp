@@ -2,7 +2,7 @@
 
 namespace strider {
 
-/// Whose timelines are reported: nobody's, one for each node or each rank, or, with automatic, each rank's of small
+/// Which timelines are reported: none, one for each node or each rank, or, with automatic, each rank's of small
 /// cases and each node's of large ones.
 enum class TimelineScope { none, node, rank, automatic };
 

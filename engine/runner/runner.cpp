@@ -120,7 +120,7 @@ class Runner {
     broadcast(context_.origin_ns, MPI_COMM_WORLD, idle);
     try {
       confinement_ = find_confinement(options.confinement, MPI_COMM_WORLD, {.stall_timeout_s = plan_.stall_timeout_s});
-      look_around();
+      discover_topology();
     } catch (const StallError& error) {
       if (session.rank() == 0) announce(options);  // as far as it is known: it is a run's first event
       stalled(error);
@@ -148,7 +148,7 @@ class Runner {
 
  private:
   /// Where the ranks are, and what their clocks show at first.
-  void look_around() {
+  void discover_topology() {
     const WaitOptions waiting{.stall_timeout_s = plan_.stall_timeout_s};
     context_.nodes = find_nodes(plan_.ranks_per_node, waiting);
     ClockWatch clocks(context_.nodes, MPI_COMM_WORLD, waiting);

@@ -26,7 +26,7 @@ struct RunOptions {
   CounterScope counters = CounterScope::all;
   CeilingScope ceilings = CeilingScope::none;
   TimelineOptions timelines;
-  std::vector<std::string> remount_command;  ///< brings the target out of a node's memory; empty: none
+  std::vector<std::string> remount_command;  ///< remounts the target to drop its caches; empty: none
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

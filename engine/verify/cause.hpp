@@ -5,7 +5,7 @@
 
 namespace strider {
 
-/// Why data is wrong, as far as the data itself tells.
+/// Why data is wrong, as far as the data itself shows.
 enum class Cause : std::uint8_t {
   missing_end,  ///< the file ends before it should
   outside,      ///< bytes that no extent covers are not what they should be, or lie beyond the end

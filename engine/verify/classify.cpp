@@ -230,7 +230,7 @@ std::uint64_t Classifier::Examination::end_of_foreign(std::uint64_t position, st
   std::uint64_t at = position + 1;
   const std::uint64_t finely = std::min(limit, position + scanned_finely);
   const auto start_of = [&](std::uint64_t found) {
-    // Words tell their origin where they begin, what belongs to it may begin a few bytes before.
+    // Words show their origin where they begin, what belongs to it may begin a few bytes before.
     const auto data = piece_.is_right(found) ? std::nullopt : data_at(found);
     if (data) return data->begin(piece_, found, position + 1);
     while (found > position + 1 && piece_.is_right(found - 1)) --found;

@@ -10,7 +10,7 @@
 
 namespace strider {
 
-/// Tells from wrong data what has happened to it. Slow beside a comparison, but bounded: a wrong gigabyte takes well
+/// Finds from wrong data what has happened to it. Slow beside a comparison, but bounded: a wrong gigabyte takes well
 /// under a second.
 class Classifier {
  public:

@@ -15,7 +15,7 @@ constexpr std::uint64_t seed_step = 0x9e3779b97f4a7c15ULL;
 std::uint64_t seed_of(std::uint64_t word);
 
 /// What is in a file: the 8-byte little-endian word at file offset 8·i is mix(key + i·step), a bijection of the index,
-/// so that a word found in the wrong place tells where it belongs. The key is a hash of what identifies the data.
+/// so that a word found in the wrong place shows where it belongs. The key is a hash of what identifies the data.
 class FileData {
  public:
   struct Identity {

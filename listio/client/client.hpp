@@ -71,7 +71,7 @@ struct FileStat {
   LayoutWords layout;
 };
 
-/// What comparing the names with the data files has found. Only of a volume that nobody changes meanwhile.
+/// What comparing the names with the data files has found. Only of a volume that is not changed meanwhile.
 struct CheckReport {
   struct Data {
     std::uint32_t server = 0;

@@ -60,7 +60,7 @@ Driver::~Driver() {
   links_.clear();
 }
 
-// --- what the transport tells ---
+// --- events of the transport ---
 
 Link* Driver::find(Peer peer) {
   for (const auto& link : links_)

@@ -43,7 +43,7 @@ class Driver final : TransportEvents {
   /// something else, for more than a second, does not count.
   bool poll(Operation& operation);
 
-  /// Ends an operation that nobody waits for any more. Connections that still use its memory are given up.
+  /// Ends an operation that is not waited for any more. Connections that still use its memory are given up.
   void abandon(Operation& operation) noexcept;
 
   void invalidate(const Range& range);
@@ -82,7 +82,7 @@ class Driver final : TransportEvents {
   std::vector<std::unique_ptr<Link>> links_;
   std::unique_ptr<MethodCosts> costs_;
   std::uint64_t probes_ = 0, probes_done_ = 0;  ///< puts and gets outside of calls
-  ClientCounters counted_;                      ///< what nobody else counts
+  ClientCounters counted_;                      ///< what is not counted elsewhere
 };
 
 }  // namespace strider::listio

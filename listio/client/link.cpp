@@ -117,7 +117,7 @@ void Link::hear(const Challenge& challenge) {
 }
 
 void Link::hear(const Welcome& welcome) {
-  if (state_ != State::proving) return break_off(EPROTO, "the server is welcome nobody asked for");
+  if (state_ != State::proving) return break_off(EPROTO, "unexpected Welcome message from the server");
   if (welcome.servers != volume_.servers.size())
     return break_off(EPROTO, "the server belongs to a volume of " + std::to_string(welcome.servers) +
                                  " servers, the volume file names " + std::to_string(volume_.servers.size()));
@@ -134,7 +134,7 @@ void Link::hear(const Refusal& refusal) { break_off(EACCES, refusal.reason); }
 void Link::hear(const Reply& reply) {
   const auto found = begun_.find(reply.number);
   if (state_ != State::up || found == begun_.end() || found->second->stage != Call::Stage::asked)
-    return break_off(EPROTO, "the server replies to what nobody asked");
+    return break_off(EPROTO, "reply of the server to an unknown request");
   Call& call = *found->second;
   if (reply.error != 0)
     call.operation->fail(static_cast<int>(reply.error),

@@ -58,7 +58,7 @@ class Link {
   /// Forgets calls of an operation that has failed and whose turn has not come.
   void drop_waiting(const Operation& operation);
 
-  // What the transport tells.
+  // Events of the transport.
   void received(std::span<const std::byte> message);
   void completed(std::uint64_t token);
   void closed(const std::string& reason);

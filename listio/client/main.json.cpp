@@ -17,7 +17,7 @@ constexpr const char* usage =
     R"(strider-listio: looks after a list-I/O volume, and fits what registering costs here. Prints JSON.
 
   strider-listio status VOLUME    whether each server answers, and what it has done so far
-  strider-listio check VOLUME     compares the names with the data files; nobody may use the volume meanwhile
+  strider-listio check VOLUME     compares the names with the data files; the volume must not be in use
   strider-listio repair VOLUME    as check, and removes data files of no file
   strider-listio remove VOLUME RUN
                                   removes the files and trees of a run that was killed, as check names it

@@ -18,11 +18,11 @@ class Checker {
   void add_file(const std::string& path, const Entry& entry);
   /// Of a file whose entry cannot be read.
   void add_damaged(const std::string& path);
-  /// What is left over belongs to nobody.
+  /// What is left over is orphaned.
   CheckReport report() const;
 
  private:
-  std::vector<std::map<FileId, std::uint64_t>> data_;  ///< sizes of data files that nobody has claimed, by server
+  std::vector<std::map<FileId, std::uint64_t>> data_;  ///< sizes of data files that no name claims, by server
   CheckReport report_;
 };
 

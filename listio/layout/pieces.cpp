@@ -38,7 +38,7 @@ void check(std::span<const Extent> pieces) {
     if (piece.file_offset > most_file_bytes || piece.length > most_file_bytes - piece.file_offset)
       throw InputError("file list",
                        "a piece of " + std::to_string(piece.length) + " bytes at " + std::to_string(piece.file_offset) +
-                           " goes beyond what a file can have",
+                           " ends beyond the largest possible file size",
                        "check where the offsets and lengths of the list come from");
 }
 

@@ -61,7 +61,7 @@ Info make_hints(const std::string& provider) {
   hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-  // A read must see what was written before it (Endpoint::flush). shm does so as long as nobody asks for it: asked, it
+  // A read must see what was written before it (Endpoint::flush). shm does so as long as it is not asked for: asked, it
   // gives up copying from process to process directly.
   if (provider != "shm") hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_RAW;
   return hints;

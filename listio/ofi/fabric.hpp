@@ -30,7 +30,7 @@ class Fabric {
   fid_domain* domain() const { return domain_.get(); }
   bool has_mode(int mr_mode) const { return (info_->domain_attr->mr_mode & mr_mode) != 0; }
 
-  /// Registers memory under a key that nobody can guess, unless the provider chooses keys itself. `endpoint`: the one
+  /// Registers memory under a key that cannot be guessed, unless the provider chooses keys itself. `endpoint`: the one
   /// that peers address, needed with `Reach::remote_too`. Error, with libfabric's number, if that fails.
   Owned<fid_mr> register_memory(std::span<std::byte> memory, Reach reach, fid_ep* endpoint = nullptr) const;
 

@@ -39,7 +39,7 @@ class ByteWriter {
 };
 
 /// Takes numbers and bytes from a message that comes from outside. What is beyond its end reads as nothing, and
-/// `complete` tells afterwards: no need to check after every number, and nothing is ever allocated for what is not
+/// `complete` says so afterwards: no need to check after every number, and nothing is ever allocated for what is not
 /// there.
 class ByteReader {
  public:

@@ -149,7 +149,7 @@ struct Entry {
   std::int64_t modified_ns = 0;
   LayoutWords layout;
 };
-/// To unlink and rename: whose data files are of no use any more; 0: nobody's.
+/// To unlink and rename: whose data files are of no use any more; 0: none.
 struct Orphan {
   FileId file = 0;
   LayoutWords layout;

@@ -7,7 +7,7 @@
 
 namespace strider::listio {
 
-/// What everybody shares who may use a volume, and nobody else knows: 32 random bytes, 64 hexadecimal digits in files.
+/// The secret of all who may use a volume: 32 random bytes, 64 hexadecimal digits in files.
 using Secret = std::array<std::byte, 32>;
 
 Secret make_secret();

@@ -10,7 +10,7 @@ namespace strider::listio {
 /// What registering needs memory to be: pages that a device only reads, or also writes.
 enum class Access { read, read_write };
 
-/// What the kernel says about this process's memory. Not for use after fork() in the child: it would tell of the
+/// What the kernel says about this process's memory. Not for use after fork() in the child: it would describe the
 /// parent.
 class AddressSpace {
  public:
@@ -21,7 +21,7 @@ class AddressSpace {
   explicit AddressSpace(Source source = Source::best);
 
   /// The parts of `range` that are mapped and allow the access, increasing, neighbours joined. std::system_error if the
-  /// kernel does not tell.
+  /// kernel does not say.
   std::vector<Range> accessible(const Range& range, Access access);
   /// Whether all of `range` is.
   bool is_accessible(const Range& range, Access access);

@@ -35,7 +35,7 @@ constexpr const char* usage =
   --listen HOST:PORT      where clients connect to (127.0.0.1:0)
   --transport NAME        what carries the bytes; of libfabric, with its provider: ofi:tcp (cma, which also serves tcp)
   --registration DOMAIN   register communication buffers: none, uring, mlock, model (none)
-  --store files|nothing   nothing: forget what is written, to measure the way there (files)
+  --store files|nothing   nothing: discard data, to measure transport only (files)
   --rate BYTES            that it moves in a second at most, read and written together; 0: no limit (0)
   --threads N             that read and write files (4)
   --buffer-bytes BYTES    of one communication buffer (1048576)
@@ -51,7 +51,7 @@ constexpr const char* usage =
                           stop: end the one that was detached, print "stopped" or "none ran" (serve)
 
 Prints one line when it is ready:  ready {"number": 0, "address": "127.0.0.1:40123", "pid": 4711}
-and serves until SIGTERM or SIGINT. Exit codes: 0 was told to stop, 2 bad options, 3 could not run.
+and serves until SIGTERM or SIGINT. Exit codes: 0 stopped by a signal, 2 bad options, 3 could not run.
 )";
 
 template <typename Number>
@@ -154,7 +154,7 @@ ProgramOptions read_options(const std::vector<std::string>& words) {
   return options;
 }
 
-/// Makes the end of standard input a signal. The thread may wait for ever: nobody waits for it.
+/// Makes the end of standard input a signal. The thread may wait for ever: it is not waited for.
 void stop_with_input() {
   std::thread([] {
     char ignored[256];
@@ -166,10 +166,11 @@ void stop_with_input() {
 void print_ready(const Server& server, const ServerOptions& options) {
   std::printf("ready {\"number\": %u, \"address\": \"%s\", \"pid\": %d}\n", options.number, server.address().c_str(),
               static_cast<int>(::getpid()));
-  if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "telling that it is ready");
+  if (std::fflush(stdout) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot report that the server is ready");
 }
 
-/// Serves until it is told to stop. `ready` is called before.
+/// Serves until it is asked to stop. `ready` is called before.
 void serve(const ProgramOptions& program, const std::function<void()>& ready = [] {}) {
   const ServerOptions& options = program.server;
   sigset_t signals;

@@ -127,7 +127,7 @@ Errno Names::create(const Place& place, const OpenRequest& request, Entry& entry
   entry.layout = layout;
   entry.mode = request.mode | 0600;  // the server itself has to read it
   if (const Errno error = make_file_id(entry.file); error != 0) return error;
-  // Complete before it gets its name, so that nobody ever sees it otherwise.
+  // Complete before it gets its name, so that it is never seen incomplete.
   char fresh[32];
   std::snprintf(fresh, sizeof fresh, "%016llx", static_cast<unsigned long long>(entry.file));
   const Descriptor file(::openat(fresh_.get(), fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -235,7 +235,7 @@ Errno Names::list(const std::string& path, std::uint64_t cookie, DirectoryPage& 
 Errno Names::sync() {
   const std::uint64_t changes = changes_;
   if (changes == synced_) return 0;
-  // Which of the directories have changed nobody keeps; the kernel does.
+  // Only the kernel knows which of the directories have changed.
   if (::syncfs(names_.get()) != 0) return errno;
   synced_ = changes;
   return 0;

@@ -102,7 +102,7 @@ class Server::Impl final : TransportEvents {
     return own_domain_.get();
   }
 
-  // --- what the transport tells ---
+  // --- events of the transport ---
 
   void connected(Peer peer) override {
     Session& session = sessions_[peer];
@@ -149,7 +149,7 @@ class Server::Impl final : TransportEvents {
   }
 
   void hear(Session& session, const Proof& proof) {
-    if (session.state != Session::State::challenged) return refuse(session, "a proof that nobody asked for");
+    if (session.state != Session::State::challenged) return refuse(session, "unexpected Proof message");
     const Code expected = prove(options_.secret, Role::client, options_.number, session.of_client, session.of_server);
     if (!are_equal(proof.code, expected))
       return refuse(session, "the client does not know the volume's secret; use the volume's own file");

@@ -36,8 +36,9 @@ struct ServerOptions {
 /// An I/O server of a volume.
 ///
 /// Clients cannot hurt each other: each has its own buffers and a limited number of requests, its requests are done in
-/// order and in turn with those of others, nobody waits for a client, and what one held is free as soon as its
-/// connection ends. Who does not know the secret gets nothing. Whoever breaks the protocol is told why and dropped.
+/// order and in turn with those of others, no client delays another, and what one held is free as soon as its
+/// connection ends. A client without the secret gets nothing. A client that breaks the protocol gets the reason and is
+/// dropped.
 class Server {
  public:
   /// Listens from now on. InputError if the options do not fit each other or this machine.

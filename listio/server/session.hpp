@@ -16,7 +16,7 @@ struct Session {
     greeted,  ///< has said nothing yet
     challenged,
     admitted,  ///< knows the secret
-    refused,   ///< was told why, and is about to be dropped
+    refused,   ///< was sent the reason, and is about to be dropped
     gone,      ///< connection lost; a thread still works for it
   };
 

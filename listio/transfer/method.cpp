@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> method_names{"multiple", "pack", "gather", "hybrid"};
 
-/// Gathering has to be this much better: less cannot be told from none, and packing needs no registered memory.
+/// Gathering has to be this much better: less cannot be distinguished from none, and packing needs no registered
+/// memory.
 constexpr double indifference = 1.01;
 
 /// One kind of list, and what it has taken so far.

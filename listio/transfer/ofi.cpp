@@ -71,7 +71,7 @@ class Numbers {
   ofi::Owned<fid_mr> region_;
 };
 
-/// Brings the pages in; on a hole the caller is told which piece it is. Providers in software would not survive one.
+/// Brings the pages in; on a hole the caller learns which piece it is. Providers in software would not survive one.
 void require_mapped(std::span<const iovec> pieces, ofi::Purpose purpose) {
   constexpr int populate_read = 22, populate_write = 23;  // MADV_POPULATE_*, Linux 5.14
   const bool puts = purpose == ofi::Purpose::put;

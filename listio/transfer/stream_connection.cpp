@@ -219,7 +219,7 @@ void StreamConnection::consume_head() {
       break;
     }
     case Frame::Kind::got:
-      if (gets_.empty() || gets_.front().bytes != frame->length) throw StreamError("sent what nobody asked for");
+      if (gets_.empty() || gets_.front().bytes != frame->length) throw StreamError("sent data that was not requested");
       into_ = std::move(gets_.front().into);
       break;
     case Frame::Kind::greeting:

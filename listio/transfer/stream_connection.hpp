@@ -52,7 +52,7 @@ class StreamConnection {
 
   /// Sends a copy, now or when the socket takes it.
   void send(Frame::Kind kind, std::span<const std::byte> bytes);
-  /// Sends the pieces. Whether they are all in the socket: otherwise `completed` tells later.
+  /// Sends the pieces. Whether they are all in the socket: otherwise `completed` reports it later.
   bool put(const Frame& frame, std::span<const iovec> pieces, std::uint64_t token);
   /// Asks for what `frame` says, to be written to the pieces.
   void get(const Frame& frame, std::span<const iovec> pieces, std::uint64_t token);

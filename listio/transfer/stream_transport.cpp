@@ -49,7 +49,7 @@ struct StreamTransport::Connection {
 /// Hands the events of one connection on.
 class StreamTransport::Dispatch final : public StreamEvents {
  public:
-  /// No `events` while this side connects: nobody sends anything but a greeting then.
+  /// No `events` while this side connects: only a greeting is sent then.
   Dispatch(StreamTransport& transport, Connection& connection, TransportEvents* events)
       : transport_(transport), connection_(connection), events_(events) {}
 
@@ -135,7 +135,7 @@ StreamTransport::Connection& StreamTransport::add(Descriptor socket) {
   return *place;
 }
 
-/// Nobody finds it any more; its memory stays while a call on it may be under way.
+/// It cannot be found any more; its memory stays while a call on it may be under way.
 std::unique_ptr<StreamTransport::Connection> StreamTransport::take_out(Peer peer) {
   const auto found = connections_.find(peer);
   if (found == connections_.end()) return nullptr;

@@ -76,7 +76,7 @@ class StreamTransport : public Transport {
   std::unique_ptr<std::uint64_t> probe_;
   Peer next_peer_ = 1;
   std::unordered_map<Peer, std::unique_ptr<Connection>> connections_;
-  std::vector<std::unique_ptr<Connection>> ended_;  ///< kept until nobody can be within a call on them
+  std::vector<std::unique_ptr<Connection>> ended_;  ///< kept until no call on them can be under way
   std::vector<std::pair<Peer, std::string>> lost_;  ///< to be reported
   Deadline next_sweep_;
 };

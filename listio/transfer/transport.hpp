@@ -56,7 +56,7 @@ struct TransportCounters {
   std::uint64_t messages_sent = 0, message_bytes_sent = 0;
 };
 
-/// Who is told what happens. Called by `Transport::progress` alone; may call the transport back, except `progress`.
+/// Receives events. Called by `Transport::progress` alone; may call the transport back, except `progress`.
 class TransportEvents {
  public:
   virtual ~TransportEvents() = default;
@@ -121,12 +121,12 @@ class Transport {
   /// std::logic_error if there are more pieces than `properties().most_pieces`, or the place is not within its memory,
   /// or (strict) a piece is not within the live region that is named for it. IoError (EFAULT) if a piece is not there,
   /// or it turns out later and the connection is `closed`; either way it may be lost. If the connection is gone already
-  /// nothing happens: `closed` tells.
+  /// nothing happens: `closed` reports it.
   Posted put(Peer peer, const LocalMemory& from, const RemotePlace& place, std::uint64_t token);
   /// Moves what is at `place` into the pieces. As `put`.
   Posted get(Peer peer, const LocalMemory& into, const RemotePlace& place, std::uint64_t token);
 
-  /// Lets the network go on and tells `events` what happened, once something has or `patience` is over.
+  /// Lets the network go on and passes events on, once something has or `patience` is over.
   /// std::system_error if this process cannot use the network at all.
   virtual void progress(TransportEvents& events, std::chrono::milliseconds patience) = 0;
   /// From any thread: a `progress` that waits ends.

@@ -8,7 +8,7 @@
 
 namespace strider {
 
-/// What is wrong with the pages of a hole: nothing is there, or nobody may touch it.
+/// What is wrong with the pages of a hole: none are mapped, or none may be accessed.
 enum class HoleKind { unmapped, inaccessible };
 
 /// Holes in the memory between the pieces of a request, as a program has them whose arrays were not allocated together:

@@ -8,7 +8,7 @@
 namespace strider {
 namespace {
 
-/// The errno behind an MPI error; 0 where none can be told, and MPI's own text says it. ROMIO hides most of them in
+/// The errno behind an MPI error; 0 where it is unknown, and MPI's own text says it. ROMIO hides most of them in
 /// MPI_ERR_IO and quotes the system's message in its text.
 int nearest_errno(int error_class, const std::string& text) {
   if (const int number = quoted_errno(text); number != 0) return number;

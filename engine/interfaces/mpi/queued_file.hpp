@@ -60,7 +60,7 @@ class MpiQueuedFile final : public QueuedFile {
   std::vector<Slot> slots_;
   std::vector<MPI_Request> requests_;
   std::vector<Flight> flights_;          ///< of each request
-  std::vector<std::uint32_t> finished_;  ///< slots that complete() has not told yet
+  std::vector<std::uint32_t> finished_;  ///< slots that complete() has not reported yet
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
 };

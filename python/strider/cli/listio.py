@@ -125,7 +125,7 @@ def serve(
         return
     how = f"{volume.transport}, strips of {volume.strip_bytes} bytes"
     if volume.server_bytes_per_s:
-        how += f", each at most {format_bytes_rounded(volume.server_bytes_per_s)}/s"
+        how += f", each server limited to {format_bytes_rounded(volume.server_bytes_per_s)}/s"
     where = f" on {len(named)} host{'s' if len(named) > 1 else ''}" if named else ""
     print(f"{directory}: {len(volume.servers)} servers running{where} ({how})")
     print(f'to measure: strider run noncontig-2003 --target {shown}, or any suite with interface = "listio"')

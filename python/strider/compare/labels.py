@@ -1,4 +1,4 @@
-"""What tells the rows of a comparison apart, and what they have in common."""
+"""What distinguishes the rows of a comparison, and what they have in common."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Row:
     """One operation of one case on both sides, in one metric.
 
     Attributes:
-        labels: What tells the row apart: `interface`, `pattern`, `transfer`, `clients`, `operation`.
+        labels: What distinguishes the row: `interface`, `pattern`, `transfer`, `clients`, `operation`.
         base: None where the base has nothing like it; `other` likewise.
         change: None where there is nothing to compare.
         verdict: Of the other side as against the base.

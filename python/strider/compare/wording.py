@@ -17,7 +17,7 @@ MARKS: Mapping[Verdict, str] = {
     "no difference shown": "=",
     "not comparable": "–",
 }
-"""Signs before the verdicts, so that nobody needs colours."""
+"""Signs before the verdicts, so that they can be read without colours."""
 
 #: From this ratio on, and below its inverse, a factor says more than a percentage.
 _FACTOR = 2.0
@@ -105,7 +105,7 @@ def constants_text(comparison: Comparison) -> str:
 
 
 def label_columns(comparison: Comparison) -> list[Column]:
-    """What tells rows apart; what is the same in all rows is left out, but for the operation."""
+    """What distinguishes rows; what is the same in all rows is left out, but for the operation."""
     rows = comparison.rows
     names = dict.fromkeys(name for row in rows for name in row.labels)
 

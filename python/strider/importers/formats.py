@@ -1,4 +1,4 @@
-"""Files of other benchmarks, told apart by their text."""
+"""Files of other benchmarks, distinguished by their text."""
 
 import os
 from collections.abc import Callable

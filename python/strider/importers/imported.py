@@ -88,7 +88,7 @@ class SuiteDraft:
             source: Its command line, or the file.
             description: What the suite is, where that is a file.
             target: The directory of all tests, and where that was given.
-            tasks_per_node: How many tasks are on each node; None where nobody said.
+            tasks_per_node: How many tasks are on each node; None where not given.
             cases: A case for each test.
         """
         directory, place = target

@@ -1,6 +1,6 @@
 """Options of another benchmark: what becomes of each, and those that were given.
 
-An option is understood (the importer reads it), understood with a difference that is told (`note`), or
+An option is understood (the importer reads it), understood with a difference that is reported (`note`), or
 refused because it would change what is measured (`refusal`). None is passed over in silence.
 """
 
@@ -51,7 +51,7 @@ class Surroundings:
 
     Attributes:
         tasks: Number of tasks.
-        tasks_per_node: How many of them are on each node, consecutive ones; None where nobody said.
+        tasks_per_node: How many of them are on each node, consecutive ones; None where not given.
         environment: Environment variables.
     """
 

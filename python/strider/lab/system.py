@@ -80,7 +80,7 @@ def install(packages: list[str]) -> None:
     command = ["apt-get", *options, "install", "--yes", "--no-install-recommends", *packages]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
-        # An update may fail for a source that has none of these packages; the installation tells.
+        # An update may fail for a source that has none of these packages; the installation reports it.
         for words in (["apt-get", *options, "update"], command):
             done = subprocess.run(
                 words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False

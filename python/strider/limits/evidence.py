@@ -117,7 +117,7 @@ class Evidence:
         return ratio(self.rate_mib_s, self.ceilings.of_nodes(f"{kind}_{self.direction}", self.nodes))
 
     def counted(self, source: str, name: str) -> float | None:
-        """What the nodes counted, mean of a repetition."""
+        """Node counters, mean per repetition."""
         return self.summary.counters.total(source, name) if self.summary.counters else None
 
     def counted_per_second(self, source: str, name: str) -> float | None:

@@ -14,9 +14,9 @@ from strider.statistics.counters import summarize_counters
 from strider.store.case import Case
 from strider.store.model import NodeCounters, Sample
 
-#: From this ratio on a difference is told, or from its inverse down.
+#: Differences are reported from this ratio on, or from its inverse down.
 LEAST_RATIO = 1.5
-#: So many counters of a pair of interfaces are told.
+#: Most counters reported of a pair of interfaces.
 MOST_TOLD = 3
 _BASE = "posix"
 _NOT_COMPARED = "null"
@@ -42,7 +42,7 @@ class Counter:
     Attributes:
         name: As a sentence has it.
         least: Less than this in a repetition is noise, whatever the ratio.
-        count: The number of a repetition; None where nobody counted.
+        count: The number of a repetition; None where it was not counted.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Move:
     Attributes:
         base: What is compared with.
         other: What differs from it.
-        base_name: Its interface, with those settings that tell it from others of the run: `posix direct`.
+        base_name: Its interface, with the settings that set it apart in the run: `posix direct`.
         other_name: Likewise.
         counter: Name of the counter.
         base_value: For each MiB or operation, geometric mean over the repetitions.

@@ -41,7 +41,7 @@ class Rule:
         detail: What it says besides of a single result.
         below: From this value on it is another rule's, or not true.
         holds: Of a rule that applies by definition: whether it does, be the share known or not.
-        unit: How the number is told.
+        unit: Unit in which the number is reported.
     """
 
     name: str
@@ -350,7 +350,8 @@ RULES: tuple[Rule, ...] = (
         0.8,
         _messages,
         _always("{share} of what MPI moves between the nodes goes over their network"),
-        "As for the link, where its speed is not known; more than MPI can move refutes it.",
+        "Same threshold as for the link, used where the link's speed is not known; a rate above what MPI can "
+        "move refutes it.",
         below=_BEYOND_MESSAGES,
     ),
     Rule(
@@ -395,4 +396,4 @@ RULES: tuple[Rule, ...] = (
         "A loss halves a connection's window; one in a thousand costs a distant connection most of its rate.",
     ),
 )
-"""In the order in which they are told."""
+"""In the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What the nodes counted while an operation of a case went on."""
+"""Node counters during an operation of a case."""
 
 from __future__ import annotations
 

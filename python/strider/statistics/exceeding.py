@@ -127,7 +127,7 @@ def _reached_device(
     samples: Sequence[Sample],
     counters: Mapping[int, Sequence[NodeCounters]],
 ) -> bool:
-    """Whether the bytes were at the device when a phase ended, as far as one can tell."""
+    """Whether the bytes were at the device when a phase ended, as far as is known."""
     if direction == "write":
         synced = case.common_parameters().get("sync", "end") != "none"
         return synced or _share(samples, counters, _written) >= MOVED
@@ -138,7 +138,7 @@ def _reached_device(
 
 
 def _left_the_node(samples: Sequence[Sample], counters: Mapping[int, Sequence[NodeCounters]]) -> bool:
-    """Whether counters say that servers are not on the nodes themselves; without counters nobody knows."""
+    """Whether counters say that servers are not on the nodes themselves; unknown without counters."""
     return bool(counters) and _share(samples, counters, _looped) < _THROUGH_LOOPBACK
 
 

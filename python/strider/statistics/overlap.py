@@ -64,6 +64,6 @@ def _thinks(case: Case) -> float:
 
 
 def _work(case: Case) -> str:
-    """Whatever decides what a case does, but the thinking."""
+    """The key of a case without its think time."""
     keys = case.model_dump(by_alias=True, exclude=set(_IRRELEVANT) | {"number"})
     return json.dumps(keys, sort_keys=True)

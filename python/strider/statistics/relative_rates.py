@@ -60,8 +60,8 @@ def relative_rates(run: Run, unit: Unit, width: int = 1) -> list[RelativeRate]:
 
     Args:
         run: The run.
-        unit: What is told apart.
-        width: Number of neighbouring units of which only the slowest is told.
+        unit: What is distinguished.
+        width: Number of neighbouring units of which only the slowest is reported.
 
     Returns:
         By case, operation and place; nothing of phases of less than a tenth of a second, which are ruled by

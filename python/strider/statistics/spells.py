@@ -37,7 +37,7 @@ class Spell:
 
 
 def slow_spell(run: Run, operation: str, case: int, last: LastRank) -> Spell | None:
-    """When the rank (or whole node) that finished a phase last was slow; None where no timeline tells.
+    """When the rank (or whole node) that finished a phase last was slow; None without a timeline.
 
     Raises:
         StriderError: The run's events are damaged.

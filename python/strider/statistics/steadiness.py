@@ -25,11 +25,11 @@ MINIMUM_FOR_OUTLIERS = 6
 #: Modified z-scores beyond 3.5 are outliers (Iglewicz and Hoaglin 1993), but 9 to 17 % of all series of 6 to
 #: 30 normal values have one. With 40 ÷ n added to it, 1 % of them do.
 _OUTLIER_SCORE, _FEW_VALUES = 3.5, 40.0
-#: Smaller deviations from the median matter to nobody, however regular the other repetitions are.
+#: Smaller deviations from the median do not matter, however regular the other repetitions are.
 OUTLIER_SHARE = 0.05
 #: Fewer repetitions show no trend.
 MINIMUM_FOR_TREND = 5
-#: Smaller changes from the first to the last repetition matter to nobody.
+#: Smaller changes from the first to the last repetition do not matter.
 TREND_SHARE = 0.05
 _SIGNIFICANT = 0.05
 #: 0.6745 standard deviations of a normal distribution are its median absolute deviation, 0.7979 its mean one.

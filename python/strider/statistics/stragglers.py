@@ -16,7 +16,7 @@ from strider.store.tables import query
 LATE = 1.25
 #: Phases shorter than this, seconds, are ruled by when the ranks were scheduled.
 SHORT_S = 0.1
-#: From this share of the rate on, what late ranks cost is told.
+#: From this share of the rate on, the cost of late ranks is reported.
 LOST_SHARE = 0.05
 
 _LAST = """

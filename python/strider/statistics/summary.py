@@ -119,7 +119,7 @@ class CallSummary:
 
 @dataclass(frozen=True)
 class ServedSummary:
-    """Where what was read came from, over all repetitions that can tell.
+    """Where what was read came from, over all repetitions in which it is known.
 
     Attributes:
         share: Bytes from storage ÷ bytes read; more than 1 where more was fetched than asked for.
@@ -216,9 +216,9 @@ class OperationSummary:
         histogram: Latencies of all requests.
         parts: Of a mix, its operations.
         calls: None where the kernel did not count them.
-        served: Of reads; None where nothing can tell.
+        served: Of reads; None where it is not known.
         preparation: What was done to the caches before; None with the policy `as-is`.
-        counters: What the nodes counted; None where they did not, or nobody asked.
+        counters: Node counters; None where they were not counted or not asked for.
         exceeding: What it is faster than and cannot have gone through; None of most.
         load: None in closed loop.
     """
@@ -286,7 +286,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
 
     Args:
         run: The run.
-        counters: What its nodes counted (`strider.store.load_events`), where the summaries are to tell.
+        counters: What its nodes counted (`strider.store.load_events`), where the summaries are to have them.
 
     An operation has one if it was executed or failed; what a killed or interrupted run never reached is left
     out.

@@ -1,4 +1,4 @@
-"""What the engine of a run said of its parameters: kinds, which tell units, and defaults.
+"""What the engine of a run said of its parameters: kinds, which imply units, and defaults.
 
 A run directory holds it as `description.json` (docs/formats.md, section 4). Kinds that this Strider does not
 know are read as they are, like all additions.

@@ -228,7 +228,7 @@ class Run(Record):
         start: None where the engine never got as far as its first event.
         cases: By their number in the plan.
         samples: In the order of execution, warm-up and preparation included.
-        ceilings: What was measured of the machine beside the cases; empty where nobody asked.
+        ceilings: What was measured of the machine beside the cases; empty where it was not asked for.
         end: None for a run that is still going on or was killed.
     """
 
@@ -249,7 +249,7 @@ class Run(Record):
 
     @property
     def status(self) -> str:
-        """`complete`, `interrupted`, `failed` or, when nobody sealed the run, `unfinished`."""
+        """`complete`, `interrupted`, `failed` or, for a run that was not sealed, `unfinished`."""
         if self.info.status is not None:
             return self.info.status
         return self.end.status if self.end is not None else "unfinished"

@@ -20,7 +20,7 @@ from strider.store.model import CounterGroup, NodeCounters, Record, Run, Sample
 
 OBSERVED_VERSION = 1
 
-#: Of these the state at the time is told, not what passed.
+#: Of these the current state is reported, not a difference.
 _LEVELS = ("memory", "cores")
 
 _Model = TypeVar("_Model", bound=BaseModel)

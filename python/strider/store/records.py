@@ -224,7 +224,7 @@ class Sample(Record):
         arrivals: How requests arrived; null in closed loop.
         verify: What was verified; null where nothing was.
         digest: Checksum of all bytes that were read; null where none were verified.
-        served_by_storage: Bytes that came from storage ÷ bytes read; null where no counter can tell.
+        served_by_storage: Bytes that came from storage ÷ bytes read; null where no counter shows it.
         served_bytes: Bytes that came from storage.
         served_source: Counters that show it: `process`, `lustre`, `nfs`, `ceph`, `network` or `block`.
         cache: What was done to caches before; null for `as-is` and where nothing is read.

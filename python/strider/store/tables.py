@@ -186,7 +186,7 @@ def _check_whole(run_dir: Path, state: Sequence[tuple[int, int, int] | None]) ->
 
 
 def _state(run_dir: Path) -> Sequence[tuple[int, int, int] | None]:
-    """What tells a changed run: inode, bytes and time of change of its files; None for a missing one."""
+    """What identifies a changed run: inode, bytes and time of change of its files; None for a missing one."""
     return tuple(_file_state(run_dir / name) for name in ("run.json", "plan.json", "events.jsonl"))
 
 

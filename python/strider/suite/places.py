@@ -130,7 +130,7 @@ def objection(named: Named, policy: Policy) -> str:
 
 
 def resolve(path: str) -> Path | None:
-    """Where a path leads, links and `..` followed; None where that cannot be told."""
+    """Where a path leads, links and `..` followed; None where that is unknown."""
     if not path or forbidden(path) or path.startswith("~"):
         return None
     try:

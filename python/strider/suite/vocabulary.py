@@ -90,7 +90,7 @@ class Selection:
         workload: Whether it is a case of data or of metadata.
         interfaces: Names of the interfaces that exist.
         shapes: Names of the patterns or trees that exist.
-        doubtful: Whether one is missing or does not exist; what other keys mean cannot be told then.
+        doubtful: Whether one is missing or does not exist; the meaning of other keys is unknown then.
     """
 
     workload: Workload

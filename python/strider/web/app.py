@@ -101,7 +101,7 @@ def _api(api: Api) -> list[Route]:
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    """What a person or a script is told of an error that they can act upon."""
+    """The message to a person or a script about an error that they can act upon."""
     if request.url.path.startswith("/api/") or not isinstance(error, StriderError):
         return failure(request, error)
     status = 400 if error.exit_code == ExitCode.BAD_INPUT else 503

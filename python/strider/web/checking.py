@@ -37,7 +37,7 @@ class Mistake:
         line: Where it stands, from 1.
         message: What is wrong and what would be right.
         case: Index of the `[[case]]` at fault; None where it is `[suite]` or nothing of either.
-        key: The key at fault, such as `posix.direct`; empty where it cannot be told.
+        key: The key at fault, such as `posix.direct`; empty where it is unknown.
     """
 
     line: int
@@ -91,7 +91,7 @@ def _answer(text: str, form: Json, mistakes: list[Mistake], plan: Json) -> dict[
 
 
 def _mistake(line: int, message: str, lines: Positions, vocabulary: Vocabulary) -> Mistake:
-    """A mistake with the field at fault, as far as its line tells."""
+    """A mistake with the field at fault, as far as its line shows it."""
     values = [path for path, at in lines.values.items() if at == line]
     heads = [path for path, at in lines.keys.items() if at == line]
     path = min(values, key=len) if values else max(heads, key=len, default=())

@@ -74,7 +74,7 @@ class Keys:
 
     Attributes:
         cookie: Name of this server's cookie; cookies of a host are shared by all its ports.
-        used: Is told when a token has been used up, so that there may be another one.
+        used: Called when a token has been used up, so that there may be another one.
         clock: Seconds.
     """
 

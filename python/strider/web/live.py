@@ -180,7 +180,7 @@ async def follow(directory: Path, phases: int) -> AsyncIterator[dict[str, Json]]
 
     Args:
         directory: The run's directory.
-        phases: Number of phases that it has, as far as the plan tells.
+        phases: Number of phases that it has, as far as the plan states it.
     """
     tail, state = Tail(directory / "events.jsonl"), RunState(phases)
     first, elapsed_s = True, 0.0

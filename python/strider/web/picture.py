@@ -8,7 +8,7 @@ from strider.errors import StriderError
 from strider.suite import Plan
 
 COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#d55e00")
-"""Of the ranks, in turn; told apart by everybody (Okabe and Ito 2008)."""
+"""Of the ranks, in turn; distinguishable with colour blindness (Okabe and Ito 2008)."""
 MOST_RANKS = 8
 MOST_REQUESTS = 1000
 MOST_EXTENTS = 4000

@@ -33,7 +33,7 @@ def serve(site: Site, place: Path | int, say: Callable[[str], None]) -> None:
     Args:
         site: The ground.
         place: A path for a unix socket, or a port of the loopback interface (0 for any that is free).
-        say: Tells the user where the page is.
+        say: Shows the user the address of the page.
 
     Raises:
         StriderError: It cannot listen there.
@@ -94,7 +94,7 @@ def _run(make: Callable[[Callable[[], bool]], ASGIApp], listener: socket.socket,
     """Serves until a signal.
 
     Args:
-        make: Gives the application; it is told how to find out whether the server was ended by Ctrl-C.
+        make: Makes the application; its argument returns whether the server was ended by Ctrl-C.
         listener: Where it listens.
         descriptors: How many the process may have.
     """
@@ -122,7 +122,7 @@ def _run(make: Callable[[Callable[[], bool]], ASGIApp], listener: socket.socket,
 
 @contextmanager
 def _listening(place: Path | int) -> Iterator[socket.socket]:
-    """A listening socket that nobody but this user, or nobody but this machine, can reach."""
+    """A listening socket that only this user, or only this machine, can reach."""
     if isinstance(place, Path):
         with _unix_socket(place) as listener:
             yield listener

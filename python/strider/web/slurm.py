@@ -51,7 +51,7 @@ class Record(BaseModel):
 
 @dataclass(kw_only=True)
 class SlurmJob(Submission):
-    """A suite for a job of Slurm; its folder stays, as nothing tells when a job is forgotten.
+    """A suite for a job of Slurm; its folder stays, as there is no sign of when a job is forgotten.
 
     Attributes:
         number: Its number in Slurm; empty until that has taken it.

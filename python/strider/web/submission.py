@@ -56,5 +56,5 @@ class Submission:
 
 
 def new_id() -> str:
-    """A name that nobody guesses and nobody else has."""
+    """A unique name that cannot be guessed."""
     return secrets.token_hex(6)

@@ -13,21 +13,21 @@
 namespace strider {
 namespace {
 
-/// Ranks that agree by meeting; the strongest intent wins.
+/// Ranks that agree by meeting; the most severe vote wins.
 class Meeting {
  public:
   explicit Meeting(std::ptrdiff_t ranks) : everyone_(ranks) {}
-  Agreement::Intent agree(Agreement::Intent mine) {
+  Agreement::Vote agree(Agreement::Vote mine) {
     {
       const std::lock_guard lock(mutex_);
-      strongest_ = std::max(strongest_, mine);
+      most_severe_ = std::max(most_severe_, mine);
     }
     everyone_.arrive_and_wait();
-    const Agreement::Intent agreed = strongest_;
+    const Agreement::Vote agreed = most_severe_;
     everyone_.arrive_and_wait();
     {
       const std::lock_guard lock(mutex_);
-      strongest_ = Agreement::Intent::go_on;
+      most_severe_ = Agreement::Vote::go_on;
     }
     everyone_.arrive_and_wait();
     return agreed;
@@ -37,7 +37,7 @@ class Meeting {
  private:
   std::barrier<> everyone_;
   std::mutex mutex_;
-  Agreement::Intent strongest_ = Agreement::Intent::go_on;
+  Agreement::Vote most_severe_ = Agreement::Vote::go_on;
 };
 
 /// One rank of a collective transfer.
@@ -45,7 +45,7 @@ class Member : public Agreement {
  public:
   Member(Operation operation, std::uint64_t own_requests, Meeting& meeting)
       : job(operation, std::max<std::uint64_t>(own_requests, 1)), requests(own_requests), meeting_(meeting) {}
-  Intent agree(Intent mine) override {
+  Vote agree(Vote mine) override {
     EXPECT_EQ(in_flight(), 0U) << "ranks must be free to leave";
     ++agreements;
     return meeting_.agree(mine);

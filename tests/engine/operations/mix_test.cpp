@@ -39,12 +39,12 @@ class MixTest : public testing::Test {
              .order = &order_,
              .population = &population_,
              .memory = memory_};
-    visitor_ = std::make_unique<Visitor>(work_, timer_, tally_, watch_, findings_);
-    mix_ = std::make_unique<Mix>(parts_, seed, owner, population_, *visitor_, timer_);
+    executor_ = std::make_unique<MetadataExecutor>(work_, timer_, tally_, watch_, findings_);
+    mix_ = std::make_unique<Mix>(parts_, seed, owner, population_, *executor_, timer_);
   }
   std::string path(std::uint64_t number) { return Paths(*tree_, "top").item(population_.file_name(), {owner, number}); }
   /// That there are exactly the files from the oldest to the next.
-  void expect_living_files() {
+  void expect_existing_files() {
     std::set<std::string> wanted;
     for (std::uint64_t k = 0; k < mix_->living(); ++k) wanted.insert(path(mix_->oldest() + k));
     ASSERT_EQ(directory_.names(), wanted);
@@ -61,12 +61,12 @@ class MixTest : public testing::Test {
   Parts parts_;
   Order order_{OrderKind::forward, 12, 1};
   std::vector<std::byte> memory_ = std::vector<std::byte>(10);
-  VisitWork work_;
+  MetadataWork work_;
   Timer timer_;
   Tally tally_;
   PatientWatch watch_;
   Findings findings_;
-  std::unique_ptr<Visitor> visitor_;
+  std::unique_ptr<MetadataExecutor> executor_;
   std::unique_ptr<Mix> mix_;
 };
 
@@ -88,7 +88,7 @@ TEST_F(MixTest, CreatesTheNextFileAndRemovesTheOldest) {
   begin(usual, 20);
   for (int i = 0; i < 3000; ++i) {
     mix_->step();
-    expect_living_files();
+    expect_existing_files();
   }
   EXPECT_EQ(mix_->oldest(), requests(Operation::unlink));
   EXPECT_EQ(mix_->living(), 20 + requests(Operation::create) - requests(Operation::unlink));
@@ -111,7 +111,7 @@ TEST_F(MixTest, KeepsItsPopulationBetweenHalfAndOneAndAHalf) {
       }
       EXPECT_GE(least, std::max<std::uint64_t>(1, files / 2));
       EXPECT_LE(most, files + (files + 1) / 2);
-      expect_living_files();
+      expect_existing_files();
     }
 }
 
@@ -146,7 +146,7 @@ TEST_F(MixTest, IsRepeatableAndDiffersBySeed) {
 TEST_F(MixTest, GoesOnWhereAnEarlierMixLeftOff) {
   begin(usual, 9, 1, 1000);
   for (int i = 0; i < 200; ++i) mix_->step();
-  expect_living_files();
+  expect_existing_files();
   EXPECT_GT(mix_->oldest(), 1000U);
 }
 
@@ -156,7 +156,7 @@ TEST_F(MixTest, CreatesFilesByTheNameThatTheOthersHave) {
   directory_.files.clear();
   for (std::uint64_t number = 0; number < 9; ++number) directory_.files[path(number)].bytes.resize(10);
   for (int i = 0; i < 200; ++i) mix_->step();
-  expect_living_files();
+  expect_existing_files();
 }
 
 TEST_F(MixTest, RecordsTheLatencyOfEachOperation) {

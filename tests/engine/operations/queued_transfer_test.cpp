@@ -111,7 +111,7 @@ TEST(QueuedTransfer, HandsOverARequestAsSoonAsOneIsDone) {
   EXPECT_EQ(std::ranges::count(in_flight, 4U), 17) << "until the last ones";
 }
 
-TEST(QueuedTransfer, VisitsItsRequestsInRandomOrderEachOnce) {
+TEST(QueuedTransfer, IssuesItsRequestsInRandomOrderEachOnce) {
   QueuedJob job(Operation::write, 100, 8, OrderKind::random);
   LazyFile file(8);
   run(job, file, 100);

@@ -9,7 +9,7 @@
 
 #include "foundation/folder.hpp"
 #include "interfaces/posix_directory.hpp"
-#include "operations/visit.hpp"
+#include "operations/metadata_executor.hpp"
 #include "operations/work.hpp"
 #include "plan/steps.hpp"
 #include "trees/trees.hpp"
@@ -32,23 +32,23 @@ class Tour {
             .open_files = &open_files};
   }
 
-  /// Executes an operation on all that it visits, and has it in the books; what it found wrong, in words.
+  /// Executes an operation on all its items, and has it in the books; what it found wrong, in words.
   std::vector<std::string> run(Operation operation) {
-    visit(operation);
+    execute(operation);
     population.complete(operation, *tree, tree->items(), false);
     return wrong();
   }
   /// Without the books.
-  void visit(Operation operation) {
+  void execute(Operation operation) {
     work.operation = operation;
     tally = {};
     findings = {};
     Pace pace(timer);
-    Visitor(work, timer, tally, watch, findings).run(visits(operation), 0, pace);
+    MetadataExecutor(work, timer, tally, watch, findings).run(operations(operation), 0, pace);
   }
-  std::uint64_t visits(Operation operation) const {
+  std::uint64_t operations(Operation operation) const {
     if (operation == Operation::lseek || operation == Operation::close) return open_files.size();
-    return visits_of(test, *tree, operation, work.place);
+    return operations_of(test, *tree, operation, work.place);
   }
   std::vector<std::string> wrong() const {
     std::vector<std::string> words;
@@ -80,7 +80,7 @@ class Tour {
   std::vector<Directory::Handle> open_files;
   Population population;
   Case test;
-  VisitWork work;
+  MetadataWork work;
   Timer timer;
   Tally tally;
   PatientWatch watch;
@@ -92,9 +92,9 @@ using Words = std::vector<std::string>;
 inline const Words nothing;
 
 /// Two directories, each with two files and two directories as items; files of 6 bytes.
-class Visiting : public testing::Test {
+class MetadataExecutorTest : public testing::Test {
  protected:
-  Visiting() {
+  MetadataExecutorTest() {
     for (std::size_t i = 0; i < tour.memory.size(); ++i) tour.memory[i] = static_cast<std::byte>("strider"[i]);
     tour.run(Operation::make_tree);
   }

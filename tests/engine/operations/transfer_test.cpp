@@ -28,18 +28,18 @@ struct TransferTest : testing::Test {
   Stop stop = Stop::ended;
 };
 
-TEST_F(TransferTest, VisitsItsRequestsForward) {
+TEST_F(TransferTest, IssuesItsRequestsForward) {
   Job job(Operation::write);
   EXPECT_EQ(run(job, 3), (Calls{"write 0+4", "write 8+4", "write 16+4"}));
   EXPECT_EQ(stop, Stop::finished);
 }
 
-TEST_F(TransferTest, VisitsItsRequestsBackward) {
+TEST_F(TransferTest, IssuesItsRequestsBackward) {
   Job job(Operation::read, 3, OrderKind::backward);
   EXPECT_EQ(run(job, 3), (Calls{"read 16+4", "read 8+4", "read 0+4"}));
 }
 
-TEST_F(TransferTest, VisitsItsRequestsInRandomOrderEachOnce) {
+TEST_F(TransferTest, IssuesItsRequestsInRandomOrderEachOnce) {
   Job job(Operation::write, 200, OrderKind::random);
   const Calls random = run(job, 200);
   EXPECT_EQ(std::set<std::string>(random.begin(), random.end()).size(), 200U);

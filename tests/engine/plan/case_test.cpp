@@ -22,8 +22,8 @@ TEST(Operations, ReadOrWriteAsTheirDirectionSays) {
 
 TEST(Operations, OfMetadataSayWhatTheyVisit) {
   for (const OperationEntry& entry : all_operations()) {
-    EXPECT_EQ(entry.metadata.visits != Visits::nothing, is_metadata(entry.operation)) << entry.name;
-    EXPECT_EQ(name_of(entry.metadata.visits).empty(), !is_metadata(entry.operation)) << entry.name;
+    EXPECT_EQ(entry.metadata.operates_on != OperatesOn::nothing, is_metadata(entry.operation)) << entry.name;
+    EXPECT_EQ(name_of(entry.metadata.operates_on).empty(), !is_metadata(entry.operation)) << entry.name;
     EXPECT_EQ(entry.metadata.calls.empty(), !is_metadata(entry.operation)) << entry.name;
   }
 }

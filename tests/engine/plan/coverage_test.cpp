@@ -50,15 +50,15 @@ void expect_same(const ByteSet& set, const PlainMap& map) {
   }
 }
 
-struct Visits {
+struct OperatesOn {
   Order order;
   std::uint64_t count;
 };
-std::vector<Visits> draw_visits(const Pattern& pattern, std::uint32_t ranks, std::mt19937_64& random) {
+std::vector<OperatesOn> draw_visits(const Pattern& pattern, std::uint32_t ranks, std::mt19937_64& random) {
   constexpr OrderKind kinds[] = {OrderKind::forward, OrderKind::backward, OrderKind::random};
   const OrderKind kind = kinds[random() % 3];
   const bool all = random() % 2 == 0;
-  std::vector<Visits> visits;
+  std::vector<OperatesOn> visits;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const std::uint64_t requests = pattern.requests({rank, ranks}, Direction::write);
     visits.push_back({Order(kind, requests, rank), all ? requests : random() % (requests + 1)});
@@ -69,7 +69,7 @@ std::vector<Visits> draw_visits(const Pattern& pattern, std::uint32_t ranks, std
 /// Looks at the whole file in parts of few bits, so that they begin and end anywhere.
 void expect_coverage(const Pattern& pattern, std::uint32_t ranks, std::mt19937_64& random) {
   const std::uint64_t size = pattern.file_size(ranks);
-  const std::vector<Visits> visits = draw_visits(pattern, ranks, random);
+  const std::vector<OperatesOn> visits = draw_visits(pattern, ranks, random);
   PlainMap map(size);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     map.add(pattern, {rank, ranks}, visits[rank].order, visits[rank].count);

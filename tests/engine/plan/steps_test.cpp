@@ -179,11 +179,11 @@ TEST(Sizes, AreThoseThatOperationsLeave) {
   EXPECT_EQ(size_after(Operation::stat, 101, 100), 101U);
 }
 
-TEST(Visits, AreItemsDirectoriesOrWhatTheCaseSays) {
+TEST(OperatesOn, AreItemsDirectoriesOrWhatTheCaseSays) {
   const auto tree = balanced({.items = 10, .depth = 1, .fanout = 2});
   Case test;
   test.open_files = 4;
-  const auto visits = [&](Operation operation) { return visits_of(test, *tree, operation, {1, 2}); };
+  const auto visits = [&](Operation operation) { return operations_of(test, *tree, operation, {1, 2}); };
   EXPECT_EQ(visits(Operation::create), 30U);
   EXPECT_EQ(visits(Operation::mkdir), 30U);
   EXPECT_EQ(visits(Operation::readdir), 1U) << "rank 1 of 2 has one of three directories";

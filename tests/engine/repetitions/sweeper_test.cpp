@@ -126,7 +126,7 @@ TEST_F(SweeperTest, KnowsTheFilesThatAMixLeft) {
   make(ItemName::file, 1, {4, 5, 6, 7});
   Sweeper mine = sweeper();
   mine.note(Operation::create, done(4));
-  mine.note(Operation::mix, {.my_requests = 1000, .oldest_file = 4, .living_files = 3});  // and one at hand
+  mine.note(Operation::mix, {.my_requests = 1000, .oldest_file = 4, .existing_files = 3});  // and one at hand
   mine.remove_items(items);
   EXPECT_EQ(names(), (Names{"b0", "f1.4", "f1.5", "b0/f1.6", "b0/f1.7"}));
 }

@@ -132,7 +132,7 @@ class TestNothingIsPassedOver:
             ("-c", "-c: it concerns MPIIO alone"),
             ("-p", "-p: it concerns MPIIO alone"),
             ("-a MPIIO --posix.odirect", "--posix.odirect: it concerns POSIX alone"),
-            ("-C", "-C: a task reads the data of task rank + 1 × 4, which is itself, as in IOR"),
+            ("-C", "-C: a task reads the data of task rank + 1 × 4, which is the same task, as in IOR"),
             ("-z", "-z: as in IOR each transfer of the file is dealt to a random task"),
             ("-Z", "-Z: the tasks are shuffled"),
             ("-R", "-R: reads verify every byte"),

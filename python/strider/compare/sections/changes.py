@@ -182,7 +182,7 @@ def _bar(row: Row, labels: Sequence[Column], position: int) -> change_by_case.Ba
     if change is None:
         raise ValueError("a row without a change is not drawn")
     text = ", ".join(column.cell(row) for column in labels)
-    # Names tell the rows of a figure apart; characters without width do where labels do not.
+    # Names distinguish the rows of a figure; characters without width do where labels do not.
     name = text + "\u200b" * position
     label = f"{text}: {change_text(change.ratio)} ({interval_text(row)}), {verdict_text(row)}"
     return change_by_case.Bar(name, row.verdict, change.ratio, change.low, change.high, label)

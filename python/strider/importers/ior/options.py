@@ -167,7 +167,7 @@ OPTIONS = (
         "saveRankPerformanceDetailsCSV", kind="text", note="strider export --rows ranks writes such a file"
     ),
     Option("savePerOpDataCSV", kind="text", note="single operations are not kept, only their histogram"),
-    Option("platform", kind="text", note="the report names the machine itself"),
+    Option("platform", kind="text", note="the report already names the machine"),
     Option("debug", kind="text", note="it is shown nowhere"),
 )
 """In the order of IOR's manual."""

@@ -178,8 +178,8 @@ class _Drafter:
         if shift == 0:
             self._note(
                 "reorderTasks",
-                f"a task reads the data of task rank + {nodes} × {per_node}, which is itself, as in IOR; "
-                "--tasks-per-node says how many tasks are on a node",
+                f"a task reads the data of task rank + {nodes} × {per_node}, which is the same task, "
+                "as in IOR; give the number of tasks on a node with --tasks-per-node",
             )
             return {}
         self._note(

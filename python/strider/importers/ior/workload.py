@@ -14,7 +14,7 @@ _PREFIX = re.compile(r"(?P<prefix>[a-z][a-z0-9]*:)(?P<path>.*)")
 
 @dataclass(frozen=True)
 class Asked:
-    """What a test is to do; IOR writes and reads where it is told nothing of all this."""
+    """What a test is to do; IOR writes and reads by default."""
 
     writes: bool
     reads: bool
@@ -62,7 +62,7 @@ class Workload:
 
     @property
     def tasks_per_node(self) -> int | None:
-        """Consecutive tasks on a node; None where nobody said."""
+        """Consecutive tasks on a node; None where not given."""
         if self.settings.number("numTasksOnNode0"):
             return self.settings.number("numTasksOnNode0")
         if self.settings.number("numNodes"):

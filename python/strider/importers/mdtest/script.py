@@ -16,7 +16,7 @@ _COMMAND = re.compile(r"(?:^|[\s/])mdtest(?=\s+-)")
 _END = re.compile(r"(?:(?<=\s)[0-9]*>|[<>|;&]|\s#)")
 """Where the shell sees the end of a command, or the beginning of a comment."""
 _TASKS = re.compile(r"(?:^|\s)(?:-n|-np|--np|--ntasks)[\s=]*([0-9]+)(?=\s)")
-"""How launchers are told the number of tasks."""
+"""Options of launchers for the number of tasks."""
 
 
 def recognises(text: str) -> bool:

@@ -151,7 +151,9 @@ class _Reader:
             self._complain(line, f'a quote has no end: write the value between two ", in {text}')
             return None
         if words and words[0].startswith("="):
-            self._complain(line, f"a value follows its directive without =: write {name} {_joined(words)}")
+            self._complain(
+                line, f"there must be no = between a directive and its value: write {name} {_joined(words)}"
+            )
         elif not words:
             self._complain(line, f"{name} has no value: write it behind, separated by a blank")
         else:

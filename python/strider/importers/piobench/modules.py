@@ -1,6 +1,6 @@
 """The modules of PIObench: spatial patterns, temporal patterns, and the directives of each.
 
-What the column of 2006 leaves open (names of most directives, their defaults) is chosen here and told in
+What the column of 2006 leaves open (names of most directives, their defaults) is chosen here and described in
 docs/importing.md.
 """
 

@@ -31,7 +31,7 @@ class RankMap:
 
 
 def rank_map_of(run: Run, facets: Facets) -> RankMap | None:
-    """The map of a run; None where all ranks worked alone, or no phase was long enough to tell.
+    """The map of a run; None where all ranks worked alone, or every phase was too short.
 
     Raises:
         StriderError: The run's events are damaged.

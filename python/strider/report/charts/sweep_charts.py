@@ -24,7 +24,7 @@ from strider.statistics import OperationSummary
 from strider.store.case import Case
 from strider.units import format_bytes
 
-#: Fewer numbers are told by the charts of the other axis.
+#: Fewer numbers are shown by the charts of the other axis.
 _MINIMUM_COUNTS = 3
 #: Transfer sizes at which rates are drawn against numbers.
 _MAXIMUM_TRANSFERS = 3
@@ -52,7 +52,7 @@ def server_charts(summaries: Sequence[OperationSummary], facts: InterfaceFacts) 
 
 
 def servers_of(summary: OperationSummary, facts: InterfaceFacts) -> int:
-    """Number of servers that the files of a case are spread over; 0 where the run does not tell."""
+    """Number of servers that the files of a case are spread over; 0 where the run does not record it."""
     chosen = summary.case.interface.get("servers")
     return chosen if isinstance(chosen, int) and chosen else facts.count(summary, "servers") or 0
 

@@ -20,7 +20,7 @@ _LABEL = (
     "datum.value == 1 ? 'same' : datum.value >= 2 ? '× ' + format(datum.value, '~r') "
     ": format(datum.value - 1, '+.0%')"
 )
-#: Shape, colour and whether it is filled, by verdict: told apart without colours.
+#: Shape, colour and whether it is filled, by verdict: distinguishable without colours.
 _LOOK = {
     "slower": ("triangle-left", "#D55E00"),
     "faster": ("triangle-right", "#0072B2"),

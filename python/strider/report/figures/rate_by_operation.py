@@ -22,7 +22,7 @@ class Bar:
     """A mean rate in operations per second with the ends of its whiskers.
 
     Attributes:
-        case: What tells the case from others; empty where there is one case.
+        case: What distinguishes the case from others; empty where there is one case.
         text: The rate as written beside the bar.
         label: What a reader gets who points at the bar.
     """
@@ -37,7 +37,7 @@ class Bar:
 
 
 def figure(bars: Sequence[Bar], look: Mapping[str, SeriesStyle], ends: tuple[float, float]) -> dict[str, Any]:
-    """Horizontal bars with whiskers and their rates in words, so that they can be told without colours.
+    """Horizontal bars with whiskers and their rates in words, so that they can be read without colours.
 
     Args:
         bars: In the order in which they are drawn.

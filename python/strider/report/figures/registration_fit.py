@@ -75,7 +75,7 @@ def figure(fits: Sequence[Fit]) -> dict[str, Any]:
     }
     line = {"type": "line", "strokeWidth": 1.8, "aria": False}
     point = {"type": "point", "filled": True, "size": 55, "opacity": 1}
-    # Without points the legend still shows the marks by which lines are told apart.
+    # Without points the legend still shows the marks that distinguish the lines.
     ends = [{"name": fit.name, "pages": p, "us": us, "label": ""} for fit in fits for p, us in _marks(fit)]
     return {
         "width": WIDTH,

@@ -1,4 +1,4 @@
-"""How series look: told apart by colour, mark and dash, for colour-blind readers and black-and-white prints.
+"""Styles of series: they differ in colour, mark and dash, for colour-blind readers and black-and-white print.
 
 Colours are those of Okabe and Ito (Color Universal Design, 2008), without the yellow, which is too faint on
 white.

@@ -1,1 +1,1 @@
-"""What tells the cases of a run apart."""
+"""What distinguishes the cases of a run."""

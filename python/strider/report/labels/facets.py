@@ -1,4 +1,4 @@
-"""Which parameters vary within a run, and the labels that tell cases apart by them.
+"""Which parameters vary within a run, and the labels that distinguish cases by them.
 
 A chart or table compares cases along four facets:
 
@@ -48,7 +48,7 @@ class Facets:
     """Labels for the cases of one run; `of` makes them.
 
     Attributes:
-        series: Label by case number: the interface and its parameters that tell it apart.
+        series: Label by case number: the interface and its parameters that distinguish it.
         group: Label by case number: pattern or tree, and what else varies between cases.
         series_order: All series in the order of the plan; it decides colours and marks.
         constants: Name and value of what all cases have in common, for a caption.
@@ -141,7 +141,7 @@ def _interface(case: Case) -> Options:
 def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[int, str]:
     """By case number the interface, with what varies of it and does not belong to names.
 
-    What a single interface has throughout is in the constants; beside others it tells the interface apart.
+    What a single interface has throughout is in the constants; beside others it distinguishes the interface.
     """
     by_interface = _by(cases, lambda case: case.interface_name)
     series = {case.number: "" for case in cases}

@@ -7,7 +7,7 @@ from strider.store.case import Case, Option
 
 #: Options of metadata that matter only to an operation.
 OF_OPERATION = {"mix": "mix", "mix_operations": "mix", "open_files": "open"}
-#: Kinds of options that say where a file system is, which tells no interface apart.
+#: Kinds of options that say where a file system is, which distinguishes no interface.
 _PLACES = {"port", *NAMED_PLACES} - {"volume", "pool"}
 #: Kinds of numbers, which make up the work of a pattern or a tree.
 _NUMBERS = frozenset({"bytes", "count", "numbers", "levels"})

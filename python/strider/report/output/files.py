@@ -22,7 +22,7 @@ from strider.store.cells import defused
 FigureFormat = Literal["svg", "png", "pdf"]
 FORMATS: tuple[FigureFormat, ...] = ("svg", "png", "pdf")
 _MAXIMUM_NAME = 120
-#: Title of the column that tells rows of several groups apart.
+#: Title of the column that distinguishes rows of several groups.
 _GROUP = "group"
 #: Between the ends of an interval.
 _RANGE = " – "

@@ -10,7 +10,7 @@ from strider.statistics import OperationSummary
 
 #: Up to so many summaries there is nothing to filter.
 _FEW = 40
-#: Beyond so many values a row of boxes helps nobody.
+#: Beyond so many values a row of boxes is too long to use.
 _MAXIMUM_VALUES = 24
 
 

@@ -35,7 +35,7 @@ class Results:
 
     @cached_property
     def counters(self) -> list[NodeCounters]:
-        """What the nodes counted."""
+        """Node counters."""
         return load_events(self.run.directory, NodeCounters)
 
     @cached_property

@@ -90,7 +90,7 @@ def _method_charts(summaries: Sequence[OperationSummary], facets: Facets) -> lis
 def _by_pieces(cells: Sequence[_Measured]) -> dict[int | None, list[_Measured]]:
     """Points by number of pieces; all together (None) where a length has one of them for each interface.
 
-    The transfer size is not told apart: it grows with the length of the pieces or is the same for all.
+    The transfer size is not distinguished: it grows with the length of the pieces or is the same for all.
     """
     places = Counter((one.point.series, one.piece) for one in cells)
     if max(places.values()) == 1:

@@ -1,4 +1,4 @@
-// A chart of rates over time: a mark for each phase, told apart by colour and by shape.
+// A chart of rates over time: a mark for each phase, distinguished by colour and by shape.
 
 import { el, svg } from "./dom.js";
 import { grouped, seconds } from "./units.js";

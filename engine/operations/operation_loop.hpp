@@ -7,25 +7,25 @@
 
 namespace strider {
 
-/// Executes visits one after the other until they are done, the deadline has come or the watch ends them.
-class VisitLoop {
+/// Executes operations one after the other until they are done, the deadline has come or the watch ends them.
+class OperationLoop {
  public:
-  VisitLoop(const Timer& timer, Tally& tally, Watch& watch) : timer_(timer), tally_(tally), watch_(watch) {}
+  OperationLoop(const Timer& timer, Tally& tally, Watch& watch) : timer_(timer), tally_(tally), watch_(watch) {}
   std::uint64_t next() const { return next_; }
 
-  /// Up to visit `last` - 1. `visit(n, waited)` returns its ticks, those included that it has waited since it was due.
-  /// `deadline_ticks`: 0 for none.
-  template <typename Visit>
-  Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace, const Visit& visit) {
+  /// Up to operation `last` - 1. `execute(n, waited)` returns its ticks, those included that it has waited since it was
+  /// due. `deadline_ticks`: 0 for none.
+  template <typename Execute>
+  Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace, const Execute& execute) {
     const std::uint64_t interval = timer_.from_ns(watch_interval_ns);
     std::uint64_t next_look = timer_.now() + interval;
     while (next_ < last) {
       std::uint64_t now = 0;
       if (!pace.limited() || pace.wait(watch_interval_ns)) [[likely]] {
         const std::uint64_t waited = pace.limited() ? pace.issue() : 0;
-        // The visit adds its bytes itself.
+        // The operation adds its bytes itself.
         const std::uint64_t bytes_before = tally_.bytes;
-        const std::uint64_t latency = timer_.to_ns(visit(next_, waited));
+        const std::uint64_t latency = timer_.to_ns(execute(next_, waited));
         now = timer_.now();
         const std::uint64_t moved_bytes = tally_.bytes - bytes_before;
         tally_.bytes = bytes_before;

@@ -1,4 +1,4 @@
-#include "operations/visit_loop.hpp"
+#include "operations/operation_loop.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +16,11 @@ Load part(double rate, std::uint32_t rank, std::uint32_t ranks, Arrivals arrival
   return {.arrivals = arrivals, .per_s = rate / ranks, .rank = rank, .ranks = ranks};
 }
 
-struct VisitLoopTest : testing::Test {
+struct OperationLoopTest : testing::Test {
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks) { return run(last, deadline_ticks, Pace(timer)); }
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace pace) {
     return loop.run(last, deadline_ticks, pace, [this](std::uint64_t number, std::uint64_t waited) {
-      visited.push_back(number);
+      executed.push_back(number);
       times.push_back(timer.now());
       return waited + timer.from_ns(1000);
     });
@@ -29,72 +29,72 @@ struct VisitLoopTest : testing::Test {
   Timer timer;
   Tally tally;
   PatientWatch watch;
-  VisitLoop loop{timer, tally, watch};
-  std::vector<std::uint64_t> visited, times;
+  OperationLoop loop{timer, tally, watch};
+  std::vector<std::uint64_t> executed, times;
 };
-using Visited = std::vector<std::uint64_t>;
+using Numbers = std::vector<std::uint64_t>;
 
-TEST_F(VisitLoopTest, VisitsOneAfterTheOtherAndCounts) {
+TEST_F(OperationLoopTest, ExecutesOneAfterTheOtherAndCounts) {
   EXPECT_EQ(run(4, 0), Stop::finished);
-  EXPECT_EQ(visited, (Visited{0, 1, 2, 3}));
+  EXPECT_EQ(executed, (Numbers{0, 1, 2, 3}));
   EXPECT_EQ(tally.requests, 4U);
   EXPECT_EQ(tally.latency_ns.count(), 4U);
   EXPECT_NEAR(static_cast<double>(tally.latency_ns.maximum()), 1000, 10);
 }
 
-TEST_F(VisitLoopTest, GoesOnWhereItStopped) {
+TEST_F(OperationLoopTest, GoesOnWhereItStopped) {
   EXPECT_EQ(run(2, 0), Stop::finished);
   EXPECT_EQ(run(2, 0), Stop::finished);
   EXPECT_EQ(run(3, 0), Stop::finished);
-  EXPECT_EQ(visited, (Visited{0, 1, 2}));
+  EXPECT_EQ(executed, (Numbers{0, 1, 2}));
 }
 
-TEST_F(VisitLoopTest, StopsAtItsDeadlineAfterOneRequestAtLeast) {
+TEST_F(OperationLoopTest, StopsAtItsDeadlineAfterOneRequestAtLeast) {
   EXPECT_EQ(run(4, long_ago), Stop::deadline);
-  EXPECT_EQ(visited, (Visited{0}));
+  EXPECT_EQ(executed, (Numbers{0}));
   EXPECT_EQ(run(2, long_ago), Stop::finished) << "the deadline came with the last one";
 }
 
-TEST_F(VisitLoopTest, MakesItsRequestAlsoWhereItsFirstTurnComesAfterTheDeadline) {
+TEST_F(OperationLoopTest, MakesItsRequestAlsoWhereItsFirstTurnComesAfterTheDeadline) {
   const std::uint64_t begin = timer.now();
   EXPECT_EQ(run(4, long_ago, Pace(part(100, 1, 2), timer, begin)), Stop::deadline);
-  ASSERT_EQ(visited, (Visited{0}));
+  ASSERT_EQ(executed, (Numbers{0}));
   EXPECT_GE(times[0], begin + timer.from_ns(10'000'000) - 1) << "the second of two ranks, 100 requests per second";
 }
 
-TEST_F(VisitLoopTest, IssuesNoRequestBeforeItsTurn) {
+TEST_F(OperationLoopTest, IssuesNoRequestBeforeItsTurn) {
   const std::uint64_t begin = timer.now();
   run(50, 0, Pace(part(5000, 0, 1), timer, begin));
   ASSERT_EQ(times.size(), 50U);
   for (std::size_t k = 0; k < 50; ++k) ASSERT_GE(times[k], begin + timer.from_ns(k * 200'000) - 1);
 }
 
-TEST_F(VisitLoopTest, EndsWhenWhatItDidLastIsPaidFor) {
+TEST_F(OperationLoopTest, EndsWhenWhatItDidLastIsPaidFor) {
   const std::uint64_t begin = timer.now();
   EXPECT_EQ(run(5, 0, Pace(part(1000, 0, 1), timer, begin)), Stop::finished);
   EXPECT_GE(timer.now(), begin + timer.from_ns(5'000'000) - 1) << "five requests of a thousand per second";
 }
 
-TEST_F(VisitLoopTest, PaysForNothingAfterItsDeadline) {
+TEST_F(OperationLoopTest, PaysForNothingAfterItsDeadline) {
   const std::uint64_t begin = timer.now();
   EXPECT_EQ(run(1, long_ago, Pace({.per_s = 0.001}, timer, begin)), Stop::finished);
   EXPECT_LT(timer.now(), begin + timer.from_ns(500'000'000'000)) << "a thousand seconds for one request";
 }
 
-TEST_F(VisitLoopTest, MakesUpForTimeThatOneRequestTook) {
+TEST_F(OperationLoopTest, MakesUpForTimeThatOneRequestTook) {
   const std::uint64_t begin = timer.now() - timer.from_ns(1'100'000'000);  // as if it had been busy for a second
   run(100, 0, Pace(part(100, 0, 1), timer, begin));
-  EXPECT_EQ(visited.size(), 100U) << "all of their turns have come";
+  EXPECT_EQ(executed.size(), 100U) << "all of their turns have come";
 }
 
-TEST_F(VisitLoopTest, IsEndedByItsWatchAlsoWhileItWaits) {
+TEST_F(OperationLoopTest, IsEndedByItsWatchAlsoWhileItWaits) {
   watch.allowed = 2;
   EXPECT_EQ(run(4, 0, Pace(part(1, 1, 1000), timer, timer.now() + timer.from_ns(3'600'000'000'000))), Stop::ended);
-  EXPECT_TRUE(visited.empty());
+  EXPECT_TRUE(executed.empty());
   EXPECT_EQ(watch.looks, 3);
 }
 
-TEST_F(VisitLoopTest, LatencyCountsFromWhenARequestCameInOpenLoopAlone) {
+TEST_F(OperationLoopTest, LatencyCountsFromWhenARequestCameInOpenLoopAlone) {
   const std::uint64_t begin = timer.now() - timer.from_ns(10'000'000'000);
   run(10, 0, Pace(part(10, 0, 1), timer, begin));
   EXPECT_LT(tally.latency_ns.maximum(), 2000U);

@@ -9,7 +9,7 @@
 namespace strider {
 namespace {
 
-TEST_F(Visiting, StatFindsAnotherSizeKindOrNumberOfLinks) {
+TEST_F(MetadataExecutorTest, StatFindsAnotherSizeKindOrNumberOfLinks) {
   tour.run(Operation::create);
   tour.write("/f0.0", "stride!");
   std::filesystem::create_hard_link(tour.path("/b0/f0.2"), tour.path("/another"));
@@ -20,21 +20,21 @@ TEST_F(Visiting, StatFindsAnotherSizeKindOrNumberOfLinks) {
                    "top/b0/f0.3: this is no file"}));
 }
 
-TEST_F(Visiting, StatFollowsNoLink) {
+TEST_F(MetadataExecutorTest, StatFollowsNoLink) {
   tour.run(Operation::create);
   std::filesystem::rename(tour.path("/f0.0"), tour.path("/away"));
   std::filesystem::create_symlink("away", tour.path("/f0.0"));
   EXPECT_EQ(tour.run(Operation::stat), (Words{"top/f0.0: this is no file"}));
 }
 
-TEST_F(Visiting, StatDirectoryFindsAFile) {
+TEST_F(MetadataExecutorTest, StatDirectoryFindsAFile) {
   tour.run(Operation::mkdir);
   std::filesystem::remove(tour.path("/d0.1"));
   tour.write("/d0.1", "");
   EXPECT_EQ(tour.run(Operation::stat_directory), (Words{"top/d0.1: this is no directory"}));
 }
 
-TEST_F(Visiting, ReaddirFindsWhatIsMissingAndWhatWasAdded) {
+TEST_F(MetadataExecutorTest, ReaddirFindsWhatIsMissingAndWhatWasAdded) {
   tour.run(Operation::create);
   std::filesystem::remove(tour.path("/f0.1"));
   tour.write("/b0/stranger", "");
@@ -43,7 +43,7 @@ TEST_F(Visiting, ReaddirFindsWhatIsMissingAndWhatWasAdded) {
   EXPECT_EQ(tour.run(Operation::readdir_stat), wrong);
 }
 
-TEST_F(Visiting, ReaddirExpectsTheItemsOfAllRanks) {
+TEST_F(MetadataExecutorTest, ReaddirExpectsTheItemsOfAllRanks) {
   for (const std::uint32_t rank : {1U, 0U}) {
     tour.work.place = {rank, 2};
     tour.run(Operation::create);
@@ -51,13 +51,13 @@ TEST_F(Visiting, ReaddirExpectsTheItemsOfAllRanks) {
   EXPECT_EQ(tour.run(Operation::readdir), nothing);
 }
 
-TEST_F(Visiting, ReaddirExpectsNoNumberOfEntriesAfterAPhaseThatWasCutShort) {
-  tour.visit(Operation::create);
+TEST_F(MetadataExecutorTest, ReaddirExpectsNoNumberOfEntriesAfterAPhaseThatWasCutShort) {
+  tour.execute(Operation::create);
   tour.population.complete(Operation::create, *tour.tree, 3, true);
   EXPECT_EQ(tour.run(Operation::readdir), nothing);
 }
 
-TEST_F(Visiting, ReadlinkFindsAnotherTarget) {
+TEST_F(MetadataExecutorTest, ReadlinkFindsAnotherTarget) {
   tour.run(Operation::create);
   tour.run(Operation::symlink);
   std::filesystem::remove(tour.path("/s0.1"));
@@ -65,7 +65,7 @@ TEST_F(Visiting, ReadlinkFindsAnotherTarget) {
   EXPECT_EQ(tour.run(Operation::readlink), (Words{"top/s0.1: the link leads to \"f0.0\" instead of \"f0.1\""}));
 }
 
-TEST_F(Visiting, LseekFindsAnotherEnd) {
+TEST_F(MetadataExecutorTest, LseekFindsAnotherEnd) {
   tour.run(Operation::create);
   tour.run(Operation::open);
   tour.write("/f0.1", "str");
@@ -73,7 +73,7 @@ TEST_F(Visiting, LseekFindsAnotherEnd) {
   tour.run(Operation::close);
 }
 
-TEST_F(Visiting, SmallReadFindsAShorterFile) {
+TEST_F(MetadataExecutorTest, SmallReadFindsAShorterFile) {
   tour.run(Operation::create);
   tour.write("/f0.1", "str");
   EXPECT_EQ(tour.run(Operation::small_read), (Words{"top/f0.1: what can be read is 3 instead of 6"}));
@@ -94,7 +94,7 @@ class EdgesDirectory final : public Directory {
   bool edges_alone = false;
 };
 
-TEST(VisitingOneFile, WhatASmallReadLeavesOutIsFoundThoughTheMemoryHeldTheRightData) {
+TEST(MetadataExecutorOfOneFile, WhatASmallReadLeavesOutIsFoundThoughTheMemoryHeldTheRightData) {
   Tour tour({.items = 1, .depth = 0, .fanout = 1, .file_size = 64});
   EdgesDirectory directory;
   tour.work.directory = &directory;
@@ -106,21 +106,21 @@ TEST(VisitingOneFile, WhatASmallReadLeavesOutIsFoundThoughTheMemoryHeldTheRightD
 
   directory.edges_alone = false;
   tour.work.operation = Operation::small_read;
-  Visitor visitor(tour.work, tour.timer, tour.tally, tour.watch, tour.findings = {});
-  visitor.visit(Operation::small_read, {0, 0});
+  MetadataExecutor executor(tour.work, tour.timer, tour.tally, tour.watch, tour.findings = {});
+  executor.execute(Operation::small_read, {0, 0});
   directory.edges_alone = true;
-  visitor.visit(Operation::small_read, {0, 0});
+  executor.execute(Operation::small_read, {0, 0});
   EXPECT_EQ(tour.wrong(), wrong) << "after a read";
 }
 
-TEST_F(Visiting, AnInterfaceThatStoresNothingHasNothingToFind) {
+TEST_F(MetadataExecutorTest, AnInterfaceThatStoresNothingHasNothingToFind) {
   tour.run(Operation::create);
   tour.write("/f0.0", "stride!");
-  tour.work.checks = VisitWork::Checks::no;
+  tour.work.checks = MetadataWork::Checks::no;
   EXPECT_EQ(tour.run(Operation::stat), nothing);
 }
 
-TEST_F(Visiting, AFileThatIsMissingIsAnErrorThatNamesIt) {
+TEST_F(MetadataExecutorTest, AFileThatIsMissingIsAnErrorThatNamesIt) {
   tour.run(Operation::create);
   tour.run(Operation::setxattr);
   tour.run(Operation::symlink);
@@ -131,7 +131,7 @@ TEST_F(Visiting, AFileThatIsMissingIsAnErrorThatNamesIt) {
         Operation::open_close, Operation::small_write, Operation::small_read, Operation::setxattr, Operation::getxattr,
         Operation::rename, Operation::link, Operation::readlink, Operation::open}) {
     try {
-      tour.visit(operation);
+      tour.execute(operation);
       ADD_FAILURE() << name_of(operation) << " missed nothing";
     } catch (const IoError& error) {
       EXPECT_EQ(error.details().error_number, ENOENT) << name_of(operation);
@@ -236,7 +236,7 @@ TEST(Errors, AFileThatCannotBeWrittenIsClosed) {
   const auto before = open_descriptors();
   const Limit limit(RLIMIT_FSIZE, 5000);
   try {
-    tour.visit(Operation::create);
+    tour.execute(Operation::create);
     FAIL() << "the write was not refused";
   } catch (const IoError& error) {
     EXPECT_EQ(error.details().call, "write");
@@ -254,7 +254,7 @@ TEST(Errors, WhereNoMoreFilesCanBeOpenedThoseThatAreOpenAreKnown) {
   {
     const Limit limit(RLIMIT_NOFILE, static_cast<rlim_t>(before) + 20);
     try {
-      tour.visit(Operation::open);
+      tour.execute(Operation::open);
       FAIL() << "there was no limit";
     } catch (const IoError& error) {
       EXPECT_EQ(error.details().error_number, EMFILE);
@@ -274,7 +274,7 @@ TEST(Errors, ACloseThatFailsIsNotDoneTwice) {
   tour.run(Operation::create);
   tour.run(Operation::open);
   ::close(static_cast<int>(tour.open_files[1]));
-  EXPECT_THROW(tour.visit(Operation::close), IoError);
+  EXPECT_THROW(tour.execute(Operation::close), IoError);
   EXPECT_EQ(tour.open_files[0], Directory::closed);
   EXPECT_EQ(tour.open_files[1], Directory::closed);
   EXPECT_NE(tour.open_files[2], Directory::closed);
@@ -293,7 +293,7 @@ TEST(Errors, TheFirstIsReportedWhereClosingFailsAsWell) {
   Tour tour({.items = 1, .file_size = 1});
   tour.work.directory = &full;
   try {
-    tour.visit(Operation::create);
+    tour.execute(Operation::create);
     FAIL() << "no error";
   } catch (const IoError& error) {
     EXPECT_EQ(error.details().error_number, ENOSPC);

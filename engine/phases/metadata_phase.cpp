@@ -1,6 +1,6 @@
 #include "foundation/random.hpp"
+#include "operations/metadata_executor.hpp"
 #include "operations/mix.hpp"
-#include "operations/visit.hpp"
 #include "phases/phase_worker.hpp"
 #include "phases/tasks.hpp"
 #include "plan/plan.hpp"
@@ -10,12 +10,12 @@
 namespace strider {
 namespace {
 
-/// A rank that visits items of a tree.
-class VisitWorker final : public PhaseWorker {
+/// A rank that executes metadata operations on items of a tree.
+class MetadataWorker final : public PhaseWorker {
  public:
-  VisitWorker(RunContext& context, const VisitTask& task);
+  MetadataWorker(RunContext& context, const MetadataTask& task);
   std::uint64_t oldest_file() const { return mix_ ? mix_->oldest() : 0; }
-  std::uint64_t living_files() const { return mix_ ? mix_->living() : 0; }
+  std::uint64_t existing_files() const { return mix_ ? mix_->living() : 0; }
 
  private:
   void prepare() override;
@@ -25,41 +25,41 @@ class VisitWorker final : public PhaseWorker {
   bool limited() const override { return PhaseWorker::limited() && !works_level_by_level(); }
   Stop run(std::uint64_t last, std::uint64_t deadline);
   void go_through_levels();
-  std::uint64_t visits() const;
+  std::uint64_t planned_operations() const;
   std::uint32_t acting_rank() const;
   bool works_level_by_level() const {
     return task_.operation == Operation::make_tree || task_.operation == Operation::remove_tree;
   }
   /// Each rank has numbers of its own then.
-  bool visits_mixed_files() const { return population_.mixed && metadata_.visits == Visits::files; }
+  bool works_on_mixed_files() const { return population_.mixed && metadata_.operates_on == OperatesOn::files; }
   bool stores() const { return test_.interface->capabilities.stores(); }
 
-  const VisitTask& task_;
+  const MetadataTask& task_;
   const Population& population_;
   const MetadataOperation& metadata_;
   std::uint32_t acts_as_;
   FileAssignment assignment_;
-  std::uint64_t visits_;
-  std::uint64_t total_visits_ = 0;  ///< of all ranks, where these go at a rate
+  std::uint64_t operations_;
+  std::uint64_t total_operations_ = 0;  ///< of all ranks, where these go at a rate
   Order order_;
-  VisitWork work_;
+  MetadataWork work_;
   Findings findings_;
-  std::optional<Visitor> visitor_;
+  std::optional<MetadataExecutor> executor_;
   std::optional<Mix> mix_;
-  std::optional<VisitLoop> mix_loop_;
+  std::optional<OperationLoop> mix_loop_;
   std::optional<Pace> pace_;
 };
 
-VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
+MetadataWorker::MetadataWorker(RunContext& context, const MetadataTask& task)
     : PhaseWorker(context, task),
       task_(task),
       population_(*task.population),
       metadata_(entry_of(task.operation).metadata),
       acts_as_(acting_rank()),
       assignment_(task.assignments->assignment(acts_as_)),
-      visits_(visits()),
-      order_(order_of(test_, acts_as_, visits_mixed_files() ? population_.files : task.tree->items())) {
-  part_.had_requests = visits_;
+      operations_(planned_operations()),
+      order_(order_of(test_, acts_as_, works_on_mixed_files() ? population_.files : task.tree->items())) {
+  part_.had_requests = operations_;
   work_ = {.operation = task.operation,
            .tree = task.tree,
            .directory = task.directory,
@@ -72,49 +72,49 @@ VisitWorker::VisitWorker(RunContext& context, const VisitTask& task)
            .memory = task.memory,
            .contents = {},
            .open_files = task.open_files,
-           .checks = stores() ? VisitWork::Checks::yes : VisitWork::Checks::no};
+           .checks = stores() ? MetadataWork::Checks::yes : MetadataWork::Checks::no};
   if (test_.verify == Verify::full)
     work_.contents = FileData::Identity{context.data_seed, test_.workload, 0, task.generation};
-  visitor_.emplace(work_, context.timer, *tally_, *this, findings_);
+  executor_.emplace(work_, context.timer, *tally_, *this, findings_);
   if (task.operation != Operation::mix) return;
   const std::uint64_t seed = hash_numbers(test_.seed, rank_, task.name.repetition);
-  mix_.emplace(test_.mix, seed, assignment_.place.rank, *task.population, *visitor_, context.timer);
+  mix_.emplace(test_.mix, seed, assignment_.place.rank, *task.population, *executor_, context.timer);
   mix_loop_.emplace(context.timer, *tally_, *this);
 }
 
 /// How much the ranks have to do may follow from what was done before.
-void VisitWorker::prepare() {
+void MetadataWorker::prepare() {
   if (test_.arrivals == Arrivals::closed && test_.rate_limit_per_s == 0) return;
-  total_visits_ = visits_;
-  all_reduce(std::span(&total_visits_, 1), MPI_SUM, task_.communicator, waiting());
+  total_operations_ = operations_;
+  all_reduce(std::span(&total_operations_, 1), MPI_SUM, task_.communicator, waiting());
 }
 
-/// The rank whose items this one visits.
-std::uint32_t VisitWorker::acting_rank() const {
+/// The rank whose items this one works on.
+std::uint32_t MetadataWorker::acting_rank() const {
   const auto me = static_cast<std::uint32_t>(rank_);
-  if (metadata_.owner == MetadataOperation::Owner::own || visits_mixed_files()) return me;
+  if (metadata_.owner == MetadataOperation::Owner::own || works_on_mixed_files()) return me;
   return readback_rank(test_, me, task_.name.repetition);
 }
 
-std::uint64_t VisitWorker::visits() const {
-  const std::uint64_t planned = visits_of(test_, *task_.tree, task_.operation, assignment_.place);
+std::uint64_t MetadataWorker::planned_operations() const {
+  const std::uint64_t planned = operations_of(test_, *task_.tree, task_.operation, assignment_.place);
   if (task_.operation == Operation::lseek || task_.operation == Operation::close) return task_.open_files->size();
-  if (task_.operation == Operation::mix || metadata_.visits == Visits::tree || metadata_.makes.has(Thing::files) ||
-      metadata_.makes.has(Thing::directories))
+  if (task_.operation == Operation::mix || metadata_.operates_on == OperatesOn::tree ||
+      metadata_.makes.has(Thing::files) || metadata_.makes.has(Thing::directories))
     return planned;
-  if (metadata_.visits == Visits::directories) return std::min(planned, population_.directories);
+  if (metadata_.operates_on == OperatesOn::directories) return std::min(planned, population_.directories);
   // After a mix a rank may have more files than the tree was planned for.
   return metadata_.makes.has(Thing::open_files) ? std::min(planned, population_.files) : population_.files;
 }
 
-Stop VisitWorker::run(std::uint64_t last, std::uint64_t deadline) {
-  if (!mix_) return visitor_->run(last, deadline, *pace_);
+Stop MetadataWorker::run(std::uint64_t last, std::uint64_t deadline) {
+  if (!mix_) return executor_->run(last, deadline, *pace_);
   return mix_loop_->run(last, deadline, *pace_,
                         [this](std::uint64_t, std::uint64_t waited) { return mix_->step(waited); });
 }
 
 /// Ranks that share a tree make a level together before the next one, and remove the deepest first.
-void VisitWorker::go_through_levels() {
+void MetadataWorker::go_through_levels() {
   const Tree& tree = *task_.tree;
   const bool makes = task_.operation == Operation::make_tree;
   const bool shares = task_.assignments->files() < test_.clients;
@@ -122,23 +122,24 @@ void VisitWorker::go_through_levels() {
   for (unsigned step = 0; step < tree.levels() && !ended; ++step) {
     const unsigned level = makes ? step + 1 : tree.levels() - 1 - step;
     const std::uint64_t before = dealt_directories(assignment_.place, tree.first_of_level(level));
-    guarded([&] { run(makes ? before : visits_ - before, 0); });
-    ended = shares ? agree(ending() ? Intent::end : Intent::go_on) == Intent::end : ending();
+    guarded([&] { run(makes ? before : operations_ - before, 0); });
+    ended = shares ? agree(ending() ? Vote::end : Vote::go_on) == Vote::end : ending();
   }
 }
 
-void VisitWorker::execute() {
+void MetadataWorker::execute() {
   const std::uint64_t begin = monotonic_ns();
-  if (total_visits_ > 0) pace_.emplace(pace(static_cast<double>(visits_) / static_cast<double>(total_visits_)));
+  if (total_operations_ > 0)
+    pace_.emplace(pace(static_cast<double>(operations_) / static_cast<double>(total_operations_)));
   else pace_.emplace(context_.timer);
   if (works_level_by_level()) go_through_levels();
-  else guarded([&] { run(visits_, deadline_ticks()); });
-  if (limited()) wear_out(visits_, test_.wear_out);
+  else guarded([&] { run(operations_, deadline_ticks()); });
+  if (limited()) wear_out(operations_, test_.wear_out);
   if (task_.operation == Operation::chdir) guarded([&] { task_.directory->go_back(); });
   part_.transfer_s = seconds_between(begin, monotonic_ns() - untimed_ns_);
 }
 
-void VisitWorker::complete(RankPart& part) {
+void MetadataWorker::complete(RankPart& part) {
   if (mix_) part.parts = mix_->tallies();
   if (pace_ && pace_->open()) part.arrivals = arrivals_of(*pace_);
   if (!stores()) return;
@@ -151,11 +152,11 @@ void VisitWorker::complete(RankPart& part) {
 
 }  // namespace
 
-PhaseOutcome run_phase(RunContext& context, const VisitTask& task) {
-  VisitWorker worker(context, task);
+PhaseOutcome run_phase(RunContext& context, const MetadataTask& task) {
+  MetadataWorker worker(context, task);
   PhaseOutcome outcome = run_worker(context, worker);
   outcome.oldest_file = worker.oldest_file();
-  outcome.living_files = worker.living_files();
+  outcome.existing_files = worker.existing_files();
   return outcome;
 }
 

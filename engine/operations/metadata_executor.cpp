@@ -1,4 +1,4 @@
-#include "operations/visit.hpp"
+#include "operations/metadata_executor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view attribute_value = "strider";
 
-/// The name by which an operation finds what it visits, or that it gives.
+/// The name of the item that an operation works on, or that it makes.
 ItemName name_for(Operation operation, const Population& population) {
   switch (operation) {
     case Operation::link: return ItemName::hard_link;
@@ -66,9 +66,10 @@ class StatEntries final : public EntryVisitor {
 
 }  // namespace
 
-Visitor::Visitor(const VisitWork& work, const Timer& timer, Tally& tally, Watch& watch, Findings& findings)
+MetadataExecutor::MetadataExecutor(const MetadataWork& work, const Timer& timer, Tally& tally, Watch& watch,
+                                   Findings& findings)
     : work_(work),
-      visits_(entry_of(work.operation).metadata.visits),
+      operates_on_(entry_of(work.operation).metadata.operates_on),
       timer_(timer),
       tally_(tally),
       loop_(timer, tally, watch),
@@ -78,14 +79,14 @@ Visitor::Visitor(const VisitWork& work, const Timer& timer, Tally& tally, Watch&
       paths_(*work.tree, work.top),
       others_(*work.tree, work.top) {}
 
-Item Visitor::item_of(std::uint64_t visit) const {
+Item MetadataExecutor::item_of(std::uint64_t number_in_order) const {
   std::array<std::uint64_t, 1> number{};
-  work_.order->fill(visit, number);
-  return {work_.place.rank, (visits_ == Visits::files ? population_.first_file : 0) + number[0]};
+  work_.order->fill(number_in_order, number);
+  return {work_.place.rank, (operates_on_ == OperatesOn::files ? population_.first_file : 0) + number[0]};
 }
 
 /// Paths first: what they cost is no latency of storage.
-void Visitor::name(Operation operation, Item item) {
+void MetadataExecutor::name(Operation operation, Item item) {
   item_ = item;
   const ItemName name = name_for(operation, population_);
   path_ = paths_.item(name, item);
@@ -102,18 +103,18 @@ void Visitor::name(Operation operation, Item item) {
 }
 
 /// A link leads to a file beside it.
-void Visitor::name_target(ItemName name) {
+void MetadataExecutor::name_target(ItemName name) {
   target_.cut(0);
   Paths::append_name(*work_.tree, name, item_, target_);
 }
 
-FileData Visitor::contents_of_item() const {
+FileData MetadataExecutor::contents_of_item() const {
   FileData::Identity identity = *work_.contents;
   identity.file = hash_numbers(work_.tree_number, item_.owner, item_.number, population_.rewrites.of(item_.number));
   return FileData(identity);
 }
 
-void Visitor::generate() {
+void MetadataExecutor::generate() {
   if (!work_.contents) return;
   const std::uint64_t begin = timer_.now();
   contents_of_item().fill(work_.memory.first(work_.tree->file_bytes()), 0);
@@ -122,9 +123,9 @@ void Visitor::generate() {
 }
 
 /// Nothing in memory is right before a read, certainly not the ends.
-void Visitor::prepare_to_read() {
+void MetadataExecutor::prepare_to_read() {
   const std::uint64_t checked = std::min({population_.file_bytes, work_.tree->file_bytes(), population_.written_bytes});
-  if (!work_.contents || work_.checks == VisitWork::Checks::no || checked == 0) return;
+  if (!work_.contents || work_.checks == MetadataWork::Checks::no || checked == 0) return;
   const std::uint64_t begin = timer_.now();
   if (!memory_is_spoilt_) spoil(work_.memory.first(work_.tree->file_bytes()));
   memory_is_spoilt_ = false;
@@ -136,7 +137,7 @@ void Visitor::prepare_to_read() {
 
 /// Opens, acts, closes, also after an error.
 template <typename Action>
-void Visitor::with_file(OpenMode mode, const Action& action) {
+void MetadataExecutor::with_file(OpenMode mode, const Action& action) {
   const Directory::Handle file = directory_.open(path_, mode);
   try {
     action(file);
@@ -150,7 +151,7 @@ void Visitor::with_file(OpenMode mode, const Action& action) {
   directory_.close(file, path_);
 }
 
-void Visitor::write_into(OpenMode mode) {
+void MetadataExecutor::write_into(OpenMode mode) {
   const std::uint64_t bytes = work_.tree->file_bytes();
   with_file(mode, [&](Directory::Handle file) {
     if (bytes == 0) return;
@@ -160,14 +161,14 @@ void Visitor::write_into(OpenMode mode) {
   });
 }
 
-void Visitor::read_back() {
+void MetadataExecutor::read_back() {
   with_file(OpenMode::read, [&](Directory::Handle file) {
     moved_bytes_ = directory_.read(file, work_.memory.first(work_.tree->file_bytes()), path_);
   });
 }
 
 /// Exactly what is timed.
-void Visitor::call(Operation operation) {
+void MetadataExecutor::call(Operation operation) {
   switch (operation) {
     case Operation::make_tree:
     case Operation::mkdir: return directory_.make_directory(path_);
@@ -214,13 +215,13 @@ void Visitor::call(Operation operation) {
   }
 }
 
-void Visitor::expect(bool right, const char* what, std::uint64_t found, std::uint64_t expected) {
+void MetadataExecutor::expect(bool right, const char* what, std::uint64_t found, std::uint64_t expected) {
   if (right) return;
   findings_.add(
       {path_, std::string(what) + " is " + std::to_string(found) + " instead of " + std::to_string(expected)});
 }
 
-void Visitor::check_state(ItemType type) {
+void MetadataExecutor::check_state(ItemType type) {
   if (state_.type != type)
     return findings_.add({path_, type == ItemType::file ? "this is no file" : "this is no directory"});
   if (type == ItemType::directory) return;
@@ -229,7 +230,7 @@ void Visitor::check_state(ItemType type) {
   expect(population_.mixed || state_.links == links, "the number of links", state_.links, links);
 }
 
-void Visitor::check_contents() {
+void MetadataExecutor::check_contents() {
   const std::uint64_t wanted = std::min(population_.file_bytes, work_.tree->file_bytes());
   expect(moved_bytes_ == wanted, "what can be read", moved_bytes_, wanted);
   if (!work_.contents || moved_bytes_ != wanted) return;
@@ -245,13 +246,13 @@ void Visitor::check_contents() {
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-void Visitor::check_link() {
+void MetadataExecutor::check_link() {
   if (text_ != target_.view())
     findings_.add(
         {path_, "the link leads to \"" + std::string(text_) + "\" instead of \"" + std::string(target_.view()) + "\""});
 }
 
-void Visitor::check_entries(std::uint64_t directory) {
+void MetadataExecutor::check_entries(std::uint64_t directory) {
   if (!population_.whole || population_.mixed) return;
   const Things& present = population_.present;
   const std::uint64_t kinds = (present.has(Thing::files) ? 1U : 0U) + (present.has(Thing::directories) ? 1U : 0U) +
@@ -262,7 +263,7 @@ void Visitor::check_entries(std::uint64_t directory) {
   expect(entries_ == wanted, "the number of entries", entries_, wanted);
 }
 
-void Visitor::check(Operation operation) {
+void MetadataExecutor::check(Operation operation) {
   switch (operation) {
     case Operation::stat: return check_state(ItemType::file);
     case Operation::stat_directory: return check_state(ItemType::directory);
@@ -277,7 +278,7 @@ void Visitor::check(Operation operation) {
   }
 }
 
-std::uint64_t Visitor::visit(Operation operation, Item item) {
+std::uint64_t MetadataExecutor::execute(Operation operation, Item item) {
   name(operation, item);
   moved_bytes_ = 0;
   if (operation == Operation::create || operation == Operation::small_write) generate();
@@ -285,33 +286,32 @@ std::uint64_t Visitor::visit(Operation operation, Item item) {
   const std::uint64_t begin = timer_.now();
   call(operation);
   const std::uint64_t end = timer_.now();
-  if (work_.checks == VisitWork::Checks::yes) check(operation);
+  if (work_.checks == MetadataWork::Checks::yes) check(operation);
   tally_.bytes += moved_bytes_;
   return end - begin;
 }
 
-std::uint64_t Visitor::visit_directory(Operation operation, std::uint64_t directory) {
+std::uint64_t MetadataExecutor::execute_on_directory(Operation operation, std::uint64_t directory) {
   path_ = paths_.directory(directory);
   const std::uint64_t begin = timer_.now();
   call(operation);
   const std::uint64_t end = timer_.now();
-  if (work_.checks == VisitWork::Checks::yes &&
+  if (work_.checks == MetadataWork::Checks::yes &&
       (operation == Operation::readdir || operation == Operation::readdir_stat))
     check_entries(directory);
   return end - begin;
 }
 
-std::uint64_t Visitor::visit_number(std::uint64_t visit_number) {
-  if (visits_ != Visits::tree) return visit(work_.operation, item_of(visit_number));
+std::uint64_t MetadataExecutor::execute_number(std::uint64_t number) {
+  if (operates_on_ != OperatesOn::tree) return execute(work_.operation, item_of(number));
   const std::uint64_t mine = dealt_directories(work_.place, work_.tree->directories());
   const bool backward = work_.operation == Operation::remove_tree;  // a directory goes before its parent
-  return visit_directory(work_.operation,
-                         dealt_directory(work_.place, backward ? mine - 1 - visit_number : visit_number));
+  return execute_on_directory(work_.operation, dealt_directory(work_.place, backward ? mine - 1 - number : number));
 }
 
-Stop Visitor::run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace) {
+Stop MetadataExecutor::run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace) {
   return loop_.run(last, deadline_ticks, pace,
-                   [this](std::uint64_t number, std::uint64_t waited) { return waited + visit_number(number); });
+                   [this](std::uint64_t number, std::uint64_t waited) { return waited + execute_number(number); });
 }
 
 }  // namespace strider

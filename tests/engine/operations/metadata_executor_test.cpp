@@ -1,5 +1,5 @@
 // What each operation of metadata does in a real directory: docs/metadata.md, section Operations.
-#include "operations/visit.hpp"
+#include "operations/metadata_executor.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/xattr.h>
@@ -9,13 +9,13 @@
 namespace strider {
 namespace {
 
-TEST_F(Visiting, MakeTreeMakesTheDirectories) {
+TEST_F(MetadataExecutorTest, MakeTreeMakesTheDirectories) {
   EXPECT_EQ(names(), tree);
   EXPECT_EQ(tour.state("/b0").st_mode, static_cast<mode_t>(S_IFDIR | 0700));
   EXPECT_EQ(tour.tally.requests, 2U) << "the top is one of them";
 }
 
-TEST_F(Visiting, CreateMakesFilesAndWritesIntoThem) {
+TEST_F(MetadataExecutorTest, CreateMakesFilesAndWritesIntoThem) {
   EXPECT_EQ(tour.run(Operation::create), nothing);
   EXPECT_EQ(names(), tree + files);
   for (const std::string& name : files) {
@@ -26,10 +26,10 @@ TEST_F(Visiting, CreateMakesFilesAndWritesIntoThem) {
   EXPECT_EQ(tour.tally.bytes, 24U);
 }
 
-TEST_F(Visiting, CreateTakesNoFileThatIsThere) {
+TEST_F(MetadataExecutorTest, CreateTakesNoFileThatIsThere) {
   tour.write("/b0/f0.2", "mine");
   try {
-    tour.visit(Operation::create);
+    tour.execute(Operation::create);
     FAIL() << "the file was taken";
   } catch (const IoError& error) {
     EXPECT_EQ(error.details().error_number, EEXIST);
@@ -40,7 +40,7 @@ TEST_F(Visiting, CreateTakesNoFileThatIsThere) {
   EXPECT_EQ(tour.tally.requests, 2U) << "what was done before";
 }
 
-TEST_F(Visiting, MknodMakesEmptyFiles) {
+TEST_F(MetadataExecutorTest, MknodMakesEmptyFiles) {
   tour.run(Operation::mknod);
   EXPECT_EQ(names(), tree + files);
   EXPECT_EQ(tour.state("/f0.0").st_mode, static_cast<mode_t>(S_IFREG | 0600));
@@ -48,7 +48,7 @@ TEST_F(Visiting, MknodMakesEmptyFiles) {
   EXPECT_EQ(tour.run(Operation::stat), nothing);
 }
 
-TEST_F(Visiting, OpenKeepsFilesOpenUntilClose) {
+TEST_F(MetadataExecutorTest, OpenKeepsFilesOpenUntilClose) {
   const auto before = open_descriptors();
   tour.test.open_files = 3;
   tour.run(Operation::create);
@@ -63,7 +63,7 @@ TEST_F(Visiting, OpenKeepsFilesOpenUntilClose) {
   EXPECT_EQ(tour.open_files, std::vector<Directory::Handle>(3, Directory::closed));
 }
 
-TEST_F(Visiting, StatAccessAndOpenCloseChangeNothing) {
+TEST_F(MetadataExecutorTest, StatAccessAndOpenCloseChangeNothing) {
   tour.run(Operation::create);
   const auto before = open_descriptors();
   for (const Operation operation : {Operation::stat, Operation::access, Operation::open_close, Operation::small_read})
@@ -71,14 +71,14 @@ TEST_F(Visiting, StatAccessAndOpenCloseChangeNothing) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST_F(Visiting, ChmodSetsTwoModesInTurns) {
+TEST_F(MetadataExecutorTest, ChmodSetsTwoModesInTurns) {
   tour.run(Operation::create);
   tour.run(Operation::chmod);
   EXPECT_EQ(tour.state("/f0.0").st_mode & 0777, 0640U);
   EXPECT_EQ(tour.state("/f0.1").st_mode & 0777, 0600U);
 }
 
-TEST_F(Visiting, UtimeSetsTheTimesToNow) {
+TEST_F(MetadataExecutorTest, UtimeSetsTheTimesToNow) {
   tour.run(Operation::create);
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   for (const std::string& name : files) std::filesystem::last_write_time(tour.path(name), old);
@@ -87,7 +87,7 @@ TEST_F(Visiting, UtimeSetsTheTimesToNow) {
     EXPECT_GT(std::filesystem::last_write_time(tour.path(name)), old + std::chrono::minutes(30));
 }
 
-TEST_F(Visiting, TruncateHalvesAndExpandDoubles) {
+TEST_F(MetadataExecutorTest, TruncateHalvesAndExpandDoubles) {
   tour.run(Operation::create);
   tour.run(Operation::truncate);
   EXPECT_EQ(tour.contents("/f0.0"), "str");
@@ -97,13 +97,13 @@ TEST_F(Visiting, TruncateHalvesAndExpandDoubles) {
   EXPECT_EQ(tour.run(Operation::stat), nothing);
 }
 
-TEST_F(Visiting, ExpandMakesEmptyFilesFourKibibytesLarge) {
+TEST_F(MetadataExecutorTest, ExpandMakesEmptyFilesFourKibibytesLarge) {
   tour.run(Operation::mknod);
   tour.run(Operation::expand);
   EXPECT_EQ(tour.state("/f0.1").st_size, 4096);
 }
 
-TEST_F(Visiting, SmallWriteWritesTheBeginningOfAFileThatStays) {
+TEST_F(MetadataExecutorTest, SmallWriteWritesTheBeginningOfAFileThatStays) {
   tour.run(Operation::create);
   tour.run(Operation::expand);
   const ino_t before = tour.state("/f0.0").st_ino;
@@ -115,7 +115,7 @@ TEST_F(Visiting, SmallWriteWritesTheBeginningOfAFileThatStays) {
   EXPECT_EQ(tour.run(Operation::stat), nothing);
 }
 
-TEST_F(Visiting, SmallReadReadsWhatIsThere) {
+TEST_F(MetadataExecutorTest, SmallReadReadsWhatIsThere) {
   tour.run(Operation::create);
   tour.memory.assign(6, std::byte{0});
   EXPECT_EQ(tour.run(Operation::small_read), nothing);
@@ -126,7 +126,7 @@ TEST_F(Visiting, SmallReadReadsWhatIsThere) {
   EXPECT_EQ(tour.tally.bytes, 12U);
 }
 
-TEST_F(Visiting, SetxattrSetsWhatGetxattrGets) {
+TEST_F(MetadataExecutorTest, SetxattrSetsWhatGetxattrGets) {
   tour.run(Operation::create);
   if (::setxattr(tour.path("/f0.0").c_str(), "user.probe", "x", 1, 0) != 0)
     GTEST_SKIP() << "the file system of " << testing::TempDir() << " has no extended attributes";
@@ -137,10 +137,10 @@ TEST_F(Visiting, SetxattrSetsWhatGetxattrGets) {
   ASSERT_EQ(::setxattr(tour.path("/b0/f0.2").c_str(), "user.strider", "other", 5, 0), 0);
   EXPECT_EQ(tour.run(Operation::getxattr), (Words{"top/b0/f0.2: the attribute has another value"}));
   ASSERT_EQ(::removexattr(tour.path("/f0.0").c_str(), "user.strider"), 0);
-  EXPECT_THROW(tour.visit(Operation::getxattr), IoError);
+  EXPECT_THROW(tour.execute(Operation::getxattr), IoError);
 }
 
-TEST_F(Visiting, RenameGivesAnotherNameAndTheNextOneTheFirstBack) {
+TEST_F(MetadataExecutorTest, RenameGivesAnotherNameAndTheNextOneTheFirstBack) {
   tour.run(Operation::create);
   const ino_t before = tour.state("/f0.0").st_ino;
   tour.run(Operation::rename);
@@ -150,7 +150,7 @@ TEST_F(Visiting, RenameGivesAnotherNameAndTheNextOneTheFirstBack) {
   EXPECT_EQ(names(), tree + files);
 }
 
-TEST_F(Visiting, AllOthersFollowARename) {
+TEST_F(MetadataExecutorTest, AllOthersFollowARename) {
   tour.run(Operation::create);
   tour.run(Operation::rename);
   for (const Operation operation :
@@ -161,7 +161,7 @@ TEST_F(Visiting, AllOthersFollowARename) {
     EXPECT_EQ(tour.run(operation), nothing) << name_of(operation);
 }
 
-TEST_F(Visiting, LinkMakesASecondName) {
+TEST_F(MetadataExecutorTest, LinkMakesASecondName) {
   tour.run(Operation::create);
   tour.run(Operation::link);
   EXPECT_EQ(names(), tree + files + Names({"/l0.0", "/l0.1", "/b0/l0.2", "/b0/l0.3"}));
@@ -169,7 +169,7 @@ TEST_F(Visiting, LinkMakesASecondName) {
   EXPECT_EQ(tour.run(Operation::stat), nothing) << "two links are right now";
 }
 
-TEST_F(Visiting, SymlinkLeadsToTheFileBesideIt) {
+TEST_F(MetadataExecutorTest, SymlinkLeadsToTheFileBesideIt) {
   tour.run(Operation::create);
   tour.run(Operation::symlink);
   EXPECT_EQ(names(), tree + files + Names({"/s0.0", "/s0.1", "/b0/s0.2", "/b0/s0.3"}));
@@ -180,7 +180,7 @@ TEST_F(Visiting, SymlinkLeadsToTheFileBesideIt) {
   expect_unchanged(Operation::readlink);  // it leads to the name by which it was made
 }
 
-TEST_F(Visiting, UnlinkRemovesTheFilesAndNothingElse) {
+TEST_F(MetadataExecutorTest, UnlinkRemovesTheFilesAndNothingElse) {
   tour.run(Operation::create);
   tour.run(Operation::link);
   tour.run(Operation::mkdir);
@@ -190,7 +190,7 @@ TEST_F(Visiting, UnlinkRemovesTheFilesAndNothingElse) {
   EXPECT_EQ(tour.run(Operation::readdir), nothing);
 }
 
-TEST_F(Visiting, DirectoriesAsItemsComeChangeTheirNameAndGo) {
+TEST_F(MetadataExecutorTest, DirectoriesAsItemsComeChangeTheirNameAndGo) {
   const Names directories{"/d0.0", "/d0.1", "/b0/d0.2", "/b0/d0.3"};
   EXPECT_EQ(tour.run(Operation::mkdir), nothing);
   EXPECT_EQ(names(), tree + directories);
@@ -205,24 +205,24 @@ TEST_F(Visiting, DirectoriesAsItemsComeChangeTheirNameAndGo) {
   EXPECT_EQ(names(), tree);
 }
 
-TEST_F(Visiting, ChdirGoesIntoEachAndBackAtTheEnd) {
+TEST_F(MetadataExecutorTest, ChdirGoesIntoEachAndBackAtTheEnd) {
   const auto home = std::filesystem::current_path();
   tour.run(Operation::mkdir);
   const auto before = open_descriptors();
-  tour.visit(Operation::chdir);
+  tour.execute(Operation::chdir);
   EXPECT_EQ(std::filesystem::current_path(), std::filesystem::canonical(tour.path("/b0/d0.3"))) << "the last one";
-  tour.visit(Operation::chdir);
+  tour.execute(Operation::chdir);
   tour.directory.go_back();
   EXPECT_EQ(std::filesystem::current_path(), home);
   EXPECT_EQ(open_descriptors(), before + 1) << "the way back, once";
 }
 
-TEST_F(Visiting, RemoveTreeRemovesEachDirectoryAfterThoseInIt) {
+TEST_F(MetadataExecutorTest, RemoveTreeRemovesEachDirectoryAfterThoseInIt) {
   tour.run(Operation::remove_tree);
   EXPECT_TRUE(tour.folder.content().empty());
 }
 
-TEST_F(Visiting, ReaddirCountsAllEntriesOfEachDirectory) {
+TEST_F(MetadataExecutorTest, ReaddirCountsAllEntriesOfEachDirectory) {
   for (const Operation made : {Operation::create, Operation::mkdir, Operation::link, Operation::symlink}) {
     tour.run(made);
     expect_unchanged(Operation::readdir);
@@ -235,15 +235,15 @@ TEST_F(Visiting, ReaddirCountsAllEntriesOfEachDirectory) {
 
 constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
 
-/// The paths that stat visits: each has another size than is expected.
-Words visited(Tour& tour) {
+/// The paths that stat is called on: each has another size than is expected.
+Words paths_of_stat(Tour& tour) {
   tour.run(Operation::make_tree);
   tour.run(Operation::mknod);
   tour.population.file_bytes = 1;
   return tour.run(Operation::stat);
 }
 
-TEST(Visits, GoToTheItemsOfTheRankWhosePlaceIsTaken) {
+TEST(OperatesOn, GoToTheItemsOfTheRankWhosePlaceIsTaken) {
   Tour tour({.items = 2}, {3, 5});
   tour.work.place = {0, 1};
   tour.run(Operation::make_tree);
@@ -253,14 +253,14 @@ TEST(Visits, GoToTheItemsOfTheRankWhosePlaceIsTaken) {
   EXPECT_TRUE(tour.exists("/f3.1"));
 }
 
-TEST(Visits, FollowTheOrder) {
+TEST(OperatesOn, FollowTheOrder) {
   Tour forward({.items = 3}), backward({.items = 3}, {}, OrderKind::backward);
   const auto wrong = [](const char* path) { return std::string(path) + ": the size is 0 instead of 1"; };
-  EXPECT_EQ(visited(forward), (Words{wrong("top/f0.0"), wrong("top/f0.1"), wrong("top/f0.2")}));
-  EXPECT_EQ(visited(backward), (Words{wrong("top/f0.2"), wrong("top/f0.1"), wrong("top/f0.0")}));
+  EXPECT_EQ(paths_of_stat(forward), (Words{wrong("top/f0.0"), wrong("top/f0.1"), wrong("top/f0.2")}));
+  EXPECT_EQ(paths_of_stat(backward), (Words{wrong("top/f0.2"), wrong("top/f0.1"), wrong("top/f0.0")}));
 }
 
-TEST(Visits, GoToTheFilesThatAMixLeftAndToAllDirectories) {
+TEST(OperatesOn, GoToTheFilesThatAMixLeftAndToAllDirectories) {
   Tour tour({.items = 2});
   tour.run(Operation::make_tree);
   tour.population.complete(Operation::create, *tour.tree, 2, false);
@@ -274,22 +274,22 @@ TEST(Visits, GoToTheFilesThatAMixLeftAndToAllDirectories) {
   EXPECT_EQ(tour.run(Operation::rmdir), nothing);
 }
 
-TEST(Visits, KeepTheFirstFindingsInWordsAndCountTheRest) {
+TEST(OperatesOn, KeepTheFirstFindingsInWordsAndCountTheRest) {
   Tour tour({.items = 9});
-  EXPECT_EQ(visited(tour).size(), Findings::kept);
+  EXPECT_EQ(paths_of_stat(tour).size(), Findings::kept);
   EXPECT_EQ(tour.findings.count(), 9U);
 }
 
-TEST(Visits, StopAtADeadlineAndGoOnFromThere) {
+TEST(OperatesOn, StopAtADeadlineAndGoOnFromThere) {
   Tour tour({.items = 5});
   tour.run(Operation::make_tree);
   tour.work.operation = Operation::create;
   Pace pace(tour.timer);
-  Visitor visitor(tour.work, tour.timer, tour.tally = {}, tour.watch, tour.findings);
-  EXPECT_EQ(visitor.run(5, long_ago, pace), Stop::deadline);
+  MetadataExecutor executor(tour.work, tour.timer, tour.tally = {}, tour.watch, tour.findings);
+  EXPECT_EQ(executor.run(5, long_ago, pace), Stop::deadline);
   EXPECT_TRUE(tour.exists("/f0.0"));
   EXPECT_FALSE(tour.exists("/f0.1"));
-  EXPECT_EQ(visitor.run(3, 0, pace), Stop::finished);
+  EXPECT_EQ(executor.run(3, 0, pace), Stop::finished);
   EXPECT_TRUE(tour.exists("/f0.2"));
   EXPECT_FALSE(tour.exists("/f0.3"));
   EXPECT_EQ(tour.tally.requests, 3U);

@@ -11,21 +11,21 @@
 #include "foundation/pace.hpp"
 #include "interfaces/directory.hpp"
 #include "operations/findings.hpp"
+#include "operations/operation_loop.hpp"
 #include "operations/population.hpp"
 #include "operations/transfer.hpp"
-#include "operations/visit_loop.hpp"
 #include "patterns/order.hpp"
 #include "verify/data.hpp"
 
 namespace strider {
 
-/// What a rank does in a phase of metadata: one operation on each of the items it visits.
-struct VisitWork {
+/// The work of a rank in a phase of metadata: one operation on each of its items.
+struct MetadataWork {
   Operation operation = Operation::stat;
   const Tree* tree = nullptr;
   Directory* directory = nullptr;
   std::string top;  ///< the tree's own directory
-  Place place;      ///< of the rank whose items are visited, among those who share its tree
+  Place place;      ///< of the rank whose items these are, among those who share its tree
   std::uint64_t tree_number = 0;
   const Order* order = nullptr;
   const Population* population = nullptr;
@@ -37,17 +37,18 @@ struct VisitWork {
 };
 
 /// Executes operations of metadata on items, one after the other. No allocation, no lock, no formatting in its loop.
-class Visitor {
+class MetadataExecutor {
  public:
-  Visitor(const VisitWork& work, const Timer& timer, Tally& tally, Watch& watch, Findings& findings);
+  MetadataExecutor(const MetadataWork& work, const Timer& timer, Tally& tally, Watch& watch, Findings& findings);
 
-  /// Visits number 0 … `last` - 1, from where the last call left off. `deadline_ticks`: 0 for none. Throws IoError.
+  /// Executes operations 0 … `last` - 1, from where the last call left off. `deadline_ticks`: 0 for none. Throws
+  /// IoError.
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks, Pace& pace);
 
   /// One operation on one item; returns its ticks. For mixes.
-  std::uint64_t visit(Operation operation, Item item);
+  std::uint64_t execute(Operation operation, Item item);
   /// One directory of the tree.
-  std::uint64_t visit_directory(Operation operation, std::uint64_t directory);
+  std::uint64_t execute_on_directory(Operation operation, std::uint64_t directory);
 
  private:
   void name(Operation operation, Item item);
@@ -66,14 +67,14 @@ class Visitor {
   void check_link();
   void check_entries(std::uint64_t directory);
   void expect(bool right, const char* what, std::uint64_t found, std::uint64_t expected);
-  Item item_of(std::uint64_t visit) const;
-  std::uint64_t visit_number(std::uint64_t visit);
+  Item item_of(std::uint64_t number_in_order) const;
+  std::uint64_t execute_number(std::uint64_t number);
 
-  const VisitWork& work_;
-  Visits visits_;
+  const MetadataWork& work_;
+  OperatesOn operates_on_;
   const Timer& timer_;
   Tally& tally_;
-  VisitLoop loop_;
+  OperationLoop loop_;
   Findings& findings_;
   Directory& directory_;
   const Population& population_;
@@ -83,7 +84,7 @@ class Visitor {
   const char* path_ = "";
   const char* other_ = "";
   ItemState state_;
-  std::uint64_t moved_bytes_ = 0;  ///< by the current visit
+  std::uint64_t moved_bytes_ = 0;  ///< by the current operation
   std::uint64_t offset_ = 0;
   std::uint64_t entries_ = 0;
   std::string_view text_;
