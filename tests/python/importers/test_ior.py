@@ -159,7 +159,7 @@ MISTAKES = {
     "-t 12": "-t 12: the transfer size must be a multiple of 8 bytes",
     "-b 1000 -t 256": "-b 1000: the block size must be a multiple of the transfer size: for instance -b 768",
     "-t 4m": "-t 4m: the block size must be a multiple of the transfer size: for instance -b 4194304",
-    "-a S3": "-a S3: S3 is not supported: take POSIX, MPIIO or DUMMY",
+    "-a S3": "-a S3: S3 is not supported: take POSIX, MPIIO, DUMMY, MMAP, HDF5, NCMPI or CEPHFS",
     "-C -Z": "-Z: -C and -Z exclude each other",
     "-CC": "-C: -C counts once: give the distance in nodes with -Q",
     "-z -C": "-z: -z with -C or -Z needs -F, as in IOR",

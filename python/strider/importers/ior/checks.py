@@ -69,7 +69,8 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
 def _limits(workload: Workload) -> Iterator[Objection]:
     """What Strider cannot do."""
     if workload.api.lower() not in INTERFACES:
-        yield "api", f"{workload.api} is not supported: take POSIX, MPIIO or DUMMY"
+        *most, last = (name.upper() for name in INTERFACES)
+        yield "api", f"{workload.api} is not supported: take {', '.join(most)} or {last}"
     if "@" in workload.settings.text("testFile"):
         yield "testFile", "several files are not supported: a run has one target directory"
     if workload.settings.number("reorderTasks") > 1:
