@@ -184,7 +184,7 @@ MISTAKES = {
         "is not a pattern with an operation in brackets",
     ),
     "no value": (GLOBAL + MODULE + "ModuleReps", 3, "ModuleReps has no value: write it behind"),
-    "an equals sign": (GLOBAL + MODULE + "ModuleReps = 3", 3, "between a directive and its value: write ModuleReps 3"),
+    "an equals sign": (GLOBAL + MODULE + "ModuleReps = 3", 3, "directive and its value: write ModuleReps 3"),
     "a quote without an end": ('TestFile "/data/f\n' + MODULE, 1, "a quote has no end"),
     "a word for a number": (
         GLOBAL + MODULE + "ModuleReps many",
