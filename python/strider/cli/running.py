@@ -202,7 +202,7 @@ def _print_errors(outcome: "Outcome", plan: "Plan", console: "Console") -> None:
         )
         console.print(f"error: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
     if outcome.status == "failed":
-        for line in _last_lines(outcome.directory.log):
+        for line in last_lines(outcome.directory.log):
             console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
     if outcome.leftover:
         console.print(
@@ -210,7 +210,7 @@ def _print_errors(outcome: "Outcome", plan: "Plan", console: "Console") -> None:
         )
 
 
-def _last_lines(log: Path, count: int = 8) -> list[str]:
+def last_lines(log: Path, count: int = 8) -> list[str]:
     """Returns the last lines that the engine and MPI printed, without MPI's banner."""
     from strider.launch.deaths import is_banner
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,11 @@ import pytest
 
 import strider
 from strider.cli import app, main
+from strider.cli.running import last_lines
 from strider.engine import Engine
+from strider.listio import processes_of
+from strider.listio.tool import SERVER
+from strider.processes import is_alive
 
 SUITE = """\
 [suite]
@@ -284,6 +289,23 @@ class TestRun:
         assert "create it with mkdir -p" in capfd.readouterr().err
         assert not store.exists()
 
+    def test_the_input_of_ior_is_run_and_leaves_the_directory_empty(
+        self, target: str, store: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        words = ["-a", "POSIX", "-t", "64k", "-b", "64k", "-w", "-r", "-o", f"{target}/file"]
+        assert main(["ior", "--quiet", "--", *words]) == 0
+        shown = capfd.readouterr().out
+        assert "Max Write: " in shown
+        assert "Max Read: " in shown
+        assert list(Path(target).iterdir()) == []
+        (run,) = (entry for entry in store.iterdir() if entry.is_dir())
+        assert json.loads((run / "plan.json").read_text(encoding="utf-8"))["target"] == target
+
+    def test_the_end_of_a_log_is_shown_without_the_banner_of_mpich(self, tmp_path: Path) -> None:
+        log = tmp_path / "engine.log"
+        log.write_text(f"rank 1: cannot open the file\n{'=' * 40}\n\n=   BAD TERMINATION\n", encoding="utf-8")
+        assert last_lines(log) == ["rank 1: cannot open the file"]
+
     def test_an_unknown_launcher_is_bad_input(
         self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
@@ -425,3 +447,32 @@ class TestDescribe:
     def test_for_an_unknown_name_those_available_are_listed(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", "patterns", "stided"]) == 2
         assert 'unknown pattern "stided": did you mean "strided"?' in capfd.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("topic", "name", "key", "default"),
+        [("interfaces", "mpiio", "mpiio.hints", "none"), ("interfaces", "posix", "posix.direct", "false")],
+    )
+    def test_the_default_of_a_parameter_is_readable(
+        self, topic: str, name: str, key: str, default: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["describe", topic, name]) == 0
+        (row,) = (line for line in capfd.readouterr().out.splitlines() if line.split()[:1] == [key])
+        assert default in row.split()
+
+
+class TestAVolume:
+    def test_a_served_volume_says_how_to_stop_it(
+        self, engine: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        if not engine.path.resolve().with_name(SERVER).exists():
+            pytest.skip("needs the list-I/O service (Debian package libssl-dev)")
+        volume = tmp_path / "a volume"
+        try:
+            assert main(["listio", "serve", str(volume), "--servers", "1"]) == 0
+            (line,) = (one for one in capfd.readouterr().out.splitlines() if one.startswith("to stop: "))
+            words = shlex.split(line.removeprefix("to stop: "))
+            assert words[0] == "strider"
+            assert main(words[1:]) == 0
+            assert not any(is_alive(process) for process in processes_of(volume))
+        finally:
+            main(["listio", "stop", str(volume)])
