@@ -28,6 +28,7 @@ TEXT_COLUMNS = frozenset(
         "of",
         "unit",
         "how",
+        "trust",
     }
 )
 

@@ -9,6 +9,7 @@ from strider.statistics.spells import Spell, slow_spell
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
 from strider.statistics.stragglers import LastRank, Straggler, last_ranks, stragglers
 from strider.statistics.summary import CallSummary, OperationSummary, file_checks, summarize
+from strider.statistics.trust import Grade, Trust, grade_of, is_trusted
 
 __all__ = [
     "MINIMUM_FOR_RATIO",
@@ -16,6 +17,7 @@ __all__ = [
     "CounterSummary",
     "DigestComparison",
     "Distribution",
+    "Grade",
     "Interval",
     "LastRank",
     "OperationSummary",
@@ -25,10 +27,13 @@ __all__ = [
     "Spell",
     "Straggler",
     "Trend",
+    "Trust",
     "adjust",
     "compare_digests",
     "describe",
     "file_checks",
+    "grade_of",
+    "is_trusted",
     "last_ranks",
     "outliers",
     "overlaps",

@@ -56,6 +56,13 @@ class Distribution:
     interval: Interval | None
 
     @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval as a share of the mean; None without an interval."""
+        if self.interval is None or not self.mean:
+            return None
+        return (self.interval.high - self.interval.low) / 2 / self.mean
+
+    @property
     def variation(self) -> float:
         """Coefficient of variation: standard deviation ÷ mean; NaN where it means nothing."""
         return self.deviation / self.mean if self.mean else math.nan

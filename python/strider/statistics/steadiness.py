@@ -6,17 +6,19 @@ a property of the storage, too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strider.statistics.ratio import adjust
-from strider.statistics.summary import OperationSummary
 from strider.store.model import Sample
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    from strider.statistics.summary import OperationSummary
 
     FloatArray = NDArray[np.float64]
 
@@ -32,6 +34,10 @@ MINIMUM_FOR_TREND = 5
 #: Smaller changes from the first to the last repetition do not matter.
 TREND_SHARE = 0.05
 _SIGNIFICANT = 0.05
+#: Of single operations one in a hundred may be called unsteady by chance.
+_RARE = 0.01
+#: Fewer repetitions on a side of a level shift do not show a level.
+_FEWEST_OF_LEVEL = 3
 #: 0.6745 standard deviations of a normal distribution are its median absolute deviation, 0.7979 its mean one.
 _MEDIAN_DEVIATION, _MEAN_DEVIATION = 0.6745, 0.7979
 
@@ -157,3 +163,36 @@ def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     ]
     real = [trend for trend in found if trend.p_value < _SIGNIFICANT and abs(trend.change) > TREND_SHARE]
     return sorted(real, key=lambda trend: -abs(trend.change))
+
+
+def has_trend(rates: Sequence[float]) -> bool:
+    """Whether the rates of one operation rise or fall, by chance in at most 1 % of operations."""
+    if len(rates) < MINIMUM_FOR_TREND or min(rates) <= 0:
+        return False
+    change, p_value = fit_trend(rates)
+    return float(p_value) < _RARE and abs(math.expm1(float(change))) > TREND_SHARE
+
+
+def changes_level(rates: Sequence[float]) -> bool:
+    """Whether the rates of one operation jump to another level and stay, by chance in at most 1 %.
+
+    Each split into a first and a last part is tested by Student's t on logarithms, and the smallest p-value
+    is multiplied by the number of splits (Bonferroni).
+    """
+    import numpy as np
+    from scipy.special import stdtr
+
+    n = len(rates)
+    if n < 2 * _FEWEST_OF_LEVEL or min(rates) <= 0:
+        return False
+    logs = np.log(np.asarray(rates, dtype=float))
+    splits = range(_FEWEST_OF_LEVEL, n - _FEWEST_OF_LEVEL + 1)
+    for split in splits:
+        first, last = logs[:split], logs[split:]
+        step = abs(float(last.mean() - first.mean()))
+        rest = float(((first - first.mean()) ** 2).sum() + ((last - last.mean()) ** 2).sum())
+        error = np.sqrt(rest / (n - 2) * (1 / split + 1 / (n - split)))
+        p_value = 2 * float(stdtr(n - 2, -step / error)) if error > 0 else 0.0
+        if step > np.log1p(TREND_SHARE) and p_value * len(splits) < _RARE:
+            return True
+    return False

@@ -6,7 +6,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from functools import cached_property
+from statistics import fmean, median
 from typing import Literal
 
 from strider.statistics.ceilings import Ceilings
@@ -14,6 +15,7 @@ from strider.statistics.counters import CounterSummary, summarize_counters
 from strider.statistics.distribution import Distribution, describe
 from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
 from strider.statistics.histogram import LatencyDistribution, merge
+from strider.statistics.trust import Trust, grade_of
 from strider.store import Case, ErrorRow, NodeCounters, Part, Run, Sample
 from strider.store.events import FILE_CHECK
 from strider.store.model import Arrivals, Deadline, RankRates
@@ -21,9 +23,8 @@ from strider.store.model import Arrivals, Deadline, RankRates
 MIB = 1 << 20
 
 RateUnit = Literal["MiB/s", "op/s"]
-"""What a rate counts: bytes, or of metadata operations on items."""
 WorkUnit = Literal["MiB", "operation"]
-"""What such work is counted in."""
+"""What rates count, bytes or of metadata operations on items, and what such work is counted in."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,7 @@ class OperationSummary:
         counters: Node counters; None where they were not counted or not asked for.
         exceeding: What it is faster than and cannot have gone through; None of most.
         load: None in closed loop.
+        file_system: Type of the target's file system; empty where unknown.
     """
 
     case: Case
@@ -244,6 +246,12 @@ class OperationSummary:
     counters: CounterSummary | None = None
     exceeding: Exceeding | None = None
     load: LoadSummary | None = None
+    file_system: str = ""
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """How far it can be trusted; None for the interface `null`."""
+        return grade_of(self, self.file_system)
 
     @property
     def key(self) -> tuple[int, str]:
@@ -326,6 +334,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
                 ceilings,
                 file_system,
             ),
+            file_system=file_system,
         )
         for summary in found
     ]
@@ -414,7 +423,7 @@ def _quantities(case: Case) -> _Quantities:
 
 def _mean(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> float:
     values = [value for value in map(quantity, samples) if math.isfinite(value)]
-    return sum(values) / len(values) if values else math.nan
+    return fmean(values) if values else math.nan
 
 
 def _histogram(requests: Sequence[Sample | Part]) -> LatencyDistribution | None:
@@ -515,8 +524,6 @@ def _load(samples: Sequence[Sample], clients: int) -> LoadSummary | None:
 
 
 def _ranks(found: Sequence[RankRates | None]) -> RankSummary | None:
-    from statistics import median
-
     rates = [rate for rate in found if rate is not None]
     if not rates:
         return None

@@ -38,6 +38,21 @@ def test_each_case_and_operation_is_a_row_with_its_median(tmp_path: Path) -> Non
         assert f" {row['rate_median_mib_s']:.0f} " in line
 
 
+def test_each_result_has_its_letter_in_a_narrow_table_and_its_reasons_elsewhere(tmp_path: Path) -> None:
+    """Phases of two tenths of a second are a C or a D; `null` has no grade."""
+    run = run_of(tmp_path, [CaseSpec(), CaseSpec(interface={"name": "null"})])
+    text = rendered(run, 80)
+    lines = [line.split() for line in text.splitlines() if "±" in line and line.startswith(("posix", "null"))]
+    rows = {(row["interface"], row["operation"]): row for row in rows_of(run)}
+    assert {(line[0], line[1], line[-1]) for line in lines} == {
+        (*key, row["trust"] or "–") for key, row in rows.items()
+    }
+    assert rows["null", "read"]["trust"] is None
+    assert rows["posix", "read"]["trust"] == "D"
+    assert rows["posix", "read"]["trust_reasons"] == ["short"]
+    assert "Trust (number of results): C 1 (" in text
+
+
 def test_what_all_rows_share_is_said_once_below(tmp_path: Path) -> None:
     text = rendered(run_of(tmp_path, sweep()), width=120)
     assert text.count("segmented") == 1
@@ -141,9 +156,9 @@ def methods(multiple: float | None, collective: float | None) -> list[CaseSpec]:
 def test_calls_stand_beside_requests_where_they_differ(tmp_path: Path) -> None:
     lines = rendered(run_of(tmp_path, methods(2048, 0.25)), 120).splitlines()
     assert lines[0].split()[-2:] == ["read", "write"]
-    assert lines[1].split()[-3:] == ["requests", "calls", "calls"]
+    assert lines[1].split()[-4:] == ["requests", "calls", "calls", "trust"]
     counts = [
-        tuple(line.split()[-3:]) for line in lines if line.startswith(("posix", "mpiio")) and "%" in line
+        tuple(line.split()[-4:-1]) for line in lines if line.startswith(("posix", "mpiio")) and "%" in line
     ]
     write_first = [("128", "0", "262144"), ("128", "0", "32")]
     assert counts == [*write_first, ("128", "262144", "0"), ("128", "32", "0")]

@@ -56,6 +56,8 @@ def _as_row(
         "n": summary.n,
         "voided": summary.voided,
         "errors": sum(error.count for error in summary.errors),
+        "trust": summary.trust.grade if summary.trust else None,
+        "trust_reasons": list(summary.trust.reasons) if summary.trust else [],
         **_rate_fields(summary.rate, unit),
         "outlier_repetitions": [outlier.sample.repetition for outlier in outliers([summary])],
         f"rate_total_{unit}": summary.total_rate,

@@ -13,7 +13,7 @@ from strider.statistics import OperationSummary, summarize
 from strider.store import Observed
 
 _NONE = "This run has no counters: it was measured with --counters none, or by an older version of Strider."
-# : Columns omitted in a narrow terminal, first to omit first.
+#: Columns omitted in a narrow terminal, first to omit first.
 _OPTIONAL = (
     "disk written MiB",
     "disk read MiB",

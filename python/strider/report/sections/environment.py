@@ -13,7 +13,7 @@ from strider.report.words.wording import plural, readable_key
 from strider.store.model import Run
 from strider.units import format_bytes_rounded, format_seconds
 
-# : Rows that repeat others.
+#: Rows that repeat others.
 _SAID_ELSEWHERE = frozenset({"target path", "versions strider", "versions engine", "versions mpi"})
 
 

@@ -25,7 +25,7 @@ _SHARES = {
     "p99.9": 0.999,
     "p99.99": 0.9999,
 }
-# : Columns omitted in a narrow terminal, first to omit first.
+#: Columns omitted in a narrow terminal, first to omit first.
 _OPTIONAL = ("p10", "p95", "p25", "p75", "p90", "min", "requests")
 
 

@@ -23,7 +23,7 @@ _NO_CEILINGS = (
     "The limits below are based on times and counters only."
 )
 _CAPTION = "Results relative to the machine ceilings"
-# : Heading of each column of shares, and its rule.
+#: Heading of each column of shares, and its rule.
 _SHARES = {
     "of memory copy": "memory",
     "of device": "device",
@@ -38,11 +38,11 @@ _SHARES = {
     "device busy": "busy device",
     "of request loop": "request rate",
 }
-# : Maximum number of share columns in a terminal.
+#: Maximum number of share columns in a terminal.
 _MOST_SHARES = 7
-# : Tables with at most this many rows are open initially.
+#: Tables with at most this many rows are open initially.
 _OPEN_ROWS = 12
-# : Columns whose texts may wrap in a terminal, with their width.
+#: Columns whose texts may wrap in a terminal, with their width.
 _FOLDING = {"what limits it": 88}
 _TITLES = {
     "memory_copy": "memory copy",

@@ -25,9 +25,9 @@ from strider.statistics import OperationSummary
 from strider.units import MB, MIB, format_bytes, format_bytes_rounded, grouped
 
 _INTERFACE = "listio"
-# : Minimum number of lengths of a sweep.
+#: Minimum number of lengths of a sweep.
 _MINIMUM_LENGTHS = 3
-# : Tables with at most this many rows are open initially: the first one, and the others.
+#: Tables with at most this many rows are open initially: the first one, and the others.
 _OPEN_ROWS, _FEW_ROWS = 40, 12
 
 Cell = Callable[[OperationSummary], str]

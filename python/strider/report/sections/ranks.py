@@ -9,7 +9,7 @@ from strider.report.results.results import Results
 from strider.report.words.wording import plural
 from strider.store import Timeline, load_events
 
-# : Charts over time are open initially up to this number.
+#: Charts over time are open initially up to this number.
 _OPEN_CHARTS = 4
 
 

@@ -20,12 +20,13 @@ from strider.report.results.interface_facts import InterfaceFacts
 from strider.report.results.results import Results
 from strider.report.tables import condensed
 from strider.report.tables.data import result_tables, short_table
+from strider.report.words.trust import trust_line
 from strider.report.words.wording import constants_line, plural
 from strider.statistics import OperationSummary
 
-# : Maximum number of charts; each takes about 0.1 s and 20 kB.
+#: Maximum number of charts; each takes about 0.1 s and 20 kB.
 _MAXIMUM_CHARTS = 120
-# : Maximum number of groups that are all open initially; above, only the first is.
+#: Maximum number of groups that are all open initially; above, only the first is.
 _OPEN_GROUPS = 6
 
 
@@ -79,7 +80,8 @@ def _terminal(results: Results) -> list[Block]:
         else [short_table(summaries, facets, known)]
     )
     remark = [Text(known.remark, "caption")] if known else []
-    return [*tables, Text(constants_line(facets, summaries), "caption"), *remark]
+    captions = [constants_line(facets, summaries), trust_line(summaries)]
+    return [*tables, *(Text(line, "caption") for line in captions if line), *remark]
 
 
 @dataclass

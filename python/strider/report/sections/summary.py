@@ -21,7 +21,7 @@ from strider.statistics import OperationSummary
 from strider.store.case import Case
 from strider.units import format_bytes
 
-# : Maximum number of metadata operations among the highest rates.
+#: Maximum number of metadata operations among the highest rates.
 _MAXIMUM_HEADLINES = 12
 
 

@@ -13,7 +13,7 @@ _WHY = (
     "Each rank computes a digest of the data that it reads. Cases that differ only in the interface must "
     "read the same data."
 )
-# : Tables with at most this many rows are open initially.
+#: Tables with at most this many rows are open initially.
 _OPEN_ROWS = 12
 
 

@@ -8,9 +8,9 @@ from strider.report.words.numbers import NOTHING, significant
 from strider.report.words.wording import NO_STORAGE
 from strider.statistics import CallSummary, OperationSummary
 
-# : Tolerance for unrelated calls, for example of MPI over sockets.
+#: Tolerance for unrelated calls, for example of MPI over sockets.
 _TELLING_SHARE = 0.01
-# : Calls of a request that is neither split nor merged.
+#: Calls of a request that is neither split nor merged.
 _CALLS_OF_REQUEST = {"read-modify-write": 2}
 
 Cell = Callable[[OperationSummary], str]

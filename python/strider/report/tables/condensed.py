@@ -15,7 +15,7 @@ from strider.report.words.wording import plural
 from strider.statistics import OperationSummary
 from strider.units import format_bytes
 
-# : Row limit above which a table is condensed, and a condensed table is truncated.
+#: Row limit above which a table is condensed, and a condensed table is truncated.
 MAXIMUM_ROWS = 60
 
 #: Group, series, transfer size in bytes (0: unknown, or any).

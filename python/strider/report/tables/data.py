@@ -10,6 +10,7 @@ from strider.report.results.references import Reference
 from strider.report.tables import calls, counters
 from strider.report.tables.thinking import overlap_cell
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
+from strider.report.words.trust import trust_cell, trust_letter
 from strider.report.words.wording import notes
 from strider.statistics import DigestComparison, OperationSummary, overlaps
 from strider.units import MB, MIB, format_bytes, format_bytes_rounded, format_seconds
@@ -18,7 +19,7 @@ Cell = Callable[[OperationSummary], str]
 Columns = dict[tuple[str, str], Cell]
 """Heading and unit of each column, and the text of a summary."""
 
-# : Columns omitted in a narrow terminal, first to omit first.
+#: Columns omitted in a narrow terminal, first to omit first.
 _OPTIONAL = ("first\ndone", "max", "min", "p50", "p99", "requests")
 _FOLDING = {"pattern": 38, "notes": 26}
 
@@ -85,6 +86,7 @@ def _short_columns(summaries: Sequence[OperationSummary], reference: Reference |
         **{head: cell for head, cell in latencies.items() if head[0] in ("p50", "p99")},
         **(_CALL_COLUMNS if calls.differ(summaries) else {}),
         **({("overlap", "%"): overlap_cell(found)} if found else {}),
+        ("trust", ""): trust_letter,
         **{head: cell for head, cell in rates.items() if head == ("notes", "")},
     }
     if all(summary.n <= 1 for summary in summaries):
@@ -164,6 +166,7 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
 
     columns: Columns = {
         ("n", ""): lambda s: str(s.n),
+        ("trust", ""): trust_cell,
         ("notes", ""): lambda s: "; ".join(notes(s)),
         ("mean", "MiB/s"): of_rate("mean"),
         ("median", "MiB/s"): of_rate("median"),

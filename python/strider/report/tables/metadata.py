@@ -12,14 +12,15 @@ from strider.report.blocks import Table
 from strider.report.labels.facets import Facets
 from strider.report.tables.data import format_transfer, section_starts
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
+from strider.report.words.trust import trust_cell, trust_letter
 from strider.report.words.wording import notes, plural
 from strider.statistics import Distribution, OperationSummary
 from strider.statistics.summary import LatencySummary, PartSummary
 from strider.units import format_bytes_rounded, format_seconds, grouped
 
-# : Columns omitted in a narrow terminal, first to omit first: heading and unit.
+#: Columns omitted in a narrow terminal, first to omit first: heading and unit.
 _OPTIONAL = ("95 % interval of the mean", "p99.9", "max op/s", "min op/s", "p50", "p99", "max")
-# : Text columns that may wrap there, with their width.
+#: Text columns that may wrap there, with their width.
 _FOLDING = {"conditions": 28, "notes": 26}
 
 
@@ -110,8 +111,10 @@ def _label_of(column: str, text: str) -> str:
     return f"case {text}" if column == "case" else text
 
 
-def number_columns(summaries: Sequence[OperationSummary]) -> list[Column]:
-    """Returns the columns of rates, latencies and notes."""
+def number_columns(
+    summaries: Sequence[OperationSummary], in_words: Callable[[OperationSummary], str] = trust_cell
+) -> list[Column]:
+    """Returns the columns of rates, latencies, trust and notes."""
     unit = latency_unit(summaries)
 
     def rate(quantity: str) -> Cell:
@@ -130,6 +133,7 @@ def number_columns(summaries: Sequence[OperationSummary]) -> list[Column]:
         Column("p99", unit.name, latency("p99_s")),
         Column("p99.9", unit.name, latency("p999_s")),
         Column("max", unit.name, latency("maximum_s")),
+        Column("trust", "", lambda row: NOTHING if row.part else in_words(row.summary)),
         *note_columns(summaries),
     ]
 
@@ -199,7 +203,7 @@ def table_of(
 def short_table(summaries: Sequence[OperationSummary], facets: Facets) -> Table:
     """Returns the columns of rates and latencies for a terminal."""
     lines = rows(summaries, facets)
-    labels, numbers = label_columns(summaries, facets), number_columns(summaries)
+    labels, numbers = label_columns(summaries, facets), number_columns(summaries, trust_letter)
     return table_of(lines, labels, numbers, "Results", _OPTIONAL)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from strider.report.words.numbers import percent
 from strider.statistics import OperationSummary
 
-# : A read with a smaller share from storage counts as served by a cache.
+#: A read with a smaller share from storage counts as served by a cache.
 FROM_CACHE = 0.1
-# : A read with at least this share from storage needs no note.
+#: A read with at least this share from storage needs no note.
 FROM_STORAGE = 0.9
-# : A file with a larger share in memory is not cold.
+#: A file with a larger share in memory is not cold.
 _STILL_CACHED = 0.01
 
 

@@ -8,7 +8,7 @@ from strider.report.words.numbers import significant
 from strider.statistics import OperationSummary
 from strider.store import Sample
 
-# : The engine's flag of a sample.
+#: The engine's flag of a sample.
 FLAG = "clock"
 
 

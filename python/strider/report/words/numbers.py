@@ -39,7 +39,7 @@ class TimeUnit:
 
 
 _UNITS = (TimeUnit("s", 1.0), TimeUnit("ms", 1e-3), TimeUnit("µs", 1e-6), TimeUnit("ns", 1e-9))
-# : Units of duration columns, in seconds.
+#: Units of duration columns, in seconds.
 TIME_UNITS_S = {unit.name: unit.seconds for unit in _UNITS}
 
 

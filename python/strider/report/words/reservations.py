@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from strider.report.words.clocks import clock_remark
 from strider.statistics import OperationSummary
 
-# : Shorter phases, in seconds, are dominated by start-up, scheduling and the first open.
+#: Shorter phases, in seconds, are dominated by start-up, scheduling and the first open.
 _SHORT_S = 0.1
-# : Share of the elapsed time from which open and close are reported.
+#: Share of the elapsed time from which open and close are reported.
 _DEAR_SHARE = 0.2
 
 

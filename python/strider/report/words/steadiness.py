@@ -23,7 +23,7 @@ from strider.statistics.stragglers import LATE, Phase
 from strider.store.case import Case
 from strider.store.model import Run
 
-# : Maximum number of sentences of each kind; others are counted.
+#: Maximum number of sentences of each kind; others are counted.
 _MAXIMUM = 3
 
 _Found = TypeVar("_Found")

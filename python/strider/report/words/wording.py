@@ -20,10 +20,10 @@ from strider.store.model import ErrorRow, Run, Verify
 from strider.store.runs import status_words
 from strider.units import format_bytes, format_bytes_rounded, grouped
 
-# : The interface that transfers no data: its rates are Strider's overhead, not a property of storage.
+#: The interface that transfers no data: its rates are Strider's overhead, not a property of storage.
 NO_STORAGE = "null"
 
-# : A rate whose interval is wider than ± this share of the mean is not a headline.
+#: A rate whose interval is wider than ± this share of the mean is not a headline.
 _HEADLINE_HALF_WIDTH = 0.5
 
 _STATUS = {

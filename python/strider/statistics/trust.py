@@ -1,0 +1,225 @@
+"""How far a result can be trusted: a letter, and the words that say why it is not a better one.
+
+`docs/trust.md` is the page about it. Each criterion gives the best letter that it allows; the weakest one
+decides. None gets better by less data: fewer or shorter repetitions, a wider interval or more errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from strider.statistics.exceeding import is_networked, is_through_target
+from strider.statistics.steadiness import changes_level, has_trend
+
+if TYPE_CHECKING:
+    from strider.statistics.summary import OperationSummary
+
+
+Grade = Literal["A", "B", "C", "D"]
+
+#: Phases of this length are ruled by storage: start-up and the first open, some milliseconds, are 1 % of it.
+LONG_S = 1.0
+#: Of shorter phases not even the order of magnitude holds: ranks start some milliseconds apart, and a single
+#: write-back or scheduling delay of 10 to 50 ms is a large share.
+SHORT_S = 0.2
+#: Of three repetitions Student's t gives an interval at all; of five it is half as wide, and a level shift or
+#: a trend can be seen.
+MANY, FEW = 5, 3
+#: Half-widths of the 95 % interval: differences of 10 % (A) or 30 % (B) between two results are real then.
+NARROW, WIDE = 0.05, 0.15
+#: Shares of the bytes read that came from storage: one page in a hundred is noise of the counter; a tenth
+#: from memory, ten times as fast, raises the rate by 10 %, the width of an interval of grade B.
+ALL_SERVED, MOST_SERVED = 0.99, 0.9
+#: Below this share a read is one of memory.
+HARDLY_SERVED = 0.1
+#: The largest share of files in memory with which a client is proven cold.
+COLD = 0.01
+#: The source of `served` that counts exactly what the ranks' own reads fetched.
+_EXACT = frozenset(["process"])
+_IN_MEMORY = frozenset(["tmpfs", "ramfs", "rootfs"])
+#: Operations of metadata that clients may answer from their own caches; all others change something.
+_LOOKUPS = frozenset(
+    [
+        "access",
+        "chdir",
+        "close",
+        "getxattr",
+        "lseek",
+        "open",
+        "open-close",
+        "readdir",
+        "readdir-stat",
+        "readlink",
+        "small-read",
+        "stat",
+        "stat-directory",
+    ]
+)
+#: Operations of metadata that `sync = "each"` makes durable.
+_SYNCED = frozenset(["create", "small-write"])
+
+_Finding = tuple[Grade, str]
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far a result can be trusted.
+
+    Attributes:
+        grade: A and B carry headlines and verdicts; C and D are numbers alone.
+        reasons: Short words of the criteria that decide, such as `short` or `cache`; none of an A.
+        findings: Every criterion that allows no A, with the best letter that it allows.
+    """
+
+    grade: Grade
+    reasons: Sequence[str] = ()
+    findings: Sequence[_Finding] = ()
+
+    @classmethod
+    def of(cls, findings: Sequence[_Finding]) -> Trust:
+        """The weakest of some findings; A without any."""
+        grade: Grade = max((grade for grade, _ in findings), default="A")
+        words = dict.fromkeys(word for own, word in findings if own == grade)
+        return cls(grade, tuple(words), tuple(findings))
+
+    def apart_from(self, words: Collection[str]) -> Trust:
+        """The trust if some reasons did not matter, such as `verified` on both sides of a comparison."""
+        return Trust.of([finding for finding in self.findings if finding[1] not in words])
+
+    def __str__(self) -> str:
+        """Such as `A` or `C short, spread`."""
+        return " ".join(filter(None, [self.grade, ", ".join(self.reasons)]))
+
+
+def is_trusted(trust: Trust | None) -> bool:
+    """Whether a result may be in a headline, a verdict, a sentence or an exit code."""
+    return trust is not None and trust.grade in ("A", "B")
+
+
+def grade_of(summary: OperationSummary, file_system: str = "") -> Trust | None:
+    """The trust in an operation of a case.
+
+    Args:
+        summary: The operation.
+        file_system: Type of the target's file system; empty where unknown.
+
+    Returns:
+        None for the interface `null`: its rates are Strider's own.
+    """
+    if summary.case.interface_name == "null":
+        return None
+    return Trust.of(
+        [
+            *_of_errors(summary),
+            *_of_length([sample.elapsed_s for sample in summary.samples]),
+            *_of_spread(summary.n, summary.rate.half_width if summary.rate else None),
+            *_of_source(summary, file_system),
+            *_of_clocks(summary),
+            *_of_steadiness(summary.rates),
+            *_of_verification(summary),
+        ]
+    )
+
+
+def _of_errors(summary: OperationSummary) -> Iterator[_Finding]:
+    if summary.errors:
+        yield "D", "errors"
+    if summary.voided:
+        yield "D", "void"
+
+
+def _of_length(elapsed_s: Sequence[float]) -> Iterator[_Finding]:
+    """What repetitions of these lengths allow.
+
+    Long ones are counted, and short ones beside them do not matter: so no letter rises if one is left out.
+    """
+    long = sum(one >= LONG_S for one in elapsed_s)
+    if not any(one >= SHORT_S for one in elapsed_s):
+        yield "D", "short"
+    elif long < FEW:
+        yield "C", "short" if len(elapsed_s) >= FEW else _count(len(elapsed_s))
+    elif long < MANY:
+        yield "B", "short" if len(elapsed_s) >= MANY else _count(len(elapsed_s))
+
+
+def _count(repetitions: int) -> str:
+    return "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
+
+
+def _of_spread(n: int, half_width: float | None) -> Iterator[_Finding]:
+    if half_width is None:
+        yield "C", _count(n) if n < FEW else "spread"
+    elif half_width > WIDE:
+        yield "C", "spread"
+    elif half_width > NARROW:
+        yield "B", "spread"
+
+
+def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding]:
+    """What is known of where bytes came from and went to."""
+    case = summary.case
+    if summary.exceeding is not None:
+        yield "D", "cache"
+    if is_through_target(case) and file_system in _IN_MEMORY:
+        # There is nothing behind this memory, so the rate is what it says: one of memory, never of storage.
+        yield "B", "memory"
+    elif case.is_metadata:
+        yield from _of_metadata(summary, bool(case.own_client) or is_networked(file_system))
+    else:
+        if summary.operation in ("read", "reread", "read-modify-write"):
+            yield from _of_reads(summary)
+        if summary.operation in ("write", "rewrite", "read-modify-write"):
+            direct = bool(case.interface.get("direct"))
+            if not direct and case.common_parameters().get("sync", "end") == "none":
+                yield "C", "not synced"
+
+
+def _of_reads(summary: OperationSummary) -> Iterator[_Finding]:
+    served, done = summary.served, summary.preparation
+    if served is None:
+        shown = done is not None and done.policy == "cold" and done.cached_share is not None
+        if shown and done is not None and (done.cached_share or 0.0) > COLD:
+            yield "D", "cache"
+        elif shown or summary.case.interface.get("direct"):
+            yield "B", "servers?"
+        else:
+            yield "C", "source?"
+    elif served.share < HARDLY_SERVED:
+        yield "D", "cache"
+    elif served.share < MOST_SERVED:
+        yield "C", "cache"
+    elif served.source not in _EXACT:
+        yield "B", "servers?"
+    elif served.share < ALL_SERVED:
+        yield "B", "cache"
+
+
+def _of_metadata(summary: OperationSummary, has_servers: bool) -> Iterator[_Finding]:
+    """Clients may answer look-ups themselves; a change is at the servers, or in the node's memory."""
+    parameters = summary.case.common_parameters()
+    operations = set(parameters.get("mix") or {}) if summary.operation == "mix" else {summary.operation}
+    changes = operations - _LOOKUPS
+    if operations & _LOOKUPS:
+        yield "C", "source?"
+    if changes and not (parameters.get("sync") == "each" and changes <= _SYNCED):
+        yield ("B", "servers?") if has_servers else ("C", "not synced")
+
+
+def _of_clocks(summary: OperationSummary) -> Iterator[_Finding]:
+    if any("clock" in sample.flags for sample in summary.samples):
+        yield "C", "clock"
+
+
+def _of_steadiness(rates: Sequence[float]) -> Iterator[_Finding]:
+    if changes_level(rates):
+        yield "C", "level"
+    elif has_trend(rates):
+        yield "C", "trend"
+
+
+def _of_verification(summary: OperationSummary) -> Iterator[_Finding]:
+    """Generating and checking data is part of the timed phase."""
+    if not summary.case.is_metadata and summary.case.common_parameters().get("verify", "off") != "off":
+        yield "C", "verified"
