@@ -51,7 +51,8 @@ class ArgumentReader:
             program = self.settings.program
             self.complain(
                 argument,
-                f"it is no option: give {program}'s own options only, without mpiexec and {program.lower()}",
+                f"it is not an option: after --, give the options of {program} only, without "
+                f"mpiexec and {program.lower()}",
             )
 
     def take_long(self, argument: str) -> None:

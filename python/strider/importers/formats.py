@@ -57,6 +57,6 @@ def read(text: str, name: str, clients: int) -> Imported:
     for form in FORMATS:
         if form.recognises(text):
             return form.read(text, name, clients)
-    known = " nor ".join(form.name for form in FORMATS)
-    signs = "neither a ModuleName nor a line IOR START nor a line with mdtest and its options"
-    raise StriderError(f"{name}: neither {known}: it has {signs}")
+    known = ", ".join(form.name for form in FORMATS)
+    signs = "no ModuleName, no line IOR START, and no line with mdtest and its options"
+    raise StriderError(f"{name}: unknown format: it has {signs}: supported are {known}")

@@ -49,7 +49,7 @@ def test_a_flag_is_counted_and_the_last_value_counts() -> None:
         (("--sise=1",), 'did you mean "size"'),
         (("-t",), "a value is missing"),
         (("-t", "big"), '"big" is not a size'),
-        (("ior",), "it is no option: give IOR's own options only, without mpiexec and ior"),
+        (("ior",), "it is not an option: after --, give the options of IOR only, without mpiexec and ior"),
     ],
 )
 def test_what_is_wrong_is_named_and_the_rest_is_read(arguments: tuple[str, ...], mistake: str) -> None:

@@ -69,7 +69,7 @@ def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_a_file_of_no_known_kind_is_bad_input() -> None:
-    with pytest.raises(StriderError, match="x: neither a configuration of PIObench nor a script of IOR"):
+    with pytest.raises(StriderError, match="x: unknown format: it has no ModuleName"):
         formats.read("[global]\nrw=read\n", "x", 1)
 
 

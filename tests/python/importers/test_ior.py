@@ -94,7 +94,7 @@ class TestWhatIsUnderstood:
     def test_a_line_that_is_no_hint_is_named(self, tmp_path: Path) -> None:
         file = tmp_path / "hints"
         file.write_text("romio_cb_write enable\n")
-        with pytest.raises(StriderError, match=r'hints:1: "romio_cb_write enable" is no hint for MPI-IO'):
+        with pytest.raises(StriderError, match=r'hints:1: "romio_cb_write enable" is not an MPI-IO hint'):
             read(f"-a MPIIO -U {file}")
 
 
@@ -128,12 +128,15 @@ class TestNothingIsPassedOver:
     @pytest.mark.parametrize(
         ("arguments", "note"),
         [
-            ("-r", "-w is missing: Strider reads only what it has written"),
-            ("-c", "-c: it concerns MPIIO alone"),
-            ("-p", "-p: it concerns MPIIO alone"),
-            ("-a MPIIO --posix.odirect", "--posix.odirect: it concerns POSIX alone"),
-            ("-C", "-C: a task reads the data of task rank + 1 × 4, which is the same task, as in IOR"),
-            ("-z", "-z: as in IOR each transfer of the file is dealt to a random task"),
+            ("-r", "-w is missing: Strider reads only its own files"),
+            ("-c", "-c: it has no effect, because it applies to MPIIO only"),
+            ("-p", "-p: it has no effect, because it applies to MPIIO only"),
+            (
+                "-a MPIIO --posix.odirect",
+                "--posix.odirect: it has no effect, because it applies to POSIX only",
+            ),
+            ("-C", "-C: task rank + 1 × 4 is the same task, so each task reads its own data, as in IOR"),
+            ("-z", "-z: as in IOR, each transfer of the shared file goes to a random task"),
             ("-Z", "-Z: the tasks are shuffled"),
             ("-R", "-R: reads verify every byte"),
             ("-E", "-E: Strider creates the file to be overwritten in advance"),
@@ -159,18 +162,18 @@ MISTAKES = {
     "-t 12": "-t 12: the transfer size must be a multiple of 8 bytes",
     "-b 1000 -t 256": "-b 1000: the block size must be a multiple of the transfer size: for instance -b 768",
     "-t 4m": "-t 4m: the block size must be a multiple of the transfer size: for instance -b 4194304",
-    "-a S3": "-a S3: S3 is not supported: take POSIX, MPIIO, DUMMY, MMAP, HDF5, NCMPI or CEPHFS",
+    "-a S3": "-a S3: interface S3 is not supported: use POSIX, MPIIO, DUMMY, MMAP, HDF5, NCMPI or CEPHFS",
     "-C -Z": "-Z: -C and -Z exclude each other",
-    "-CC": "-C: -C counts once: give the distance in nodes with -Q",
+    "-CC": "-C: -C may be given only once: give the distance in nodes with -Q",
     "-z -C": "-z: -z with -C or -Z needs -F, as in IOR",
     "-zz": "-z: -z twice is not supported",
     "-O keepfiles=1": 'unknown directive "keepfiles": did you mean "keepFile"?',
     "-O keepFile": '"keepFile" is not a directive: write for instance transferSize=1m',
-    "-O stoneWallingWearOut=1": "it needs -D",
-    "-o a@b": "-o a@b: several files are not supported",
-    "-a MPIIO -p": "-p: preallocate is not supported through MPI-IO",
-    "mpiexec -n 4 ior": "mpiexec: it is no option: give IOR's own options only",
-    "-f script -w": "-w: it comes after -f",
+    "-O stoneWallingWearOut=1": "stoneWallingWearOut needs a deadline: give -D",
+    "-o a@b": "-o a@b: several test files are not supported",
+    "-a MPIIO -p": "-p: preallocate is not supported with MPI-IO",
+    "mpiexec -n 4 ior": "mpiexec: it is not an option: after --, give the options of IOR only",
+    "-f script -w": "-w: options after -f",
     "-f no-such-script": "-f no-such-script: No such file or directory",
 }
 
@@ -238,7 +241,7 @@ class TestScripts:
             ("collective=1", "useSharedFilePointer=1", "script:11: useSharedFilePointer is not supported"),
             ("collective=1", "testFile=/other/f", "script:11: testFile: a run has one target directory"),
             ("ior stop", "", "script:15: IOR STOP is missing"),
-            ("RUN\nior stop", "fsync=1\nior stop", "script:13: what is set here is never run: add RUN"),
+            ("RUN\nior stop", "fsync=1\nior stop", "script:13: no test uses this setting: add RUN"),
             ("IOR START", "IOR BEGIN", "script:1: the script has no test"),
         ],
     )

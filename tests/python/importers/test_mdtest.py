@@ -215,17 +215,23 @@ class TestNothingIsPassedOver:
     @pytest.mark.parametrize(
         ("arguments", "note"),
         [
-            ("-n 10 -T", "-C is missing: what the phases need is made before them, unmeasured"),
-            ("-n 10 -C", "-r is missing: what is left is removed at the end, unmeasured"),
-            ("-n 1000 -b 3 -z 2", "-n 1000: as in mdtest, 76 items in each of 13 directories: 988 for each"),
-            ("-n 10 -N 1", "-N 1: a task works on what the one 1 further has made"),
-            ("-n 10 -N 4", "-N 4: with 4 tasks it leads back to a task's own items"),
-            ("-n 10 -R", "-R: all phases go through the items in random order"),
-            ("-n 10 -W 3", "-W 3: each phase but that of the tree stops after this time"),
-            ("-n 10 -w 8 -e 8 -X", "-X: making and checking data is within the measured time"),
+            (
+                "-n 10 -T",
+                "-C is missing: Strider creates the items that the phases need beforehand, unmeasured",
+            ),
+            ("-n 10 -C", "-r is missing: Strider removes the remaining items at the end, unmeasured"),
+            (
+                "-n 1000 -b 3 -z 2",
+                "-n 1000: as in mdtest, each task has 76 items in each of 13 directories: 988 in total",
+            ),
+            ("-n 10 -N 1", "-N 1: in each phase, task r works on the items of task r + 1"),
+            ("-n 10 -N 4", "-N 4: with 4 tasks, each task works on its own items"),
+            ("-n 10 -R", "-R: Strider uses random order in all phases"),
+            ("-n 10 -W 3", "-W 3: each phase except creation and removal of the tree stops after this time"),
+            ("-n 10 -w 8 -e 8 -X", "-X: data generation and verification count as measured time"),
             ("-n 10 -u", "-u: Tree creation and Tree removal count the directories of all tasks"),
-            ("-n 10 -T -c", "-c: each task makes its own items, which is not measured here"),
-            ("-n 10 -D", "a directory is renamed within its parent"),
+            ("-n 10 -T -c", "-c: each task creates its own items, unmeasured"),
+            ("-n 10 -D", "Strider renames a directory within its parent"),
         ],
     )
     def test_what_depends_on_other_options_is_noted_too(self, arguments: str, note: str) -> None:
@@ -247,32 +253,32 @@ def _typed(option: Option) -> str:
 
 
 MISTAKES = {
-    "": "the defaults of mdtest: no items: give -n, the items of each task, or -I",
+    "": "the defaults of mdtest: there are no items: give -n (items of each task) or -I",
     "-n": "-n: a value is missing",
     "-n x": '-n x: "x" is not a size',
-    "-n -5": "-n -5: items is -5, and must be at least 0",
+    "-n -5": "-n -5: items is -5: it must be at least 0",
     "-n 9 -A": "-A: mdtest has no option -A",
     "-n 9 -o": "-o: mdtest has no option -o",
     "-n 9 --random-sed=1": 'unknown option "random-sed": did you mean "random-seed"?',
-    "-n 9 -i 0": "-i 0: iterations is 0, and must be at least 1",
-    "-n 9 -b 0 -z 1": "-b 0: branch_factor is 0, and must be at least 1",
-    "-n 9 -s 0": "-s 0: stride is 0, and must be at least 1",
+    "-n 9 -i 0": "-i 0: iterations is 0: it must be at least 1",
+    "-n 9 -b 0 -z 1": "-b 0: branch_factor is 0: it must be at least 1",
+    "-n 9 -s 0": "-s 0: stride is 0: it must be at least 1",
     "-n 9 -b 3 -z 2": "-n 9: 9 items are too few for 13 directories: give -n 13 or more",
     "-n 9 -I 4": "-n 9: -n must be a multiple of -I, as in mdtest",
     "-n 8 -I 4 -u": "-I 4: with -u give either -n or -I, as in mdtest",
-    "-n 8 -I 4 -z 1": "-z 1: -n and -I with -z make trees of which mdtest visits a part",
+    "-n 8 -I 4 -z 1": "-z 1: with -n, -I and -z together, mdtest uses only a part of the trees",
     "-n 9 -W 3 -b 2 -z 1": "-W 3: -W needs -b 1, as in mdtest",
-    "-n 9 -k -w 8": "-k: -k makes files without bytes: leave out -w",
-    "-n 9 -X": "-X: it needs files that are read",
-    "-n 9 -e 8": "-e 8: -e must be at most -w, the bytes of a file: give -w 8",
-    "-n 9 -e 8 -w 16": "-e 8: a file is read whole: give -e 16, or leave out -e to open and close it",
+    "-n 9 -k -w 8": "-k: -k creates empty files: remove -w",
+    "-n 9 -X": "-X: -X needs files and a read phase",
+    "-n 9 -e 8": "-e 8: -e must not be larger than -w, the size of a file: give -w 8",
+    "-n 9 -e 8 -w 16": "-e 8: Strider reads whole files: give -e 16, or remove -e",
     "-n 9 -f 3 -l 2": "-f 3: -f must be at most -l",
-    "-n 9 -l 5": "-l 5: it needs more tasks than there are: start as many with strider mdtest -n",
-    "-n 9 -a S3": "-a S3: S3 is not supported: take POSIX or DUMMY",
-    "-n 9 -d /a@/b -u": "-d /a@/b: several directories are not supported: a run has one target directory",
-    "-n 9 -c": "-c: every task makes and removes its own items: for the rate of one task run",
-    "-n 9 -D -E": "-E: mdtest reads no directories: leave out -D, or take readdir in a suite",
-    "mpiexec -n 9 mdtest": "mpiexec: it is no option: give mdtest's own options only",
+    "-n 9 -l 5": "-l 5: -l needs 5 tasks, but only 4 are given: for example, use strider mdtest -n 5",
+    "-n 9 -a S3": "-a S3: interface S3 is not supported: use POSIX or DUMMY",
+    "-n 9 -d /a@/b -u": "-d /a@/b: several directories are not supported, because a run has one",
+    "-n 9 -c": "-c: -c is not supported, because each task creates and removes its own items",
+    "-n 9 -D -E": "-E: mdtest does not read directories: remove -D, or use the operation readdir in a suite",
+    "mpiexec -n 9 mdtest": "mpiexec: it is not an option: after --, give the options of mdtest only",
 }
 
 
@@ -339,7 +345,7 @@ class TestTheCommand:
         words = shlex.split(f"-n 20 -z 1 -b 4 -i 2 -w 100 -e 100 -N 1 -P -d {target}")
         assert main(["mdtest", "-n", "2", "-q", "--", *words]) == 0
         output = capfd.readouterr()
-        assert "note: -N 1: a task works on what the one 1 further has made" in output.err
+        assert "note: -N 1: in each phase, task r works on the items of task r + 1" in output.err
         assert "2 tasks, 40 files/directories" in output.out
         assert "SUMMARY rate: (of 2 iterations)" in output.out
         rows = re.findall(

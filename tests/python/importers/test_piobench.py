@@ -183,9 +183,13 @@ MISTAKES = {
         2,
         "is not a pattern with an operation in brackets",
     ),
-    "no value": (GLOBAL + MODULE + "ModuleReps", 3, "ModuleReps has no value: write it behind"),
+    "no value": (
+        GLOBAL + MODULE + "ModuleReps",
+        3,
+        "ModuleReps has no value: write the value after the name",
+    ),
     "an equals sign": (GLOBAL + MODULE + "ModuleReps = 3", 3, "directive and its value: write ModuleReps 3"),
-    "a quote without an end": ('TestFile "/data/f\n' + MODULE, 1, "a quote has no end"),
+    "a quote without an end": ('TestFile "/data/f\n' + MODULE, 1, "a quote is not closed"),
     "a word for a number": (
         GLOBAL + MODULE + "ModuleReps many",
         3,
@@ -209,7 +213,7 @@ MISTAKES = {
         4,
         "the section that begins in line 2 has no end: put </ap_module> before this one",
     ),
-    "an end without a beginning": (GLOBAL + MODULE + "</ap_module>", 3, "</ap_module> ends no section"),
+    "an end without a beginning": (GLOBAL + MODULE + "</ap_module>", 3, "</ap_module> has no opening tag"),
     "an unknown section": (
         GLOBAL + "<ap_modul>\n" + MODULE,
         2,
@@ -225,7 +229,7 @@ MISTAKES = {
     "a global directive in a module": (
         MODULE + GLOBAL,
         2,
-        "holds for the whole file: write it before the first module",
+        "applies to the whole file: write it before the first module",
     ),
     "a module's directive before it": (
         GLOBAL + "BufferSize 4k\n" + MODULE,

@@ -63,19 +63,25 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
     if workload.flag("randomOffset") and not workload.flag("filePerProc") and reorders:
         yield "randomOffset", "-z with -C or -Z needs -F, as in IOR"
     if workload.flag("stoneWallingWearOut") and not workload.settings.number("deadlineForStonewalling"):
-        yield "stoneWallingWearOut", "it needs -D, the seconds after which tasks stop"
+        yield "stoneWallingWearOut", "stoneWallingWearOut needs a deadline: give -D SECONDS"
 
 
 def _limits(workload: Workload) -> Iterator[Objection]:
     """What Strider cannot do."""
     if workload.api.lower() not in INTERFACES:
         *most, last = (name.upper() for name in INTERFACES)
-        yield "api", f"{workload.api} is not supported: take {', '.join(most)} or {last}"
+        yield "api", f"interface {workload.api} is not supported: use {', '.join(most)} or {last}"
     if "@" in workload.settings.text("testFile"):
-        yield "testFile", "several files are not supported: a run has one target directory"
+        yield (
+            "testFile",
+            "several test files are not supported, because a run has one target directory: name one file",
+        )
     if workload.settings.number("reorderTasks") > 1:
-        yield "reorderTasks", "-C counts once: give the distance in nodes with -Q"
+        yield "reorderTasks", "-C may be given only once: give the distance in nodes with -Q"
     if workload.settings.number("randomOffset") > 1:
-        yield "randomOffset", "-z twice is not supported: take pattern random with replacement in a suite"
+        yield (
+            "randomOffset",
+            "-z twice is not supported: in a suite, use the pattern random with replacement = true",
+        )
     if workload.flag("preallocate") and workload.api == "MPIIO":
-        yield "preallocate", "preallocate is not supported through MPI-IO: leave it out"
+        yield "preallocate", "preallocate is not supported with MPI-IO: remove it"

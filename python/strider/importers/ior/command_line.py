@@ -47,9 +47,7 @@ class _Reader(ArgumentReader):
         if self.script is None:
             super().take(argument)
         else:
-            self.complain(
-                argument, "it comes after -f, where it would not hold for the script: put it before"
-            )
+            self.complain(argument, "options after -f do not apply to the script: put this one before -f")
 
     def take_long(self, argument: str) -> None:
         name = argument.removeprefix("--").partition("=")[0]

@@ -45,6 +45,6 @@ def _of_file(file: Path, place: Place) -> dict[str, str]:
         elif text:
             example = f"setenv {_PREFIX}romio_cb_write enable"
             raise StriderError(
-                f'{file}:{number}: "{text}" is no hint for MPI-IO: write for instance {example}'
+                f'{file}:{number}: "{text}" is not an MPI-IO hint: write for instance {example}'
             )
     return hints

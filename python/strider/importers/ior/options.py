@@ -4,8 +4,9 @@ from strider.importers.options import Option
 
 _GPU = "Strider's buffers are in main memory"
 _STRIPING = "set the striping of the target directory, for instance with lfs setstripe; the files inherit it"
-_VENDOR = "Strider gives no hints of this kind"
-_OUTPUT = "strider show, report and export give the results of a run in other forms"
+_VENDOR = "Strider sets no file-system-specific hints"
+_HDF5 = "Strider's interface hdf5 has no such option"
+_OUTPUT = "use strider show, strider report or strider export for results in other formats"
 
 OPTIONS = (
     Option("api", "a", "text"),
@@ -21,54 +22,52 @@ OPTIONS = (
     Option(
         "intraTestBarriers",
         "g",
-        note="there are no barriers between opening, transfer and closing; "
-        "each of their times is the longest of any task",
+        note="Strider has no barriers between open, transfer and close; it reports the longest time "
+        "of any task for each",
     ),
     Option(
         "setTimeStampSignature",
         "G",
         "number",
-        note="data that is checked identifies itself by run, file and offset, and differs in every run",
+        note="verified data encodes run, file and offset, so it differs in every run",
     ),
+    Option("showHelp", "h", refusal="use strider ior --help; docs/importing.md describes the options of IOR"),
     Option(
-        "showHelp", "h", refusal="strider ior --help tells about it, and docs/importing.md about the options"
-    ),
-    Option(
-        "showHints", "H", aliases=("mpiio.showHints",), note="strider report shows the hints in force anyway"
+        "showHints", "H", aliases=("mpiio.showHints",), note="strider report always shows the hints in force"
     ),
     Option("repetitions", "i", "number"),
-    Option("individualDataSets", "I", refusal="it is an option of HDF5"),
+    Option("individualDataSets", "I", refusal=_HDF5),
     Option(
         "outlierThreshold",
         "j",
         "number",
-        note="there are no warnings; strider report shows the slowest and the fastest rank",
+        note="Strider does not warn of slow tasks; strider report shows the slowest and the fastest rank",
     ),
-    Option("setAlignment", "J", "size", refusal="it is an option of HDF5", unused=(1,)),
+    Option("setAlignment", "J", "size", refusal="use hdf5.alignment in a suite", unused=(1,)),
     Option("keepFile", "k", note="Strider removes its test files at the end of a run"),
     Option("keepFileWithError", "K", note="Strider removes its test files at the end of a run"),
     Option(
         "dataPacketType",
         "l",
         "text",
-        note="data that is checked identifies itself; other data is the same in each transfer",
+        note="verified data encodes run, file and offset; other data is the same in each transfer",
     ),
-    Option("multiFile", "m", note="each repetition writes its files anew anyway"),
+    Option("multiFile", "m", note="each repetition creates new files anyway"),
     Option(
         "memoryPerNode",
         "M",
         "text",
-        refusal="Strider does not occupy memory to shrink caches; "
-        "take files larger than memory, or --posix.odirect",
+        refusal="Strider does not occupy memory to shrink caches; use files larger than memory, or "
+        "--posix.odirect",
         unused=("0", "0%"),
     ),
     Option(
         "memoryPerTask",
         kind="size",
-        refusal="Strider does not occupy memory to shrink caches; "
-        "take files larger than memory, or --posix.odirect",
+        refusal="Strider does not occupy memory to shrink caches; use files larger than memory, or "
+        "--posix.odirect",
     ),
-    Option("noFill", "n", refusal="it is an option of HDF5"),
+    Option("noFill", "n", refusal=_HDF5),
     Option("numTasks", "N", "number"),
     Option("numNodes", kind="number"),
     Option("numTasksOnNode0", kind="number"),
@@ -77,9 +76,9 @@ OPTIONS = (
     Option(
         "useSharedFilePointer",
         "P",
-        refusal="there are no shared file pointers (IOR has none that work either)",
+        refusal="Strider has no shared file pointers, and those of IOR do not work",
     ),
-    Option("quitOnError", "q", note="an error ends its test, and the others go on"),
+    Option("quitOnError", "q", note="an error ends its test; the other tests go on"),
     Option("taskPerNodeOffset", "Q", "number"),
     Option("readFile", "r"),
     Option("checkRead", "R"),
@@ -88,25 +87,29 @@ OPTIONS = (
         "useStridedDatatype",
         "S",
         aliases=("mpiio.useStridedDatatype",),
-        refusal="take -V, or the pattern vector in a suite",
+        refusal="use -V, or the pattern vector in a suite",
     ),
     Option("transferSize", "t", "size"),
     Option(
         "maxTimeDuration",
         "T",
         "number",
-        note="all repetitions are made; Ctrl-C ends a run and keeps what was measured",
+        note="Strider always does all repetitions; Ctrl-C ends a run and keeps its results",
     ),
-    Option("uniqueDir", "u", note="all files are in one directory, which matters to opening alone"),
+    Option("uniqueDir", "u", note="all files are in one directory, which affects only the time to open them"),
     Option("hintsFileName", "U", "text", aliases=("mpiio.hintsFileName",)),
-    Option("verbose", "v", note="strider show, strider report and engine.log in the run directory tell more"),
+    Option(
+        "verbose",
+        "v",
+        note="for details, see strider show, strider report and engine.log in the run directory",
+    ),
     Option("useFileView", "V", aliases=("mpiio.useFileView",)),
     Option("writeFile", "w"),
     Option("checkWrite", "W"),
     Option(
         "singleXferAttempt",
         "x",
-        note="a transfer that the system cuts short is completed, as without this option",
+        note="Strider completes a short transfer, as IOR does without this option",
     ),
     Option("reorderTasksRandomSeed", "X", "number"),
     Option("dualMount", "y", refusal="a run has one target directory"),
@@ -116,18 +119,18 @@ OPTIONS = (
     Option(
         "randomPrefill",
         kind="size",
-        refusal="files are not filled beforehand; run a suite with rewrite instead",
+        refusal="Strider does not prefill files; use the operation rewrite in a suite",
     ),
     Option("reorderTasksRandom", "Z"),
     Option("stoneWallingWearOut"),
     Option(
         "stoneWallingWearOutIterations",
         kind="number",
-        refusal="the tasks complete as many as the fastest had",
+        refusal="each task completes as many transfers as the fastest task",
     ),
-    Option("stoneWallingStatusFile", kind="text", refusal="a run keeps no state for the next one"),
+    Option("stoneWallingStatusFile", kind="text", refusal="a run keeps no state for the next run"),
     Option("minTimeDuration", kind="number", refusal="choose -b and -s so that a test takes long enough"),
-    Option("interIODelay", kind="number", refusal="there are no pauses between transfers"),
+    Option("interIODelay", kind="number", refusal="use the key think in a suite"),
     Option("useO_DIRECT", "B", aliases=("posix.odirect",)),
     Option("posix.rangelocks", refusal="Strider takes no locks"),
     Option("posix.lustre.stripecount", kind="number", aliases=("lustreStripeCount",), refusal=_STRIPING),
@@ -155,20 +158,27 @@ OPTIONS = (
     Option("gpuDirect", refusal=_GPU),
     Option("allocateBufferOnGPU", kind="number", refusal=_GPU),
     Option("GPUid", kind="number", refusal=_GPU, unused=(-1,)),
-    Option("storeFileOffset", note="data that is checked identifies itself by run, file and offset"),
+    Option("storeFileOffset", note="verified data encodes run, file and offset"),
     Option(
-        "dryRun", refusal="strider ior --suite FILE writes a suite, and strider plan FILE shows what it means"
+        "dryRun",
+        refusal="write a suite with strider ior --suite FILE, and show its plan with strider plan FILE",
     ),
-    Option("warningAsErrors", note="what Strider does otherwise than IOR is only noted"),
-    Option("summaryAlways", note="the summary is always printed"),
+    Option("warningAsErrors", note="Strider lists differences from IOR as notes, never as errors"),
+    Option("summaryAlways", note="Strider always prints the summary"),
     Option("summaryFile", kind="text", note=_OUTPUT),
     Option("summaryFormat", kind="text", note=_OUTPUT, unused=("default",)),
     Option(
-        "saveRankPerformanceDetailsCSV", kind="text", note="strider export --rows ranks writes such a file"
+        "saveRankPerformanceDetailsCSV",
+        kind="text",
+        note="use strider export --rows ranks to write the results of each rank",
     ),
-    Option("savePerOpDataCSV", kind="text", note="single operations are not kept, only their histogram"),
-    Option("platform", kind="text", note="the report already names the machine"),
-    Option("debug", kind="text", note="it is shown nowhere"),
+    Option(
+        "savePerOpDataCSV",
+        kind="text",
+        note="Strider does not store single operations, only the histogram of their latencies",
+    ),
+    Option("platform", kind="text", note="strider report already names the machine"),
+    Option("debug", kind="text", note="Strider does not print it"),
 )
 """In the order of IOR's manual."""
 

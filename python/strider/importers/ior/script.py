@@ -59,7 +59,7 @@ def _tests(text: str, name: str, settings: Settings, mistakes: Mistakes) -> Iter
             last = max(1, len(text.splitlines()))
             mistakes.add(Place(last, f"{name}:{last}"), "IOR STOP is missing: add it at the end")
     if unrun:
-        mistakes.add(Place(unrun, f"{name}:{unrun}"), "what is set here is never run: add RUN after it")
+        mistakes.add(Place(unrun, f"{name}:{unrun}"), "no test uses this setting: add RUN after it")
 
 
 def _words(line: str) -> str:

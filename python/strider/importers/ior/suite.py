@@ -125,12 +125,12 @@ class _Drafter:
         if not work.flag("randomOffset"):
             return {"pattern": "segmented", **own}
         if work.flag("filePerProc"):
-            self._note("randomOffset", "the order is another one than IOR's, which depends on its C library")
+            self._note("randomOffset", "the random order differs from IOR's, which depends on its C library")
             return {"pattern": "segmented", **own, "order": "random", **self._seed("randomSeed")}
         self._note(
             "randomOffset",
-            "as in IOR each transfer of the file is dealt to a random task; here all tasks get equally many, "
-            "in IOR about equally many",
+            "as in IOR, each transfer of the shared file goes to a random task; all tasks get "
+            "the same number of transfers, in IOR about the same",
         )
         whole = {"transfer": size(work.transfer), "size": size(work.block * work.segments * work.tasks)}
         return {"pattern": "random", **whole, **self._seed("randomSeed")}
@@ -146,8 +146,8 @@ class _Drafter:
         if asked.checks_write or asked.checks_read:
             self._note(
                 "checkRead" if asked.checks_read else "checkWrite",
-                "reads verify every byte; data generation and verification count as measured time "
-                "(prepare_s tells how long it took)",
+                "reads verify every byte; data generation and verification count as measured "
+                "time (reported as prepare_s)",
             )
         if asked.writes and rewrites:
             self._note(
@@ -155,7 +155,7 @@ class _Drafter:
             )
         if not asked.writes:
             self.notes.append(
-                "-w is missing: Strider reads only what it has written, and makes the file first, unmeasured"
+                "-w is missing: Strider reads only its own files, so it first creates the file, unmeasured"
             )
         write = ["rewrite" if rewrites else "write"] if asked.writes else []
         return write + (["read"] if asked.reads or asked.checks_read or asked.checks_write else [])
@@ -168,8 +168,8 @@ class _Drafter:
         if work.flag("reorderTasksRandom"):
             self._note(
                 "reorderTasksRandom",
-                "the tasks are shuffled, as by -Z given twice, so that each one's data is read once; "
-                "-Q does not hold",
+                "the tasks are shuffled, as in IOR with -Z twice, so the data of each task is "
+                "read once; -Q has no effect",
             )
             return {"readback": "shuffle", **self._seed("reorderTasksRandomSeed")}
         if not work.flag("reorderTasks"):
@@ -178,12 +178,12 @@ class _Drafter:
         if shift == 0:
             self._note(
                 "reorderTasks",
-                f"a task reads the data of task rank + {nodes} × {per_node}, which is the same task, "
-                "as in IOR; give the number of tasks on a node with --tasks-per-node",
+                f"task rank + {nodes} × {per_node} is the same task, so each task reads its own "
+                "data, as in IOR; give the number of tasks on a node with --tasks-per-node",
             )
             return {}
         self._note(
-            "reorderTasks", f"a task reads the data of task rank + {shift} ({per_node} tasks on a node)"
+            "reorderTasks", f"each task reads the data of task rank + {shift} ({per_node} tasks on a node)"
         )
         return {"readback": "shift", "shift": shift}
 
@@ -205,7 +205,7 @@ class _Drafter:
         for option, owner in (*((option, "MPIIO") for option in of_mpiio), ("useO_DIRECT", "POSIX")):
             given = self.settings.by_name.get(option)
             if given and given.used and api != owner:
-                self._note(option, f"it concerns {owner} alone")
+                self._note(option, f"it has no effect, because it applies to {owner} only")
         if api == "MPIIO":
             return self._mpiio()
         return {"posix.direct": True} if api == "POSIX" and self.workload.flag("useO_DIRECT") else {}
@@ -262,6 +262,6 @@ def _target(workloads: Sequence[Workload], mistakes: Mistakes) -> str:
             mistakes.add(
                 workload.settings.place("testFile"),
                 f"testFile: a run has one target directory, and the first test's is {folder}: "
-                "put the files there, or run the tests separately",
+                "put all test files there, or run the tests separately",
             )
     return str(folder)

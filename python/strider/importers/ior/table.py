@@ -92,7 +92,7 @@ def _test(run: Run, test: TestInfo, samples: Sequence[Sample], ranks: Sequence[R
     for sample in samples:
         if not sample.valid:
             which = f"{_access(sample)} of iteration {sample.repetition}"
-            yield f"WARNING: a check failed: {which} counts in no summary"
+            yield f"WARNING: a check failed: {which} is excluded from the summary"
     for access, label in (("write", "Max Write: "), ("read", "Max Read:  ")):
         rates = [s.rate_mib_s for s in samples if s.counts and _access(s) == access]
         if rates:
@@ -105,7 +105,7 @@ def _options(run: Run, test: TestInfo) -> dict[str, object]:
     shifted = test.reorder or test.reorder_random
     return {
         "api": test.api,
-        "test filename": f"{test.file} (in {run.info.directory}, under a name of Strider's own)",
+        "test filename": f"{test.file} (Strider's own files in {run.info.directory})",
         "access": "file-per-process" if test.file_per_process else "single-shared-file",
         "type": "collective" if test.collective else "independent",
         "segments": test.segments,

@@ -41,13 +41,16 @@ def _counts(workload: Workload) -> Iterator[Objection]:
     for option, minimum in least.items():
         value = workload.settings.number(option, minimum)
         if value < minimum:
-            yield option, f"{option} is {value}, and must be at least {minimum}"
+            yield option, f"{option} is {value}: it must be at least {minimum}"
 
 
 def _items(workload: Workload) -> Iterator[Objection]:
     items, per_directory = workload.settings.number("items"), workload.settings.number("items_per_dir")
     if not items and not per_directory:
-        yield "items", "no items: give -n, the items of each task, or -I, those in each directory"
+        yield (
+            "items",
+            "there are no items: give -n (items of each task) or -I (items of each task in each directory)",
+        )
     elif not per_directory and items < workload.places:
         yield (
             "items",
@@ -66,7 +69,8 @@ def _items_and_per_directory(workload: Workload) -> Iterator[Objection]:
     elif workload.depth:
         yield (
             "depth",
-            "-n and -I with -z make trees of which mdtest visits a part: give either -n or -I",
+            "with -n, -I and -z together, mdtest uses only a part of the trees that it creates: "
+            "give either -n or -I",
         )
 
 
@@ -77,20 +81,22 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
     if workload.flag("stone_wall_timer_seconds") and workload.branches > 1:
         yield "stone_wall_timer_seconds", "-W needs -b 1, as in mdtest"
     if workload.flag("make_node") and written:
-        yield "make_node", "-k makes files without bytes: leave out -w"
+        yield "make_node", "-k creates empty files: remove -w"
     if workload.flag("verify_read") and not (reads and read):
         yield (
             "verify_read",
-            "it needs files that are read (-E, or no phase named), and -e, bytes of each",
+            "-X needs files and a read phase (-E, or no phase option), and -e, the bytes to "
+            "read from each file",
         )
     if reads and "create" in workload.phases and read > written:
-        yield "read_bytes", f"-e must be at most -w, the bytes of a file: give -w {read}"
+        yield "read_bytes", f"-e must not be larger than -w, the size of a file: give -w {read}"
     if workload.flag("last") and workload.task_counts == []:
         yield "first", "-f must be at most -l"
-    if max(workload.task_counts, default=0) > workload.surroundings.tasks:
+    tasks, most = workload.surroundings.tasks, max(workload.task_counts, default=0)
+    if most > tasks:
         yield (
             "last",
-            "it needs more tasks than there are: start as many with strider mdtest -n",
+            f"-l needs {most} tasks, but only {tasks} are given: for example, use strider mdtest -n {most}",
         )
 
 
@@ -98,25 +104,27 @@ def _limits(workload: Workload) -> Iterator[Objection]:
     """What Strider cannot do."""
     api = workload.settings.text("api", "POSIX")
     if api.lower() not in INTERFACES:
-        yield "api", f"{api} is not supported: take POSIX or DUMMY"
+        yield "api", f"interface {api} is not supported: use POSIX or DUMMY"
     if "@" in workload.settings.text("dirpath"):
         yield (
             "dirpath",
-            "several directories are not supported: a run has one target directory; run one after the other",
+            "several directories are not supported, because a run has one target directory: "
+            "measure each directory in its own run",
         )
     if workload.flag("collective_creates") and {"create", "remove"} & set(workload.phases):
         yield (
             "collective_creates",
-            "every task makes and removes its own items: for the rate of one task run strider mdtest -n 1",
+            "-c is not supported, because each task creates and removes its own items: to "
+            "measure the rate of one task, use strider mdtest -n 1",
         )
     written, read = workload.settings.number("write_bytes"), workload.settings.number("read_bytes")
     if workload.files and {"create", "read"} <= set(workload.phases) and 0 < read < written:
         yield (
             "read_bytes",
-            f"a file is read whole: give -e {written}, or leave out -e to open and close it",
+            f"Strider reads whole files: give -e {written}, or remove -e to only open and close them",
         )
     if not workload.files and list(workload.phases) == ["read"]:
         yield (
             "read_only",
-            "mdtest reads no directories: leave out -D, or take readdir in a suite",
+            "mdtest does not read directories: remove -D, or use the operation readdir in a suite",
         )

@@ -7,7 +7,7 @@ from strider.importers.options import Option
 
 _GPU = "Strider's buffers are in main memory"
 _COMMANDS = "Strider runs no commands between phases"
-_RANKS = "strider export --rows ranks writes what each rank did"
+_RANKS = "use strider export --rows ranks for the results of each rank"
 
 OPTIONS = (
     Option("api", "a", "text"),
@@ -15,7 +15,8 @@ OPTIONS = (
     Option(
         "no_barriers",
         "B",
-        refusal="a phase begins when all tasks have ended the one before (mdtest itself refuses it, too)",
+        refusal="each phase begins when all tasks have ended the previous one (mdtest rejects this "
+        "option too)",
     ),
     Option("collective_creates", "c"),
     Option("create_only", "C"),
@@ -35,13 +36,13 @@ OPTIONS = (
         "random_buffer_offset",
         "G",
         "size",
-        note="data that is checked identifies itself by run, file and offset, and differs in every run",
+        note="verified data encodes run, file and offset, so it differs in every run",
         unused=(-1,),
     ),
     Option(
         "help",
         "h",
-        refusal="strider mdtest --help tells about it, and docs/importing.md about the options",
+        refusal="use strider mdtest --help; docs/importing.md describes the options of mdtest",
         aliases=("help",),
     ),
     Option("iterations", "i", "size"),
@@ -55,7 +56,8 @@ OPTIONS = (
         "pre_delay",
         "p",
         "size",
-        note="the pause is before each phase, with mdtest before the first one of directories and of files",
+        note="Strider pauses before each phase, mdtest only before the first phase of directories "
+        "and of files",
     ),
     Option("print_rate_and_time", "P"),
     Option("print_all_proc", aliases=("print-all-procs",), note=_RANKS),
@@ -71,17 +73,21 @@ OPTIONS = (
     Option(
         "time_unique_dir_overhead",
         "t",
-        note="tasks do not change to their directories, so there is no such time",
+        note="tasks do not change their working directory, so Strider has no such time",
     ),
     Option("stat_only", "T"),
     Option("unique_dir_per_task", "u"),
     Option("rename_dirs", "U"),
-    Option("verbose", "v", note="strider show, strider report and engine.log in the run directory tell more"),
+    Option(
+        "verbose",
+        "v",
+        note="for details, see strider show, strider report and engine.log in the run directory",
+    ),
     Option(
         "verbosity",
         "V",
         "size",
-        note="strider show, strider report and engine.log in the run directory tell more",
+        note="for details, see strider show, strider report and engine.log in the run directory",
     ),
     Option("write_bytes", "w", "size"),
     Option("stone_wall_timer_seconds", "W", "size"),
@@ -89,20 +95,21 @@ OPTIONS = (
         "stoneWallingStatusFile",
         "x",
         "text",
-        refusal="a run keeps no state for the next one: measure all phases in one run",
+        refusal="a run keeps no state for the next run: measure all phases in one run",
     ),
     Option("verify_read", "X", aliases=("verify-read",)),
     Option(
         "verify_write",
         aliases=("verify-write",),
-        refusal="a file is not read back while it is open: take -X, which checks it in the phase of reading",
+        refusal="Strider does not read a file back while it is open: use -X, which verifies files in "
+        "the read phase",
     ),
     Option("sync_file", "y"),
     Option(
         "call_sync",
         "Y",
-        refusal="the caches of a node are not flushed after a phase: take -y, which syncs each file "
-        "when it is written",
+        refusal="Strider does not flush the caches of a node after a phase: use -y, which syncs each "
+        "file when it is written",
     ),
     Option("depth", "z", "size"),
     Option("print_time", "Z"),
@@ -110,7 +117,7 @@ OPTIONS = (
         "dataPacketType",
         kind="text",
         aliases=("dataPacketType",),
-        note="data that is checked identifies itself; other data is the same in each file",
+        note="verified data encodes run, file and offset; other data is the same in each file",
     ),
     Option("prologue", kind="text", aliases=("run-cmd-before-phase",), refusal=_COMMANDS),
     Option("epilogue", kind="text", aliases=("run-cmd-after-phase",), refusal=_COMMANDS),
@@ -120,20 +127,20 @@ OPTIONS = (
     Option(
         "warningAsErrors",
         aliases=("warningAsErrors",),
-        note="an operation that fails is an error anyway, and ends its test",
+        note="a failed operation is always an error, and ends its test",
     ),
     Option("saveRankDetailsCSV", kind="text", aliases=("saveRankPerformanceDetails",), note=_RANKS),
     Option(
         "savePerOpDataCSV",
         kind="text",
         aliases=("savePerOpDataCSV",),
-        note="single operations are not kept, only the histogram of their latencies",
+        note="Strider does not store single operations, only the histogram of their latencies",
     ),
     Option("showRankStatistics", aliases=("showRankStatistics",), note=_RANKS),
     Option(
         "odirect",
         aliases=("posix.odirect",),
-        refusal="small files are written and read through the system's cache",
+        refusal="Strider writes and reads small files through the page cache",
     ),
 )
 """By their letters, then those without one."""

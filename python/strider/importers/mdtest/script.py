@@ -65,5 +65,5 @@ def _words(arguments: str, where: str, line: int, mistakes: Mistakes) -> Sequenc
     try:
         return shlex.split(arguments)
     except ValueError as error:
-        mistakes.add(Place(line, where), f"{error}: write the command on one line, with its quotes closed")
+        mistakes.add(Place(line, where), f"{error}: write the command on one line, and close its quotes")
         return []

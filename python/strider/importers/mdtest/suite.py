@@ -154,8 +154,8 @@ class _Drafter:
             return {}
         self._note(
             "randomize",
-            "all phases go through the items in random order, with mdtest only those of stat and read; "
-            "the order is another one than mdtest's, which depends on its C library",
+            "Strider uses random order in all phases, mdtest only in stat and read; the order "
+            "differs from mdtest's, which depends on its C library",
         )
         seed = self.workload.settings.number("random_seed")
         return {"order": "random", **({"seed": abs(seed)} if seed else {})}
@@ -166,11 +166,15 @@ class _Drafter:
             return {}
         shift = self.workload.shift(self.tasks)
         if not shift:
-            self._note("nstride", f"with {self.tasks} tasks it leads back to a task's own items")
+            self._note(
+                "nstride",
+                f"with {self.tasks} tasks, each task works on its own items, because the shift is a "
+                "multiple of the number of tasks",
+            )
             return {}
         self._note(
             "nstride",
-            f"a task works on what the one {shift} further has made, in each phase; with mdtest the distance "
+            f"in each phase, task r works on the items of task r + {shift}; in mdtest, the shift "
             "grows from phase to phase",
         )
         return {"readback": "shift", "shift": shift}
@@ -182,12 +186,13 @@ class _Drafter:
         if deadline:
             self._note(
                 "stone_wall_timer_seconds",
-                "each phase but that of the tree stops after this time, with mdtest only creation",
+                "each phase except creation and removal of the tree stops after this time; in "
+                "mdtest, only creation stops",
             )
         if self.workload.flag("verify_read"):
             self._note(
                 "verify_read",
-                "making and checking data is within the measured time (prepare_s tells how long it took)",
+                "data generation and verification count as measured time (reported as prepare_s)",
             )
         return {
             **({"verify": "full"} if self.workload.flag("verify_read") else {}),
@@ -207,25 +212,28 @@ class _Drafter:
         if given and items != given:
             self._note(
                 "items",
-                f"as in mdtest, {work.items_per_directory} items in each of {work.places} directories: "
-                f"{items} for each task",
+                f"as in mdtest, each task has {work.items_per_directory} items in each of "
+                f"{work.places} directories: {items} in total",
             )
         if "create" not in work.phases:
-            self.notes.append("-C is missing: what the phases need is made before them, unmeasured")
+            self.notes.append(
+                "-C is missing: Strider creates the items that the phases need beforehand, unmeasured"
+            )
         if "remove" not in work.phases:
-            self.notes.append("-r is missing: what is left is removed at the end, unmeasured")
+            self.notes.append("-r is missing: Strider removes the remaining items at the end, unmeasured")
         if work.directories and "rename" in work.phases and items > 1:
             self.notes.append(
-                "a directory is renamed within its parent; mdtest gives it the name of the one before, "
-                "which may be elsewhere"
+                "Strider renames a directory within its parent; mdtest gives it the name of the "
+                "previous directory, which may have another parent"
             )
         if work.flag("unique_dir_per_task") and {"create", "remove"} & set(work.phases):
             self._note(
                 "unique_dir_per_task",
-                "Tree creation and Tree removal count the directories of all tasks, with mdtest those of one",
+                "Tree creation and Tree removal count the directories of all tasks; in mdtest, "
+                "they count those of one task",
             )
         if work.flag("collective_creates"):
-            self._note("collective_creates", "each task makes its own items, which is not measured here")
+            self._note("collective_creates", "each task creates its own items, unmeasured")
 
 
 def _info(work: Workload, tasks: int) -> TestInfo:
@@ -250,7 +258,7 @@ def _target(workloads: Sequence[Workload], mistakes: Mistakes) -> str:
         if workload.settings.text("dirpath", ".") != target:
             mistakes.add(
                 workload.settings.place("dirpath"),
-                f"a run has one target directory, and the first test's is {target}: "
-                "name it here too, or run the tests separately",
+                f"a run has one target directory, and the first test's is {target}: use the same "
+                "directory here, or run the tests separately",
             )
     return target

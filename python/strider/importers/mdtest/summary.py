@@ -93,7 +93,7 @@ def _test(test: TestInfo, samples: Sequence[Sample]) -> Iterator[str]:
     for sample in samples:
         if not sample.valid:
             which = f"{sample.operation} of iteration {sample.repetition}"
-            yield f"WARNING: a check failed: {which} counts in no summary"
+            yield f"WARNING: a check failed: {which} is excluded from the summary"
 
 
 def _table(test: TestInfo, samples: Sequence[Sample], value: Callable[[Sample], float]) -> Iterator[str]:

@@ -133,7 +133,7 @@ class _Reader:
             self._complain(line, unknown("section", match["name"], SECTIONS))
         elif match["end"]:
             if self.section is None or not self.section.tagged:
-                self._complain(line, f"{text} ends no section: put <{match['name']}> before the module")
+                self._complain(line, f"{text} has no opening tag: put <{match['name']}> before the module")
             self.section = None
         else:
             if self.section and self.section.tagged:
@@ -148,14 +148,14 @@ class _Reader:
         try:
             name, *words = shlex.split(text, comments=True)
         except ValueError:
-            self._complain(line, f'a quote has no end: write the value between two ", in {text}')
+            self._complain(line, f'a quote is not closed: write the value between two " in {text}')
             return None
         if words and words[0].startswith("="):
             self._complain(
-                line, f"there must be no = between a directive and its value: write {name} {_joined(words)}"
+                line, f"remove the = between the directive and its value: write {name} {_joined(words)}"
             )
         elif not words:
-            self._complain(line, f"{name} has no value: write it behind, separated by a blank")
+            self._complain(line, f"{name} has no value: write the value after the name, separated by a blank")
         else:
             return Directive(name, " ".join(words), line)
         return None

@@ -37,7 +37,7 @@ def render(run: Run, titles: dict[str, ModuleTitle], reporting: Reporting) -> It
         titles: The modules by the names of their cases.
         reporting: Which further columns and lines there are.
     """
-    yield "# time: the longest of any client, without opening and closing; MB = 1 000 000 bytes"
+    yield "# time: longest time of any client, without open and close; MB = 1 000 000 bytes"
     yield _HEAD + "".join(f"{name:>14}" for name in _columns(reporting))
     for case in run.cases.values():
         title = titles[case.name]
@@ -49,7 +49,7 @@ def render(run: Run, titles: dict[str, ModuleTitle], reporting: Reporting) -> It
         if reporting.average and counted:
             yield f"{start}{'average':>12}{_numbers(counted, reporting)}"
         if len(counted) < len(samples):
-            yield f"{start}  # {len(samples) - len(counted)} void: a check failed"
+            yield f"{start}  # excluded because a check failed: {len(samples) - len(counted)}"
 
 
 def _columns(reporting: Reporting) -> list[str]:

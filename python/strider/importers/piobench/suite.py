@@ -151,7 +151,7 @@ class _Modules:
         values = {directive: value for directive, (value, _) in given.items()}
         if "Level" in values and "WorkUnits" in values:
             self.configuration.complain(
-                given["WorkUnits"][1], "the counts of the levels are the work units: remove WorkUnits"
+                given["WorkUnits"][1], "the levels already give the number of work units: remove WorkUnits"
             )
         title = f"{spatial.name} ({temporal.name})"
         same = sum(known.split(" #")[0] == title for known in self.titles)
@@ -231,7 +231,7 @@ def _unknown_global(directive: Directive) -> str:
 
 def _unknown(typed: Directive, spatial: Spatial, known: Iterable[ModuleDirective]) -> str:
     if typed.key in map(str.lower, GLOBALS):
-        return f'"{typed.name}" holds for the whole file: write it before the first module'
+        return f'"{typed.name}" applies to the whole file: write it before the first module'
     others = [s.name for s in SPATIAL if typed.key in {d.name.lower() for d in s.directives}]
     if others:
         return f'"{typed.name}" does not apply to {spatial.name}: it belongs to {", ".join(others)}'
