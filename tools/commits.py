@@ -21,7 +21,7 @@ def breaches(commit: str, message: str) -> Iterator[str]:
     if len(subject) > SUBJECT_LIMIT:
         yield f"{commit}: the subject has {len(subject)} characters, more than {SUBJECT_LIMIT}: {subject}"
     if not body.strip():
-        yield f"{commit}: there is no body that says why: {subject}"
+        yield f"{commit}: the message has no body that gives the reason: {subject}"
 
 
 def messages(root: Path, base: str) -> dict[str, str]:
@@ -42,7 +42,7 @@ def main() -> int:
     try:
         found = messages(Path(__file__).resolve().parents[1], base)
     except (OSError, subprocess.CalledProcessError):
-        print(f"skipped: no history back to {base} here")
+        print(f"skipped: this clone has no history back to commit {base}")
         return 0
     wrong = [line for commit, message in found.items() for line in breaches(commit, message)]
     for line in wrong:

@@ -51,9 +51,9 @@ def main() -> int:
     """Runs what was asked for."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("interface", nargs="*", help="names of interfaces; default: all")
-    arguments.add_argument("--mount", choices=list(MODES), help="default: each")
-    arguments.add_argument("--way", help="name of a way, such as 'posix method=sieve'; default: each")
-    arguments.add_argument("--page", action="store_true", help="write the page from what is known")
+    arguments.add_argument("--mount", choices=list(MODES), help="default: all")
+    arguments.add_argument("--way", help="interface with options, such as 'posix method=sieve'; default: all")
+    arguments.add_argument("--page", action="store_true", help="only write the page, from stored results")
     asked = arguments.parse_args()
     engine = engines.find()
     for interface in engine.description.interfaces:

@@ -1,11 +1,11 @@
-"""Draws which folder of the sources includes or imports which, from the sources themselves.
+"""Draws the dependencies between the folders of the sources: includes in C++, imports in Python.
 
-    tools/graph.py                  prints folders, their sizes, and what each of them uses
+    tools/graph.py                  prints the folders, their sizes, and the folders that each uses
     tools/graph.py --write          writes docs/reference/folders.md and its pictures (`make graph`)
-    tools/graph.py --tree DIR       of another checkout, to compare
+    tools/graph.py --tree DIR       reads another checkout, to compare
 
-A folder is drawn above all that it uses. What it uses only by way of another is not drawn; arrows that lead
-back, so that two folders use each other, are red.
+A folder is drawn above all folders that it uses. A dependency that other arrows imply is not drawn. Arrows
+between two folders that use each other are red.
 """
 
 import argparse
@@ -209,9 +209,10 @@ def table(graph: Graph) -> list[str]:
 
 PAGE = """# Folders
 
-Which folder of the sources includes or imports which; written by `make graph` from the sources. A folder
-stands above all that it uses. The pictures leave out what a folder uses by way of another, the tables do
-not. Red arrows join folders that use each other; there are none in C++ (`tests/tree/test_graph.py`).
+Dependencies between the folders of the sources (`#include` in C++, `import` in Python), written by
+`make graph` from the sources. A folder is above all folders that it uses. The tables list all dependencies
+of a folder. The pictures leave out indirect ones: if A uses B and B uses C, there is no arrow from A to C.
+Red arrows connect folders that use each other. C++ has none (`tests/tree/test_graph.py`).
 
 ## C++: foundation, engine, list-I/O service
 
@@ -240,7 +241,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--tree", type=Path, default=ROOT, help="a checkout")
+    parser.add_argument("--tree", type=Path, default=ROOT, help="checkout to read")
     parser.add_argument("--write", action="store_true", help="write the page of the manual")
     options = parser.parse_args()
     cpp, python = cpp_graph(options.tree), python_graph(options.tree)

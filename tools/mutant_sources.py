@@ -136,7 +136,9 @@ def read_mutants(root: Path) -> list[Mutant]:
             listed = f"{DESCRIPTIONS / path.name}, entry {position}"
             unknown = set(entry) - {"file", "from", "to", *OPTIONAL}
             if unknown or not {"file", "from", "to"} <= set(entry):
-                raise MisfitError(f"{listed}: an entry has file, from, to; perhaps {', '.join(OPTIONAL)}")
+                raise MisfitError(
+                    f"{listed}: an entry needs file, from and to; optional: {', '.join(OPTIONAL)}"
+                )
             mutants.append(
                 Mutant(
                     len(mutants) + 1,
@@ -177,14 +179,23 @@ def span_of(mutant: Mutant, source: str) -> tuple[int, int]:
     if mutant.anchor:
         anchors = list(_pattern(mutant.anchor).finditer(source))
         if len(anchors) != 1:
-            raise MisfitError(_misfit(mutant, f"`after` stands there {len(anchors)} times: {mutant.anchor}"))
+            raise MisfitError(
+                _misfit(
+                    mutant,
+                    f"the source contains the text of `after` {len(anchors)} times instead of once: "
+                    f"{mutant.anchor}",
+                )
+            )
         begin = anchors[0].end()
     found = list(_pattern(mutant.before).finditer(source, begin))
     if not found:
-        raise MisfitError(_misfit(mutant, f"the text is not there any more: {mutant.before}"))
+        raise MisfitError(_misfit(mutant, f"the source does not contain the text of `from`: {mutant.before}"))
     if len(found) > 1 and not mutant.anchor:
         raise MisfitError(
-            _misfit(mutant, f"the text stands there {len(found)} times; add `after`: {mutant.before}")
+            _misfit(
+                mutant,
+                f"the source contains the text of `from` {len(found)} times; add `after`: {mutant.before}",
+            )
         )
     return found[0].span()
 
@@ -209,7 +220,7 @@ def plant_python(mutant: Mutant, source: str) -> str:
     try:
         compile(planted, mutant.file, "exec")
     except SyntaxError as error:
-        raise MisfitError(_misfit(mutant, f"no Python comes out: {error}")) from error
+        raise MisfitError(_misfit(mutant, f"the result is not valid Python: {error}")) from error
     return planted
 
 
@@ -249,7 +260,9 @@ def _place_of(mutant: Mutant, source: str, root: Node) -> _Place:
         node = node.parent
     if node is None or is_constant(node):
         raise MisfitError(
-            _misfit(mutant, f"no expression or statement of run time holds it: {mutant.before}")
+            _misfit(
+                mutant, f"no run-time expression or statement contains the text of `from`: {mutant.before}"
+            )
         )
     inner = source[node.start_byte : begin] + after + source[end : node.end_byte]
     return _Place(node.start_byte, node.end_byte, node.type in STATEMENTS, mutant.number, inner)

@@ -126,7 +126,7 @@ class Tests:
             try:
                 output, _ = process.communicate(timeout=limit_s)
             except subprocess.TimeoutExpired:
-                return Kill(stage, f"no end in {limit_s} s")
+                return Kill(stage, f"timed out after {limit_s} s")
             finally:
                 _end_group(process.pid)
         return verdict(stage, process.returncode, output)

@@ -113,7 +113,7 @@ def main() -> int:
         mutants = read_mutants(ROOT)
         planted = plant_all(ROOT, mutants)
     except MisfitError as error:
-        print(f"mutants: {error}\nmutants: put the present text into the description, or remove the entry")
+        print(f"mutants: {error}\nmutants: update the text in the description, or remove the entry")
         return 2
     killers = Killers({each.key for each in mutants})
     among = [
@@ -139,15 +139,19 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sample", type=int, help="try so many, chosen by the seed")
-    parser.add_argument("--units", action="store_true", help="try those that a test of C++ killed last time")
-    parser.add_argument("--seed", type=int, default=1, help="what a sample or proposals are chosen by")
-    parser.add_argument("--only", default="", help="try those of a folder or file, or these numbers")
-    parser.add_argument("--list", action="store_true", help="list them, and try nothing")
-    parser.add_argument("--jobs", type=int, default=2, help="how many are tried at a time")
-    parser.add_argument("--work", type=Path, default=WORK, help="build here; two runs need two folders")
+    parser.add_argument("--sample", type=int, help="number of mutants to try, chosen by --seed")
     parser.add_argument(
-        "--propose", default="", metavar="FOLDER", help="propose new ones for a folder or file"
+        "--units", action="store_true", help="try the mutants that a C++ test killed last time"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of the choice for --sample and --propose")
+    parser.add_argument("--only", default="", help="try the mutants of a folder or file, or these numbers")
+    parser.add_argument("--list", action="store_true", help="list the mutants, and try none")
+    parser.add_argument("--jobs", type=int, default=2, help="number of mutants tried at a time")
+    parser.add_argument(
+        "--work", type=Path, default=WORK, help="build folder; simultaneous runs need one each"
+    )
+    parser.add_argument(
+        "--propose", default="", metavar="FOLDER", help="propose new mutants for a folder or file"
     )
     parser.add_argument("--count", type=int, default=5, help="propose so many")
     return parser.parse_args()
@@ -169,7 +173,7 @@ def plant_all(root: Path, mutants: Sequence[Mutant]) -> dict[str, str]:
         own = [each for each in mutants if each.file == file]
         try:
             if not (root / file).is_file():
-                raise MisfitError(f"{own[0].listed}: {file} is not there any more")
+                raise MisfitError(f"{own[0].listed}: {file} is no longer in the tree")
             source = (root / file).read_text(encoding="utf-8")
             if own[0].python:
                 for each in own:
@@ -282,14 +286,14 @@ def _tell(results: Sequence[Result], unsound: Sequence[Kill], elapsed_s: float) 
     survivors = [each for each in results if not each.kill]
     unexplained = [each for each in survivors if not each.explained]
     print(
-        f"\nmutants: {len(results)} tried in {elapsed_s:.0f} s: {len(results) - len(survivors)} killed, "
-        f"{len(survivors)} survived ({100 * len(survivors) / max(1, len(results)):.1f} %), "
-        f"{len(unexplained)} of them not explained"
+        f"\nmutants: {len(results)} tried in {elapsed_s:.0f} s: {len(results) - len(survivors)} "
+        f"killed, {len(survivors)} survived ({100 * len(survivors) / max(1, len(results)):.1f} "
+        f"%), {len(unexplained)} of these not explained"
     )
     for each in survivors:
         print(f"  {each}")
     for failed in unsound:
-        print(f"mutants: fails without a fault as well: {failed}")
+        print(f"mutants: this test also fails without a fault: {failed}")
     return 1 if unexplained or unsound else 0
 
 

@@ -39,7 +39,7 @@ def _page(title: str, lines: Iterator[str]) -> str:
 
 def _promises() -> Iterator[str]:
     """The sentences of the manual that tests prove, page by page, each with these tests."""
-    yield "What a page of this manual promises, and the tests that fail where it is not kept. Sentences with"
+    yield "Statements of this manual, and the tests that fail if Strider does not comply. Sentences with"
     yield "advice, reasons, definitions, examples or figures of one machine are left out."
     for page in promises.PAGES:
         proven = [statement for statement in promises.read(page).values() if statement.tests]
@@ -107,22 +107,22 @@ def default_of(parameter: Parameter) -> str:
 
 def _keys(description: Description) -> Iterator[str]:
     yield (
-        "What a suite file may say ([suites](../suites.md)); `strider describe case` prints the same. "
-        'Sizes are typed as `"4KiB"`, times as `"30s"`.'
+        "Keys of a suite file ([suites](../suites.md)); `strider describe case` prints the "
+        'same. Write sizes as `"4KiB"`, times as `"30s"`.'
     )
     yield from ("", "## `[suite]`", "")
     yield from parameter_table(list(SUITE_PARAMETERS.values()), "")
-    yield from ("", "Any key that every case has may stand here too, as the default of all cases.")
+    yield from ("", "Keys that every case has may also be set here, as defaults of all cases.")
     yield from ("", "## `[[case]]` with a pattern", "")
     yield (
-        "A case names an `interface` and a `pattern`; besides these keys it has the parameters of its "
-        "[pattern](patterns.md) and of its [interfaces](interfaces.md)."
+        "A data case names an `interface` and a `pattern`. It has the keys below, the "
+        "parameters of its [pattern](patterns.md) and those of its [interfaces](interfaces.md)."
     )
     yield from ("", *parameter_table(description.case, ""))
     yield from ("", "## `[[case]]` with a tree", "")
     yield (
-        "A case of metadata names an `interface` and a `tree`; besides these keys it has the parameters of "
-        "its [tree](trees.md) and of its [interfaces](interfaces.md)."
+        "A metadata case names an `interface` and a `tree`. It has the keys below, the "
+        "parameters of its [tree](trees.md) and those of its [interfaces](interfaces.md)."
     )
     yield from ("", *parameter_table(description.tree_case, ""))
 
@@ -131,19 +131,22 @@ def _operations(operations: Sequence[Operation]) -> Iterator[str]:
     data = [each for each in operations if each.direction != "metadata"]
     metadata = [each for each in operations if each.direction == "metadata"]
     yield (
-        "`operations` of a case is a list of these; each is timed as a phase of its own "
-        "([what is measured](../measuring.md))."
+        "The key `operations` of a case lists operations; Strider times each as a separate "
+        "phase ([what is measured](../measuring.md))."
     )
     yield from ("", "## Of data", "")
     yield from _table(("operation", "does", "counts as"), [(f"`{e.name}`", e.doc, e.direction) for e in data])
     yield from ("", "## Of metadata", "")
-    yield "On the items of a [tree](trees.md); [metadata](../metadata.md) says how they are measured."
+    yield (
+        "Metadata operations work on the items of a [tree](trees.md); [metadata](../metadata.md) "
+        "describes how Strider measures them."
+    )
     rows = [(f"`{e.name}`", e.doc, e.visits, "yes" if e.mixes else "") for e in metadata]
     yield from ("", *_table(("operation", "does", "works on", "may be part of a mix"), rows))
 
 
 def _trees(trees: Sequence[Tree]) -> Iterator[str]:
-    yield "The shapes of directories that operations of metadata work on ([metadata](../metadata.md))."
+    yield "Directory trees for metadata operations ([metadata](../metadata.md))."
     for tree in trees:
         yield from ("", f"## {tree.name}", "", tree.doc, "", "```", *tree.formula.split("; "), "```", "")
         yield from (f"From: {tree.source}.", "", *parameter_table(tree.parameters, ""))
@@ -151,12 +154,13 @@ def _trees(trees: Sequence[Tree]) -> Iterator[str]:
 
 _INTRODUCTIONS = {
     "patterns": (
-        "WHERE: which bytes each rank touches, in which order. `pattern` of a case names one, "
-        "or several in a list."
+        "A pattern defines WHERE each rank accesses the file, and in which order. The key "
+        "`pattern` of a case names one pattern, or several in a list."
     ),
     "interfaces": (
-        "HOW: the way by which bytes go to storage. `interface` of a case names one, or several in a list; "
-        "options stand below the interface's name: `posix.direct = true`."
+        "An interface defines HOW ranks access the file. The key `interface` of a case names "
+        "one interface, or several in a list. Options follow the name of the interface: "
+        "`posix.direct = true`."
     ),
 }
 

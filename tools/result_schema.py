@@ -65,8 +65,8 @@ within a sample begin with the name of the field that holds it, as in `latency_p
 `deadline_s`, `rank_rate_min_mib_s`, `rank_requests_min_rank` and others of rank rates; `interval` and `t_s`
 of timelines; `counter` and `value` of counters.
 
-*Over ranks*: how the values of ranks become the one of the phase. *Absent*: the value where an older run
-lacks the field.
+*Over ranks*: how the values of the ranks combine into the value of the phase. *Absent*: the value where
+an older run lacks the field.
 """
 
 

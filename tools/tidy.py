@@ -75,7 +75,7 @@ LISTIO_FILES = ("interfaces/listio",)
 """What of engine/ may include listio/client/, by the beginning of a name."""
 
 FORBIDDEN: dict[str, str] = {
-    r"\b(TODO|FIXME|XXX|HACK)\b": "unfinished by its own words",
+    r"\b(TODO|FIXME|XXX|HACK)\b": "a mark of unfinished work",
     r"\bbreakpoint\(\)|\bpdb\.set_trace|\"DEBUG": "left over from debugging",
     r"(?<![\w.])/(work|root|home/\w+)/": "a path of one machine",
     r"\b(pypi\.org|pythonhosted\.org|deb\.debian\.org|registry\.npmjs|crates\.io)\b": "a registry's host",
@@ -197,7 +197,9 @@ def judge_size(path: str, line: int, what: str, lines: int, wanted: int, limit: 
     if lines > limit:
         yield Finding(path, line, f"{what} has {lines} lines, more than {limit}")
     elif lines > wanted:
-        yield Finding(path, line, f"{what} has {lines} lines; {wanted} are wanted", breach=False)
+        yield Finding(
+            path, line, f"{what} has {lines} lines, more than the recommended {wanted}", breach=False
+        )
 
 
 def check_sizes(path: str, text: str) -> Iterator[Finding]:

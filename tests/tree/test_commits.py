@@ -13,8 +13,8 @@ import commits
     [
         (f"{'x' * 72}\n\nIt was too slow.\n", []),
         (f"{'x' * 73}\n\nIt was too slow.\n", ["the subject has 73 characters"]),
-        ("Draw the folders anew\n", ["there is no body"]),
-        ("x" * 80 + "\n\n \n", ["the subject has 80 characters", "there is no body"]),
+        ("Draw the folders anew\n", ["the message has no body"]),
+        ("x" * 80 + "\n\n \n", ["the subject has 80 characters", "the message has no body"]),
     ],
 )
 def test_a_breach_is_found(message: str, wrong: list[str]) -> None:

@@ -97,10 +97,10 @@ def test_lines_keep_their_numbers() -> None:
 @pytest.mark.parametrize(
     ("before", "anchor", "message"),
     [
-        ("a <= b", "", "list, entry 1: x.cpp: the text is not there any more: a <= b"),
-        ("int", "", "stands there 10 times; add `after`"),
-        ("a < b", "int least", "`after` stands there 0 times"),
-        ("1 + 2", "", "no expression or statement of run time"),
+        ("a <= b", "", "list, entry 1: x.cpp: the source does not contain the text of `from`: a <= b"),
+        ("int", "", "contains the text of `from` 10 times; add `after`"),
+        ("a < b", "int least", "contains the text of `after` 0 times"),
+        ("1 + 2", "", "no run-time expression or statement"),
     ],
 )
 def test_a_description_that_does_not_fit_is_refused_by_name(before: str, anchor: str, message: str) -> None:
@@ -115,7 +115,7 @@ def test_line_breaks_do_not_matter_and_words_do() -> None:
     assert plant_python(found, source) == "def f(a, b):\n    return g(b, a)\n"
     with pytest.raises(MisfitError):
         span_of(mutant("return g(a, c)", ""), source)
-    with pytest.raises(MisfitError, match="no Python comes out"):
+    with pytest.raises(MisfitError, match="the result is not valid Python"):
         plant_python(mutant("return", "retur", file="x.py"), source)
 
 

@@ -63,7 +63,7 @@ def test_the_tree_keeps_its_rules() -> None:
         ("foundation/x.cpp", '#include "plan/plan.hpp"\n', "foundation/ must not include plan/plan.hpp"),
         ("docs/x.md", "see /" + "home/ann/strider\n", "'/home/ann/': a path of one machine"),
         ("docs/x.md", "from pypi" + ".org\n", "'pypi" + ".org': a registry's host"),
-        ("foundation/x.cpp", "// TO" + "DO later\n", "'TODO': unfinished by its own words"),
+        ("foundation/x.cpp", "// TO" + "DO later\n", "'TODO': a mark of unfinished work"),
         (
             "README.md",
             "A file that\nNobody wrote.\n",
@@ -100,7 +100,7 @@ def test_what_is_allowed_is_not_a_breach(path: str, text: str) -> None:
 def test_a_long_file_draws_advice() -> None:
     findings = list(tidy.check_file("python/strider/x.py", "x = 1\n" * 401))
     assert [str(finding) for finding in findings] == [
-        "python/strider/x.py:1: advice: the file has 401 lines; 400 are wanted"
+        "python/strider/x.py:1: advice: the file has 401 lines, more than the recommended 400"
     ]
 
 
