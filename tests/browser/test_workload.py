@@ -242,7 +242,7 @@ def test_two_runs_are_compared(page: Page, server: Server, screenshots: Path) ->
     text = suite(server.allowed, name="twice").replace("repetitions = 1", "repetitions = 4")
     runs = [str(server.job(server.submit(text), "done")["run"]) for _ in range(2)]
     page.goto(f"{server.address}/runs?q=twice")
-    compare = page.get_by_role("button", name="Compare the chosen")
+    compare = page.get_by_role("button", name="Compare selected runs")
     expect(compare).to_be_disabled()
     for run in runs:
         page.get_by_label(f"choose {run}").check()

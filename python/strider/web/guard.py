@@ -171,7 +171,7 @@ class Guard:
             yield refuse(403, f"requests from pages of {origin} are not accepted")
         reads = scope["method"] in ("GET", "HEAD")
         if not reads and origin is None:
-            yield refuse(403, "a request with changes needs an Origin header")
+            yield refuse(403, "a request that makes changes needs an Origin header")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["path"] != ENTRANCE:
             yield refuse(
                 403,

@@ -246,7 +246,8 @@ class Jobs:
                 raise
         except BlockingIOError:
             raise StriderError(
-                f"another strider serve owns the queue of {self._site.store}: submit there, or stop it",
+                f"another strider serve process owns the queue of {self._site.store}: submit the "
+                "suite there, or stop that process",
                 ExitCode.CANNOT_RUN,
             ) from None
         except OSError as error:

@@ -53,7 +53,7 @@ def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
             said = {"message": error.message, "code": error.exit_code}
         except MemoryError:
             much = f"{MOST_MEMORY_BYTES >> 30} GiB of memory"
-            said = {"message": f"this needs more than {much}: reduce the number of cases", "last": True}
+            said = {"message": f"the suite needs more than {much}: reduce the number of cases", "last": True}
         except Exception as error:  # a bug costs one answer and not the page
             said = {"message": f"internal error ({error!r:.300}): please report it", "last": True}
         answers.write(json.dumps({"code": ExitCode.CANNOT_RUN, **said}).encode() + b"\n")

@@ -78,7 +78,7 @@ class _Worker:
             ) from None
         if not line.endswith(b"\n"):
             raise StriderError(
-                "the worker process was ended (memory, or a signal): reduce the number of cases",
+                "the worker process was killed (out of memory, or by a signal): reduce the number of cases",
                 ExitCode.CANNOT_RUN,
             )
         found: dict[str, Json] = json.loads(line)

@@ -101,7 +101,7 @@ class Page {
     if (form) this.form.show(form, mistakes);
     byId("form").inert = !form;
     if (plan) byId("plan").replaceChildren(...planTables(plan));
-    else byId("plan").replaceChildren(el("p", { class: "quiet" }, "There is a plan once the suite has no mistake."));
+    else byId("plan").replaceChildren(el("p", { class: "quiet" }, "The plan appears when the suite has no mistakes."));
     byId("run").disabled = !plan || plan.findings.some(({ severity }) => severity === "error");
     if (plan) this.cases();
   }
@@ -134,7 +134,7 @@ class Page {
       const picture = await ask("/api/picture", wanted);
       if (wanted.text !== this.toml.value) return;
       this.picture.show(picture);
-      byId("picture-title").textContent = picture.items ? "Which rank visits which items" : "Which rank owns which bytes";
+      byId("picture-title").textContent = picture.items ? "Which rank accesses which items" : "Which rank accesses which bytes";
     } catch (error) {
       byId("picture").replaceChildren(el("p", { class: "message note" }, error.message));
     }

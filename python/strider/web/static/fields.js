@@ -124,7 +124,7 @@ export class OperationsField extends TextField {
     super(id, parameter, onchange, label);
     this.buttons = names.map(({ name, doc }) =>
       el("button", { type: "button", title: doc, "aria-pressed": "false", onclick: () => { this.toggle(name); onchange(this.input.value); } }, name));
-    const pills = el("div", { class: "pills", role: "group", "aria-label": `add or take out: ${this.label}` }, this.buttons);
+    const pills = el("div", { class: "pills", role: "group", "aria-label": `add or remove: ${this.label}` }, this.buttons);
     this.row = el("div", { class: "field" }, el("label", { for: id }, this.label), el("div", {}, this.input, pills), this.helpText, this.error);
     this.input.addEventListener("input", () => this.mark());
   }

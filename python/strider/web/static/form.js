@@ -6,7 +6,7 @@ import { ChoiceField, SelectField, TextField, fieldFor } from "./fields.js";
 const FIRST_COMMON = 3; // of the parameters that every case has: what the description begins with matters most
 const SUITE_FIRST = ["name", "target", "description"];
 
-function name(text, doc = "Stands in tables and reports.") {
+function name(text, doc = "Shown in tables and reports.") {
   return { name: text, kind: "text", default: "", doc, choices: [], required: false };
 }
 
@@ -69,13 +69,13 @@ export class Form {
     const shapes = shape === "tree" ? this.description.trees : this.description.patterns;
     const interfaces = this.description.interfaces.map(({ name, doc, available, unavailable_reason: reason, capabilities }) => {
       const able = shape === "pattern" || (capabilities.metadata || []).length > 0;
-      const why = !able ? "offers no operation on a tree" : available ? "" : reason;
-      return { name, title: why ? `${doc} Not here: ${why}` : doc, disabled: Boolean(why) && !one.interfaces.includes(name) };
+      const why = !able ? "supports no operation on a tree" : available ? "" : reason;
+      return { name, title: why ? `${doc} Not available here: ${why}` : doc, disabled: Boolean(why) && !one.interfaces.includes(name) };
     });
     const choose = new SelectField(`f-${index}-${shape}`, name("", ""), (text) => this.set(index, shape, text), shape, shapes.map((each) => each.name));
     this.fields.set(`${index} ${shape}`, choose);
     choose.describe(this.shapeHelp(shapes, one.shapes));
-    const through = new ChoiceField(`f-${index}-interface`, name("", "The ways to storage; several are compared."), (text) => this.set(index, "interface", text), "interface", interfaces);
+    const through = new ChoiceField(`f-${index}-interface`, name("", "I/O interface; select several to compare them."), (text) => this.set(index, "interface", text), "interface", interfaces);
     this.fields.set(`${index} interface`, through);
     const chosen = this.description.interfaces.filter((each) => one.interfaces.includes(each.name));
     if (chosen.length) through.describe(chosen.map((each) => `${each.name}: ${each.doc}`).join(" "));
@@ -165,8 +165,8 @@ export class Form {
     for (const one of form.cases) {
       const others = Object.keys(one.values).filter((key) => !this.fields.has(`${one.index} ${key}`));
       const notes = [
-        one.zipped.length ? `Paired with each other by zip, in the text: ${one.zipped.join(", ")}.` : "",
-        others.length ? `Only in the text: ${others.join(", ")}.` : "",
+        one.zipped.length ? `Paired by zip, in the text: ${one.zipped.join(", ")}.` : "",
+        others.length ? `Set only in the text: ${others.join(", ")}.` : "",
       ].filter(Boolean);
       byId(`case-${one.index}-others`).replaceChildren(...notes.map((text) => el("p", { class: "quiet" }, text)));
       byId(`case-${one.index}-mistakes`).replaceChildren();

@@ -130,9 +130,9 @@ export class Picture {
     const files = [...new Set(ranks.map((rank) => rank.file))];
     const parts = [];
     if (clients > ranks.length) parts.push(`${clients - ranks.length} more ranks are not shown`);
-    if (files.length > 1) parts.push(`each lane is over the rank's own file (${files.length} files)`);
-    if (ranks.some((rank) => !rank.whole)) parts.push("of many requests, only the first of each rank are shown");
-    parts.push("numbers are those of the requests; what is finer than a pixel is a shade");
+    if (files.length > 1) parts.push(`each lane is the rank's own file (${files.length} files)`);
+    if (ranks.some((rank) => !rank.whole)) parts.push("only the first requests of each rank are shown");
+    parts.push("numbers count requests; requests narrower than a pixel appear as a shade");
     const text = parts.join("; ");
     return [el("p", { class: "quiet" }, `Along the file from byte 0 to ${bytes(this.size)}. ${text[0].toUpperCase()}${text.slice(1)}.`)];
   }
@@ -144,7 +144,7 @@ export class Picture {
     const rest = clients - items.length;
     this.root.replaceChildren(
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Items of each rank" },
-        el("table", {}, el("caption", { class: "quiet" }, "The first items that each rank visits"), el("tbody", {}, rows))),
+        el("table", {}, el("caption", { class: "quiet" }, "First items that each rank accesses"), el("tbody", {}, rows))),
       ...(rest > 0 ? [el("p", { class: "quiet" }, `${rest} more ranks are not shown.`)] : []));
   }
 }

@@ -16,10 +16,10 @@ export function planTables(plan) {
 }
 
 export function mistakeList(mistakes, gotoLine) {
-  if (!mistakes.length) return [el("p", { class: "message good" }, "The suite has no mistake.")];
+  if (!mistakes.length) return [el("p", { class: "message good" }, "The suite has no mistakes.")];
   const count = mistakes.length === 1 ? "One mistake" : `${mistakes.length} mistakes`;
   return [
-    el("p", { class: "message error" }, `${count}: nothing can be run yet.`),
+    el("p", { class: "message error" }, `${count}: correct the suite before you run it.`),
     el("ul", { class: "mistakes" }, mistakes.map(({ line, message }) =>
       el("li", {}, el("a", { href: "#toml", onclick: (event) => { event.preventDefault(); gotoLine(line); } }, `line ${line}`), ` ${message}`))),
   ];

@@ -32,7 +32,7 @@ class Live {
 
   lost(how) {
     byId("now").textContent = how === "closed"
-      ? "The server follows no more runs for now: close another browser and load this page again."
+      ? "The server cannot follow more runs: close the page of another run, then reload this page."
       : "The connection was lost; trying again …";
   }
 
@@ -93,8 +93,8 @@ class Live {
       const lines = this.lines(metadata);
       return points.length || lines.length ? chart(points, unit, lines, byId("chart").clientWidth) : null;
     });
-    const hollow = measured.some((one) => one.warmup || !one.valid) ? [el("p", { class: "quiet" }, "Hollow: warm-up, or void because a check failed.")] : [];
-    const within = this.over ? [] : [el("p", { class: "quiet" }, "A mark for each phase that is done; lines: the rate since its start within a phase.")];
+    const hollow = measured.some((one) => one.warmup || !one.valid) ? [el("p", { class: "quiet" }, "Hollow marks: warm-up, or excluded because a check failed.")] : [];
+    const within = this.over ? [] : [el("p", { class: "quiet" }, "Marks: completed phases. Lines: rate since the start of the phase, while it is active.")];
     if (charts.some(Boolean)) byId("chart").replaceChildren(...charts.filter(Boolean), ...within, ...hollow);
     if (measured.length) byId("results").replaceChildren(this.table(measured));
   }
