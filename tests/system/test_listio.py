@@ -241,7 +241,8 @@ def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path
         assert not (tmp_path / "store").exists()
         stopped = strider("stop", directory)
         assert stopped.stdout == (
-            f"{directory}: 1 server stopped; server 0 had already exited, see server-*.log there\n"
+            f"{directory}: 1 server stopped; server 0 had already exited, "
+            "see server-*.log in this directory\n"
         )
         asleep = strider("check", directory)
         told = f"strider: {directory} is stopped: start it with strider listio serve {directory}\n"

@@ -24,8 +24,9 @@ def clean(
         bool,
         typer.Option(
             "--force",
-            help="Also remove marked folders whose run is still active or was started on another host. An "
-            "active run fails. Folders without Strider's mark are never removed.",
+            help="Also remove marked folders whose run is still active or was started on another "
+            "host. Removing the folder of an active run makes the run fail. Folders without "
+            "Strider's mark are never removed.",
         ),
     ] = False,
     quiet: QuietOption = False,

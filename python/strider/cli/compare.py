@@ -59,8 +59,8 @@ FailOnOption = Annotated[
     list[FailOn] | None,
     typer.Option(
         "--fail-on",
-        help="Exit with code 1 if an operation is slower; is slower or faster (different); may be slower "
-        "by the threshold or more (unproven); or is not comparable. May be repeated.",
+        help="Exit with code 1 if an operation is slower, different (slower or faster), unproven "
+        "(may be slower by the threshold or more), or incomparable. May be repeated.",
     ),
 ]
 PageOption = Annotated[
@@ -171,5 +171,5 @@ def _failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
         if numbers[one][0]
     ]
     if wanted and not failures and not found.compared:
-        return ["no operation is comparable (--fail-on)"]
+        return ["the runs have no comparable operation (--fail-on)"]
     return failures

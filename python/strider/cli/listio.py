@@ -146,7 +146,11 @@ def stop(directory: DirectoryArgument, json: JsonOption = False) -> None:
         _print_json({"directory": str(directory), "stopped": count})
     else:
         stopped = f"{count} server{'s' if count > 1 else ''} stopped" if count else "no server was running"
-        before = f"; {', '.join(dead)} had already exited, see server-*.log there" if dead and count else ""
+        before = (
+            f"; {', '.join(dead)} had already exited, see server-*.log in this directory"
+            if dead and count
+            else ""
+        )
         print(f"{directory}: {stopped}{before}")
 
 
@@ -189,7 +193,7 @@ def check(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="First remove the files of a killed run, named as check shows it.",
+            help="First remove the files of this killed run; check lists the names of such runs.",
             show_default=False,
         ),
     ] = None,
@@ -197,8 +201,8 @@ def check(
 ) -> None:
     """Check that names and data files of a volume match; exit code 1 if they do not.
 
-    The servers must be running, and no client should change the volume during the check. Files of runs that
-    it lists are left over from killed runs: finished and interrupted runs remove their own files.
+    The servers must be running, and no client should change the volume during the check. The check
+    also lists the files that killed runs left behind; finished and interrupted runs remove their own files.
     """
     from strider import engine as engines
     from strider import listio as volumes
@@ -220,8 +224,9 @@ def check(
         for problem in found["problems"]:
             print(f"damaged: {problem}")
         if orphans:
-            remedy = "removed" if found["removed"] else f"strider listio check {directory} --remove-orphans"
-            print(f"{orphans} orphaned data files: remove them with {remedy}")
+            remedy = f"strider listio check {shlex.quote(str(directory))} --remove-orphans"
+            outcome = "removed" if found["removed"] else f"found: remove them with {remedy}"
+            print(f"{orphans} orphaned data files {outcome}")
         for left in found["runs"]:
             remedy = f"strider listio check {shlex.quote(str(directory))} --remove-run {left['run']}"
             print(f"a killed run left {left['names']} files or trees: remove them with {remedy}")

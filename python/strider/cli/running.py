@@ -286,7 +286,9 @@ def _in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Int
     if code < 0:
         name = signal.Signals(-code).name
         path = outcome.directory.path
-        _warn(f"error: writing results was ended by {name}; the measurement is complete in {path}")
+        _warn(
+            f"error: {name} ended the process that writes the results; the measurement is complete in {path}"
+        )
     return code == 0
 
 

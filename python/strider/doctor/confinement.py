@@ -25,7 +25,9 @@ def check_confinement() -> Iterator[Diagnosis]:
             "runs are not confined; use --confine off to state this explicitly",
         )
     elif found.abi < ABI_WITH_TRUNCATE:
-        text = f"Landlock ABI {found.abi}: partial, files outside can be truncated by path"
+        text = (
+            f"Landlock ABI {found.abi}: partial confinement, because ranks can truncate files outside by path"
+        )
         yield Diagnosis("confinement", "note", text)
     else:
         yield Diagnosis("confinement", "works", f"Landlock ABI {found.abi}")

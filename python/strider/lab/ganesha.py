@@ -41,7 +41,7 @@ def start(site: Site) -> list[Endpoint]:
         "library": "libnfs",
         "url": f"nfs://{LOOPBACK}{data}?version=3&nfsport={port}&mountport={mount_port}",
     }
-    remark = "with libnfs 4, use version 3: its version 4 cannot write 4 KiB or more"
+    remark = "with libnfs 4, use NFS version 3: libnfs 4 cannot write 4 KiB or more with NFS version 4"
     return [Endpoint(name="data", native=native, remark=remark)]
 
 

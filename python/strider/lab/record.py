@@ -67,7 +67,9 @@ class Record(BaseModel):
         try:
             (folder / FILE).hardlink_to(new)
         except FileExistsError:
-            raise StriderError(f"{folder}: another start is in progress there", ExitCode.CANNOT_RUN) from None
+            raise StriderError(
+                f"{folder}: another strider lab up is starting a system there", ExitCode.CANNOT_RUN
+            ) from None
         finally:
             new.unlink()
 

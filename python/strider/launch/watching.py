@@ -76,7 +76,7 @@ def _choice(option: str, text: str, choices: tuple[_Choice, ...]) -> _Choice:
     for choice in choices:
         if choice == text:
             return choice
-    raise StriderError(f'unknown {option} "{text}": one of {", ".join(choices)}')
+    raise StriderError(f'unknown {option} "{text}": choose one of {", ".join(choices)}')
 
 
 def _interval(text: str) -> float:

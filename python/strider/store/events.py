@@ -99,5 +99,5 @@ def _parse(line: bytes) -> Event | None:
 
 def _damaged(path: Path, line: int) -> StriderError:
     return StriderError(
-        f"{path} line {line}: not an event, but others follow: the file was damaged after the run"
+        f"{path} line {line} is not an event, but events follow it: the file was damaged after the run"
     )

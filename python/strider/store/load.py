@@ -227,5 +227,5 @@ def _validate(path: Path, model: type[_Model], document: dict[str, Any]) -> _Mod
         place = ".".join(map(str, first["loc"]))
         kind = document.get("event", "document")
         raise StriderError(
-            f"{path}: {kind} with a bad {place}: {first['msg']}: the file is damaged"
+            f"{path}: {kind} with an invalid {place}: {first['msg']}: the file is damaged"
         ) from error

@@ -169,4 +169,4 @@ def _validated(path: Path, model: type[_Model], document: dict[str, Any]) -> _Mo
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise StriderError(f"{path}: a bad {place}: {first['msg']}: the file is damaged") from error
+        raise StriderError(f"{path}: invalid {place}: {first['msg']}: the file is damaged") from error

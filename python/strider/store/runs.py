@@ -174,4 +174,4 @@ def _unknown(store: Path, name: str, directories: list[Path]) -> StriderError:
 
 def _ambiguous(name: str, matches: list[Path]) -> StriderError:
     shown = ", ".join(directory.name for directory in matches[:5]) + (", …" if len(matches) > 5 else "")
-    return StriderError(f'"{name}" means {len(matches)} runs: {shown}: type more of the name')
+    return StriderError(f'"{name}" matches {len(matches)} runs: {shown}: type more of the name')

@@ -267,7 +267,8 @@ class AxesReader:
             if parameter and parameter.kind in LISTS and not is_crossed(parameter, typed):
                 self.mistakes.add(
                     self.document.value(path),
-                    f'zip: "{key}" is a list by itself: write a list of lists, one for each step',
+                    f'zip: a value of "{key}" is itself a list: write a list of lists, one list '
+                    "for each step",
                 )
                 return
             axis = self._axis(key, parameter, typed, path, self._names(used)) if parameter else None

@@ -72,7 +72,7 @@ def test_a_test_that_compares_nothing_fails(store: Path, capsys: pytest.CaptureF
     write(store, "2026-11-21-070506-once-dddd", 1.0, 4, repetitions=1)
     assert main(["compare", BASE, "latest"]) == 0
     assert main(["compare", BASE, "latest", "--fail-on", "slower"]) == 1
-    assert "no operation is comparable (--fail-on)" in capsys.readouterr().err
+    assert "the runs have no comparable operation (--fail-on)" in capsys.readouterr().err
     assert main(["compare", BASE, "latest", "--fail-on", "incomparable"]) == 1
 
 

@@ -148,7 +148,10 @@ def test_tables_that_cannot_be_derived_cost_neither_results_nor_report(fail: Fai
 def test_a_library_that_ends_the_process_costs_the_results_alone(fail: Fail, tmp_path: Path) -> None:
     done = fail("strider.store", "derive", "os.kill(os.getpid(), signal.SIGSEGV)")
     assert done.returncode == 1
-    assert "error: writing results was ended by SIGSEGV; the measurement is complete in" in done.stderr
+    assert (
+        "error: SIGSEGV ended the process that writes the results; the measurement is complete in"
+        in done.stderr
+    )
     (run,) = (tmp_path / "store").iterdir()
     assert f"report: strider report {run}" in done.stderr
 

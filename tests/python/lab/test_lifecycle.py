@@ -139,7 +139,7 @@ def test_a_folder_with_other_files_is_not_touched(folder: Path) -> None:
 def test_of_two_starts_at_the_same_time_one_goes_on(folder: Path) -> None:
     folder.mkdir(parents=True)
     first = Site(folder, "fake", print)
-    with pytest.raises(StriderError, match="another start is in progress there"):
+    with pytest.raises(StriderError, match="another strider lab up is starting a system there"):
         Site(folder, "fake", print)
     record = read(folder)
     assert record is not None

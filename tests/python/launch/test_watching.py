@@ -24,8 +24,8 @@ def test_the_engine_gets_it_as_options() -> None:
 @pytest.mark.parametrize(
     ("counters", "timeline", "interval", "message"),
     [
-        ("some", "auto", "1s", 'unknown --counters "some": one of none, basic, all'),
-        ("all", "all", "1s", 'unknown --timeline "all": one of none, node, rank, auto'),
+        ("some", "auto", "1s", 'unknown --counters "some": choose one of none, basic, all'),
+        ("all", "all", "1s", 'unknown --timeline "all": choose one of none, node, rank, auto'),
         ("all", "auto", "soon", "--timeline-interval: "),
         ("all", "auto", "0s", "must be between 1 ms and 1 hour"),
         ("all", "auto", "2h", "--timeline-interval"),

@@ -50,8 +50,8 @@ def test_thousands_of_ranks_are_shown_by_node(tmp_path: Path) -> None:
     assert found is not None
     chart = found.chart
     assert found.is_alarming is False
-    assert chart.title == "Rate of each node beside the median"
-    assert "a column is 2 neighbours" in chart.caption
+    assert chart.title == "Rate of each node relative to the median"
+    assert "A column shows the slowest of 2 neighbouring nodes" in chart.caption
     assert chart.svg.count("<title>") == 128
     assert len(chart.svg) < 100_000
 
@@ -61,7 +61,9 @@ def test_a_slow_rank_is_said_in_words(tmp_path: Path) -> None:
     found = rank_map_of(run, facets_of(run))
     assert found is not None
     assert found.is_alarming
-    assert found.words == "Rate of each rank beside the median: the slowest had 0.50 times its rate"
+    assert (
+        found.words == "Rate of each rank relative to the median: the slowest had 0.50 times the median rate"
+    )
 
 
 def test_a_map_needs_several_ranks_and_phases_that_are_no_moment(tmp_path: Path) -> None:

@@ -126,13 +126,13 @@ def test_a_damaged_line_in_the_middle_is_named(run_dir: Path) -> None:
     lines = (run_dir / "events.jsonl").read_text().splitlines()
     lines[4] = lines[4][:30]
     (run_dir / "events.jsonl").write_text("\n".join(lines))
-    with pytest.raises(StriderError, match=r"events.jsonl line 5: not an event"):
+    with pytest.raises(StriderError, match=r"events.jsonl line 5 is not an event"):
         load(run_dir)
 
 
 def test_a_sample_without_its_case_is_named(run_dir: Path) -> None:
     change_events(run_dir, lambda event: event.pop("case"))
-    with pytest.raises(StriderError, match="sample with a bad case"):
+    with pytest.raises(StriderError, match="sample with an invalid case"):
         load(run_dir)
 
 
@@ -176,7 +176,7 @@ def test_what_cannot_be_negative_is_damage(run_dir: Path, key: str) -> None:
     events.write_text(
         "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8"
     )
-    with pytest.raises(StriderError, match=rf"sample with a bad {key}: .*: the file is damaged"):
+    with pytest.raises(StriderError, match=rf"sample with an invalid {key}: .*: the file is damaged"):
         load(run_dir)
 
 

@@ -86,7 +86,7 @@ def test_a_torn_last_line_is_passed_over(tmp_path: Path) -> None:
         ('{"event": "run"}\n', "was not written by strider observe"),
         ("nonsense\n", "line 1 is not a JSON object"),
         ('{"format": "strider-observed", "version": 9}\n', "reads version 1"),
-        ('{"format": "strider-observed", "version": 1}\n', "a bad host"),
+        ('{"format": "strider-observed", "version": 1}\n', "invalid host"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -40,7 +40,7 @@ def test_a_path_means_itself_whatever_the_store_holds(store: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("2026-11-21", r'"2026-11-21" means 2 runs: .*thesis.*, .*efgh: type more of the name'),
+        ("2026-11-21", r'"2026-11-21" matches 2 runs: .*thesis.*, .*efgh: type more of the name'),
         ("2026-11-21-101112-quick-efgx", f"did you mean {NEW}"),
         ("", "the latest is"),
         ("1999", "strider list shows all 3"),

@@ -241,7 +241,7 @@ def test_a_damaged_line_in_the_middle_does_not_vanish(run_dir: Path, tmp_path: P
     events = run_dir / "events.jsonl"
     head, *rest = events.read_text().splitlines(keepends=True)
     events.write_text("".join([head, f'{{"event":"{kind}","case":1,\n', *rest]))
-    with pytest.raises(StriderError, match=r"events.jsonl line 2: not an event"):
+    with pytest.raises(StriderError, match=r"events.jsonl line 2 is not an event"):
         query([run_dir], "SELECT 1")
     with pytest.raises(StriderError, match="line 2"):
         derive(run_dir)

@@ -94,5 +94,7 @@ class TestLevels:
     ],
 )
 def test_a_single_list_cannot_be_zipped(lists: Description, pattern: str, keys: str) -> None:
-    with pytest.raises(StriderError, match=r"s\.toml:8: zip: .* write a list of lists, one for each step"):
+    with pytest.raises(
+        StriderError, match=r"s\.toml:8: zip: .* write a list of lists, one list for each step"
+    ):
         suite(lists, f'pattern = "{pattern}"\n[case.zip]\n{keys}\nclients = [1, 2]')

@@ -136,6 +136,6 @@ def test_one_server_at_a_time_has_the_queue_of_a_store(engine: Engine, tmp_path:
         text = suite(first.allowed)
         refused = second.ask("POST", "/api/jobs", {"text": text})
         assert refused.status == 503
-        assert "another strider serve owns the queue" in refused.json()["message"]
+        assert "another strider serve process owns the queue" in refused.json()["message"]
         first.stop(signal.SIGTERM)
         second.job(second.submit(text), "done")

@@ -131,7 +131,7 @@ def test_a_run_whose_document_is_damaged_is_a_row_that_says_so(server: Server) -
     (directory / "run.json").write_text(json.dumps(document | damage))
     listed = server.ask("GET", "/runs")
     assert listed.status == 200
-    assert "run.json: document with a bad started" in listed.text
+    assert "run.json: document with an invalid started" in listed.text
     assert directory.name in server.ask("GET", "/runs?q=ruined").text
     answers = [server.ask("GET", f"/runs/{directory.name}{rest}") for rest in ("", "/report", "/exports")]
     assert {answer.status for answer in answers} <= {400, 503}

@@ -54,24 +54,26 @@ def rank_map_of(run: Run, facets: Facets) -> RankMap | None:
         _field(one, run, facets, by_node, width) for one in found if (one.case, one.operation) in chosen
     ]
     columns: Column = "rank" if not by_node else "node" if width == 1 else "nodes"
-    title = f"Rate of each {'node' if by_node else 'rank'} beside the median"
-    description = f"{title}, a row for each operation: the darker a field, the slower."
+    title = f"Rate of each {'node' if by_node else 'rank'} relative to the median"
+    description = f"{title}, one row for each operation; darker fields are slower."
     caption = _caption(run, len(slowest) - len(chosen), by_node, width)
     least = min(slowest.values())
     drawing = svg.draw(rank_map.figure(fields, columns), description)
-    words = f"{title}: the slowest had {significant(least, 2)} times its rate"
+    words = f"{title}: the slowest had {significant(least, 2)} times the median rate"
     return RankMap(words, least < 1 / LATE, Chart(title, caption, drawing, "map"))
 
 
 def _caption(run: Run, left_out: int, by_node: bool, width: int) -> str:
-    parts = ["Rate of a rank ÷ that of the median rank of the phase, median over the repetitions"]
+    parts = ["Rate of a rank ÷ rate of the median rank of the phase; median over the repetitions"]
     if by_node:
-        parts.append("; a node is as fast as its median rank")
+        parts.append(". A node has the value of its median rank")
     if width > 1:
-        parts.append(f"; a column is {width} neighbours, of which the slowest counts")
-    parts.append(". Phases of less than 0.1 s are left out.")
+        parts.append(
+            f". A column shows the slowest of {width} neighbouring {'nodes' if by_node else 'ranks'}"
+        )
+    parts.append(". Phases of less than 0.1 s are excluded.")
     if left_out:
-        parts.append(f" {plural(left_out, 'operation')} with smaller differences left out.")
+        parts.append(f" Not shown: {plural(left_out, 'operation')} with smaller differences.")
     return "".join(parts)
 
 
