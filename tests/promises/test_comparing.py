@@ -11,7 +11,7 @@ from statistics import geometric_mean
 import pytest
 
 from builders import KIB, MIB, CaseSpec, sweep
-from comparison_builders import run_of
+from comparison_builders import in_turns, run_of
 from strider.cli import main
 from strider.compare import Comparison, Row, compare
 from strider.compare.metrics import METRICS
@@ -123,18 +123,23 @@ def test_the_change_is_the_ratio_of_typical_values(tmp_path: Path) -> None:
 
 
 def test_no_difference_shown_says_how_small_one_could_have_been_shown(tmp_path: Path) -> None:
-    base, other = (run_of(tmp_path / name, [WRITE], seed=seed) for name, seed in (("a", 1), ("b", 2)))
-    comparison = compare([base], [other], threshold=0.2)
+    sides = in_turns(tmp_path, [WRITE])
+    comparison = compare(*sides, threshold=0.2)
     row = only(comparison)
     assert (row.verdict, row.notes) == ("no difference shown", ["within ±20 %"])
-    assert any("cannot be detected with this variability" in remark for remark in comparison.remarks)
+    assert any("with a probability of 90 %" in remark for remark in comparison.remarks)
     assert row.change is not None
     assert math.log(row.change.high) < math.log(1.2)
-    assert only(compare([base], [other], threshold=0.001)).notes == []
+    assert only(compare(*sides, threshold=0.001)).notes == []
 
 
-def test_fail_on_may_be_repeated(two: tuple[Run, Run], capfd: pytest.CaptureFixture[str]) -> None:
-    words = ["compare", "2026-11-21-04", "latest"]
+def test_fail_on_may_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "store"
+    monkeypatch.setenv("STRIDER_STORE", str(store))
+    run_of(store / "2026-11-21-040506-base-aaaa", sweep(), repetitions=5)
+    words = ["compare", "latest", "--by", "interface"]
     assert main([*words, "--fail-on", "incomparable"]) == 0
     doubled = ["--threshold", "1%", "--fail-on", "incomparable", "--fail-on", "unproven"]
     assert main([*words, *doubled]) == 1
@@ -142,14 +147,11 @@ def test_fail_on_may_be_repeated(two: tuple[Run, Run], capfd: pytest.CaptureFixt
 
 
 def test_rows_of_a_sweep_are_judged_one_by_one(tmp_path: Path) -> None:
-    base = run_of(tmp_path / "a", sweep())
-    slow = run_of(
-        tmp_path / "b",
+    sides = in_turns(
+        tmp_path,
         sweep(),
         seed=3,
         factor=lambda case, _: 0.8 if case.interface_name == "mpiio" else 1.0,
     )
-    verdicts = {
-        (row.base.case.interface_name, row.verdict) for row in compare([base], [slow]).rows if row.base
-    }
+    verdicts = {(row.base.case.interface_name, row.verdict) for row in compare(*sides).rows if row.base}
     assert verdicts == {("posix", "no difference shown"), ("mpiio", "slower")}

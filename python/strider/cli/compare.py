@@ -95,11 +95,16 @@ def compare(
     if FailOn.UNPROVEN in wanted and not share:
         raise StriderError("--fail-on unproven needs a threshold above 0, such as --threshold 5%")
     found = _compare(runs, by, metric or ["rate"], share, store)
-    _print(found, json=json, page=output)
-    failures = _failures(found, wanted)
-    for failure in failures:
+    conclude(found, wanted, json=json, page=output)
+
+
+def conclude(found: "Comparison", wanted: list[FailOn], *, json: bool, page: Path | None) -> None:
+    """Prints a comparison, and exits with code 1 if it meets a condition of --fail-on."""
+    _print(found, json=json, page=page)
+    said = failures(found, wanted)
+    for failure in said:
         print(f"strider: {failure}", file=sys.stderr)
-    if failures:
+    if said:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
 
@@ -126,7 +131,8 @@ def _compare(
             "several runs of one side with commas: A1,A2,A3)"
         )
     base, other = map(load, names)
-    return comparing.compare(base, other, metrics, threshold)
+    history = comparing.history_of(base[0], other[0]) if len(base) == len(other) == 1 else None
+    return comparing.compare(base, other, metrics, threshold, history)
 
 
 def _split(name: str) -> list[str]:
@@ -152,24 +158,52 @@ def _print(found: "Comparison", *, json: bool, page: Path | None) -> None:
         print(f"page: {write_html(found, page)}", file=sys.stderr)
 
 
-def _failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
-    """Returns one sentence for each condition of --fail-on that is met."""
+def failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
+    """Returns one sentence for each condition of --fail-on that is met.
+
+    Raises:
+        StriderError: A condition needs verdicts, and no row has one.
+    """
     from strider.compare import is_unproven
     from strider.report.words.wording import plural
 
+    failed = sum(row.has_failed for row in found.rows)
+    said = [f"{plural(failed, 'operation')} with repetitions that transferred nothing"] if failed else []
+    needing = [one for one in wanted if one is not FailOn.INCOMPARABLE]
+    if needing and found.compared and not found.judged and not (wanted and said):
+        raise StriderError(
+            f"--fail-on {needing[0].value} needs verdicts, and no operation has one: {no_verdict(found)}"
+        )
     counts = found.counts
     unproven = sum(is_unproven(row, found.threshold) for row in found.rows)
+    suite = [one.verdict for one in found.overall]
     numbers = {
-        FailOn.SLOWER: (counts["slower"], "slower"),
-        FailOn.DIFFERENT: (counts["slower"] + counts["faster"], "different"),
-        FailOn.UNPROVEN: (unproven, f"possibly slower by {100 * found.threshold:g} % or more"),
-        FailOn.INCOMPARABLE: (counts["not comparable"], "not comparable"),
+        FailOn.SLOWER: (counts["slower"], "slower", suite.count("slower")),
+        FailOn.DIFFERENT: (
+            counts["slower"] + counts["faster"],
+            "different",
+            suite.count("slower") + suite.count("faster"),
+        ),
+        FailOn.UNPROVEN: (unproven, f"possibly slower by {100 * found.threshold:g} % or more", 0),
+        FailOn.INCOMPARABLE: (counts["not comparable"], "not comparable", 0),
     }
-    failures = [
-        f"{plural(numbers[one][0], 'operation')} {numbers[one][1]} (--fail-on {one.value})"
-        for one in wanted
-        if numbers[one][0]
-    ]
-    if wanted and not failures and not found.compared:
+    met = []
+    for one in wanted:
+        rows, word, suites = numbers[one]
+        if rows:
+            met.append(f"{plural(rows, 'operation')} {word} (--fail-on {one.value})")
+        elif suites:
+            met.append(f"the suite as a whole is {word} (--fail-on {one.value})")
+    if wanted:
+        met += [f"{one} (--fail-on)" for one in said]
+    if wanted and not met and not found.compared:
         return ["the runs have no comparable operation (--fail-on)"]
-    return failures
+    return met
+
+
+def no_verdict(found: "Comparison") -> str:
+    """Returns why no row has a verdict, and the remedy."""
+    reason = next(row.reason for row in found.rows if row.verdict == "no verdict")
+    if found.by:
+        return f'{reason}: run the suite with interleave = "random"'
+    return f"{reason}: measure runs in turns, with strider run SUITE --against BASELINE"

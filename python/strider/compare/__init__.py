@@ -6,19 +6,23 @@ into a page.
 """
 
 from strider.compare.comparing import compare, compare_within
+from strider.compare.history import History, history_of
 from strider.compare.metrics import METRICS, Metric
-from strider.compare.model import Change, Comparison, Measured, Row, Side, Verdict, is_unproven
+from strider.compare.model import Change, Comparison, Measured, Overall, Row, Side, Verdict, is_unproven
 
 __all__ = [
     "METRICS",
     "Change",
     "Comparison",
+    "History",
     "Measured",
     "Metric",
+    "Overall",
     "Row",
     "Side",
     "Verdict",
     "compare",
     "compare_within",
+    "history_of",
     "is_unproven",
 ]

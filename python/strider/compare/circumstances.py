@@ -10,7 +10,7 @@ from strider.compare.judge import SIGNIFICANT
 from strider.compare.model import Change, Method, Row
 from strider.report.words.numbers import significant
 from strider.report.words.wording import plural, readable_key
-from strider.statistics.distribution import LEVEL
+from strider.statistics.trust import is_trusted
 from strider.store.model import Run
 from strider.units import format_bytes_rounded
 
@@ -21,6 +21,12 @@ _SHORT_S = 0.1
 #: With fewer measurements a rate with two levels breaks what the correction for many rows promises
 #: (docs/decisions/0014-*.md).
 _FEW = 6
+#: Probability with which a difference of the size that a remark gives is named.
+_POWER = 0.9
+_IN_TURNS = (
+    "measure runs in turns: strider run SUITE --against BASELINE, or join 3 or more alternating runs of each "
+    "side with commas"
+)
 _HOW = {
     "paired by round": "Repetitions of the same round are compared as pairs, so drift cancels.",
     "paired by run": "The runs of A and B alternate; each pair is one measurement, so slow drift cancels.",
@@ -44,35 +50,50 @@ def about(side: Sequence[Run]) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def remarks(base: Sequence[Run], other: Sequence[Run], method: Method, rows: Sequence[Row]) -> list[str]:
+def remarks(
+    base: Sequence[Run], other: Sequence[Run], method: Method, rows: Sequence[Row], threshold: float = 0.0
+) -> list[str]:
     """Everything to be said before any verdict is believed, in sentences."""
     runs = list({run.id: run for run in (*base, *other)}.values())
     found = [
-        _interleaving(base, other, method),
+        _design(base, other, method, rows),
         *_differences(base, other),
         *(f"Run {run.id} is {run.status}." for run in runs if run.status != "complete"),
         _short(runs),
         _few(rows),
-        _resolution(rows),
+        _levels(rows),
+        _resolution(rows, threshold),
     ]
     return [remark for remark in found if remark]
 
 
-def _interleaving(base: Sequence[Run], other: Sequence[Run], method: Method) -> str:
+def _design(base: Sequence[Run], other: Sequence[Run], method: Method, rows: Sequence[Row]) -> str:
+    """How the sides were set against each other, and where that gives no verdict the remedy."""
     if method in _HOW:
         return _HOW[method]
     if len(base) == 1 and base[0].id == other[0].id:
         if base[0].plan.interleave == "random":
             return "A and B are the same run."
         return (
-            'The cases of this run were measured one after the other (interleave = "none"): drift may '
-            "appear as a difference."
+            'No verdict: the cases of this run were measured one after the other (interleave = "none"), so '
+            'drift may appear as a difference. To get verdicts, run the suite with interleave = "random".'
         )
     if method == "unpaired by run":
-        return "The runs of A and B do not alternate: drift may appear as a difference."
+        return (
+            "No verdict: the runs of A and B do not alternate, so drift may appear as a difference. To get "
+            f"verdicts, {_IN_TURNS}."
+        )
+    judged = [row.change for row in rows if row.change is not None and is_trusted(row.trust)]
+    if judged:
+        least, most = min(one.n for one in judged), max(one.n for one in judged)
+        count = f"{least}" if least == most else f"{least} to {most}"
+        return (
+            f"A and B are single runs; {count} earlier runs of the same cases on this machine show how much "
+            "runs differ by chance."
+        )
     return (
-        "A and B are single runs, one after the other: drift and other changes between them may appear "
-        "as a difference. Compare within one run (--by), or 3 or more alternating runs of each."
+        "No verdict: A and B are single runs, and how much runs differ by chance is unknown (5 earlier runs "
+        f"of the same cases on this machine and target would show it). To get verdicts, {_IN_TURNS}."
     )
 
 
@@ -85,6 +106,12 @@ def _differences(base: Sequence[Run], other: Sequence[Run]) -> list[str]:
         if first.get(name) != second.get(name)
     ]
     return [f"A and B differ in {'; '.join(differing)}."] if differing else []
+
+
+def conditions(run: Run) -> tuple[object, ...]:
+    """What must be equal for one run to show how much another varies: target, machine, MPI library, nodes."""
+    kept = [fact for fact in _facts_of(run) if fact[0] not in ("engine", "timer")]
+    return run.plan.target, *kept
 
 
 def _facts(side: Sequence[Run]) -> dict[str, set[str]]:
@@ -135,36 +162,58 @@ def _short(runs: Sequence[Run]) -> str:
 
 def _few(rows: Sequence[Row]) -> str:
     """That few measurements cannot know of a second level that a rate jumps to."""
-    least = min((row.change.n for row in rows if row.change), default=_FEW)
+    paired = [row.change.n for row in rows if row.change and row.change.method.startswith("paired")]
+    least = min(paired, default=_FEW)
     if least >= _FEW:
         return ""
     return (
-        f"Some sides have only {least} repetitions: if rates vary between two levels, all may be at one "
-        "level and appear as a difference."
+        f"Some rows have only {least} pairs: if rates vary between two levels, all may be at one level and "
+        "appear as a difference."
     )
 
 
-def _resolution(rows: Sequence[Row]) -> str:
-    """How large a difference must be to be named among all these rows, where some show none."""
-    compared = [row.change for row in rows if row.change is not None]
+def _levels(rows: Sequence[Row]) -> str:
+    """That the intervals of named rows are wider than those of the others."""
+    named = [row.change.level for row in rows if row.change and row.verdict in ("faster", "slower")]
+    if not named or round(100 * named[0], 2) == 95:
+        return ""
+    return (
+        f"Intervals of rows named faster or slower are at level {significant(100 * named[0], 3)} %, so that "
+        "at least 95 % of them are expected to contain the true change. All others are at 95 %."
+    )
+
+
+def _resolution(rows: Sequence[Row], threshold: float) -> str:
+    """How large a difference would very probably have been named, where rows show none."""
+    judged = [row.change for row in rows if row.change is not None and is_trusted(row.trust)]
     unsure = [row.change for row in rows if row.change is not None and row.verdict == "no difference shown"]
     if not unsure:
         return ""
     # One more p-value than those of the differences found must be below this.
-    limit = SIGNIFICANT * (len(compared) - len(unsure) + 1) / len(compared)
-    least = median(_least_named(change, limit) for change in unsure)
+    limit = SIGNIFICANT * (len(judged) - len(unsure) + 1) / len(judged)
+    least = median(least_named(change, limit, threshold) for change in unsure)
     size = f"{significant(100 * least, 2)} %" if least < 1 else f"a factor of {significant(1 + least, 2)}"
     return (
-        f"Differences below about {size} cannot be detected with this variability and number of "
-        "repetitions (median of the rows without a difference)."
+        f"In a typical row without a difference, one of {size} would be named with a probability of "
+        f"{100 * _POWER:.0f} %, at this variability and number of pairs or runs."
     )
 
 
-def _least_named(change: Change, limit: float) -> float:
-    """The smallest change whose p-value is below a limit with this spread, as a share of the base."""
-    from scipy.special import stdtrit
+def least_named(change: Change, limit: float, threshold: float = 0.0) -> float:
+    """The change that would be named with a probability of 90 % at this spread, as a share of the base.
 
-    if change.low == change.high:
-        return 0.0
-    error = math.log(change.high / change.low) / 2 / float(stdtrit(change.freedom, (1 + LEVEL) / 2))
-    return math.expm1(min(float(stdtrit(change.freedom, 1 - limit / 2)) * error, math.log(1e3)))
+    Args:
+        change: A row's change, for its error.
+        limit: The p-value must be below this.
+        threshold: A share that differences must be shown to exceed.
+    """
+    from scipy.special import nctdtrinc, stdtrit
+
+    beyond = math.log1p(threshold) + change.resolution
+    if change.error == 0:
+        return math.expm1(beyond)
+    critical = float(stdtrit(change.freedom, 1 - limit / 2))
+    shift = float(nctdtrinc(change.freedom, 1 - _POWER, critical))
+    if not math.isfinite(shift):
+        shift = critical + float(stdtrit(change.freedom, _POWER))
+    return math.expm1(min(beyond + shift * change.error, math.log(1e3)))

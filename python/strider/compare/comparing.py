@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from strider.compare.circumstances import about, remarks
+from strider.compare.history import History
 from strider.compare.judge import Opponents, judge, settle
 from strider.compare.labels import Labels
 from strider.compare.measured import Taken
@@ -19,19 +20,25 @@ from strider.store.model import Run
 
 
 def compare(
-    base: Sequence[Run], other: Sequence[Run], metrics: Sequence[str] = ("rate",), threshold: float = 0.0
+    base: Sequence[Run],
+    other: Sequence[Run],
+    metrics: Sequence[str] = ("rate",),
+    threshold: float = 0.0,
+    history: History | None = None,
 ) -> Comparison:
     """Compares runs: two systems, two versions, two moments.
 
     Cases are matched by everything that defines their work; targets, machines and numbers of repetitions
-    may differ. With one run on each side its repetitions are the measurements; with several, each run is one,
-    so that what differs from run to run is part of the uncertainty.
+    may differ. With several runs on each side each is one measurement, so that what differs from run to run
+    is part of the uncertainty. With one run on each side only earlier runs can tell that; without them there
+    is no verdict.
 
     Args:
         base: The runs of side A: one, or at least 3 of the same suite.
         other: Those of side B: one if `base` is one, else at least 3.
         metrics: Names of `METRICS`.
         threshold: A share from 0 to below 1: what differs by less is no difference.
+        history: Earlier runs of both sides, as found by `history_of`; used for two single runs alone.
 
     Returns:
         A row for each operation of each case of either side, and for each metric.
@@ -43,12 +50,9 @@ def compare(
     _check_threshold(threshold)
     _check_counts(base, other)
     method = _method(base, other)
+    earlier = history or History()
     sides = Opponents(
-        [Taken.of(run, items(list(run.cases.values()))) for run in base],
-        [Taken.of(run, items(list(run.cases.values()))) for run in other],
-        "A",
-        "B",
-        method,
+        _taken(base), _taken(other), "A", "B", method, (_taken(earlier.base), _taken(earlier.other))
     )
     matches = match(sides.base[0].items, sides.other[0].items)
     labels = Labels.of([one.item for one in matches])
@@ -57,13 +61,17 @@ def compare(
         for metric in chosen
         for one in matches
     ]
-    settled = settle(rows, threshold)
+    settled, overall = settle(rows, threshold)
     both = [
         Side("A", [run.id for run in base], about(base)),
         Side("B", [run.id for run in other], about(other)),
     ]
-    said = remarks(base, other, method, settled)
-    return Comparison(both, "", threshold, chosen, settled, said, labels.constants)
+    said = remarks(base, other, method, settled, threshold)
+    return Comparison(both, "", threshold, chosen, settled, said, labels.constants, overall)
+
+
+def _taken(runs: Sequence[Run]) -> list[Taken]:
+    return [Taken.of(run, items(list(run.cases.values()))) for run in runs]
 
 
 def compare_within(
@@ -100,15 +108,16 @@ def compare_within(
             known = labels if one.base else Labels.of([one.item], key.key)
             said = known.of_item(one.item)
             rows += [replace(judge(one, metric, sides, threshold), labels=said) for metric in chosen]
-    settled = settle(rows, threshold)
+    settled, overall = settle(rows, threshold)
     return Comparison(
         [Side(value.label, [run.id], about([run])) for value in values],
         key.key,
         threshold,
         chosen,
         settled,
-        remarks([run], [run], method, settled),
+        remarks([run], [run], method, settled, threshold),
         labels.constants,
+        overall,
     )
 
 

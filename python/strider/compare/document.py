@@ -6,9 +6,10 @@ import dataclasses
 from typing import Any
 
 from strider.compare.judge import SIGNIFICANT
-from strider.compare.model import Change, Comparison, Measured, Row
+from strider.compare.model import Change, Comparison, Measured, Overall, Row
 from strider.statistics import Distribution
 from strider.statistics.distribution import LEVEL
+from strider.statistics.trust import Trust
 
 FORMAT, VERSION = "strider-comparison", 1
 
@@ -25,9 +26,11 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "significance": SIGNIFICANT,
         "correction": "Benjamini-Hochberg",
         "compared": comparison.compared,
+        "judged": comparison.judged,
         "counts": dict(comparison.counts),
         "remarks": list(comparison.remarks),
         "constants": dict(comparison.constants),
+        "overall": [_overall(one) for one in comparison.overall],
         "rows": [_row(row) for row in comparison.rows],
     }
 
@@ -42,10 +45,29 @@ def _row(row: Row) -> dict[str, Any]:
         "verdict": row.verdict,
         "reason": row.reason,
         "notes": list(row.notes),
+        "trust": _trust(row.trust),
+        "failed": row.has_failed,
         "change": _change(row.change),
         "base": _measured(row.base),
         "other": _measured(row.other),
     }
+
+
+def _overall(overall: Overall) -> dict[str, Any]:
+    return {
+        "base": overall.base,
+        "other": overall.other,
+        "metric": overall.metric.name,
+        "better": overall.metric.better,
+        "rows": overall.rows,
+        "verdict": overall.verdict,
+        "trust": _trust(overall.trust),
+        "change": _change(overall.change),
+    }
+
+
+def _trust(trust: Trust | None) -> dict[str, Any] | None:
+    return None if trust is None else {"grade": trust.grade, "reasons": list(trust.reasons)}
 
 
 def _change(change: Change | None) -> dict[str, Any] | None:

@@ -7,27 +7,49 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
-from strider.compare.measured import Found, Taken, find
+from strider.compare.measured import Found, Taken, find, past
 from strider.compare.metrics import Metric
-from strider.compare.model import Change, Measured, Method, Row, Verdict
+from strider.compare.model import Change, Measured, Method, Overall, Row, Verdict
+from strider.compare.overall import overall_of
+from strider.compare.trusting import LEAST_RUNS, reason_of, trust_of
 from strider.compare.work import Item, Match
-from strider.statistics import MINIMUM_FOR_RATIO, Ratio, adjust, describe, paired_ratio, unpaired_ratio
+from strider.statistics import (
+    MINIMUM_FOR_RATIO,
+    Ratio,
+    adjust,
+    describe,
+    paired_ratio,
+    ratio_by_history,
+    unpaired_ratio,
+)
+from strider.statistics.trust import is_trusted
 
 #: Adjusted p-values below this are differences.
 SIGNIFICANT = 0.05
 NO_DIFFERENCE: Verdict = "no difference shown"
+NO_VERDICT: Verdict = "no verdict"
 NOT_COMPARABLE: Verdict = "not comparable"
 
 
 @dataclass(frozen=True)
 class Opponents:
-    """Two sides and how their measurements are set against each other."""
+    """Two sides and how their measurements are set against each other.
+
+    Attributes:
+        history: Earlier runs under the conditions of each side, where both are single runs.
+    """
 
     base: Sequence[Taken]
     other: Sequence[Taken]
     base_label: str
     other_label: str
     method: Method
+    history: tuple[Sequence[Taken], Sequence[Taken]] = ((), ())
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether both sides are of one run."""
+        return self.base[0].run.id == self.other[0].run.id
 
 
 def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> Row:
@@ -35,34 +57,113 @@ def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> R
     base, found_base = _side(match.base, sides.base, sides.base_label, metric)
     other, found_other = _side(match.other, sides.other, sides.other_label, metric)
     row = Row({}, match.item.operation, metric, base, other, None, NOT_COMPARABLE)
+    row = replace(row, has_failed=found_other.zeros > 0)
     reason = _obstacle(match, found_base, found_other, sides)
     if reason:
         return replace(row, reason=reason)
-    pair = _set_against(found_base, found_other, sides.method)
+    rounds, pair = _set_against(found_base, found_other, sides.method)
     least = min(len(pair[0]), len(pair[1]))
     if least < MINIMUM_FOR_RATIO:
         return replace(row, reason=_too_few(pair, sides.method))
-    ratio = (paired_ratio if sides.method.startswith("paired") else unpaired_ratio)(*pair)
-    return replace(row, change=_change(ratio, sides.method, threshold, least), verdict=NO_DIFFERENCE)
+    if sides.method.startswith("paired"):
+        logs = {key: math.log(b / a) for key, a, b in zip(rounds, *pair, strict=True)}
+        ratio = paired_ratio(*pair, metric.resolution)
+        return _judged(replace(row, logs=logs), ratio, sides, sides.method, least, threshold)
+    ratio = unpaired_ratio(*pair, metric.resolution)
+    if sides.method == "unpaired" and not sides.is_one_run:
+        known = _by_history(match, metric, sides, pair, ratio)
+        if known is not None:
+            return _judged(row, known[0], sides, "by history", known[1], threshold)
+    return _judged(row, ratio, sides, sides.method, least, threshold)
 
 
-def settle(rows: Sequence[Row], threshold: float) -> list[Row]:
-    """Adjusts the p-values of all rows for their number and gives the verdicts."""
-    compared = [row.change for row in rows if row.change is not None]
-    adjusted = iter(adjust([change.p_value for change in compared]).tolist())
-    return [
-        row if row.change is None else _settled(row, row.change, next(adjusted), threshold) for row in rows
+def _judged(row: Row, ratio: Ratio, sides: Opponents, method: Method, n: int, threshold: float) -> Row:
+    trust = trust_of(method, n, sides.is_one_run)
+    if not is_trusted(trust):
+        change = Change.of(ratio, method, n, math.nan)
+        reason = reason_of(method, n, sides.is_one_run)
+        return replace(row, change=change, verdict=NO_VERDICT, reason=reason, trust=trust)
+    change = Change.of(ratio, method, n, float(ratio.p_value(threshold)))
+    return replace(row, change=change, verdict=NO_DIFFERENCE, trust=trust)
+
+
+def _by_history(
+    match: Match,
+    metric: Metric,
+    sides: Opponents,
+    pair: tuple[Sequence[float], Sequence[float]],
+    within: Ratio,
+) -> tuple[Ratio, int] | None:
+    """The ratio of two single runs with what earlier runs show, and their number; None where they are few.
+
+    Where the two sides have different conditions, the side with the larger variance or with fewer runs
+    decides: no verdict gets easier by what is known of the better side.
+    """
+    import numpy as np
+
+    ratios = []
+    for item, earlier in zip((match.base, match.other), sides.history, strict=True):
+        values = past(earlier, item, metric) if item else []
+        if len(values) < LEAST_RUNS:
+            return None
+        ratio = ratio_by_history(geometric_mean(pair[0]), geometric_mean(pair[1]), values, metric.resolution)
+        ratios.append((ratio, len(values)))
+    widest = max(ratios, key=lambda one: float(one[0].error))[0]
+    fewest = min(ratios, key=lambda one: one[1])[1]
+    # Repetitions that vary more than whole runs did make the runs' own values uncertain.
+    error = np.maximum(widest.error, within.error)
+    return replace(widest, error=error, freedom=np.asarray(fewest - 1.0)), fewest
+
+
+def settle(rows: Sequence[Row], threshold: float) -> tuple[list[Row], list[Overall]]:
+    """Adjusts the p-values of all rows for their number, and gives the verdicts of the rows and of the suite.
+
+    The rows and the suite share the risk of a false difference: each is named only if one of the two groups
+    alone would be at half of the level, or both are (Simes 1986).
+    """
+    judged = [row for row in rows if row.change is not None and is_trusted(row.trust)]
+    of_rows = adjust([row.change.p_value for row in judged if row.change]).tolist()
+    overall = overall_of(judged, threshold)
+    of_suite = adjust([one.change.p_value for one in overall]).tolist()
+    gate = _gate(min(of_rows, default=1.0), min(of_suite)) if overall else 0.0
+    of_rows, of_suite = ([max(p, gate) for p in found] for found in (of_rows, of_suite))
+    named = sum(p < SIGNIFICANT for p in of_rows)
+    level = 1 - SIGNIFICANT * named / len(judged) if judged else 0.0
+    adjusted = iter(of_rows)
+    settled = [
+        _settled(row, row.change, next(adjusted), threshold, level)
+        if row.change is not None and is_trusted(row.trust)
+        else row
+        for row in rows
+    ]
+    return settled, [
+        replace(
+            one,
+            change=replace(one.change, p_adjusted=p),
+            verdict=_named(one.change, one.metric) if p < SIGNIFICANT else NO_DIFFERENCE,
+        )
+        for one, p in zip(overall, of_suite, strict=True)
     ]
 
 
-def _settled(row: Row, change: Change, p_adjusted: float, threshold: float) -> Row:
+def _gate(first: float, second: float) -> float:
+    """The p-value of both groups together (Simes)."""
+    return min(1.0, 2 * min(first, second), max(first, second))
+
+
+def _named(change: Change, metric: Metric) -> Verdict:
+    return "faster" if (change.ratio > 1) == (metric.better == "higher") else "slower"
+
+
+def _settled(row: Row, change: Change, p_adjusted: float, threshold: float, level: float) -> Row:
     verdict: Verdict = NO_DIFFERENCE
-    if p_adjusted < SIGNIFICANT:
-        verdict = "faster" if (change.ratio > 1) == (row.metric.better == "higher") else "slower"
     notes = list(row.notes)
-    if p_adjusted >= SIGNIFICANT > change.p_value:
+    if p_adjusted < SIGNIFICANT:
+        verdict = _named(change, row.metric)
+        change = change.at(level)
+    elif change.p_value < SIGNIFICANT:
         notes.append("alone it would count")
-    if threshold and 1 - threshold <= change.low <= change.high <= 1 + threshold:
+    if threshold and 1 / (1 + threshold) <= change.low <= change.high <= 1 + threshold:
         notes.append(f"within ±{100 * threshold:g} %")
     return replace(row, change=replace(change, p_adjusted=p_adjusted), verdict=verdict, notes=notes)
 
@@ -93,13 +194,15 @@ def _obstacle(match: Match, base: Found, other: Found, sides: Opponents) -> str:
     return "; ".join(f"{label}: {problem}" for label, problem in problems if problem)
 
 
-def _set_against(base: Found, other: Found, method: Method) -> tuple[list[float], list[float]]:
-    """The measurements of both sides; paired ones in the same order."""
+def _set_against(
+    base: Found, other: Found, method: Method
+) -> tuple[list[int], tuple[list[float], list[float]]]:
+    """The measurements of both sides; paired ones in the same order, with the numbers of the pairs."""
     if method != "paired by round":
-        return base.measurements, other.measurements
+        return list(range(1, len(base.measurements) + 1)), (base.measurements, other.measurements)
     first, second = base.by_run[0], other.by_run[0]
     common = [repetition for repetition in first if repetition in second]
-    return [first[repetition] for repetition in common], [second[repetition] for repetition in common]
+    return common, ([first[repetition] for repetition in common], [second[one] for one in common])
 
 
 def _too_few(pair: tuple[list[float], list[float]], method: Method) -> str:
@@ -107,18 +210,3 @@ def _too_few(pair: tuple[list[float], list[float]], method: Method) -> str:
     if method.startswith("paired"):
         return f"too few {noun}: {len(pair[0])} in common, at least {MINIMUM_FOR_RATIO} needed"
     return f"too few {noun}: {len(pair[0])} and {len(pair[1])}, at least {MINIMUM_FOR_RATIO} each needed"
-
-
-def _change(ratio: Ratio, method: Method, threshold: float, n: int) -> Change:
-    low, high = ratio.interval()
-    p_value = float(ratio.p_value(threshold))
-    return Change(
-        ratio=math.exp(float(ratio.log)),
-        low=float(low),
-        high=float(high),
-        freedom=float(ratio.freedom),
-        p_value=p_value,
-        p_adjusted=p_value,
-        method=method,
-        n=n,
-    )

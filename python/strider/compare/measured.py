@@ -56,11 +56,14 @@ class Found:
 
     Attributes:
         by_run: For each run of the side the value of each repetition, by the repetition's number.
-        problem: Why they must not be compared: void samples, errors, runs without them; else empty.
+        problem: Why they must not be compared: void samples, errors, repetitions without any transfer, runs
+            without them; else empty.
+        zeros: Number of repetitions that transferred nothing.
     """
 
     by_run: Sequence[Mapping[int, float]]
     problem: str
+    zeros: int = 0
 
     @property
     def samples(self) -> int:
@@ -83,26 +86,40 @@ def find(side: Sequence[Taken], item: Item, metric: Metric) -> Found:
         item: An operation of the first of them.
         metric: What is compared.
     """
-    by_run: list[dict[int, float]] = []
-    problems: list[str] = []
-    for taken in side:
-        own = item if taken is side[0] else taken.find(item)
-        if own is None:
-            problems.append(f"not in run {taken.run.id}")
-            by_run.append({})
-            continue
-        key = (own.case.number, own.operation)
-        samples = taken.samples.get(key, [])
-        values = {sample.repetition: metric.value(own.case, sample) for sample in samples if sample.counts}
-        by_run.append({k: value for k, value in values.items() if math.isfinite(value) and value > 0})
-        void = sum(not sample.valid for sample in samples)
-        errors = taken.errors.get(key, 0)
-        if void:
-            problems.append(f"{void} of {len(samples)} samples void")
-        elif errors:
-            problems.append(f"{errors} {'error' if errors == 1 else 'errors'}")
-        elif not samples:
-            problems.append("no sample")
-        elif not by_run[-1]:
-            problems.append(f"{metric.name} was not measured")
-    return Found(by_run, problems[0] if problems else "")
+    owns = [item if taken is side[0] else taken.find(item) for taken in side]
+    found = [_of_run(taken, own, metric) for taken, own in zip(side, owns, strict=True)]
+    zeros = sum(one.zeros for one in found)
+    problems = [one.problem for one in found if one.problem]
+    if zeros:
+        repetitions = zeros + sum(one.samples for one in found)
+        problems = [f"{zeros} of {repetitions} repetitions transferred nothing", *problems]
+    return Found([one.by_run[0] for one in found], problems[0] if problems else "", zeros)
+
+
+def past(earlier: Sequence[Taken], item: Item, metric: Metric) -> list[float]:
+    """The typical value of an operation in each earlier run that measured it without a problem."""
+    found = [_of_run(taken, taken.find(item), metric) for taken in earlier]
+    return [geometric_mean(one.measurements) for one in found if not (one.problem or one.zeros)]
+
+
+def _of_run(taken: Taken, own: Item | None, metric: Metric) -> Found:
+    if own is None:
+        return Found([{}], f"not in run {taken.run.id}")
+    key = (own.case.number, own.operation)
+    samples = taken.samples.get(key, [])
+    values = {sample.repetition: metric.value(own.case, sample) for sample in samples if sample.counts}
+    known = {k: value for k, value in values.items() if math.isfinite(value) and value > 0}
+    # A rate of 0 has no logarithm, and is the worst result of all.
+    zeros = sum(value == 0 for value in values.values())
+    void = sum(not sample.valid for sample in samples)
+    errors = taken.errors.get(key, 0)
+    problem = ""
+    if void:
+        problem = f"{void} of {len(samples)} samples void"
+    elif errors:
+        problem = f"{errors} {'error' if errors == 1 else 'errors'}"
+    elif not samples:
+        problem = "no sample"
+    elif not known and not zeros:
+        problem = f"{metric.name} was not measured"
+    return Found([known], problem, zeros)

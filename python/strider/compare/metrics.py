@@ -10,6 +10,10 @@ from typing import Literal
 from strider.store.case import Case
 from strider.store.model import Sample
 
+#: Width of a bucket of the engine's histograms in logarithms, at most. Percentiles are midpoints of buckets;
+#: the mean and the extremes are counted exactly.
+BUCKET = 1 / 128
+
 Better = Literal["higher", "lower"]
 
 
@@ -21,12 +25,14 @@ class Metric:
         unit: Unit of its value for cases of data; of metadata `op/s` stands for `MiB/s`.
         better: Whether more of it or less is faster.
         value: Its value; NaN where it was not measured.
+        resolution: Width in logarithms of the steps that its values are rounded to; 0 where they are exact.
     """
 
     name: str
     unit: str
     better: Better
     value: Callable[[Case, Sample], float]
+    resolution: float = 0.0
 
     def unit_of(self, case: Case) -> str:
         """Unit of its value in samples of a case."""
@@ -51,9 +57,9 @@ METRICS = {
         Metric("rate", "MiB/s", "higher", _rate),
         Metric("first-done", "MiB/s", "higher", _first_done),
         Metric("latency-mean", "s", "lower", _latency("mean_s")),
-        Metric("latency-p50", "s", "lower", _latency("p50_s")),
-        Metric("latency-p90", "s", "lower", _latency("p90_s")),
-        Metric("latency-p99", "s", "lower", _latency("p99_s")),
+        Metric("latency-p50", "s", "lower", _latency("p50_s"), BUCKET),
+        Metric("latency-p90", "s", "lower", _latency("p90_s"), BUCKET),
+        Metric("latency-p99", "s", "lower", _latency("p99_s"), BUCKET),
         Metric("latency-max", "s", "lower", _latency("max_s")),
     )
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from strider.compare.judge import SIGNIFICANT
 from strider.compare.metrics import Metric
-from strider.compare.model import Comparison, Measured, Row, Verdict
+from strider.compare.model import Comparison, Measured, Overall, Row, Verdict
 from strider.report.words.numbers import NOTHING, TimeUnit, significant, time_unit
 from strider.units import grouped
 
@@ -15,6 +15,7 @@ MARKS: Mapping[Verdict, str] = {
     "faster": "▲",
     "slower": "▼",
     "no difference shown": "=",
+    "no verdict": "?",
     "not comparable": "–",
 }
 """Signs before the verdicts, so that they can be read without colours."""
@@ -42,7 +43,7 @@ def change_text(ratio: float) -> str:
 
 
 def interval_text(row: Row) -> str:
-    """The 95 % interval of a row's change."""
+    """The interval of a row's change, at the level of the row."""
     if row.change is None:
         return NOTHING
     return f"{change_text(row.change.low)} … {change_text(row.change.high)}"
@@ -59,7 +60,9 @@ def remark_text(row: Row) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """A probability: `0.032`, `< 0.001`."""
+    """A probability: `0.032`, `< 0.001`; nothing where there is none."""
+    if p_value != p_value:
+        return NOTHING
     return "< 0.001" if p_value < 0.001 else f"{p_value:.2g}" if p_value < 0.995 else "1"
 
 
@@ -67,6 +70,8 @@ def count_text(row: Row) -> str:
     """How many measurements were compared: one number for pairs, else one for each side."""
     if row.change is not None and row.change.method.startswith("paired"):
         return f"{row.change.n} pairs"
+    if row.change is not None and row.change.method == "by history":
+        return f"{row.change.n} earlier runs"
     sides = (row.base, row.other)
     counts = [
         str(side.distribution.n if side.distribution else 0) if side is not None else NOTHING
@@ -87,8 +92,8 @@ def counts_text(comparison: Comparison) -> str:
     found = [f"{count} {verdict}" for verdict, count in comparison.counts.items() if count]
     level = (
         f" (expected false discovery rate: at most {100 * SIGNIFICANT:g} %; Benjamini-Hochberg "
-        f"correction for {comparison.compared} comparisons)"
-        if comparison.compared > 1
+        f"correction for {comparison.judged} comparisons)"
+        if comparison.judged > 1
         else ""
     )
     threshold = (
@@ -97,6 +102,42 @@ def counts_text(comparison: Comparison) -> str:
         else ""
     )
     return f"{', '.join(found) or 'Nothing to compare'}{level}.{threshold}"
+
+
+def overall_text(overall: Overall, threshold: float = 0.0) -> str:
+    """The whole suite in a sentence, such as `Over all 24 operations B is 2.1 % slower (…)`."""
+    change = overall.change
+    noun = "rounds" if change.method == "paired by round" else "pairs of runs"
+    scope = f"Over all {overall.rows} operations"
+    facts = f"{round(100 * change.level)} % interval {{}}, {change.n} {noun}, grade {overall.trust.grade}"
+    what = "" if overall.metric.name == "rate" else f"{overall.metric.name} of "
+    if overall.verdict not in ("faster", "slower"):
+        beyond = f" beyond {100 * threshold:g} %" if threshold else ""
+        interval = f"{change_text(change.low)} … {change_text(change.high)}"
+        name = what or "the rate of "
+        return (
+            f"{scope} no difference{beyond} is shown: {name}{overall.other} changes by "
+            f"{change_text(change.ratio)} ({facts.format(interval)})."
+        )
+    size, interval = _sizes(change.ratio, change.low, change.high)
+    word = overall.verdict if not what else "higher" if change.ratio > 1 else "lower"
+    return f"{scope} {what}{overall.other} is {size} {word} ({facts.format(interval)})."
+
+
+def _sizes(ratio: float, low: float, high: float) -> tuple[str, str]:
+    """A ratio and its interval without a sign: `2.1 %` and `1.4–2.8 %`."""
+    if not 1 / _FACTOR < ratio < _FACTOR:
+        ends = sorted(max(one, 1 / one) for one in (low, high))
+        factor = max(ratio, 1 / ratio)
+        return f"{significant(factor)} times", f"{significant(ends[0])}–{significant(ends[1])}"
+    ends = sorted(100 * (one - 1 if ratio > 1 else 1 - one) for one in (low, high))
+    digits = 1 if ends[1] < 9.95 else 0
+    return f"{abs(100 * (ratio - 1)):.{digits}f} %", f"{ends[0]:.{digits}f}–{ends[1]:.{digits}f} %"
+
+
+def trust_text(row: Row) -> str:
+    """The grade of a row with its reason: `A`, `B 4 pairs`; nothing where nothing was compared."""
+    return NOTHING if row.trust is None else " ".join([row.trust.grade, ", ".join(row.trust.reasons)]).strip()
 
 
 def constants_text(comparison: Comparison) -> str:
@@ -173,9 +214,24 @@ def result_columns(comparison: Comparison, values: Values) -> list[Column]:
         Column(sides[0].label, unit, lambda row: values.typical(row, row.base)),
         Column(other, unit, lambda row: values.typical(row, row.other)),
         Column("change", "", lambda row: change_text(row.change.ratio) if row.change else NOTHING),
-        Column("95 % interval", "", interval_text),
+        Column(_interval_name(comparison), "", interval_text),
         Column("verdict", "", verdict_text),
         Column("p", "adjusted", lambda row: p_text(row.change.p_adjusted) if row.change else NOTHING),
+        Column("grade", "", trust_text),
         Column("n", "", count_text),
-        Column("remarks", "", remark_text),
+        Column("remarks", "", _remarks_of(comparison)),
     ]
+
+
+def _interval_name(comparison: Comparison) -> str:
+    """The heading of the intervals: those of named rows may be at another level, which a remark gives."""
+    levels = {round(row.change.level, 4) for row in comparison.rows if row.change}
+    return "95 % interval" if levels <= {0.95} else "interval"
+
+
+def _remarks_of(comparison: Comparison) -> Callable[[Row], str]:
+    """The remarks of rows; why no row has a verdict is said once, above the table."""
+    reasons = {row.reason for row in comparison.rows if row.verdict == "no verdict"}
+    if len(reasons) != 1:
+        return remark_text
+    return lambda row: "; ".join(row.notes) if row.verdict == "no verdict" else remark_text(row)

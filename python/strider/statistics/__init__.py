@@ -4,7 +4,14 @@ from strider.statistics.counters import CounterSummary
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
 from strider.statistics.overlap import Overlap, overlaps
-from strider.statistics.ratio import MINIMUM_FOR_RATIO, Ratio, adjust, paired_ratio, unpaired_ratio
+from strider.statistics.ratio import (
+    MINIMUM_FOR_RATIO,
+    Ratio,
+    adjust,
+    paired_ratio,
+    ratio_by_history,
+    unpaired_ratio,
+)
 from strider.statistics.spells import Spell, slow_spell
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
 from strider.statistics.stragglers import LastRank, Straggler, last_ranks, stragglers
@@ -38,6 +45,7 @@ __all__ = [
     "outliers",
     "overlaps",
     "paired_ratio",
+    "ratio_by_history",
     "slow_spell",
     "stragglers",
     "summarize",

@@ -7,6 +7,7 @@ these methods and no others is in docs/decisions/0014-*.md.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -32,18 +33,21 @@ class Ratio:
         log: Natural logarithm of the ratio.
         error: Standard error of `log`; 0 where the measurements do not differ among themselves.
         freedom: Degrees of freedom of `error`.
+        resolution: Width in logarithms of the steps that the measurements are rounded to. Differences up to
+            one step say nothing, however often they are measured; 0 for exact values.
     """
 
     log: FloatArray
     error: FloatArray
     freedom: FloatArray
+    resolution: float = 0.0
 
-    def interval(self) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper ends of the 95 % interval of the ratio."""
+    def interval(self, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper ends of the interval of the ratio, at 95 % or another level."""
         import numpy as np
         from scipy.special import stdtrit
 
-        half = stdtrit(self.freedom, (1 + LEVEL) / 2) * self.error
+        half = stdtrit(self.freedom, (1 + level) / 2) * self.error + self.resolution
         return np.exp(self.log - half), np.exp(self.log + half)
 
     def p_value(self, threshold: float = 0.0) -> FloatArray:
@@ -52,19 +56,21 @@ class Ratio:
         Two-sided: it is below 0.05 just where the 95 % interval has no ratio within the threshold.
 
         Args:
-            threshold: From 0 to below 1; true ratios from 1 - threshold to 1 + threshold make no difference.
+            threshold: From 0 to below 1; true ratios from 1 ÷ (1 + threshold) to 1 + threshold make no
+                difference. So it does not matter which side is the base, nor whether rates or times are
+                compared.
         """
         import numpy as np
         from scipy.special import stdtr
 
-        beyond = np.maximum(self.log - np.log1p(threshold), np.log1p(-threshold) - self.log)
+        beyond = np.abs(self.log) - np.log1p(threshold) - self.resolution
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(self.error > 0, beyond / self.error, np.where(beyond > 0, np.inf, -np.inf))
         probability: FloatArray = np.minimum(1.0, 2 * stdtr(self.freedom, -score))
         return probability
 
 
-def paired_ratio(base: ArrayLike, other: ArrayLike) -> Ratio:
+def paired_ratio(base: ArrayLike, other: ArrayLike, resolution: float = 0.0) -> Ratio:
     """Ratio of measurements that belong together two by two, such as those of one round.
 
     Whatever changes from pair to pair, drift above all, hits both and cancels: Student's t on the differences
@@ -73,21 +79,23 @@ def paired_ratio(base: ArrayLike, other: ArrayLike) -> Ratio:
     Args:
         base: Positive; shape (…, n), n at least 2.
         other: Likewise, of the same shape.
+        resolution: As of `Ratio`.
     """
     import numpy as np
 
     difference = np.log(np.asarray(other, dtype=float)) - np.log(np.asarray(base, dtype=float))
     n = difference.shape[-1]
-    error = difference.std(axis=-1, ddof=1) / np.sqrt(n)
-    return Ratio(difference.mean(axis=-1), error, np.full(error.shape, n - 1.0))
+    error = np.maximum(difference.std(axis=-1, ddof=1) / np.sqrt(n), _rounding(resolution, n, n))
+    return Ratio(difference.mean(axis=-1), error, np.full(error.shape, n - 1.0), resolution)
 
 
-def unpaired_ratio(base: ArrayLike, other: ArrayLike) -> Ratio:
+def unpaired_ratio(base: ArrayLike, other: ArrayLike, resolution: float = 0.0) -> Ratio:
     """Ratio of two independent sets of measurements, whose spreads may differ (Welch 1947), on logarithms.
 
     Args:
         base: Positive; shape (…, n), n at least 2.
         other: Positive; shape (…, m), m at least 2.
+        resolution: As of `Ratio`.
     """
     import numpy as np
 
@@ -99,9 +107,39 @@ def unpaired_ratio(base: ArrayLike, other: ArrayLike) -> Ratio:
         freedom = total**2 / (of_first**2 / (n - 1) + of_second**2 / (m - 1))
     return Ratio(
         second.mean(axis=-1) - first.mean(axis=-1),
-        np.sqrt(total),
+        np.maximum(np.sqrt(total), _rounding(resolution, n, m)),
         np.where(total > 0, freedom, float(n + m - 2)),
+        resolution,
     )
+
+
+def ratio_by_history(base: float, other: float, past: ArrayLike, resolution: float = 0.0) -> Ratio:
+    """Ratio of two single runs, judged by how much runs of the same work differed before.
+
+    The repetitions of a run share its day, its files' places and its neighbours, and say nothing of these. So
+    the variance v of earlier runs decides: Student's t of the two, with an error of √(2v).
+
+    Args:
+        base: Typical value of a run, positive.
+        other: Of the other run, likewise.
+        past: Typical values of at least 2 earlier runs.
+        resolution: As of `Ratio`.
+    """
+    import numpy as np
+
+    logs = np.log(np.asarray(past, dtype=float))
+    error = np.maximum(np.sqrt(2 * logs.var(ddof=1)), _rounding(resolution, 1, 1))
+    return Ratio(
+        np.asarray(np.log(other) - np.log(base)),
+        np.asarray(error),
+        np.asarray(len(logs) - 1.0),
+        resolution,
+    )
+
+
+def _rounding(resolution: float, n: int, m: int) -> float:
+    """Standard error of the difference of two means of values that are rounded to steps, at least."""
+    return resolution * math.sqrt((1 / n + 1 / m) / 12)
 
 
 def adjust(p_values: ArrayLike) -> FloatArray:

@@ -80,7 +80,7 @@ def list_runs(store: Path) -> list[RunSummary]:
     Reads `run.json` and the end of the event stream of each, nothing more. A damaged run is listed as
     `unreadable`.
     """
-    return [summarize(directory) for directory in _run_directories(store)]
+    return [summarize(directory) for directory in run_directories(store)]
 
 
 def resolve(store: Path, name: str) -> Path:
@@ -95,7 +95,7 @@ def resolve(store: Path, name: str) -> Path:
     """
     if _is_run(Path(name)):
         return Path(name)
-    directories = _run_directories(store)
+    directories = run_directories(store)
     if not directories:
         raise StriderError(
             f"no runs in the store {store}: run a suite first, or choose another store with --store"
@@ -109,7 +109,7 @@ def resolve(store: Path, name: str) -> Path:
     raise _ambiguous(name, matches) if matches else _unknown(store, name, directories)
 
 
-def _run_directories(store: Path) -> list[Path]:
+def run_directories(store: Path) -> list[Path]:
     """Run directories in the order of their names, which begin with the time of the start."""
     try:
         with os.scandir(store) as entries:

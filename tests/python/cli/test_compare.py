@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,18 +28,35 @@ def write(store: Path, name: str, factor: float, seed: int, repetitions: int = 8
     builder.write(store / name)
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store with a run, one like it, and one that is 8 % slower."""
-    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
-    folder = tmp_path / "store"
-    write(folder, "2026-11-21-040506-base-aaaa", 1.0, 1)
-    write(folder, "2026-11-21-050506-same-bbbb", 1.0, 2)
-    write(folder, "2026-11-21-060506-slow-cccc", 0.92, 3)
+PAIRS = 6
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with six runs of a side, of one like it, and of one that is 8 % slower, in turns."""
+    folder = tmp_path_factory.mktemp("measured")
+    for pair in range(PAIRS):
+        write(folder, f"2026-11-21-04{pair}506-base-aaa{pair}", 1.0, 10 + pair, repetitions=3)
+        write(folder, f"2026-11-21-05{pair}506-same-bbb{pair}", 1.0, 20 + pair, repetitions=3)
+        write(folder, f"2026-11-21-06{pair}506-slow-ccc{pair}", 0.92, 30 + pair, repetitions=8)
     return folder
 
 
-BASE, SAME, SLOW = "2026-11-21-04", "2026-11-21-05", "2026-11-21-06"
+@pytest.fixture
+def store(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that store, the usual one."""
+    folder = tmp_path / "store"
+    shutil.copytree(measured, folder)
+    monkeypatch.setenv("STRIDER_STORE", str(folder))
+    return folder
+
+
+def side(hour: str) -> str:
+    return ",".join(f"2026-11-21-{hour}{pair}" for pair in range(PAIRS))
+
+
+BASE, SAME, SLOW = side("04"), side("05"), side("06")
+ONE, TWO = "2026-11-21-040", "2026-11-21-065"
 
 
 @pytest.mark.parametrize(
@@ -47,18 +66,65 @@ BASE, SAME, SLOW = "2026-11-21-04", "2026-11-21-05", "2026-11-21-06"
         ([BASE, SLOW], 0),
         ([BASE, SAME, "--fail-on", "slower"], 0),
         ([BASE, SLOW, "--fail-on", "slower"], 1),
-        ([BASE, "latest", "--fail-on", "slower"], 1),
+        ([ONE, TWO], 0),
+        ([ONE, TWO, "--fail-on", "incomparable"], 0),
         ([SLOW, BASE, "--fail-on", "slower"], 0),
         ([SLOW, BASE, "--fail-on", "different"], 1),
         ([BASE, SLOW, "--fail-on", "slower", "--threshold", "20%"], 0),
         ([BASE, SAME, "--fail-on", "unproven", "--threshold", "5%"], 0),
         ([BASE, SLOW, "--fail-on", "unproven", "--threshold", "5%"], 1),
         ([BASE, SAME, "--fail-on", "incomparable"], 0),
-        ([BASE, "--by", "interface=posix,mpiio", "--fail-on", "different"], 0),
+        ([TWO, "--by", "interface=posix,mpiio", "--fail-on", "different"], 0),
     ],
 )
 def test_the_exit_code_is_that_of_an_acceptance_test(store: Path, arguments: list[str], code: int) -> None:
     assert main(["compare", *arguments]) == code
+
+
+@pytest.mark.parametrize("condition", ["slower", "different", "unproven"])
+def test_single_runs_have_no_verdict_to_fail_on(
+    store: Path, capsys: pytest.CaptureFixture[str], condition: str
+) -> None:
+    """Neither 1, as if it were slower, nor 0, as if it were equal."""
+    for run in list(store.iterdir()):
+        if run.name[11:14] not in ("040", "065"):
+            shutil.rmtree(run)
+    assert main(["compare", ONE, TWO, "--threshold", "5%", "--fail-on", condition]) == 2
+    captured = capsys.readouterr()
+    assert f"--fail-on {condition} needs verdicts, and no operation has one" in captured.err
+    assert "strider run SUITE --against BASELINE" in captured.err
+    assert "4 no verdict" in captured.out
+
+
+def test_five_earlier_runs_of_the_case_give_single_runs_a_verdict(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The later run is 8 % slower; runs before it varied by 1 %."""
+    for index, run in enumerate(sorted(store.iterdir())):
+        info = json.loads((run / "run.json").read_text())
+        info["started"] = f"2026-11-21T04:{index:02d}:00Z"
+        (run / "run.json").write_text(json.dumps(info))
+    for run in store.glob("*-slow-*"):
+        if run.name[11:14] != "065":
+            shutil.rmtree(run)
+    assert main(["compare", ONE, TWO, "--json", "--fail-on", "slower"]) == 1
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["verdict"] for row in rows} == {"slower"}
+    assert {(row["trust"]["grade"], row["change"]["n"]) for row in rows} == {("B", 11)}
+    assert {row["change"]["method"] for row in rows} == {"by history"}
+
+
+def test_repetitions_that_transferred_nothing_fail_every_condition(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(store, "2026-11-21-070506-zero-dddd", 1.0, 4)
+    events = store / "2026-11-21-070506-zero-dddd" / "events.jsonl"
+    events.write_text(re.sub(r'"rate_mib_s": ?[0-9.e+]+', '"rate_mib_s":0.0', events.read_text()))
+    for condition in ("slower", "different", "incomparable"):
+        assert main(["compare", ONE, "latest", "--fail-on", condition]) == 1
+        captured = capsys.readouterr()
+        assert "4 operations with repetitions that transferred nothing (--fail-on)" in captured.err
+        assert "B: 8 of 8 repetitions transferred nothing" in " ".join(captured.out.split())
 
 
 def test_a_failure_says_what_failed(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,24 +136,24 @@ def test_a_failure_says_what_failed(store: Path, capsys: pytest.CaptureFixture[s
 
 def test_a_test_that_compares_nothing_fails(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(store, "2026-11-21-070506-once-dddd", 1.0, 4, repetitions=1)
-    assert main(["compare", BASE, "latest"]) == 0
-    assert main(["compare", BASE, "latest", "--fail-on", "slower"]) == 1
+    assert main(["compare", ONE, "latest"]) == 0
+    assert main(["compare", ONE, "latest", "--fail-on", "slower"]) == 1
     assert "the runs have no comparable operation (--fail-on)" in capsys.readouterr().err
-    assert main(["compare", BASE, "latest", "--fail-on", "incomparable"]) == 1
+    assert main(["compare", ONE, "latest", "--fail-on", "incomparable"]) == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([BASE], "two runs are needed, not 1"),
+        ([ONE], "two runs are needed, not 1"),
         ([BASE, SAME, SLOW], "two runs are needed, not 3"),
         ([BASE, SAME, "--by", "interface"], "--by compares within one run, but 2 are named"),
         ([BASE, SAME, "--threshold", "much"], '--threshold: "much" is not a share'),
         ([BASE, SAME, "--threshold", "100%"], "out of range: write a share from 0 to below 1"),
         ([BASE, SAME, "--metric", "speed"], 'no metric "speed": choose one of rate'),
         ([BASE, SAME, "--fail-on", "unproven"], "needs a threshold above 0"),
-        ([f"{BASE},{SAME}", SLOW], "cannot compare 2 with 1 runs"),
-        (["nothing", SAME], 'no run "nothing"'),
+        ([f"{ONE},{TWO}", "latest"], "cannot compare 2 with 1 runs"),
+        (["nothing", ONE], 'no run "nothing"'),
     ],
 )
 def test_mistakes_get_one_message(
@@ -98,10 +164,7 @@ def test_mistakes_get_one_message(
 
 
 def test_several_runs_of_a_side_are_joined_by_commas(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for number in range(3):
-        write(store, f"2026-11-21-1{number}0506-a-aaa{number}", 1.0, 10 + number, repetitions=3)
-        write(store, f"2026-11-21-1{number}3506-b-bbb{number}", 0.9, 20 + number, repetitions=3)
-    sides = [",".join(f"2026-11-21-1{number}{tens}" for number in range(3)) for tens in (0, 3)]
+    sides = [",".join(side.split(",")[:3]) for side in (BASE, SLOW)]
     assert main(["compare", *sides, "--json", "--fail-on", "slower"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert [len(side["runs"]) for side in document["sides"]] == [3, 3]
@@ -127,7 +190,7 @@ def test_without_a_name_the_latest_run_is_meant(
     store: Path, capsys: pytest.CaptureFixture[str], verb: str
 ) -> None:
     assert main([verb]) == 0
-    assert "2026-11-21-060506-slow-cccc" in capsys.readouterr().out
+    assert "2026-11-21-065506-slow-ccc5" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("fmt", ["csv", "json"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from builders import KIB, MIB, CaseSpec, sweep
-from comparison_builders import run_of, started
+from comparison_builders import in_turns, rated, run_of, started
 from strider.compare import Comparison, Row, compare, compare_within, is_unproven
 from strider.errors import StriderError
 from strider.report.sections.environment import environment_rows
@@ -29,21 +29,20 @@ def write_of(**changes: object) -> CaseSpec:
 
 class TestTwoRuns:
     def test_the_same_run_twice_differs_in_nothing(self, tmp_path: Path) -> None:
+        """It is no evidence that nothing differs, either: two measurements are needed for that."""
         run = run_of(tmp_path / "a", sweep())
         comparison = compare([run], [run])
-        assert comparison.counts["no difference shown"] == len(comparison.rows) == 12
+        assert comparison.counts["no verdict"] == len(comparison.rows) == 12
         assert all(row.change and row.change.ratio == 1 for row in comparison.rows)
         assert "A and B are the same run." in comparison.remarks
 
     @pytest.mark.parametrize(("factor", "verdict"), [(0.95, "slower"), (1.06, "faster")])
     def test_a_difference_is_found_with_its_size(self, tmp_path: Path, factor: float, verdict: str) -> None:
-        base = run_of(tmp_path / "a", [WRITE])
-        other = run_of(tmp_path / "b", [WRITE], seed=2, factor=lambda *_: factor)
-        row = only(compare([base], [other]))
+        row = only(compare(*in_turns(tmp_path, [WRITE], factor=lambda *_: factor)))
         assert row.verdict == verdict
         assert row.change is not None
         assert row.change.low < factor < row.change.high
-        assert (row.change.method, row.change.n) == ("unpaired", 12)
+        assert (row.change.method, row.change.n) == ("paired by run", 12)
 
     def test_the_typical_rate_of_a_side_is_the_geometric_mean(self, tmp_path: Path) -> None:
         base = run_of(
@@ -55,25 +54,40 @@ class TestTwoRuns:
 
     def test_less_time_is_faster(self, tmp_path: Path) -> None:
         cases = sweep(interfaces=["posix"], transfers=[64 * KIB], operations=["write"])
-        base = run_of(tmp_path / "a", cases)
-        halved = [
-            sample.model_copy(
-                update={"latency": sample.latency.model_copy(update={"p50_s": sample.latency.p50_s / 2})}
-            )
-            for sample in base.samples
-            if sample.latency
-        ]
-        row = only(compare([base], [base.model_copy(update={"samples": halved})], ["latency-p50"]))
+        base, other = in_turns(tmp_path, cases)
+
+        def halved(run: Run) -> Run:
+            samples = [
+                sample.model_copy(
+                    update={"latency": sample.latency.model_copy(update={"p50_s": sample.latency.p50_s / 2})}
+                )
+                for sample in run.samples
+                if sample.latency
+            ]
+            return run.model_copy(update={"samples": samples})
+
+        row = only(compare(base, [halved(run) for run in other], ["latency-p50"]))
         assert row.verdict == "faster"
         assert row.change is not None
         assert row.change.ratio == pytest.approx(0.5)
 
     def test_what_differs_by_less_than_the_threshold_is_no_difference(self, tmp_path: Path) -> None:
-        base = run_of(tmp_path / "a", [WRITE])
-        other = run_of(tmp_path / "b", [WRITE], seed=2, factor=lambda *_: 0.95)
-        assert only(compare([base], [other], threshold=0.1)).verdict == "no difference shown"
-        assert only(compare([base], [other], threshold=0.1)).notes == ["within ±10 %"]
-        assert only(compare([base], [other], threshold=0.01)).verdict == "slower"
+        sides = in_turns(tmp_path, [WRITE], factor=lambda *_: 0.95)
+        assert only(compare(*sides, threshold=0.15)).verdict == "no difference shown"
+        assert only(compare(*sides, threshold=0.15)).notes == ["within ±15 %"]
+        assert only(compare(*sides, threshold=0.01)).verdict == "slower"
+
+    @pytest.mark.parametrize("factor", [1 / 1.052, 1 / 1.0999, 1.0999, 0.9])
+    @pytest.mark.parametrize("threshold", [0.0, 0.05, 0.099])
+    def test_exchanged_sides_get_opposite_verdicts(
+        self, tmp_path: Path, factor: float, threshold: float
+    ) -> None:
+        """Also at the threshold: 1 ÷ 1.05 and 1.05 are the same distance."""
+        base, other = in_turns(tmp_path, [WRITE], factor=lambda *_: factor, noise=0.001)
+        there, back = (compare(*sides, threshold=threshold) for sides in ((base, other), (other, base)))
+        opposite = {"faster": "slower", "slower": "faster"}
+        assert only(there).verdict == opposite.get(only(back).verdict, only(back).verdict)
+        assert is_unproven(only(there), 0.05) == (factor < 1 / 1.05)
 
     def test_names_targets_and_numbers_of_cases_do_not_matter(self, tmp_path: Path) -> None:
         first, second = CaseSpec(name="one"), CaseSpec(name="two", common={"order": "random"})
@@ -96,9 +110,8 @@ class TestTwoRuns:
         )
 
     def test_what_was_off_and_what_did_not_exist_yet_are_the_same(self, tmp_path: Path) -> None:
-        older = run_of(tmp_path / "a", [WRITE])
-        newer = run_of(tmp_path / "b", [write_of(think=0, wear_out=False, shift=None)])
-        assert only(compare([older], [newer])).verdict == "no difference shown"
+        sides = in_turns(tmp_path, [WRITE], [write_of(think=0, wear_out=False, shift=None)])
+        assert only(compare(*sides)).verdict == "no difference shown"
 
 
 class TestNotComparable:
@@ -129,8 +142,9 @@ class TestNotComparable:
     def test_what_only_one_side_has_is_reported(self, tmp_path: Path) -> None:
         base = run_of(tmp_path / "a", [WRITE, CaseSpec(interface={"name": "uring"})])
         other = run_of(tmp_path / "b", [WRITE, CaseSpec(interface={"name": "mpiio"}, operations=("read",))])
-        reasons = [row.reason for row in compare([base], [other]).rows]
-        assert reasons == ["", "only in A", "only in A", "only in B"]
+        first, *rest = compare([base], [other]).rows
+        assert first.verdict == "no verdict"
+        assert [row.reason for row in rest] == ["only in A", "only in A", "only in B"]
 
     def test_another_history_is_other_work(self, tmp_path: Path) -> None:
         base = run_of(tmp_path / "a", [CaseSpec(operations=("write", "read"))])
@@ -143,7 +157,7 @@ class TestNotComparable:
         base = run_of(tmp_path / "a", [CaseSpec()])
         other = run_of(tmp_path / "b", [CaseSpec(wrong_data=True)])
         write, read = compare([base], [other]).rows
-        assert write.verdict == "no difference shown"
+        assert write.change is not None
         assert (read.verdict, read.reason) == ("not comparable", "B: 12 of 12 samples void")
 
     def test_two_repetitions_are_too_few(self, tmp_path: Path) -> None:
@@ -156,6 +170,21 @@ class TestNotComparable:
         without = [sample.model_copy(update={"latency": None}) for sample in run.samples]
         row = only(compare([run], [run.model_copy(update={"samples": without})], ["latency-p99"]))
         assert row.reason == "B: latency-p99 was not measured"
+
+    @pytest.mark.parametrize("side", ["A", "B"])
+    def test_repetitions_that_transferred_nothing_are_counted_and_named(
+        self, tmp_path: Path, side: str
+    ) -> None:
+        """A rate of 0 has no logarithm; left out, the worst result of all would improve the others."""
+        run = run_of(tmp_path / "a", [WRITE], repetitions=6)
+        rates = [sample.rate_mib_s for sample in run.samples]
+        stuck = rated(run, [0.0, 0.0, *rates[2:]])
+        row = only(compare([stuck], [run]) if side == "A" else compare([run], [stuck]))
+        assert (row.verdict, row.reason) == (
+            "not comparable",
+            f"{side}: 2 of 6 repetitions transferred nothing",
+        )
+        assert row.has_failed == (side == "B")
 
 
 class TestSeveralRuns:
@@ -170,7 +199,10 @@ class TestSeveralRuns:
             started(run_of(tmp_path / f"b{i}", [WRITE], seed=9 + i, factor=lambda *_, f=f: f), 10 * i + 5)
             for i, f in enumerate([1.1, 0.95, 1.1, 0.9])
         ]
-        assert only(compare(base[:1], other[:1])).verdict == "faster", "one run of each: a false difference"
+        alone = only(compare(base[:1], other[:1]))
+        assert alone.verdict == "no verdict", "one run of each would be a false difference"
+        assert alone.change is not None
+        assert alone.change.low > 1
         row = only(compare(base, other))
         assert (row.verdict, row.change and row.change.n) == ("no difference shown", 4)
 
@@ -202,7 +234,9 @@ class TestSeveralRuns:
         row = only(comparison)
         assert row.change is not None
         assert row.change.method == "unpaired by run"
+        assert (row.verdict, row.trust and row.trust.grade) == ("no verdict", "D")
         assert "drift may appear as a difference" in comparison.remarks[0]
+        assert "strider run SUITE --against BASELINE" in comparison.remarks[0]
 
     def test_numbers_of_runs_that_do_not_go_together_are_refused(self, tmp_path: Path) -> None:
         run = run_of(tmp_path / "a", [WRITE])
@@ -243,7 +277,7 @@ class TestWithinARun:
         comparison = compare_within(in_a_row, "interface")
         row = only(comparison)
         assert row.change is not None
-        assert row.change.method == "unpaired"
+        assert (row.change.method, row.verdict) == ("unpaired", "no verdict")
         assert 'interleave = "none"' in comparison.remarks[0]
 
     @pytest.mark.parametrize("by", ["transfer", "transfer=1MiB,64KiB"])
@@ -277,23 +311,18 @@ class TestWithinARun:
 class TestManyRows:
     def test_a_row_that_differs_alone_among_many_is_no_difference(self, tmp_path: Path) -> None:
         cases = sweep(transfers=[2**k for k in range(12, 24)], operations=["write"])
-        base = run_of(tmp_path / "a", cases)
-
-        other = run_of(
-            tmp_path / "b", cases, seed=7, factor=lambda case, _: 0.99 if case.number == 1 else 1.0
-        )
-        first, *rest = compare([base], [other]).rows
+        sides = in_turns(tmp_path, cases, seed=7, factor=lambda case, _: 0.958 if case.number == 1 else 1.0)
+        first, *rest = compare(*sides).rows
         assert first.change is not None
         assert first.change.p_value < 0.05 < first.change.p_adjusted
         assert first.notes == ["alone it would count"]
         assert {row.verdict for row in (first, *rest)} == {"no difference shown"}
 
     def test_proof_that_nothing_is_much_slower_needs_a_narrow_interval(self, tmp_path: Path) -> None:
-        base = run_of(tmp_path / "a", [WRITE])
-        same = only(compare([base], [run_of(tmp_path / "b", [WRITE], seed=2)], threshold=0.1))
+        same = only(compare(*in_turns(tmp_path, [WRITE]), threshold=0.1))
         assert not is_unproven(same, 0.1)
         assert is_unproven(same, 0.001)
-        noisy = only(compare([base], [run_of(tmp_path / "c", [WRITE], noise=0.3)], threshold=0.1))
+        noisy = only(compare(*in_turns(tmp_path / "noisy", [WRITE], noise=0.3), threshold=0.1))
         assert noisy.verdict == "no difference shown"
         assert is_unproven(noisy, 0.1)
 
@@ -304,18 +333,15 @@ class TestChance:
     TRIALS = 300
 
     def verdicts(self, tmp_path: Path, factor: float) -> list[list[str]]:
-        """The verdicts of four rows in each trial: 12 repetitions, noise of 3 %, side B at a factor of A."""
-        run = run_of(tmp_path / "a", sweep(transfers=[MIB]))
+        """The verdicts of four rows in each trial: 12 pairs, noise of 3 %, side B at a factor of A."""
+        runs = in_turns(tmp_path, sweep(transfers=[MIB]))
         rng = np.random.default_rng(1)
 
-        def drawn(factor: float) -> Run:
-            rates = 1000 * factor * rng.normal(1, 0.03, len(run.samples))
-            pairs = zip(run.samples, rates.tolist(), strict=True)
-            return run.model_copy(
-                update={"samples": [sample.model_copy(update={"rate_mib_s": rate}) for sample, rate in pairs]}
-            )
+        def drawn(side: list[Run], factor: float) -> list[Run]:
+            rates = 1000 * factor * rng.normal(1, 0.03, (len(side), len(side[0].samples)))
+            return [rated(run, own) for run, own in zip(side, rates.tolist(), strict=True)]
 
-        comparisons = (compare([drawn(1.0)], [drawn(factor)]) for _ in range(self.TRIALS))
+        comparisons = (compare(drawn(runs[0], 1.0), drawn(runs[1], factor)) for _ in range(self.TRIALS))
         return [[row.verdict for row in comparison.rows] for comparison in comparisons]
 
     def test_identical_runs_differ_in_at_most_5_of_100_comparisons(self, tmp_path: Path) -> None:
@@ -332,7 +358,8 @@ class TestChance:
 class TestRemarks:
     def test_two_runs_are_not_interleaved(self, tmp_path: Path) -> None:
         comparison = compare([run_of(tmp_path / "a", [WRITE])], [run_of(tmp_path / "b", [WRITE])])
-        assert "drift and other changes between them may appear as a difference" in comparison.remarks[0]
+        assert "how much runs differ by chance is unknown" in comparison.remarks[0]
+        assert "strider run SUITE --against BASELINE" in comparison.remarks[0]
 
     def test_different_machines_are_named(self, tmp_path: Path) -> None:
         base, other = run_of(tmp_path / "a", [WRITE]), run_of(tmp_path / "b", [WRITE])
@@ -357,11 +384,9 @@ class TestRemarks:
         assert dict(environment_rows(kept))["confinement"] == "full"
 
     def test_few_measurements_are_reported(self, tmp_path: Path) -> None:
-        few = compare(
-            [run_of(tmp_path / "a", [WRITE], repetitions=4)], [run_of(tmp_path / "b", [WRITE], seed=2)]
-        )
-        assert any("have only 4 repetitions" in remark for remark in few.remarks)
-        assert any("cannot be detected with this variability" in remark for remark in few.remarks)
+        few = compare(*in_turns(tmp_path, [WRITE], pairs=4, seed=3))
+        assert any("have only 4 pairs" in remark for remark in few.remarks)
+        assert any("with a probability of 90 %" in remark for remark in few.remarks)
 
     @pytest.mark.parametrize("metric", ["speed", ""])
     def test_unknown_metrics_are_refused(self, tmp_path: Path, metric: str) -> None:

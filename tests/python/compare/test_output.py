@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from builders import MIB, CaseSpec, sweep
-from comparison_builders import run_of
+from comparison_builders import in_turns, run_of
 from strider.compare import Comparison, compare, compare_within
 from strider.compare.document import as_document
 from strider.compare.page import as_html, write_html
@@ -31,9 +31,7 @@ def printed(comparison: Comparison, width: int = 160) -> str:
 
 
 def slowed(tmp_path: Path, cases: list[CaseSpec], factor: float = 0.9, repetitions: int = 12) -> Comparison:
-    base = run_of(tmp_path / "a", cases, repetitions=repetitions)
-    other = run_of(tmp_path / "b", cases, seed=2, factor=lambda *_: factor, repetitions=repetitions)
-    return compare([base], [other])
+    return compare(*in_turns(tmp_path, cases, factor=lambda *_: factor, pairs=repetitions))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +49,7 @@ def test_probabilities_are_short(p: float, text: str) -> None:
 
 def test_the_table_says_what_is_compared_and_with_what_result(tmp_path: Path) -> None:
     text = printed(slowed(tmp_path, sweep()))
-    assert "A: a, /mnt/synthetic, on synthetic" in text
+    assert "A: 12 runs, the first, a-0, /mnt/synthetic, on synthetic" in text
     assert len(re.findall("▼ slower", text)) == 12
     assert "12 slower (expected false discovery rate: at most 5 %" in text
     assert "−10 %" in text
@@ -59,11 +57,8 @@ def test_the_table_says_what_is_compared_and_with_what_result(tmp_path: Path) ->
 
 def test_a_large_comparison_shows_what_differs(tmp_path: Path) -> None:
     cases = sweep(transfers=[2**k for k in range(12, 24)], clients=(1, 2), operations=["write", "read"])
-    base = run_of(tmp_path / "a", cases, repetitions=6)
-    other = run_of(
-        tmp_path / "b", cases, repetitions=6, seed=2, factor=lambda case, _: 0.6 if case.number < 3 else 1.0
-    )
-    text = printed(compare([base], [other]))
+    sides = in_turns(tmp_path, cases, pairs=6, seed=2, factor=lambda case, _: 0.6 if case.number < 3 else 1.0)
+    text = printed(compare(*sides))
     assert len(re.findall("▼ slower", text)) == 4
     assert "… 92 more rows" in text
 
@@ -81,7 +76,13 @@ def test_the_document_is_plain_json_with_everything(tmp_path: Path) -> None:
     comparison = slowed(tmp_path, [WRITE, CaseSpec(wrong_data=True, common={"order": "random"})])
     document = json.loads(json.dumps(as_document(comparison), allow_nan=False))
     assert (document["format"], document["version"]) == ("strider-comparison", 1)
-    assert document["counts"] == {"slower": 2, "faster": 0, "no difference shown": 0, "not comparable": 1}
+    assert document["counts"] == {
+        "slower": 2,
+        "faster": 0,
+        "no difference shown": 0,
+        "no verdict": 0,
+        "not comparable": 1,
+    }
     row = document["rows"][0]
     assert (row["operation"], row["metric"], row["unit"], row["verdict"]) == (
         "write",

@@ -59,7 +59,7 @@ def test_the_interval_and_the_p_value_agree_about_the_threshold(factor: float) -
     ratio = unpaired_ratio(BASE, [factor * rate for rate in OTHER])
     low, high = (float(end) for end in ratio.interval())
     for threshold in (0.0, 0.05, 0.2):
-        beyond = low > 1 + threshold or high < 1 - threshold
+        beyond = low > 1 + threshold or high < 1 / (1 + threshold)
         assert (float(ratio.p_value(threshold)) < 0.05) == beyond
 
 

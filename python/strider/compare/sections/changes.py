@@ -25,12 +25,13 @@ from strider.report.words.numbers import percent
 #: With more rows a terminal shows only those that differ, or cannot be compared.
 _MAXIMUM_ROWS = 60
 #: Columns that may go where it is narrow, first to go first; and those that may take several lines.
-_OPTIONAL = ("p", "n")
+_OPTIONAL = ("p", "n", "grade")
 _FOLDING = {"pattern": 28, "remarks": 36, "interface": 28}
 _STYLES: dict[Verdict, str] = {
     "faster": "green",
     "slower": "bold red",
     "no difference shown": "",
+    "no verdict": "",
     "not comparable": "yellow",
 }
 _INTERESTING: tuple[Verdict, ...] = ("slower", "faster", "not comparable")
@@ -149,7 +150,7 @@ def _columns_of_side(label: str, side: SideOf, values: Values) -> list[Column]:
 def _charts(comparison: Comparison, labels: Sequence[Column]) -> list[Chart]:
     """The changes of all rows, those that differ first and the largest of them at the top, in portions."""
     rows = [row for row in comparison.rows if row.change is not None]
-    order = [*_DIFFERENT, "no difference shown"]
+    order = [*_DIFFERENT, "no difference shown", "no verdict"]
     rows.sort(
         key=lambda row: (order.index(row.verdict), _distance(row)) if len(rows) > _MAXIMUM_BARS else (0, 0.0)
     )

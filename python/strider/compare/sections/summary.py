@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strider.compare.model import Comparison
-from strider.compare.wording import MARKS, constants_text, counts_text
+from strider.compare.wording import MARKS, constants_text, counts_text, overall_text
 from strider.report.blocks import Block, Card, Cards, Facts, Heading, Section, Text
 
 
@@ -17,6 +17,7 @@ def _page(comparison: Comparison) -> list[Block]:
     rows = [(label if number else f"{label} (base)", about) for number, (label, about) in enumerate(sides)]
     constants = constants_text(comparison)
     return [
+        *(Text(overall_text(one, comparison.threshold)) for one in comparison.overall),
         Cards(counts),
         Text(counts_text(comparison)),
         *map(Text, comparison.remarks),
@@ -28,6 +29,7 @@ def _page(comparison: Comparison) -> list[Block]:
 
 def _terminal(comparison: Comparison) -> list[Block]:
     return [
+        *(Text(overall_text(one, comparison.threshold), "bold") for one in comparison.overall),
         Text(counts_text(comparison), "bold"),
         *(Text(remark, "doubt") for remark in comparison.remarks),
     ]

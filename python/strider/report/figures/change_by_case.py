@@ -25,6 +25,7 @@ _LOOK = {
     "slower": ("triangle-left", "#D55E00"),
     "faster": ("triangle-right", "#0072B2"),
     "no difference shown": ("circle", "#777777"),
+    "no verdict": ("square", "#BBBBBB"),
 }
 
 
@@ -102,7 +103,7 @@ def _lines(scale: alt.Scale, threshold: float) -> list[alt.Chart]:
     """Where nothing changes, and dashed where a change begins to be a difference."""
     import altair as alt
 
-    ends = [1 - threshold, 1 + threshold] if threshold else []
+    ends = [1 / (1 + threshold), 1 + threshold] if threshold else []
 
     def line(values: Sequence[float], dash: Sequence[int]) -> alt.Chart:
         data = alt.InlineData(values=[{"at": value} for value in values])

@@ -1,0 +1,48 @@
+"""How far a comparison can be trusted, by the way in which its two sides were measured (docs/trust.md)."""
+
+from __future__ import annotations
+
+from strider.compare.model import Method
+from strider.statistics.trust import Grade, Trust
+
+#: Pairs for an A: fewer have wide intervals, and of a rate at two levels all may have been at one.
+MANY_PAIRS = 6
+#: Earlier runs for a B: Student's t has 4 degrees of freedom then; of fewer runs it finds only doublings.
+MANY_RUNS = 5
+#: With fewer earlier runs their variance says nothing.
+LEAST_RUNS = 3
+
+_WORDS = {
+    "unpaired": "single runs",
+    "unpaired by run": "not in turns",
+}
+
+
+def trust_of(method: Method, n: int, is_one_run: bool = False) -> Trust:
+    """The trust in one row.
+
+    Args:
+        method: What was set against what.
+        n: Number of pairs; of a comparison by history the number of earlier runs.
+        is_one_run: Whether both sides are of one run.
+    """
+    if method.startswith("paired"):
+        return _graded("B", f"{n} pairs") if n < MANY_PAIRS else Trust("A")
+    if method == "by history":
+        return _graded("B" if n >= MANY_RUNS else "C", f"{n} earlier runs")
+    return _graded("D", "not interleaved" if is_one_run else _WORDS[method])
+
+
+def reason_of(method: Method, n: int, is_one_run: bool = False) -> str:
+    """Why a row of grade C or D has no verdict, in words."""
+    if method == "by history":
+        return f"single runs with only {n} earlier runs of this case ({MANY_RUNS} needed)"
+    if method == "unpaired by run":
+        return "the runs of both sides do not alternate"
+    if is_one_run:
+        return "the cases were measured one after the other"
+    return "single runs: how much runs differ by chance is unknown"
+
+
+def _graded(grade: Grade, word: str) -> Trust:
+    return Trust(grade, (word,), ((grade, word),))

@@ -1,0 +1,207 @@
+"""Only comparisons that know how much runs differ by chance give verdicts; what they name, they size."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from builders import MIB, CaseSpec, sweep
+from comparison_builders import in_turns, rated, run_of, started
+from strider.compare import Comparison, History, compare, compare_within, history_of
+from strider.compare.circumstances import least_named
+from strider.compare.trusting import trust_of
+from strider.compare.wording import overall_text
+from strider.statistics import Ratio, paired_ratio
+from strider.store import Run
+
+WRITE = CaseSpec(operations=("write",))
+
+
+@pytest.mark.parametrize(
+    ("method", "n", "grade"),
+    [
+        ("paired by round", 6, "A"),
+        ("paired by run", 6, "A"),
+        ("paired by run", 5, "B"),
+        ("paired by round", 3, "B"),
+        ("by history", 5, "B"),
+        ("by history", 20, "B"),
+        ("by history", 4, "C"),
+        ("by history", 3, "C"),
+        ("unpaired", 100, "D"),
+        ("unpaired by run", 100, "D"),
+    ],
+)
+def test_the_grade_follows_from_how_the_sides_were_measured(method: str, n: int, grade: str) -> None:
+    assert trust_of(method, n).grade == grade  # type: ignore[arg-type]
+
+
+def runs(tmp_path: Path, means: list[float], first_minute: int = 0) -> list[Run]:
+    """Runs of one operation with these means and 1 % of noise within each."""
+    run = run_of(tmp_path / "run", [WRITE], repetitions=5)
+    drawn = random.Random(3)
+    return [
+        started(rated(run, [mean * drawn.gauss(1, 0.01) for _ in run.samples]), first_minute + minute)
+        for minute, mean in enumerate(means)
+    ]
+
+
+EARLIER = [1000.0, 1020.0, 980.0, 1010.0, 990.0, 1000.0]
+
+
+@pytest.mark.parametrize(
+    ("known", "grade", "verdict"), [(2, "D", "no verdict"), (4, "C", "no verdict"), (6, "B", "slower")]
+)
+def test_single_runs_need_the_variance_of_earlier_runs(
+    tmp_path: Path, known: int, grade: str, verdict: str
+) -> None:
+    base, other, *earlier = runs(tmp_path, [1000.0, 800.0, *EARLIER[:known]])
+    (row,) = compare([base], [other], history=History(earlier, earlier)).rows
+    assert (row.trust and row.trust.grade, row.verdict) == (grade, verdict)
+    assert row.change is not None
+    assert bool(row.reason) == (verdict == "no verdict")
+
+
+def test_a_difference_that_earlier_runs_had_too_is_none(tmp_path: Path) -> None:
+    """The 1 % within the runs would make it a difference; the 6 % between the earlier ones do not."""
+    base, other, *earlier = runs(tmp_path, [1000.0, 950.0, 1000.0, 1060.0, 940.0, 1050.0, 950.0])
+    (row,) = compare([base], [other], history=History(earlier, earlier)).rows
+    assert (row.verdict, row.trust and row.trust.grade) == ("no difference shown", "B")
+
+
+def test_history_is_of_the_same_case_target_and_machine(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    own = [run_of(store / f"2026-11-2{day}-040506-ci-aaaa", [WRITE], repetitions=3) for day in range(7)]
+    own = [started(run, day, run.id) for day, run in enumerate(own)]
+    for run in own:
+        text = (run.directory / "run.json").read_text()
+        minute = run.info.started
+        (run.directory / "run.json").write_text(text.replace("2026-11-21T04:05:06Z", minute))
+    found = history_of(own[5], own[6])
+    assert [run.id for run in found.base] == [run.id for run in reversed(own[:5])]
+    assert found.base == found.other
+    moved = own[6].model_copy(update={"plan": own[6].plan.model_copy(update={"target": "/elsewhere"})})
+    assert history_of(own[5], moved).other == []
+    assert [run.id for run in history_of(own[1], own[2]).base] == [own[0].id], "only what was before"
+    (row,) = compare([own[5]], [own[6]], history=found).rows
+    assert row.change is not None
+    assert (row.change.method, row.change.n) == ("by history", 5)
+    other_work = run_of(tmp_path / "other", [CaseSpec(operations=("read",))], repetitions=3)
+    (row,) = compare([other_work], [other_work.model_copy(update={"info": own[6].info})], history=found).rows
+    assert row.trust is not None
+    assert row.trust.grade == "D"
+
+
+class TestSuite:
+    """One sentence for all operations, where the rounds are the measurements."""
+
+    def compared(self, tmp_path: Path, factor: float, pairs: int = 6, threshold: float = 0.0) -> Comparison:
+        cases = sweep(transfers=[2**k for k in range(12, 24)])
+        sides = in_turns(tmp_path, cases, pairs=pairs, factor=lambda *_: factor)
+        return compare(*sides, threshold=threshold)
+
+    def test_a_small_change_of_all_is_named_that_no_row_shows(self, tmp_path: Path) -> None:
+        comparison = self.compared(tmp_path, 0.98)
+        (suite,) = comparison.overall
+        assert comparison.counts["slower"] < 5
+        assert (suite.verdict, suite.rows, suite.change.n, suite.trust.grade) == ("slower", 48, 6, "A")
+        assert suite.change.low < 0.98 < suite.change.high
+        assert overall_text(suite).startswith("Over all 48 operations B is ")
+        assert "% slower (95 % interval " in overall_text(suite)
+        assert overall_text(suite).endswith(", 6 pairs of runs, grade A).")
+
+    def test_without_a_change_it_says_how_small_one_is(self, tmp_path: Path) -> None:
+        (suite,) = self.compared(tmp_path, 1.0).overall
+        assert "no difference is shown: the rate of B changes by" in overall_text(suite)
+
+    def test_a_change_within_the_threshold_is_none(self, tmp_path: Path) -> None:
+        (suite,) = self.compared(tmp_path, 0.98, threshold=0.05).overall
+        assert suite.verdict == "no difference shown"
+        assert "no difference beyond 5 % is shown" in overall_text(suite, 0.05)
+
+    def test_what_happens_to_all_rows_of_a_round_is_one_measurement(self, tmp_path: Path) -> None:
+        """48 rows of one lucky round are no evidence."""
+        cases = sweep(transfers=[2**k for k in range(12, 24)])
+        levels = [1.1, 0.97, 1.12, 0.95, 1.1, 0.99]
+        sides = in_turns(tmp_path, cases, pairs=6, factor=lambda _, pair: levels[pair], noise=0.01)
+        (suite,) = compare(*sides).overall
+        assert suite.verdict == "no difference shown"
+
+    def test_single_runs_and_single_rows_have_no_sentence(self, tmp_path: Path) -> None:
+        run = run_of(tmp_path / "a", sweep())
+        assert compare([run], [started(run, 9)]).overall == []
+        assert compare(*in_turns(tmp_path / "one", [WRITE])).overall == []
+
+    def test_each_value_of_a_key_has_its_own(self, tmp_path: Path) -> None:
+        run = run_of(tmp_path / "a", sweep(interfaces=("posix", "mpiio", "uring")))
+        assert [one.other for one in compare_within(run, "interface").overall] == ["mpiio", "uring"]
+
+
+def test_a_percentile_that_moved_by_one_bucket_is_no_difference(tmp_path: Path) -> None:
+    """Without noise all repetitions fall into one bucket: their spread of 0 would prove its width."""
+    cases = sweep(transfers=[MIB], operations=["write"])
+    base, other = in_turns(tmp_path, cases, noise=0.0)
+
+    def at(run: Run, seconds: float) -> Run:
+        samples = [
+            sample.model_copy(
+                update={"latency": sample.latency.model_copy(update={"p99_s": seconds, "max_s": seconds})}
+            )
+            for sample in run.samples
+            if sample.latency
+        ]
+        return run.model_copy(update={"samples": samples})
+
+    def verdicts(metric: str, factor: float) -> set[str]:
+        sides = ([at(run, 1e-3) for run in base], [at(run, factor * 1e-3) for run in other])
+        return {row.verdict for row in compare(*sides, [metric]).rows}
+
+    assert verdicts("latency-p99", 1 + 1 / 128) == {"no difference shown"}
+    assert verdicts("latency-p99", 1.04) == {"slower"}
+    assert verdicts("latency-max", 1 + 1 / 128) == {"slower"}, "it is counted exactly"
+
+
+def test_the_intervals_of_named_rows_contain_the_true_changes(tmp_path: Path) -> None:
+    """Rows are named because they were lucky: at 95 % their intervals hold the truth in some 85 %."""
+    cases = sweep(transfers=[2**k for k in range(10, 24)])
+    changes = random.Random(5)
+    truth = {number: changes.choice([1.0, 1.0, 0.95, 0.93, 1.06]) for number in range(1, len(cases) + 1)}
+    sides = in_turns(tmp_path, cases, pairs=6)
+    rng = np.random.default_rng(4)
+    held = plain = count = 0
+    for _ in range(40):
+        drawn = []
+        for name, side in zip("AB", sides, strict=True):
+            factors = [truth[sample.case] if name == "B" else 1.0 for sample in side[0].samples]
+            noise = np.exp(rng.normal(0, 0.03, (len(side), len(factors))))
+            drawn.append(
+                [rated(run, (1000 * own * factors).tolist()) for run, own in zip(side, noise, strict=True)]
+            )
+        for row in compare(*drawn).rows:
+            if row.verdict in ("slower", "faster") and row.base and row.change:
+                true = truth[row.base.case.number]
+                count += 1
+                held += row.change.low <= true <= row.change.high
+                alone = row.change.at(0.95)
+                plain += alone.low <= true <= alone.high
+                assert row.change.level > 0.95
+    assert held / count >= 0.94
+    assert plain < held
+
+
+def test_the_size_that_a_remark_gives_is_named_in_90_of_100_tries() -> None:
+    """Half of the tries would be named at the size that is just significant."""
+    rng = np.random.default_rng(8)
+    trials, limit, threshold, spread, n = 4000, 0.01, 0.02, 0.03, 8
+    error = spread / n**0.5
+    run = paired_ratio([1.0, 1.0], [1.0, 1.1])
+    assert isinstance(run, Ratio)
+    from strider.compare.model import Change
+
+    change = Change(1.0, 0.9, 1.1, 0.95, error, n - 1.0, 0.0, 1.0, 1.0, "paired by run", n)
+    size = least_named(change, limit, threshold)
+    found = paired_ratio(np.ones((trials, n)), np.exp(rng.normal(np.log1p(size), spread, (trials, n))))
+    assert np.mean(found.p_value(threshold) < limit) == pytest.approx(0.9, abs=0.02)
