@@ -1,4 +1,8 @@
-"""What can be said about a few repeated measurements: location, spread, and an interval for the mean."""
+"""What can be said about a few repeated measurements: their centre, their spread, and an interval.
+
+The centre of rates is their geometric mean, and its interval is found on logarithms: then it does not matter
+whether rates or durations are described, and a comparison's ratio is the ratio of two centres.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ Method = Literal["Student t", "BCa bootstrap", "percentile bootstrap", "all valu
 
 @dataclass(frozen=True)
 class Interval:
-    """A 95 % confidence interval of the mean, in the unit of the values; `method` says how it was found."""
+    """A 95 % confidence interval, in the unit of the values; `method` says how it was found."""
 
     low: float
     high: float
@@ -43,24 +47,32 @@ class Distribution:
     """Repeated measurements of one quantity, in its unit.
 
     Attributes:
+        centre: Geometric mean; 0 where a value is 0. It stands for all values wherever one number does.
+        mean: Arithmetic mean.
+        zeros: Number of values that are 0.
         deviation: Standard deviation of the sample, with n - 1 in the denominator (ddof = 1); NaN for n = 1.
-        interval: Of the mean; None where n < 3.
+        interval: Of the centre; None where n < 3 or a value is 0.
     """
 
     n: int
+    centre: float
     mean: float
     median: float
     minimum: float
     maximum: float
+    zeros: int
     deviation: float
     interval: Interval | None
 
     @property
     def half_width(self) -> float | None:
-        """Half the width of the interval as a share of the mean; None without an interval."""
-        if self.interval is None or not self.mean:
+        """How far the interval reaches above the centre, as a share of it; None without an interval.
+
+        Below it reaches as far as a factor, so by a smaller share.
+        """
+        if self.interval is None:
             return None
-        return (self.interval.high - self.interval.low) / 2 / self.mean
+        return math.sqrt(self.interval.high / self.interval.low) - 1
 
     @property
     def variation(self) -> float:
@@ -82,31 +94,37 @@ def describe(values: Sequence[float]) -> Distribution | None:
     data = np.array([value for value in values if math.isfinite(value)], dtype=float)
     if data.size == 0:
         return None
+    zeros = int((data <= 0).sum())
     return Distribution(
         n=int(data.size),
+        centre=0.0 if zeros else float(np.exp(np.log(data).mean())),
         mean=float(data.mean()),
         median=float(np.median(data)),
         minimum=float(data.min()),
         maximum=float(data.max()),
+        zeros=zeros,
         deviation=float(data.std(ddof=1)) if data.size > 1 else math.nan,
         interval=confidence_interval(data.tolist()),
     )
 
 
 def confidence_interval(values: Sequence[float]) -> Interval | None:
-    """The 95 % confidence interval of the mean of some values that are never negative.
+    """The 95 % confidence interval of the geometric mean of some values, found on their logarithms.
 
     Student's t below 50 values, bias-corrected and accelerated (BCa) bootstrap from there on, percentile
-    bootstrap where BCa is not defined, None below 3 values. An interval never reaches below 0.
+    bootstrap where BCa is not defined, None below 3 values and where one is 0.
     """
-    if len(values) < MINIMUM_FOR_INTERVAL:
+    import numpy as np
+
+    if len(values) < MINIMUM_FOR_INTERVAL or min(values) <= 0:
         return None
     if min(values) == max(values):
         return Interval(values[0], values[0], "all values equal")
+    logs = np.log(np.asarray(values, dtype=float))
     if len(values) < MINIMUM_FOR_BOOTSTRAP:
-        return _interval(student_interval(values), "Student t")
-    return _interval(bootstrap_interval(values, "BCa"), "BCa bootstrap") or _interval(
-        bootstrap_interval(values, "percentile"), "percentile bootstrap"
+        return _interval(student_interval(logs), "Student t")
+    return _interval(bootstrap_interval(logs, "BCa"), "BCa bootstrap") or _interval(
+        bootstrap_interval(logs, "percentile"), "percentile bootstrap"
     )
 
 
@@ -157,6 +175,6 @@ def bootstrap_interval(
 
 
 def _interval(ends: tuple[FloatArray, FloatArray], method: Method) -> Interval | None:
-    """An interval of a quantity that is never negative; None where its ends are not defined."""
+    """An interval from that of the logarithms; None where its ends are not defined."""
     low, high = float(ends[0]), float(ends[1])
-    return Interval(max(0.0, low), high, method) if math.isfinite(low) and math.isfinite(high) else None
+    return Interval(math.exp(low), math.exp(high), method) if math.isfinite(low + high) else None

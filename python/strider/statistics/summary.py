@@ -209,10 +209,8 @@ class OperationSummary:
     Attributes:
         samples: The samples that count: measured, valid, no warm-up.
         voided: Number of measured samples that a failed check made void.
-        rate: Rate of each repetition (*last done*), like all rates here in `rate_unit`; its mean is the
-            arithmetic mean of the repetitions' rates.
-        total_rate: Total work ÷ total time over the repetitions: what one gets who does all of them in
-            a row. Slow repetitions weigh more in it than in `rate.mean`.
+        rate: Rate of each repetition (*last done*), like all rates here in `rate_unit`.
+        total_rate: Total work ÷ total time over the repetitions. Slow ones weigh more than in `rate.centre`.
         first_done: Rate until the first rank had finished.
         histogram: Latencies of all requests.
         parts: Of a mix, its operations.

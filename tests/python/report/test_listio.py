@@ -81,7 +81,7 @@ def test_each_number_of_clients_has_a_chart_of_its_own(tmp_path: Path) -> None:
     charts = view_of(run_of(tmp_path, cases, {})).charts
     assert [chart.title for chart in charts] == ["vector: write, 1 client", "vector: write, 4 clients"]
     for chart in charts:
-        assert chart.svg.count(": mean ") == 2 * len(LENGTHS)
+        assert chart.svg.count(" MiB/s, ") == 2 * len(LENGTHS)
 
 
 def test_lengths_swept_at_several_numbers_of_pieces_have_a_chart_for_each(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_sweep_has_one_chart_per_operation_and_clients(tmp_path: Path) -> None
     assert sum("against transfer size" in (one["aria-label"] or "") for one in page.named("svg")) == 4
     for title in ("write, 1 client", "write, 4 clients", "read, 1 client", "read, 4 clients"):
         assert title in text
-    assert "95 % confidence interval of the mean" in page.text("figcaption")
+    assert "95 % confidence interval" in page.text("figcaption")
 
 
 def test_rows_of_tables_are_in_the_order_of_their_transfers(tmp_path: Path) -> None:

@@ -42,14 +42,14 @@ def test_servers_are_an_axis_and_no_part_of_the_interface(tmp_path: Path) -> Non
         "write, segmented, 1 client, 1 MiB: against servers",
         "write, segmented, 2 clients, 1 MiB: against servers",
     ]
-    assert all("listio, 1 MiB: mean" in chart.svg and "servers 2" not in chart.svg for chart in charts)
+    assert all("listio, 1 MiB: " in chart.svg and "servers 2" not in chart.svg for chart in charts)
 
 
 def test_a_heat_map_has_a_field_for_each_transfer_size_clients_and_interface(tmp_path: Path) -> None:
     run = run_of(tmp_path, sweep(transfers=(4 * KIB, 64 * KIB, MIB), clients=(1, 4), operations=("read",)))
     (chart,) = heat_maps(summarize(run), facets_of(run))
     assert chart.svg.count("<title>") == 2 * 3 * 2
-    assert "mpiio, 64 KiB, 4 clients: mean" in chart.svg
+    assert "mpiio, 64 KiB, 4 clients: " in chart.svg
 
 
 def test_a_heat_map_of_one_row_is_none(tmp_path: Path) -> None:
@@ -64,6 +64,6 @@ def test_numbers_on_dark_fields_are_white_and_wide_ranges_logarithmic() -> None:
     figure = rate_heat_map.figure(cells, ["1 MiB"])
     assert [row["dark"] for row in figure["data"]["values"]] == [False, False, True]
     colour = figure["spec"]["layer"][0]["encoding"]["color"]
-    assert (colour["scale"]["type"], colour["title"]) == ("log", "mean rate [MiB/s], logarithmic")
+    assert (colour["scale"]["type"], colour["title"]) == ("log", "rate [MiB/s], logarithmic")
     narrow = rate_heat_map.figure(cells[1:2], ["1 MiB"])
     assert narrow["spec"]["layer"][0]["encoding"]["color"]["scale"]["domain"] == [0.0, 10.0]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -12,6 +14,10 @@ from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from limits_builders import of_clients
 from printed import printed, rows_of
 from strider.limits import Analysis
+from strider.report.figures.points import point_of
+from strider.report.labels.facets import Facets
+from strider.report.words.numbers import significant
+from strider.statistics import summarize
 from strider.store import Run, load
 
 
@@ -25,7 +31,7 @@ def rendered(run: Run, width: int = 100) -> str:
     return printed(run, width)
 
 
-def test_each_case_and_operation_is_a_row_with_its_median(tmp_path: Path) -> None:
+def test_each_case_and_operation_is_a_row_with_its_rate(tmp_path: Path) -> None:
     run = run_of(tmp_path, sweep(transfers=(64 * KIB, MIB)))
     text = rendered(run)
     for row in rows_of(run):
@@ -35,7 +41,7 @@ def test_each_case_and_operation_is_a_row_with_its_median(tmp_path: Path) -> Non
             for line in text.splitlines()
             if line.startswith(row["interface"]) and size in line and row["operation"] in line
         )
-        assert f" {row['rate_median_mib_s']:.0f} " in line
+        assert f" {row['rate_mib_s']:.0f} " in line
 
 
 def test_each_result_has_its_letter_in_a_narrow_table_and_its_reasons_elsewhere(tmp_path: Path) -> None:
@@ -51,6 +57,28 @@ def test_each_result_has_its_letter_in_a_narrow_table_and_its_reasons_elsewhere(
     assert rows["posix", "read"]["trust"] == "D"
     assert rows["posix", "read"]["trust_reasons"] == ["short"]
     assert "Trust (number of results): C 1 (" in text
+
+
+def test_table_export_and_chart_have_one_centre(tmp_path: Path) -> None:
+    """The geometric mean of the repetitions' rates, not three different ones."""
+    run = run_of(tmp_path, [CaseSpec(operations=("write",))], repetitions=4)
+    (row,) = rows_of(run)
+    centre = math.exp(fmean(math.log(sample.rate_mib_s) for sample in run.samples))
+    assert row["rate_mib_s"] == pytest.approx(centre)
+    assert row["rate_interval_low_mib_s"] < centre < row["rate_interval_high_mib_s"]
+    (point,) = [point_of(summary, Facets.of(list(run.cases.values()))) for summary in summarize(run)]
+    assert point is not None
+    assert point.rate_mib_s == pytest.approx(centre)
+    assert f" {significant(centre)} ± " in rendered(run, 80)
+
+
+def test_repetitions_at_zero_are_counted_and_said(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [CaseSpec(operations=("write",))], repetitions=4)
+    stopped = run.samples[0].model_copy(update={"rate_mib_s": 0.0})
+    broken = run.model_copy(update={"samples": [stopped, *run.samples[1:]]})
+    (row,) = rows_of(broken)
+    assert (row["rate_mib_s"], row["rate_zeros"], row["n"]) == (0.0, 1, 4)
+    assert "1 of 4 repetitions at 0" in rendered(broken, 200)
 
 
 def test_what_all_rows_share_is_said_once_below(tmp_path: Path) -> None:
@@ -72,7 +100,7 @@ def test_a_narrow_terminal_loses_the_least_important_columns_first(tmp_path: Pat
     assert "first" in rendered(run, 120)
     narrow = rendered(run, 80)
     assert "first" not in narrow
-    assert "median" in narrow
+    assert "rate ± 95 %" in narrow
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -187,10 +215,10 @@ def test_rows_for_programs_have_the_calls(tmp_path: Path) -> None:
     assert (read["requests"], read["read_calls"], read["write_calls"]) == (128, 256, 0)
 
 
-def test_one_repetition_has_one_number_and_no_deviation(tmp_path: Path) -> None:
+def test_one_repetition_has_one_number_and_no_interval(tmp_path: Path) -> None:
     text = rendered(run_of(tmp_path, sweep(), repetitions=1), 200)
-    assert "median" in text
-    assert not {"mean", "dev.", "min", "max"} & set(text.split())
+    assert "rate" in text
+    assert not {"median", "min", "max"} & set(text.split())
 
 
 def test_remarks_are_counted_where_they_are_many(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ def test_location_and_spread_are_the_textbook_ones() -> None:
     described = describe([100.0, 110.0, 150.0])
     assert described is not None
     assert (described.n, described.mean, described.median) == (3, 120.0, 110.0)
+    assert described.centre == pytest.approx((100 * 110 * 150) ** (1 / 3))
     assert (described.minimum, described.maximum) == (100.0, 150.0)
     assert described.deviation == pytest.approx(math.sqrt((20**2 + 10**2 + 30**2) / 2)), "ddof is 1"
     assert described.variation == pytest.approx(described.deviation / 120)
@@ -32,13 +33,13 @@ def test_what_was_not_measured_does_not_count() -> None:
 
 
 @given(RATES)
-def test_the_mean_lies_between_the_extremes_and_within_its_interval(rates: list[float]) -> None:
+def test_the_centre_lies_between_the_extremes_and_within_its_interval(rates: list[float]) -> None:
     described = describe(rates)
     assert described is not None
     slack = 1e-9 * described.maximum
-    assert described.minimum - slack <= described.mean <= described.maximum + slack
+    assert described.minimum - slack <= described.centre <= described.maximum + slack
     if described.interval is not None:
-        assert described.interval.low - slack <= described.mean <= described.interval.high + slack
+        assert described.interval.low - slack <= described.centre <= described.interval.high + slack
 
 
 def test_two_repetitions_are_too_few_for_an_interval() -> None:
@@ -52,17 +53,38 @@ def test_the_interval_says_how_it_was_found() -> None:
     assert methods == ["Student t", "BCa bootstrap", "all values equal"]
 
 
-def test_the_interval_of_three_values_is_students() -> None:
-    found = confidence_interval([90.0, 100.0, 110.0])
+def test_the_interval_of_three_values_is_students_on_logarithms() -> None:
+    found = confidence_interval([90.0, 100.0, 90.0 * 100 / 81])
     assert found is not None
-    half = 4.302652729911275 * 10 / math.sqrt(3)
-    assert (found.low, found.high) == pytest.approx((100 - half, 100 + half))
+    factor = math.exp(4.302652729911275 * math.log(100 / 90) / math.sqrt(3))
+    assert (found.low, found.high) == pytest.approx((100 / factor, 100 * factor))
 
 
-def test_rates_are_never_negative_and_neither_are_intervals() -> None:
-    found = confidence_interval([1.0, 1.0, 50.0])
+def test_rates_and_durations_have_the_same_interval() -> None:
+    rates = [80.0, 100.0, 140.0, 90.0]
+    of_rates, of_durations = describe(rates), describe([1 / rate for rate in rates])
+    assert of_rates is not None
+    assert of_durations is not None
+    assert of_rates.interval is not None
+    assert of_durations.interval is not None
+    assert of_rates.centre == pytest.approx(1 / of_durations.centre)
+    assert of_rates.interval.low == pytest.approx(1 / of_durations.interval.high)
+    assert of_rates.half_width == pytest.approx(of_durations.half_width)
+    assert of_rates.half_width == pytest.approx(of_rates.interval.high / of_rates.centre - 1)
+
+
+def test_a_rate_of_zero_is_counted_and_leaves_no_interval() -> None:
+    found = describe([100.0, 0.0, 110.0, 105.0])
     assert found is not None
-    assert found.low == 0
+    assert (found.centre, found.zeros, found.interval, found.half_width) == (0.0, 1, None, None)
+
+
+@pytest.mark.parametrize("n", [3, 5, 10, 30])
+@pytest.mark.parametrize("variation", [0.03, 0.1, 0.3])
+def test_intervals_of_lognormal_rates_hold_their_centre(n: int, variation: float) -> None:
+    rates = np.random.default_rng(n).lognormal(3, variation, (20_000, n))
+    low, high = student_interval(np.log(rates))
+    assert 0.93 <= float(np.mean((low <= 3) & (high >= 3))) <= 0.97
 
 
 def test_the_same_values_always_give_the_same_interval() -> None:
@@ -73,8 +95,8 @@ def test_the_same_values_always_give_the_same_interval() -> None:
 @pytest.mark.parametrize("n", [3, 10, 49])
 def test_intervals_of_many_sets_are_those_of_each(n: int) -> None:
     sets = np.random.default_rng(n).lognormal(3, 0.4, (5, n))
-    lows, highs = student_interval(sets)
+    lows, highs = student_interval(np.log(sets))
     for values, low, high in zip(sets, lows, highs, strict=True):
         found = confidence_interval(values.tolist())
         assert found is not None
-        assert (found.low, found.high) == pytest.approx((max(0, low), high))
+        assert (found.low, found.high) == pytest.approx((np.exp(low), np.exp(high)))

@@ -63,14 +63,14 @@ def latency_charts(summaries: Sequence[OperationSummary], facets: Facets) -> lis
 
 def _bar(summary: OperationSummary, case: str) -> Bar | None:
     rate = summary.rate
-    if rate is None or not rate.mean > 0:
+    if rate is None or not rate.centre > 0:
         return None
     kind, low, high = whiskers_of(rate)
-    text = format_operations(rate.mean)
+    text = format_operations(rate.centre)
     spread = f", {kind} {format_operations(low)}–{format_operations(high)}" if high > low else ""
     where = f"{summary.operation}, {case}" if case else summary.operation
-    label = f"{where}: mean {text} op/s{spread} (n = {rate.n})"
-    return Bar(summary.operation, case, rate.mean, low, high, text, label)
+    label = f"{where}: {text} op/s{spread} (n = {rate.n})"
+    return Bar(summary.operation, case, rate.centre, low, high, text, label)
 
 
 def _operations(bars: Sequence[Bar]) -> list[str]:

@@ -112,8 +112,9 @@ def whiskers_caption(whiskers: Sequence[Whiskers]) -> str:
     """What the whiskers of a chart are."""
     kinds = dict.fromkeys(whiskers)
     names = {
-        "95 % interval": "95 % confidence interval of the mean",
+        "95 % interval": "95 % confidence interval",
         "minimum and maximum": f"minimum and maximum ({FEW} or fewer repetitions)",
         "none": "none (1 repetition)",
     }
-    return "Mean rate; whiskers: " + ", or ".join(names[kind] for kind in kinds) + "."
+    words = ", or ".join(names[kind] for kind in kinds)
+    return f"Rate (geometric mean of the repetitions); whiskers: {words}."

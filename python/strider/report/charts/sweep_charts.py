@@ -136,17 +136,17 @@ def _heat_map(operation: str, summaries: Sequence[OperationSummary], facets: Fac
     specification = rate_heat_map.figure(cells, [format_bytes(size) for size in sizes])
     title = f"{operation}: over transfer size and clients"
     description = (
-        f"Heat map of mean rate in MiB/s: {title}, a block for each interface. A table has its numbers."
+        f"Heat map of the rate in MiB/s: {title}, a block for each interface. A table has its numbers."
     )
-    caption = "Mean rate in MiB/s in each field; the darker, the faster. All interfaces have the same scale."
+    caption = "Rate in MiB/s in each field; the darker, the faster. All interfaces have the same scale."
     return Chart(title, caption, svg.draw(specification, description), "heat map", operation)
 
 
 def _cell(summary: OperationSummary, facets: Facets) -> Cell:
     case = summary.case
-    mean = summary.rate.mean if summary.rate else 0.0
+    mean = summary.rate.centre if summary.rate else 0.0
     series, transfer = facets.series[case.number], format_bytes(case.transfer_bytes or 0)
     text = significant(mean) if mean < 10_000 else f"{significant(mean / 1000)}k"
     where = f"{series}, {transfer}, {plural(case.clients, 'client')}"
-    label = f"{where}: mean {significant(mean)} MiB/s (n = {summary.n})"
+    label = f"{where}: {significant(mean)} MiB/s (n = {summary.n})"
     return Cell(series, transfer, case.clients, mean, text, label)

@@ -19,7 +19,7 @@ Whiskers = Literal["95 % interval", "minimum and maximum", "none"]
 
 @dataclass(frozen=True)
 class Point:
-    """A mean rate in MiB/s with the ends of its whiskers; `label` is what a reader gets who points at it.
+    """A rate in MiB/s with the ends of its whiskers; `label` is what a reader gets who points at it.
 
     With a `note` it is no rate of storage, and is drawn hollow.
     """
@@ -27,7 +27,7 @@ class Point:
     series: str
     group: str
     transfer_bytes: int | None
-    mean_mib_s: float
+    rate_mib_s: float
     low_mib_s: float
     high_mib_s: float
     whiskers: Whiskers
@@ -50,17 +50,17 @@ def point_of(summary: OperationSummary, facets: Facets) -> Point | None:
         series=series,
         group=facets.group[case.number],
         transfer_bytes=case.transfer_bytes,
-        mean_mib_s=rate.mean,
+        rate_mib_s=rate.centre,
         low_mib_s=low,
         high_mib_s=high,
         whiskers=whiskers,
-        label=f"{series}{transfer}: mean {significant(rate.mean)} MiB/s{spread} (n = {rate.n}){noted}",
+        label=f"{series}{transfer}: {significant(rate.centre)} MiB/s{spread} (n = {rate.n}){noted}",
         note=note,
     )
 
 
 def whiskers_of(rate: Distribution) -> tuple[Whiskers, float, float]:
-    """What whiskers around a mean rate are, and their ends.
+    """What whiskers around a rate are, and their ends.
 
     The interval of a few repetitions reaches several times as far as they do, and would squeeze all else.
     """
@@ -68,4 +68,4 @@ def whiskers_of(rate: Distribution) -> tuple[Whiskers, float, float]:
         return "95 % interval", rate.interval.low, rate.interval.high
     if rate.n > 1:
         return "minimum and maximum", rate.minimum, rate.maximum
-    return "none", rate.mean, rate.mean
+    return "none", rate.centre, rate.centre

@@ -39,7 +39,7 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
     )
     rate = alt.X(
         "mean:Q",
-        title="mean rate [MiB/s]",
+        title="rate [MiB/s]",
         scale=alt.Scale(domain=[0, highest_mib_s], nice=True, zero=True),
         axis=alt.Axis(format="~r", tickCount=6, labelFlush=False),
     )
@@ -87,7 +87,7 @@ def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
         {
             "series": wrapped(point.series, _LABEL),
             "group": wrapped(point.group, _HEADING),
-            "mean": point.mean_mib_s,
+            "mean": point.rate_mib_s,
             "low": point.low_mib_s,
             "high": point.high_mib_s,
             "label": point.label,

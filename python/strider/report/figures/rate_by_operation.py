@@ -19,7 +19,7 @@ _WIDE = 30.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A mean rate in operations per second with the ends of its whiskers.
+    """A rate in operations per second with the ends of its whiskers.
 
     Attributes:
         case: What distinguishes the case from others; empty where there is one case.

@@ -24,7 +24,7 @@ _DARK = 0.55
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean rate in MiB/s at a transfer size and number of clients.
+    """A rate in MiB/s at a transfer size and number of clients.
 
     Attributes:
         series: The interface.
@@ -36,7 +36,7 @@ class Cell:
     series: str
     transfer: str
     clients: int
-    mean_mib_s: float
+    rate_mib_s: float
     text: str
     label: str
 
@@ -53,14 +53,14 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
     """
     series = list(dict.fromkeys(cell.series for cell in cells))
     clients = sorted({cell.clients for cell in cells}, reverse=True)
-    rates = [cell.mean_mib_s for cell in cells]
+    rates = [cell.rate_mib_s for cell in cells]
     low, high = min(rates), max(rates)
     logarithmic = low > 0 and high / low >= _WIDE
     domain = [low if logarithmic else 0.0, high]
     colour = {
         "field": "mean",
         "type": "quantitative",
-        "title": "mean rate [MiB/s]" + (", logarithmic" if logarithmic else ""),
+        "title": "rate [MiB/s]" + (", logarithmic" if logarithmic else ""),
         "scale": {"type": "log" if logarithmic else "linear", "domain": domain, "range": list(_SHADES)},
         "legend": {
             "orient": "top",
@@ -129,13 +129,13 @@ def _ticks(domain: Sequence[float], logarithmic: bool) -> list[float]:
 
 def _row(cell: Cell, domain: Sequence[float], logarithmic: bool) -> dict[str, Any]:
     low, high = map(math.log, domain) if logarithmic else domain
-    value = math.log(cell.mean_mib_s) if logarithmic else cell.mean_mib_s
+    value = math.log(cell.rate_mib_s) if logarithmic else cell.rate_mib_s
     share = (value - low) / (high - low) if high > low else 1.0
     return {
         "series": cell.series,
         "transfer": cell.transfer,
         "clients": cell.clients,
-        "mean": cell.mean_mib_s,
+        "mean": cell.rate_mib_s,
         "text": cell.text,
         "label": cell.label,
         "dark": share > _DARK,

@@ -64,7 +64,7 @@ def figure(
     rate = {
         "field": "mean",
         "type": "quantitative",
-        "title": "mean rate [MiB/s]",
+        "title": "rate [MiB/s]",
         "scale": {"domain": [0, highest_mib_s], "nice": True, "zero": True},
         "axis": {"format": "~r", "tickCount": 6, "titlePadding": 18},
     }
@@ -149,7 +149,7 @@ def _rows(
         {
             "series": point.series,
             "x": place * 2 ** (step * (series.index(point.series) - middle)),
-            "mean": point.mean_mib_s,
+            "mean": point.rate_mib_s,
             "low": point.low_mib_s,
             "high": point.high_mib_s,
             "label": point.label,

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 _STYLES = {"caption": "dim", "doubt": "yellow", "bold": "bold"}
 
-#: Headings that take too much of a line.
-_SHORT = {"95 % interval of the mean": "95 % interval"}
-
 #: Characters between columns.
 _GAP = 2
 
@@ -104,7 +101,7 @@ def _natural_width(table: Table) -> int:
 
 
 def _head(name: str, unit: str) -> str:
-    return "\n".join(filter(None, [_SHORT.get(name, name), unit]))
+    return "\n".join(filter(None, [name, unit]))
 
 
 def _built(table: Table) -> RichTable:

@@ -25,8 +25,9 @@ _TIMES = (
 def as_rows(results: Results) -> list[dict[str, Any]]:
     """The summaries of a run as one dictionary per case and operation.
 
-    Units are in the keys; None stands for what is unknown. `rate_mean_mib_s` is the mean of
-    the repetitions' rates, `rate_total_mib_s` total work ÷ total time. Rows of metadata have `tree` in the
+    Units are in the keys; None stands for what is unknown. `rate_mib_s` is the
+    geometric mean of the repetitions' rates, of which the interval is; `rate_mean_mib_s` is their arithmetic
+    mean, `rate_total_mib_s` total work ÷ total time. Rows of metadata have `tree` in the
     place of `pattern`, `requests_s` (operations per second) in that of `mib_s`, and the operations of a mix
     in `parts`.
     """
@@ -113,11 +114,13 @@ def _shape_fields(case: Case) -> dict[str, Any]:
 def _rate_fields(rate: Distribution | None, unit: str) -> dict[str, Any]:
     interval = rate.interval if rate else None
     return {
+        f"rate_{unit}": rate.centre if rate else None,
         f"rate_mean_{unit}": rate.mean if rate else None,
         f"rate_median_{unit}": rate.median if rate else None,
         f"rate_min_{unit}": rate.minimum if rate else None,
         f"rate_max_{unit}": rate.maximum if rate else None,
         f"rate_deviation_{unit}": rate.deviation if rate else None,
+        "rate_zeros": rate.zeros if rate else None,
         "rate_variation": rate.variation if rate else None,
         f"rate_interval_low_{unit}": interval.low if interval else None,
         f"rate_interval_high_{unit}": interval.high if interval else None,

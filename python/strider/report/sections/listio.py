@@ -138,7 +138,7 @@ def _pairs(cells: Sequence[_Measured]) -> list[tuple[_Method, _Method]]:
     several = len(both) > 1
 
     def method(name: str, own: Sequence[_Measured]) -> _Method:
-        return _Method(own[0].point.series if several else name, {x.piece: x.point.mean_mib_s for x in own})
+        return _Method(own[0].point.series if several else name, {x.piece: x.point.rate_mib_s for x in own})
 
     return [(method("gather", own["gather"]), method("pack", own["pack"])) for own in both]
 
@@ -232,7 +232,7 @@ def _registrations(
         return f"{100 * own / best:.0f}" if own and best else NOTHING
 
     def measured(summary: OperationSummary) -> float | None:
-        return summary.rate.mean * MIB / MB if summary.rate else None
+        return summary.rate.centre * MIB / MB if summary.rate else None
 
     def published(summary: OperationSummary) -> float | None:
         return reference.figure_mb_s(summary.case, summary.operation) if reference else None

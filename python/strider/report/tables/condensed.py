@@ -25,9 +25,9 @@ _Cells = dict[_Row, dict[_Column, str]]
 
 
 def of_metadata(summaries: Sequence[OperationSummary], facets: Facets) -> list[Block]:
-    """Returns mean rates: rows by operation, columns by case."""
+    """Returns rates: rows by operation, columns by case."""
     labels = case_labels(summaries, facets)
-    rates = {(s.operation, s.case.number): s.rate.mean if s.rate else None for s in summaries}
+    rates = {(s.operation, s.case.number): s.rate.centre if s.rate else None for s in summaries}
     cases = list(dict.fromkeys(summary.case.number for summary in summaries))
     heads = ["\n".join([f"case {number}", *labels[number].split(", ")]) for number in cases]
     rows = [
@@ -40,18 +40,18 @@ def of_metadata(summaries: Sequence[OperationSummary], facets: Facets) -> list[B
         ]
         for operation in dict.fromkeys(summary.operation for summary in summaries)
     ]
-    caption = "Mean rate in operations per second"
+    caption = "Rate in operations per second"
     columns = [("operation", ""), *((head, "") for head in heads)]
     return [Text(caption, "bold"), Table(caption, columns, rows, 1, splits=True)]
 
 
 def of_data(summaries: Sequence[OperationSummary], facets: Facets) -> list[Block]:
-    """Returns median rates: rows by pattern, transfer size and interface, columns by operation and clients.
+    """Returns rates: rows by pattern, transfer size and interface, columns by operation and clients.
 
     Above the row limit, only the best transfer size of each is shown.
     """
     cells = _cells_by_transfer(summaries, facets)
-    caption = "Median rate in MiB/s"
+    caption = "Rate in MiB/s"
     if len(cells) > MAXIMUM_ROWS:
         cells = _cells_of_best_transfer(summaries, facets)
         caption += " @ transfer size of the highest rate"
@@ -71,7 +71,7 @@ def _cells_by_transfer(summaries: Sequence[OperationSummary], facets: Facets) ->
         case = summary.case
         row = (facets.group[case.number], facets.series[case.number], case.transfer_bytes or 0)
         cells[row][summary.operation, case.clients] = significant(
-            summary.rate.median if summary.rate else None
+            summary.rate.centre if summary.rate else None
         )
     return dict(cells)
 
@@ -81,22 +81,22 @@ def _cells_of_best_transfer(summaries: Sequence[OperationSummary], facets: Facet
     for summary in summaries:
         row = (facets.group[summary.case.number], facets.series[summary.case.number], 0)
         column = (summary.operation, summary.case.clients)
-        if column not in best[row] or _median(summary) > _median(best[row][column]):
+        if column not in best[row] or _rate_of(summary) > _rate_of(best[row][column]):
             best[row][column] = summary
     return {
         row: {column: _best_cell(summary) for column, summary in own.items()} for row, own in best.items()
     }
 
 
-def _median(summary: OperationSummary) -> float:
-    return summary.rate.median if summary.rate else -1.0
+def _rate_of(summary: OperationSummary) -> float:
+    return summary.rate.centre if summary.rate else -1.0
 
 
 def _best_cell(summary: OperationSummary) -> str:
     transfer = summary.case.transfer_bytes
     if summary.rate is None or transfer is None:
-        return significant(summary.rate.median if summary.rate else None)
-    return f"{significant(summary.rate.median)} @ {format_bytes(transfer)}"
+        return significant(summary.rate.centre if summary.rate else None)
+    return f"{significant(summary.rate.centre)} @ {format_bytes(transfer)}"
 
 
 def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:

@@ -20,7 +20,7 @@ Columns = dict[tuple[str, str], Cell]
 """Heading and unit of each column, and the text of a summary."""
 
 #: Columns omitted in a narrow terminal, first to omit first.
-_OPTIONAL = ("first\ndone", "max", "min", "p50", "p99", "requests")
+_OPTIONAL = ("first\ndone", "median", "max", "min", "p50", "p99", "requests")
 _FOLDING = {"pattern": 38, "notes": 26}
 
 
@@ -77,8 +77,8 @@ def _short_columns(summaries: Sequence[OperationSummary], reference: Reference |
     _, latencies = _latencies(summaries)
     found = overlaps(summaries)
     columns: Columns = {
+        ("rate ± 95 %", "MiB/s"): _rate,
         ("median", "MiB/s"): rates["median", "MiB/s"],
-        ("mean ± dev.", "MiB/s"): _mean,
         **(_published(reference, "published", f"{reference.year}, MB/s") if reference else {}),
         ("min", "MiB/s"): rates["min", "MiB/s"],
         ("max", "MiB/s"): rates["max", "MiB/s"],
@@ -90,7 +90,7 @@ def _short_columns(summaries: Sequence[OperationSummary], reference: Reference |
         **{head: cell for head, cell in rates.items() if head == ("notes", "")},
     }
     if all(summary.n <= 1 for summary in summaries):
-        for name in ("mean ± dev.", "min", "max"):  # repeats the median
+        for name in ("median", "min", "max"):  # repeats the rate
             del columns[name, "MiB/s"]
     return columns
 
@@ -102,12 +102,13 @@ _CALL_COLUMNS: Columns = {
 }
 
 
-def _mean(summary: OperationSummary) -> str:
-    """Formats mean and relative standard deviation: 1234 ± 5 %."""
+def _rate(summary: OperationSummary) -> str:
+    """Formats a rate and how far its interval reaches: 1234 ± 5 %."""
     if summary.rate is None:
         return NOTHING
-    spread = f" ± {percent(summary.rate.variation)} %" if summary.n > 1 else ""
-    return significant(summary.rate.mean) + spread
+    half_width = summary.rate.half_width
+    spread = f" ± {percent(half_width)} %" if half_width is not None else ""
+    return significant(summary.rate.centre) + spread
 
 
 def format_transfer(summary: OperationSummary) -> str:
@@ -168,13 +169,14 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
         ("n", ""): lambda s: str(s.n),
         ("trust", ""): trust_cell,
         ("notes", ""): lambda s: "; ".join(notes(s)),
-        ("mean", "MiB/s"): of_rate("mean"),
+        ("rate", "MiB/s"): of_rate("centre"),
+        ("95 % interval", "MiB/s"): interval,
         ("median", "MiB/s"): of_rate("median"),
+        ("mean", "MiB/s"): of_rate("mean"),
         ("min", "MiB/s"): of_rate("minimum"),
         ("max", "MiB/s"): of_rate("maximum"),
         ("std. dev.", "MiB/s"): of_rate("deviation"),
         ("CV", "%"): lambda s: percent(s.rate.variation if s.rate else None),
-        ("95 % interval of the mean", "MiB/s"): interval,
         ("total rate", "MiB/s"): lambda s: significant(s.total_rate),
         ("first done, median", "MiB/s"): lambda s: significant(s.first_done.median if s.first_done else None),
         ("slowest … fastest rank", "MiB/s"): _rank_spread,
@@ -191,12 +193,12 @@ def _with_reference(
     summaries: Sequence[OperationSummary],
     reference: Reference | None,
 ) -> Columns:
-    """Inserts the published figures, and the mean in their unit, after the mean."""
+    """Inserts the published figures, and the rate in their unit, after the rate."""
     if reference is None or not reference.knows(summaries):
         return columns
     further = _published(reference, f"published: {reference.machine}, {reference.year}", "MB/s")
     names = list(columns)
-    position = names.index(("mean", "MiB/s")) + 1
+    position = names.index(("rate", "MiB/s")) + 1
     return {
         **{name: columns[name] for name in names[:position]},
         **further,
@@ -205,9 +207,9 @@ def _with_reference(
 
 
 def _published(reference: Reference, name: str, unit: str) -> Columns:
-    """Returns the columns of published figures and of the mean in their unit."""
+    """Returns the columns of published figures and of the rate in their unit."""
     return {
-        ("mean", "MB/s"): lambda s: significant(s.rate.mean * MIB / MB if s.rate else None),
+        ("rate", "MB/s"): lambda s: significant(s.rate.centre * MIB / MB if s.rate else None),
         (name, unit): lambda s: significant(reference.figure_mb_s(s.case, s.operation)),
     }
 

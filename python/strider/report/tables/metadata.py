@@ -19,7 +19,7 @@ from strider.statistics.summary import LatencySummary, PartSummary
 from strider.units import format_bytes_rounded, format_seconds, grouped
 
 #: Columns omitted in a narrow terminal, first to omit first: heading and unit.
-_OPTIONAL = ("95 % interval of the mean", "p99.9", "max op/s", "min op/s", "p50", "p99", "max")
+_OPTIONAL = ("95 % interval", "p99.9", "max op/s", "min op/s", "p50", "p99", "max")
 #: Text columns that may wrap there, with their width.
 _FOLDING = {"conditions": 28, "notes": 26}
 
@@ -124,9 +124,9 @@ def number_columns(
         return lambda row: format_time(unit, getattr(row.latency, quantity, None))
 
     return [
-        Column("mean", "op/s", rate("mean")),
+        Column("rate", "op/s", rate("centre")),
         Column("std. dev.", "%", lambda row: percent(row.rate.variation if row.rate else None)),
-        Column("95 % interval of the mean", "op/s", _interval),
+        Column("95 % interval", "op/s", _interval),
         Column("min", "op/s", rate("minimum")),
         Column("max", "op/s", rate("maximum")),
         Column("p50", unit.name, latency("p50_s")),

@@ -27,11 +27,9 @@ def reservations(summaries: Sequence[OperationSummary]) -> list[str]:
 
 
 def half_width(summary: OperationSummary) -> float:
-    """Returns half the relative width of the 95 % interval of the mean rate; infinite without an interval."""
-    rate = summary.rate
-    if rate is None or rate.interval is None or not rate.mean:
-        return math.inf
-    return (rate.interval.high - rate.interval.low) / 2 / rate.mean
+    """Returns how far the 95 % interval of a rate reaches, as a share of it; infinite without an interval."""
+    width = summary.rate.half_width if summary.rate else None
+    return math.inf if width is None else width
 
 
 def _short_phases(summaries: Sequence[OperationSummary]) -> str:

@@ -49,6 +49,8 @@ def notes(summary: OperationSummary) -> list[str]:
         found.append(
             f"saturated: {significant(summary.load.achieved)} of {significant(summary.load.offered)}/s"
         )
+    if summary.rate and summary.rate.zeros:
+        found.append(f"{summary.rate.zeros} of {summary.rate.n} repetitions at 0")
     if summary.voided:
         found.append(f"{summary.voided} void")
     if summary.verify and summary.verify.wrong_bytes:
