@@ -14,7 +14,8 @@ from strider.statistics.ceilings import Ceilings
 from strider.statistics.counters import CounterSummary, summarize_counters
 from strider.statistics.distribution import Distribution, describe
 from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
-from strider.statistics.histogram import LatencyDistribution, merge
+from strider.statistics.histogram import LatencyDistribution
+from strider.statistics.latency import LatencySummary, histogram_of, summarize_latency
 from strider.statistics.trust import Trust, grade_of
 from strider.store import Case, ErrorRow, NodeCounters, Part, Run, Sample
 from strider.store.events import FILE_CHECK
@@ -25,20 +26,6 @@ MIB = 1 << 20
 RateUnit = Literal["MiB/s", "op/s"]
 WorkUnit = Literal["MiB", "operation"]
 """What rates count, bytes or of metadata operations on items, and what such work is counted in."""
-
-
-@dataclass(frozen=True)
-class LatencySummary:
-    """Latency of single requests over ranks and repetitions, seconds; percentiles to within 0.4 %."""
-
-    count: int
-    minimum_s: float
-    mean_s: float
-    p50_s: float
-    p90_s: float
-    p99_s: float
-    p999_s: float
-    maximum_s: float
 
 
 @dataclass(frozen=True)
@@ -355,7 +342,7 @@ def _summarize_operation(
     counted = [sample for sample in samples if sample.counts]
     quantities = _quantities(case)
     elapsed_s = sum(sample.elapsed_s for sample in counted)
-    histogram = _histogram(counted)
+    histogram = histogram_of(counted)
     return OperationSummary(
         case=case,
         operation=operation,
@@ -364,7 +351,7 @@ def _summarize_operation(
         rate=describe([quantities.rate(sample) for sample in counted]),
         total_rate=sum(map(quantities.amount, counted)) / elapsed_s if elapsed_s > 0 else math.nan,
         first_done=describe([quantities.first_done(sample) for sample in counted]),
-        latency=_latency(counted, histogram),
+        latency=summarize_latency(counted, histogram),
         histogram=histogram,
         parts=_parts(case, counted),
         times=_times(counted),
@@ -424,37 +411,6 @@ def _mean(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> flo
     return fmean(values) if values else math.nan
 
 
-def _histogram(requests: Sequence[Sample | Part]) -> LatencyDistribution | None:
-    """All latencies of some samples, or of one part of each."""
-    histograms = [one.histogram for one in requests if one.histogram is not None]
-    return merge(histograms) if histograms else None
-
-
-def _latency(
-    requests: Sequence[Sample | Part], histogram: LatencyDistribution | None
-) -> LatencySummary | None:
-    measured = [one.latency for one in requests if one.latency is not None and one.latency.count > 0]
-    if not measured or histogram is None:
-        return None
-    count = sum(latency.count for latency in measured)
-    minimum_s, maximum_s = min(one.min_s for one in measured), max(one.max_s for one in measured)
-
-    def percentile_s(share: float) -> float:
-        # A bucket's midpoint may lie outside of what was seen; the exact extremes are known.
-        return min(max(histogram.percentile_s(share), minimum_s), maximum_s)
-
-    return LatencySummary(
-        count=count,
-        minimum_s=minimum_s,
-        mean_s=sum(one.mean_s * one.count for one in measured) / count,
-        p50_s=percentile_s(0.5),
-        p90_s=percentile_s(0.9),
-        p99_s=percentile_s(0.99),
-        p999_s=percentile_s(0.999),
-        maximum_s=maximum_s,
-    )
-
-
 def _parts(case: Case, samples: Sequence[Sample]) -> list[PartSummary]:
     """The operations of a mix, in the order of the plan."""
     planned = case.common_parameters().get("mix") or {}
@@ -468,13 +424,13 @@ def _parts(case: Case, samples: Sequence[Sample]) -> list[PartSummary]:
 def _part(operation: str, own: Sequence[tuple[Sample, Part]], samples: Sequence[Sample]) -> PartSummary:
     requests, all_requests = sum(part.requests for _, part in own), sum(s.requests for s in samples)
     parts = [part for _, part in own]
-    histogram = _histogram(parts)
+    histogram = histogram_of(parts)
     return PartSummary(
         operation=operation,
         requests=requests,
         share=requests / all_requests if all_requests else math.nan,
         rate=describe([part.requests / sample.elapsed_s for sample, part in own if sample.elapsed_s > 0]),
-        latency=_latency(parts, histogram),
+        latency=summarize_latency(parts, histogram),
         histogram=histogram,
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from strider.report.figures.style import TIME_LABEL, SeriesStyle, config, legend_columns
 from strider.statistics.histogram import LatencyDistribution
+from strider.statistics.latency import BEYOND
 
 if TYPE_CHECKING:
     import altair as alt
@@ -58,7 +59,7 @@ def figure(lines: Sequence[Line]) -> dict[str, Any]:
     )
     points = [point for line in lines for point in _points(line)]
     base = alt.Chart(alt.InlineData(values=points)).encode(
-        x=_percentile_axis(max(line.latencies.count for line in lines)),
+        x=_percentile_axis(max(line.latencies.count for line in lines) // BEYOND),
         y=alt.Y(
             "latency:Q",
             title="latency",
@@ -104,8 +105,8 @@ def _ticks(latencies_s: Sequence[float]) -> list[float]:
 
 
 def _points(line: Line) -> list[dict[str, Any]]:
-    """Latencies at shares 1 - 10^-x, as far as single requests make a difference."""
-    decades = min(float(_MOST_DECADES), math.log10(line.latencies.count))
+    """Latencies at shares 1 - 10^-x, as far as ten requests are slower."""
+    decades = min(float(_MOST_DECADES), math.log10(max(line.latencies.count / BEYOND, 2)))
     steps = max(1, math.ceil(decades * _POINTS_PER_DECADE))
     positions = [decades * step / steps for step in range(steps + 1)]
     latencies = line.latencies.percentiles_s([1 - 10**-nines for nines in positions])

@@ -179,7 +179,7 @@ def _plain(cell: str, unit: str) -> str:
     if unit not in TIME_UNITS_S or unit == "s":
         return cell
     try:
-        return f"{float(cell) * TIME_UNITS_S[unit]:.6g}"
+        return _RANGE.join(f"{float(part) * TIME_UNITS_S[unit]:.6g}" for part in cell.split(_RANGE))
     except ValueError:
         return cell
 

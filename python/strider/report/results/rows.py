@@ -7,7 +7,8 @@ from typing import Any
 from strider.report.results.references import Reference
 from strider.report.results.results import Results
 from strider.statistics import Distribution, OperationSummary, Overlap, outliers, overlaps
-from strider.statistics.summary import CallSummary, LatencySummary, LoadSummary, PartSummary
+from strider.statistics.latency import LatencySummary
+from strider.statistics.summary import CallSummary, LoadSummary, PartSummary
 from strider.store.case import Case, Parameters
 
 _TIMES = (

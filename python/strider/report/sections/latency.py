@@ -8,9 +8,11 @@ from strider.report.blocks import Block, Section, Text
 from strider.report.results.results import Results
 from strider.report.tables import metadata
 from strider.report.tables.metadata import Column, Row
+from strider.report.words.latencies import percentile_line
 from strider.report.words.numbers import NOTHING
 from strider.statistics import OperationSummary
 from strider.statistics.histogram import LatencyDistribution
+from strider.statistics.latency import is_known
 from strider.units import grouped
 
 _CAPTION = "Latency of requests, over all ranks and repetitions"
@@ -37,7 +39,8 @@ def _terminal(results: Results) -> list[Block]:
             labels = metadata.sized_labels(own, facets)
             lines = metadata.rows(own, facets)
             blocks.append(metadata.table_of(lines, labels, _percentile_columns(own), _CAPTION, _OPTIONAL))
-    return [*blocks, Text(f"{_CAPTION}.", "caption")]
+    captions = [f"{_CAPTION}.", percentile_line(results.summaries)]
+    return [*blocks, *(Text(line, "caption") for line in captions if line)]
 
 
 def _percentile_columns(summaries: Sequence[OperationSummary]) -> list[Column]:
@@ -49,7 +52,7 @@ def _percentile_columns(summaries: Sequence[OperationSummary]) -> list[Column]:
     def percentile(share: float) -> metadata.Cell:
         def cell(row: Row) -> str:
             found, latency = _distribution(row), row.latency
-            if found is None or latency is None:
+            if found is None or latency is None or not is_known(share, latency.requests_min):
                 return NOTHING
             # A bucket's midpoint may lie outside the observed range; the exact extremes are known.
             inside = min(max(found.percentile_s(share), latency.minimum_s), latency.maximum_s)

@@ -10,6 +10,7 @@ from strider.report.results.results import Results
 from strider.report.sections.rates import latency_fold
 from strider.report.tables import condensed
 from strider.report.tables.metadata import full_tables, rows, short_table
+from strider.report.words.latencies import percentile_line
 from strider.report.words.trust import trust_line
 from strider.report.words.wording import constants_line
 
@@ -35,7 +36,7 @@ def _terminal(results: Results) -> list[Block]:
     tables: list[Block] = (
         condensed.of_metadata(summaries, facets) if is_long else [short_table(summaries, facets)]
     )
-    captions = [constants_line(facets, summaries), trust_line(summaries)]
+    captions = [constants_line(facets, summaries), trust_line(summaries), percentile_line(summaries)]
     return [*tables, *(Text(line, "caption") for line in captions if line)]
 
 

@@ -20,6 +20,7 @@ from strider.report.results.interface_facts import InterfaceFacts
 from strider.report.results.results import Results
 from strider.report.tables import condensed
 from strider.report.tables.data import result_tables, short_table
+from strider.report.words.latencies import percentile_line
 from strider.report.words.trust import trust_line
 from strider.report.words.wording import constants_line, plural
 from strider.statistics import OperationSummary
@@ -80,7 +81,7 @@ def _terminal(results: Results) -> list[Block]:
         else [short_table(summaries, facets, known)]
     )
     remark = [Text(known.remark, "caption")] if known else []
-    captions = [constants_line(facets, summaries), trust_line(summaries)]
+    captions = [constants_line(facets, summaries), trust_line(summaries), percentile_line(summaries)]
     return [*tables, *(Text(line, "caption") for line in captions if line), *remark]
 
 

@@ -9,6 +9,7 @@ from strider.report.labels.facets import Facets
 from strider.report.results.references import Reference
 from strider.report.tables import calls, counters
 from strider.report.tables.thinking import overlap_cell
+from strider.report.words.latencies import percentile_interval
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
 from strider.report.words.trust import trust_cell, trust_letter
 from strider.report.words.wording import notes
@@ -232,8 +233,10 @@ def _latencies(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
         ("min", unit.name): of_latency("minimum_s"),
         ("mean", unit.name): of_latency("mean_s"),
         ("p50", unit.name): of_latency("p50_s"),
+        ("p50, 95 % interval", unit.name): lambda s: percentile_interval(s.latency, "p50", unit),
         ("p90", unit.name): of_latency("p90_s"),
         ("p99", unit.name): of_latency("p99_s"),
+        ("p99, 95 % interval", unit.name): lambda s: percentile_interval(s.latency, "p99", unit),
         ("p99.9", unit.name): of_latency("p999_s"),
         ("max", unit.name): of_latency("maximum_s"),
     }

@@ -15,7 +15,8 @@ from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant
 from strider.report.words.trust import trust_cell, trust_letter
 from strider.report.words.wording import notes, plural
 from strider.statistics import Distribution, OperationSummary
-from strider.statistics.summary import LatencySummary, PartSummary
+from strider.statistics.latency import LatencySummary
+from strider.statistics.summary import PartSummary
 from strider.units import format_bytes_rounded, format_seconds, grouped
 
 #: Columns omitted in a narrow terminal, first to omit first: heading and unit.
