@@ -1,6 +1,6 @@
 # `make test` does everything: set-up, lint, the engine's tests, the Python tests and those of the whole program.
 
-.PHONY: help test test-fast lint format build pages graph manual screenshots clang-tidy mutants promises faults constraints fuzz-suites softroce clean
+.PHONY: help test test-fast lint format build pages graph manual screenshots clang-tidy mutants promises faults statistics constraints fuzz-suites softroce clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -50,6 +50,11 @@ clang-tidy:
 ## make faults       run every way of every interface on storage that damages, fails and delays; write docs/reference/faults.md (slow)
 faults:
 	@STRIDER_ENGINE=$$(STRIDER_REQUIRE_ALL=1 tools/setup.sh test) && export STRIDER_ENGINE && .strider/venv/bin/python tools/fault_matrix.py
+
+## make statistics   measure what intervals, verdicts and sentences come to in simulated runs; write docs/reference/statistics.md (slow)
+statistics:
+	@tools/setup.sh test >/dev/null
+	@.strider/venv/bin/python benchmarks/statistics/bench.py --write
 
 ## make mutants      plant small faults, one at a time, and name those that no test notices (slow)
 mutants:

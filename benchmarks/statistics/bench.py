@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Measures what the statistics of Strider promise, on simulated runs whose truth is known.
+
+    python benchmarks/statistics/bench.py                  all tables, some minutes on one core
+    python benchmarks/statistics/bench.py --write          the same, and writes docs/reference/statistics.md
+    python benchmarks/statistics/bench.py --only verdicts --trials 100
+
+Nothing is measured on this machine: results depend on the seed alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python")]
+
+import numpy as np  # noqa: E402 - after the path is set
+
+from grids import Grid, Progress  # noqa: E402
+from headlines import bias_of_headlines  # noqa: E402
+from sentences import trials_of_sentences  # noqa: E402
+from trials import (  # noqa: E402
+    coverage_of_rates,
+    coverage_of_ratios,
+    false_alarms_of_trends,
+    verdicts,
+)
+
+PAGE = ROOT / "docs" / "reference" / "statistics.md"
+Part = Callable[[int, np.random.Generator, Progress], Sequence[Grid]]
+
+
+def _coverage(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
+    progress.expect(80 * trials + 3280)
+    return [
+        coverage_of_rates(2 * trials, rng, progress),
+        coverage_of_ratios(4 * trials, rng, progress),
+        false_alarms_of_trends(4 * trials, rng, progress),
+    ]
+
+
+#: Each part by its name, with what it takes beside the others, in seconds for 500 trials.
+PARTS: dict[str, tuple[Part, int]] = {
+    "coverage": (_coverage, 60),
+    "verdicts": (verdicts, 150),
+    "headlines": (lambda trials, rng, progress: [bias_of_headlines(trials // 2, rng, progress)], 120),
+    "sentences": (trials_of_sentences, 500),
+}
+
+
+def main() -> int:
+    """Runs the parts that are asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--trials", type=int, default=500, help="simulated runs of each kind (default: 500)")
+    parser.add_argument("--seed", type=int, default=1, help="of all chance (default: 1)")
+    parser.add_argument("--only", choices=PARTS, help="one part alone")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    chosen = parser.parse_args()
+    if chosen.write and chosen.only:
+        parser.error("--write needs all parts: leave --only out")
+    grids = run(chosen.trials, chosen.seed, [chosen.only] if chosen.only else list(PARTS))
+    claims = [claim for grid in grids for claim in grid.claims]
+    print(
+        "\n".join(["Does not hold:", *(f"- {claim}"[:200] for claim in claims)] if claims else ["All hold."])
+    )
+    if chosen.write:
+        PAGE.write_text(page(grids, chosen.trials, chosen.seed), encoding="utf-8")
+        print(f"wrote {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def run(trials: int, seed: int, names: Sequence[str], quiet: bool = False) -> list[Grid]:
+    """The tables of some parts; each part has chance of its own, so that it is the same alone."""
+    grids: list[Grid] = []
+    began, done = time.monotonic(), 0
+    for name in names:
+        part, weight = PARTS[name]
+        progress = Progress(trials * weight, quiet, began, done, sum(PARTS[one][1] for one in names) * trials)
+        rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        found = list(part(trials, rng, progress))
+        done += trials * weight
+        if not quiet:
+            print("\n".join(grid.text() for grid in found), flush=True)
+        grids += found
+    return grids
+
+
+def page(grids: Sequence[Grid], trials: int, seed: int) -> str:
+    """The page of the manual."""
+    head = [
+        "# Statistics, measured",
+        "",
+        "<!-- written by benchmarks/statistics/bench.py (make statistics); changes are lost -->",
+        "",
+        "What the intervals, comparisons, headlines and sentences of Strider come to on simulated runs whose",
+        f"truth is known. `make statistics` writes this page ({trials} runs of each kind, seed {seed}).",
+        "[Measuring](../measuring.md) explains the methods, [Comparing](../comparing.md) the verdicts.",
+        "",
+    ]
+    claims = [claim for grid in grids for claim in grid.claims if not claim.startswith("not tried")]
+    open_ = ["## Promises that do not hold", "", *(f"- {claim}" for claim in claims), ""] if claims else []
+    return "\n".join([*head, *(grid.markdown() for grid in grids), *open_])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+"""For each sentence: how often it is said without a cause, and with its cause planted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grids import Grid, Progress, Share
+from scenes import Scene, scenes
+from walking import Sentence, said, sentences
+
+COUNTS = (3, 5, 10)
+#: Shares of runs: at most so many without a cause, at least so many with it.
+FALSE, FOUND = 0.01, 0.95
+
+#: Texts that state a count, a setting or a failure, or describe a figure: nothing is inferred from a sample,
+#: so there is no rate of false alarms. By the beginning of `Sentence.name`, or a part of the text.
+STATED: Mapping[str, str] = {
+    "words/given_up": "counts errors",
+    "words/wording: problems": "counts errors and void samples",
+    "words/wording: metadata_check_line": "counts verified items",
+    "words/wording: verification_line": "counts verified bytes",
+    "words/wording: digest_line": "compares digests",
+    "words/wording: _best": "a part of a headline, see the bias of headlines",
+    "words/wording: best": "a part of a headline, see the bias of headlines",
+    "words/remarks: _cache_remark": "compares two sizes",
+    "words/remarks: _null_remark": "names the interface",
+    "words/trust": "names a grade",
+    "sections/counters": "heads a table",
+    "sections/environment": "heads a table",
+    "sections/errors": "counts errors",
+    "sections/latency": "heads a table",
+    "sections/limits": "heads a table",
+    "sections/metadata": "heads a table",
+    "sections/rates": "heads a table",
+    "sections/summary": "counts or heads",
+    "sections/verification": "heads a table",
+    "sections/listio: registration_chart": "describes a figure",
+    "sections/listio: _registration": "heads a table",
+    "sections/listio: _totals": "heads a table",
+    "sections/listio: _servers": "heads a table",
+    "sections/listio: _method_chart": "describes a figure",
+    "charts/metadata_charts": "describes a figure",
+    "charts/rates": "describes a figure",
+    "charts/sweep_charts": "describes a figure",
+    "charts/timelines": "describes a figure",
+    "charts/data_latencies": "describes a figure",
+    "charts/rank_maps: _caption": "describes a figure",
+    "charts/rank_maps: rank_map_of": "describes a figure",
+}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """In how many runs of a scene each sentence was said, and each rule of each case."""
+
+    scene: Scene
+    n: int
+    trials: int
+    said: Counter[str]
+    of_case: Counter[tuple[str, int]]
+
+
+def observe(scene: Scene, n: int, trials: int, rng: np.random.Generator, progress: Progress) -> Counts:
+    """Makes so many runs of a scene and counts what is said of them."""
+    every: Counter[str] = Counter()
+    of_case: Counter[tuple[str, int]] = Counter()
+    for _ in range(trials):
+        for name, cases in said(scene.made(n, rng)).items():
+            every[name] += 1
+            of_case.update((name, case) for case in cases)
+        progress.step(f"sentences, {scene.name}, n = {n}", _weight(scene))
+    return Counts(scene, n, trials, every, of_case)
+
+
+def _weight(scene: Scene) -> int:
+    """What a run takes beside others."""
+    return 25 + 5 * len(scene.cases)
+
+
+def trials_of_sentences(
+    trials: int, rng: np.random.Generator, progress: Progress, counts: Sequence[int] = COUNTS
+) -> list[Grid]:
+    """The tables of all sentences."""
+    progress.expect(len(counts) * sum(trials * _weight(scene) for scene in scenes()))
+    observed = [observe(scene, n, trials, rng, progress) for scene in scenes() for n in counts]
+    by_scene: defaultdict[str, dict[int, Counts]] = defaultdict(dict)
+    for one in observed:
+        by_scene[one.scene.name][one.n] = one
+    false, tried_without = _without_cause(observed, trials, counts)
+    found, tried_with = _with_cause(list(by_scene.values()), trials, counts)
+    return [false, found, _untried(tried_with, tried_without)]
+
+
+def _without_cause(observed: Sequence[Counts], trials: int, counts: Sequence[int]) -> tuple[Grid, set[str]]:
+    """Sentences of runs without a cause, each with the kind of run in which it is said most."""
+    names = [one.scene.name for one in observed if one.scene.is_null and one.n == counts[0]]
+    about = (
+        f"Share of runs without a cause, in percent, in which a sentence is said: {trials} runs each for "
+        f"every kind ({', '.join(names)}) and number of repetitions; the largest of all kinds, and its kind. "
+        "At most 1 % is promised. Sentences that were never said in these runs are not shown."
+    )
+    grid = Grid("Sentences without a cause", about, ["sentence", *map(str, counts), "kind"])
+    seen: set[str] = set()
+    for sentence in sentences():
+        key = _key(sentence)
+        if stated(sentence):
+            continue
+        worst: dict[int, tuple[int, str]] = {}
+        for one in observed:
+            if one.scene.is_null:
+                worst[one.n] = max(worst.get(one.n, (0, "")), (one.said[key], one.scene.name))
+        if not any(hits for hits, _ in worst.values()):
+            continue
+        seen.add(key)
+        shares = [Share(worst[n][0], trials) for n in counts]
+        kind = max(worst.values())[1]
+        grid.rows.append([_short(sentence), *(share.percent for share in shares), kind])
+        grid.claims.extend(
+            f"sentence, n = {n}, {worst[n][1]}: said without a cause in {share.percent} %: {_short(sentence)}"
+            for n, share in zip(counts, shares, strict=True)
+            if share.is_above(FALSE)
+        )
+    return grid, seen
+
+
+def _with_cause(
+    by_scene: Sequence[Mapping[int, Counts]], trials: int, counts: Sequence[int]
+) -> tuple[Grid, set[str]]:
+    about = (
+        "Share of runs with a cause, in percent, in which its sentence is said, by the number of "
+        f"repetitions; {trials} runs each. Causes are planted in separate cases of the same runs."
+    )
+    grid = Grid("Sentences with their cause", about, ["cause", *map(str, counts)])
+    tried: set[str] = set()
+    for own in by_scene:
+        scene = next(iter(own.values())).scene
+        for cause, (wanted, case) in scene.expected.items():
+            keys = wanted_keys(wanted)
+            tried |= keys
+            if not keys:
+                grid.rows.append([f"{cause} (no sentence)", *["–"] * len(counts)])
+                continue
+            shares = [Share(_hits(own[n], keys, case), trials) for n in counts]
+            grid.rows.append([cause, *(share.percent for share in shares)])
+            grid.claims.extend(
+                f"sentence, n = {n}: with the cause {cause} said in {share.percent} % only"
+                for n, share in zip(counts, shares, strict=True)
+                if share.is_below(FOUND)
+            )
+    return grid, tried
+
+
+def _hits(counts: Counts, keys: set[str], case: int) -> int:
+    if all(key.startswith("rule: ") for key in keys):
+        return max(counts.of_case[key, case] for key in keys)
+    return max(counts.said[key] for key in keys)
+
+
+def wanted_keys(wanted: str) -> set[str]:
+    """The sentences that a cause calls for: a rule by its name, or all texts with one of some parts."""
+    if wanted.startswith("rule: "):
+        return {_key(one) for one in sentences() if one.name == wanted}
+    parts = wanted.split("|")
+    return {
+        _key(one)
+        for one in sentences()
+        if one.pattern is not None and not stated(one) and any(part in one.text for part in parts)
+    }
+
+
+def _untried(tried: set[str], seen: set[str]) -> Grid:
+    """Sentences without a trial, with the reason where there is one."""
+    about = (
+        "Sentences of the sources that no planted cause calls for. Those of the first rows infer something "
+        "and have no trial yet; the others state what was counted or set, so that there is nothing to test."
+    )
+    grid = Grid("Sentences without a planted cause", about, ["sentence", "reason"])
+    rest = [one for one in sentences() if _key(one) not in tried]
+    missing = [one for one in rest if not stated(one)]
+    for one in missing:
+        never = "" if _key(one) in seen else ", never said without a cause"
+        grid.rows.append([_short(one), f"not tried{never}"])
+    grid.claims.extend(f"not tried: {_short(one)}" for one in missing)
+    reasons: defaultdict[str, int] = defaultdict(int)
+    for one in rest:
+        if reason := stated(one):
+            reasons[reason] += 1
+    grid.rows.extend([f"{count} sentences", reason] for reason, count in sorted(reasons.items()))
+    return grid
+
+
+def stated(sentence: Sentence) -> str:
+    """Why a sentence needs no trial; empty where it does."""
+    return next((why for start, why in STATED.items() if sentence.name.startswith(start)), "")
+
+
+def _key(sentence: Sentence) -> str:
+    return sentence.name if sentence.pattern is None else sentence.text
+
+
+def _short(sentence: Sentence) -> str:
+    if sentence.pattern is None:
+        return sentence.name
+    text = re.sub(r"\s+", " ", sentence.text).strip(" ;,:")
+    return text if len(text) <= 90 else text[:89] + "…"
