@@ -85,6 +85,19 @@ def compare(
     corrected for the number of comparisons. Exit code 0; with --fail-on, 1 if the condition is met or nothing
     can be compared.
     """
+    share, wanted = conditions(threshold, fail_on)
+    found = _compare(runs, by, metric or ["rate"], share, store)
+    if FailOn.UNPROVEN in wanted:
+        _print_chances(found)
+    conclude(found, wanted, json=json, page=output)
+
+
+def conditions(threshold: str, fail_on: list[FailOn] | None) -> tuple[float, list[FailOn]]:
+    """Returns the threshold as a share, and the conditions without repetition.
+
+    Raises:
+        StriderError: One of them is invalid, or they do not go together.
+    """
     from strider.units import parse_share
 
     try:
@@ -94,8 +107,7 @@ def compare(
     wanted = list(dict.fromkeys(fail_on or []))
     if FailOn.UNPROVEN in wanted and not share:
         raise StriderError("--fail-on unproven needs a threshold above 0, such as --threshold 5%")
-    found = _compare(runs, by, metric or ["rate"], share, store)
-    conclude(found, wanted, json=json, page=output)
+    return share, wanted
 
 
 def conclude(found: "Comparison", wanted: list[FailOn], *, json: bool, page: Path | None) -> None:
@@ -133,6 +145,21 @@ def _compare(
     base, other = map(load, names)
     history = comparing.history_of(base[0], other[0]) if len(base) == len(other) == 1 else None
     return comparing.compare(base, other, metrics, threshold, history)
+
+
+def _print_chances(found: "Comparison") -> None:
+    """Prints what a test of these pairs decides, on the error output; nothing without pairs."""
+    from statistics import median
+
+    from strider.compare.chances import Test, chances_text
+
+    paired = [row.change for row in found.rows if row.change and row.change.method.startswith("paired")]
+    if not paired:
+        return
+    pairs = min(change.n for change in paired)
+    spread = median(change.error * (change.n / 2) ** 0.5 for change in paired)
+    for line in chances_text(Test(pairs, len(paired), found.threshold, "unproven"), spread):
+        print(f"strider: note: {line}", file=sys.stderr)
 
 
 def _split(name: str) -> list[str]:

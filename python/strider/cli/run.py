@@ -1,5 +1,10 @@
 """`strider run`: measures a suite."""
 
+from typing import Annotated
+
+import typer
+
+from strider.cli.compare import FailOnOption, PageOption, ThresholdOption
 from strider.cli.options import (
     CeilingsOption,
     ClientsOption,
@@ -20,6 +25,22 @@ from strider.cli.options import (
     WithinOption,
 )
 from strider.cli.running import RunOptions, run_suite
+from strider.errors import StriderError
+
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="BASELINE",
+        help="Also run a baseline, in turns with the suite, and compare: another suite, an earlier run (its "
+        "suite and target are run again), or a directory (the same suite on it).",
+    ),
+]
+PairsOption = Annotated[
+    int,
+    typer.Option("--pairs", metavar="N", min=3, max=1000, help="Number of runs of each side, for --against."),
+]
+_PAIRS = 6
 
 
 def run(
@@ -37,6 +58,11 @@ def run(
     remount_command: RemountOption = None,
     confine: ConfineOption = "auto",
     within: WithinOption = None,
+    against: AgainstOption = None,
+    pairs: PairsOption = _PAIRS,
+    threshold: ThresholdOption = "0%",
+    fail_on: FailOnOption = None,
+    output: PageOption = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -46,7 +72,11 @@ def run(
     Creates test files only in the folder strider-RUN of the target and removes it at the end. Ctrl-C stops
     within two seconds, removes the files and keeps the results so far; the exit code is 1, or 3 without
     results. A second Ctrl-C ends the writing of results. To see the cases first: strider plan SUITE.
+
+    With --against, runs the baseline (A) and the suite (B) in turns, in random order within each pair, and
+    prints their comparison; --threshold, --fail-on and -o are those of strider compare.
     """
+    from strider.cli.against import Verdicts, run_against
     from strider.suite import locate
 
     options = RunOptions(
@@ -67,4 +97,15 @@ def run(
         confine,
         within or [],
     )
+    if against is not None:
+        verdicts = Verdicts.of(pairs, threshold, fail_on, output)
+        run_against(locate(suite), against, options, verdicts)
+    for name, given in (
+        ("--pairs", pairs != _PAIRS),
+        ("--threshold", threshold != "0%"),
+        ("--fail-on", bool(fail_on)),
+        ("--output", output is not None),
+    ):
+        if given:
+            raise StriderError(f"{name} needs a baseline: add --against BASELINE")
     run_suite(locate(suite), options)

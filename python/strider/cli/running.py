@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -18,10 +18,12 @@ from strider.errors import ExitCode, StriderError, in_words
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from strider.engine import Engine
     from strider.importers.imported import Render
-    from strider.launch import Interruptions, Outcome
+    from strider.launch import Bounds, Display, Interruptions, Outcome, Watching
+    from strider.launch.launchers import Launcher
     from strider.store import Run
-    from strider.suite import Plan
+    from strider.suite import CheckedPlan, Plan
     from strider.suite.document import Document
 
 MOST_ERRORS_SHOWN = 10
@@ -77,37 +79,36 @@ def run_suite(file: Path, options: RunOptions) -> None:
     run_document(read(file), options)
 
 
-def run_document(document: "Document", options: RunOptions, render: "Render | None" = None) -> None:
-    """Runs a suite, prints its results and exits with the run's exit code.
+@dataclass(frozen=True)
+class Prepared:
+    """A checked suite with all that `execute` needs.
 
-    Args:
-        document: The suite.
-        options: Options from the command line.
-        render: Formats the results as lines; None for Strider's table.
+    Attributes:
+        store: Folder for the run directories.
+    """
+
+    checked: "CheckedPlan"
+    engine: "Engine"
+    launcher: "Launcher"
+    store: Path
+    watched: "Watching"
+    remount: "Sequence[str]"
+    bounds: "Bounds"
+
+
+def prepare(document: "Document", options: RunOptions) -> Prepared:
+    """Checks a suite and the options of its run.
 
     Raises:
-        StriderError: The suite is invalid, or the run cannot be started.
+        StriderError: One of them is invalid.
     """
-    from rich.console import Console
-
     from strider import engine as engines
-    from strider.launch import (
-        Bounds,
-        Observing,
-        choose_display,
-        execute,
-        interruptions,
-        remount_words,
-        watching,
-        wish_of,
-    )
+    from strider.launch import Bounds, Observing, remount_words, watching, wish_of
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
     from strider.suite import Changes, check
     from strider.suite.load import build
 
-    # Progress and notes go to stderr, so that stdout contains only results.
-    console = Console(stderr=True)
     watched = watching(
         options.counters,
         options.timeline,
@@ -121,17 +122,75 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     checked = check(build(document, engine.description, changes), engine)
     remount = remount_words(options.remount_command, checked.suite.plan)
     launcher = choose(options.launcher, engine.version.mpi)
-    display = choose_display(console, checked.suite.plan, "quiet" if options.quiet else "normal")
-    folder = store(options.store)
+    return Prepared(checked, engine, launcher, store(options.store), watched, remount, bounds)
+
+
+def display_of(prepared: Prepared, options: RunOptions, console: "Console") -> "Display":
+    """Returns the display of the progress of a run."""
+    from strider.launch import choose_display
+
+    return choose_display(console, prepared.checked.suite.plan, "quiet" if options.quiet else "normal")
+
+
+def perform(
+    prepared: Prepared,
+    display: "Display",
+    console: "Console",
+    interrupted: "Interruptions",
+    notes: "Console | None" = None,
+) -> "Outcome":
+    """Runs a prepared suite and prints its errors.
+
+    Args:
+        prepared: The suite.
+        display: Shows the progress.
+        console: Receives errors.
+        interrupted: Signals received.
+        notes: Receives the notes of the pre-flight checks; None for the console.
+    """
+    from strider.launch import execute
+
+    outcome = execute(
+        prepared.checked,
+        prepared.engine,
+        prepared.launcher,
+        prepared.store,
+        display,
+        notes or console,
+        interrupted,
+        prepared.watched,
+        prepared.remount,
+        prepared.bounds,
+    )
+    _print_errors(outcome, prepared.checked.suite.plan, console)
+    return outcome
+
+
+def run_document(document: "Document", options: RunOptions, render: "Render | None" = None) -> None:
+    """Runs a suite, prints its results and exits with the run's exit code.
+
+    Args:
+        document: The suite.
+        options: Options from the command line.
+        render: Formats the results as lines; None for Strider's table.
+
+    Raises:
+        StriderError: The suite is invalid, or the run cannot be started.
+    """
+    from rich.console import Console
+
+    from strider.launch import interruptions
+
+    # Progress and notes go to stderr, so that stdout contains only results.
+    console = Console(stderr=True)
+    prepared = prepare(document, options)
+    display = display_of(prepared, options, console)
     with interruptions() as interrupted:
-        outcome = execute(
-            checked, engine, launcher, folder, display, console, interrupted, watched, remount, bounds
-        )
-        _print_errors(outcome, checked.suite.plan, console)
+        outcome = perform(prepared, display, console, interrupted)
         complete = True
         # After an interruption the user waits for the prompt; the report can be written later.
         if outcome.status != "interrupted":
-            complete = _in_child(outcome, partial(_present, outcome, options, render), interrupted)
+            complete = in_child(outcome, partial(present, outcome, options, render), interrupted)
         _print_directories(outcome, console)
         exit_code = outcome.exit_code if complete else outcome.exit_code or ExitCode.CHECK_FAILED
         sys.stdout.flush()
@@ -218,8 +277,8 @@ def last_lines(log: Path, count: int = 8) -> list[str]:
     return [line for line in lines if not is_banner(line)][-count:]
 
 
-def _present(outcome: "Outcome", options: RunOptions, render: "Render | None") -> bool:
-    """Creates the tables, prints the results and writes the report.
+def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is_shown: bool = True) -> bool:
+    """Creates the tables, prints the results if they are to be shown, and writes the report.
 
     The events are complete at this point, so a failure here does not affect the measurement.
 
@@ -236,7 +295,7 @@ def _present(outcome: "Outcome", options: RunOptions, render: "Render | None") -
     loaded = cache(lambda: store.load(path))
     steps: list[tuple[str, Callable[[], object]]] = [
         ("the run's tables", lambda: store.derive(path)),
-        ("the results", lambda: _print_results(loaded(), outcome, options, render)),
+        *([("the results", lambda: _print_results(loaded(), outcome, options, render))] if is_shown else []),
         ("the report", lambda: write_html([loaded()], outcome.directory.report)),
     ]
     complete = True
@@ -260,7 +319,7 @@ def _present(outcome: "Outcome", options: RunOptions, render: "Render | None") -
     return complete
 
 
-def _in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Interruptions") -> bool:
+def in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Interruptions") -> bool:
     """Presents the results in a child process, so that a crash does not change the exit code.
 
     Databases and numerical libraries abort the process when an allocation fails.

@@ -192,10 +192,11 @@ def _resolution(rows: Sequence[Row], threshold: float) -> str:
     # One more p-value than those of the differences found must be below this.
     limit = SIGNIFICANT * (len(judged) - len(unsure) + 1) / len(judged)
     least = median(least_named(change, limit, threshold) for change in unsure)
-    size = f"{significant(100 * least, 2)} %" if least < 1 else f"a factor of {significant(1 + least, 2)}"
+    factor = f"by a factor of {significant(1 + least, 2)}"
+    size = f"of {significant(100 * least, 2)} %" if least < 1 else factor
     return (
-        f"In a typical row without a difference, one of {size} would be named with a probability of "
-        f"{100 * _POWER:.0f} %, at this variability and number of pairs or runs."
+        f"In a typical row without a difference shown, a difference {size} would be named with a probability "
+        f"of {100 * _POWER:.0f} %, at this variability and number of pairs or runs."
     )
 
 

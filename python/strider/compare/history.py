@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from statistics import median, stdev
 
 from strider.compare.circumstances import conditions
+from strider.compare.measured import Taken, past
+from strider.compare.metrics import METRICS
+from strider.compare.work import items
 from strider.errors import StriderError
+from strider.statistics import MINIMUM_FOR_RATIO
 from strider.store import load
-from strider.store.load import load_info
+from strider.store.load import load_info, load_plan
 from strider.store.model import Run
 from strider.store.runs import run_directories
 
@@ -69,3 +76,53 @@ def _may_be_earlier(directory: Path, hosts: set[str], before: str, known: set[st
         return False
     host = str(info.environment.get("host", ""))
     return info.run not in known and host in hosts and info.started < before
+
+
+@dataclass(frozen=True)
+class Experience:
+    """What earlier runs of a suite on a target show.
+
+    Attributes:
+        runs: Their number.
+        duration_s: How long a run took, median; None without any.
+        spread: Standard deviation of the logarithms of rates from run to run, median over operations; None
+            with fewer than 3 runs.
+    """
+
+    runs: int = 0
+    duration_s: float | None = None
+    spread: float | None = None
+
+
+def experience_of(store: Path, suite: str, target: str) -> Experience:
+    """Reads the latest complete runs of a suite on a target from a store."""
+    found: list[Run] = []
+    for directory in reversed(run_directories(store)):
+        if len(found) == _MOST_RUNS:
+            break
+        try:
+            if load_plan(directory).suite.name != suite:
+                continue
+            run = load(directory)
+        except StriderError:
+            continue
+        if run.status == "complete" and run.plan.target == target:
+            found.append(run)
+    durations = [lasted for run in found if (lasted := duration_s(run)) is not None]
+    return Experience(len(found), median(durations) if durations else None, _spread(found))
+
+
+def duration_s(run: Run) -> float | None:
+    """How long a run took, seconds; None where its end is unknown."""
+    if run.info.ended is None:
+        return None
+    return (datetime.fromisoformat(run.info.ended) - datetime.fromisoformat(run.info.started)).total_seconds()
+
+
+def _spread(runs: Sequence[Run]) -> float | None:
+    if len(runs) < MINIMUM_FOR_RATIO:
+        return None
+    taken = [Taken.of(run, items(list(run.cases.values()))) for run in runs]
+    series = (past(taken, item, METRICS["rate"]) for item in taken[0].items)
+    spreads = [stdev(map(math.log, values)) for values in series if len(values) >= MINIMUM_FOR_RATIO]
+    return median(spreads) if spreads else None

@@ -101,7 +101,9 @@ def counts_text(comparison: Comparison) -> str:
         if comparison.threshold
         else ""
     )
-    return f"{', '.join(found) or 'Nothing to compare'}{level}.{threshold}"
+    grades = _grades(comparison)
+    grade = f" Grade of all comparisons: {grades[0]}." if len(grades) == 1 else ""
+    return f"{', '.join(found) or 'Nothing to compare'}{level}.{threshold}{grade}"
 
 
 def overall_text(overall: Overall, threshold: float = 0.0) -> str:
@@ -217,10 +219,15 @@ def result_columns(comparison: Comparison, values: Values) -> list[Column]:
         Column(_interval_name(comparison), "", interval_text),
         Column("verdict", "", verdict_text),
         Column("p", "adjusted", lambda row: p_text(row.change.p_adjusted) if row.change else NOTHING),
-        Column("grade", "", trust_text),
+        *([Column("grade", "", trust_text)] if len(_grades(comparison)) > 1 else []),
         Column("n", "", count_text),
         Column("remarks", "", _remarks_of(comparison)),
     ]
+
+
+def _grades(comparison: Comparison) -> list[str]:
+    """The grades of the rows, each once."""
+    return list(dict.fromkeys(trust_text(row) for row in comparison.rows if row.trust is not None))
 
 
 def _interval_name(comparison: Comparison) -> str:

@@ -13,6 +13,7 @@ from strider.compare.wording import (
     constants_text,
     interval_text,
     label_columns,
+    overall_text,
     result_columns,
     title,
     verdict_text,
@@ -71,6 +72,7 @@ def _terminal(comparison: Comparison) -> list[Block]:
     more = f"… {left_out} more rows: to write a page with all, use -o FILE"
     constants = constants_text(comparison)
     return [
+        *(Text(overall_text(one, comparison.threshold), "bold") for one in comparison.overall),
         *(Text(side, is_one_line=True) for side in sides),
         *([_table("Changes", label_columns(comparison), columns, rows, is_ruled=False)] if rows else []),
         *([Text(more, "caption")] if left_out else []),

@@ -29,7 +29,6 @@ def _page(comparison: Comparison) -> list[Block]:
 
 def _terminal(comparison: Comparison) -> list[Block]:
     return [
-        *(Text(overall_text(one, comparison.threshold), "bold") for one in comparison.overall),
         Text(counts_text(comparison), "bold"),
         *(Text(remark, "doubt") for remark in comparison.remarks),
     ]

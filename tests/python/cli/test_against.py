@@ -1,0 +1,199 @@
+"""`strider run --against`: two sides in turns, and their comparison."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from builders import RunBuilder, sweep
+from strider.cli import against, main
+from strider.cli.running import Prepared
+from strider.engine import Engine
+from strider.errors import ExitCode
+from strider.launch.rundir import RunDirectory
+from strider.suite import Plan
+
+SUITE = """\
+[suite]
+name = "trial"
+clients = 1
+repetitions = 1
+interleave = "random"
+[[case]]
+interface = "null"
+pattern = "segmented"
+transfer = "64KiB"
+block = "256KiB"
+operations = ["write", "read"]
+"""
+RUN = ["--ceilings", "none", "--quiet"]
+
+
+@pytest.fixture
+def place(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a suite and two targets."""
+    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
+    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "trial.toml").write_text(SUITE, encoding="utf-8")
+    return tmp_path
+
+
+class Measured:
+    """Stands for the engine: writes run directories with rates of 1000 MiB/s, slower on the target `new`."""
+
+    def __init__(self, store: Path, factor: float, ends: dict[int, ExitCode] | None = None) -> None:
+        self.store, self.factor, self.ends = store, factor, ends or {}
+        self.targets: list[str] = []
+
+    def perform(self, prepared: Prepared, *_: object) -> SimpleNamespace:
+        count = len(self.targets)
+        target = Path(prepared.checked.suite.plan.target)
+        self.targets.append(target.name)
+        builder = RunBuilder(sweep(transfers=[65536]), repetitions=1, seed=count)
+        drawn = builder.random
+        factor = self.factor if target.name == "new" else 1.0
+        builder.rate = lambda *_: 1000 * factor * drawn.gauss(1, 0.005)  # type: ignore[method-assign]
+        path = builder.write(self.store / f"2026-11-21-0405{count:02d}-trial-aaaa")
+        info = json.loads((path / "run.json").read_text())
+        info["started"] = f"2026-11-21T04:05:{count:02d}Z"
+        (path / "run.json").write_text(json.dumps(info))
+        code = self.ends.get(count, ExitCode.OK)
+        status = "complete" if code == ExitCode.OK else "interrupted"
+        return SimpleNamespace(directory=RunDirectory(path.name, path), exit_code=code, status=status)
+
+
+def measure(
+    place: Path, monkeypatch: pytest.MonkeyPatch, factor: float, ends: dict[int, ExitCode] | None = None
+) -> Measured:
+    measured = Measured(place / "store", factor, ends)
+    monkeypatch.setattr(against, "perform", measured.perform)
+    monkeypatch.setattr(against, "in_child", lambda *_: True)
+    return measured
+
+
+def words(place: Path, *more: str) -> list[str]:
+    return ["run", str(place / "trial.toml"), "--target", str(place / "new"), *RUN, *more]
+
+
+def test_both_sides_run_in_turns_in_random_order_and_are_paired(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = measure(place, monkeypatch, 0.9)
+    assert main(words(place, "--against", str(place / "old"), "--json")) == 0
+    captured = capsys.readouterr()
+    assert [set(measured.targets[i : i + 2]) for i in range(0, 12, 2)] == [{"old", "new"}] * 6
+    document = json.loads(captured.out)
+    assert [len(side["runs"]) for side in document["sides"]] == [6, 6]
+    assert {row["verdict"] for row in document["rows"]} == {"slower"}
+    assert {row["change"]["method"] for row in document["rows"]} == {"paired by run"}
+    assert {row["trust"]["grade"] for row in document["rows"]} == {"A"}
+    assert f"A (base): suite trial on {place / 'old'}" in captured.err
+    assert "12 runs in 6 pairs, about" in captured.err
+    assert "pair 6 of 6, " in captured.err
+    firsts = {tuple(measured.targets[i : i + 2]) for i in range(0, 12, 2)}
+    assert len(firsts) == 2 or len(set(measured.targets[::2])) == 1
+
+
+@pytest.mark.parametrize(
+    ("factor", "options", "code"),
+    [
+        (0.9, ["--fail-on", "slower"], 1),
+        (0.9, ["--fail-on", "slower", "--threshold", "20%"], 0),
+        (1.0, ["--fail-on", "unproven", "--threshold", "5%"], 0),
+        (0.9, ["--fail-on", "unproven", "--threshold", "5%"], 1),
+    ],
+)
+def test_conditions_and_the_threshold_are_those_of_compare(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    factor: float,
+    options: list[str],
+    code: int,
+) -> None:
+    measure(place, monkeypatch, factor)
+    assert main(words(place, "--against", str(place / "old"), *options)) == code
+    assert f"--fail-on {options[1]} passes equal systems in" in capsys.readouterr().err
+
+
+def test_an_interruption_keeps_the_pairs_that_are_complete(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = measure(place, monkeypatch, 1.0, {7: ExitCode.CHECK_FAILED})
+    assert main(words(place, "--against", str(place / "old"))) == 1
+    said = capsys.readouterr().err
+    assert len(measured.targets) == 8
+    assert "3 of 6 pairs are complete and kept" in said
+    again = next(line for line in said.splitlines() if line.startswith("to compare them: "))
+    assert main(again.removeprefix("to compare them: strider ").split()) == 0
+
+
+def test_a_run_is_repeated_with_its_suite_its_settings_and_its_target(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ["run", str(place / "trial.toml"), "--target", str(place / "old"), "-n", "2", *RUN]
+    assert main([*first, "--set", "case.transfer=128KiB"]) == 0
+    capsys.readouterr()
+    seen: list[Plan] = []
+    measured = measure(place, monkeypatch, 1.0)
+
+    def perform(prepared: Prepared, *rest: object) -> SimpleNamespace:
+        seen.append(prepared.checked.suite.plan)
+        return measured.perform(prepared, *rest)
+
+    monkeypatch.setattr(against, "perform", perform)
+    assert main(words(place, "--against", "latest", "--pairs", "3")) == 0
+    plans = {Path(plan.target).name: plan.cases[0] for plan in seen}
+    assert {name: case.clients for name, case in plans.items()} == {"old": 2, "new": 1}
+    assert plans["old"].pattern["transfer"] == 128 << 10
+    assert plans["new"].pattern["transfer"] == 64 << 10
+
+
+def test_another_suite_is_a_baseline(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = place / "other.toml"
+    text = SUITE.replace('name = "trial"', f'name = "other"\ntarget = "{place / "old"}"')
+    other.write_text(text, encoding="utf-8")
+    measured = measure(place, monkeypatch, 1.0)
+    assert main(words(place, "--against", str(other), "--pairs", "3")) == 0
+    assert set(measured.targets) == {"old", "new"}
+    assert f"A (base): suite other on {place / 'old'}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pairs", "4"], "--pairs needs a baseline: add --against BASELINE"),
+        (["--fail-on", "slower"], "--fail-on needs a baseline"),
+        (["--against", "nothing"], "--against nothing: no suite, directory or run of that name"),
+        (["--against", "OLD", "--fail-on", "unproven"], "needs a threshold above 0"),
+        (["--against", "OLD", "--threshold", "x"], "--threshold: "),
+    ],
+)
+def test_mistakes_are_found_before_anything_runs(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+) -> None:
+    measured = measure(place, monkeypatch, 1.0)
+    assert main(words(place, *(word.replace("OLD", str(place / "old")) for word in options))) == 2
+    assert message in capsys.readouterr().err
+    assert measured.targets == []
+
+
+@pytest.mark.slow
+def test_the_engine_runs_three_pairs(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(words(place, "--against", str(place / "old"), "--pairs", "3", "--json")) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert [len(side["runs"]) for side in document["sides"]] == [3, 3]
+    assert {row["trust"]["grade"] for row in document["rows"]} == {"B"}
+    assert len(list((place / "store").glob("*/report.html"))) == 6
+    assert list((place / "old").iterdir()) == list((place / "new").iterdir()) == []
