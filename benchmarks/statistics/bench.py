@@ -22,6 +22,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python")]
 
 import numpy as np  # noqa: E402 - after the path is set
 
+from announced import announced_differences, coverage_of_percentiles  # noqa: E402
 from grids import Grid, Progress  # noqa: E402
 from headlines import bias_of_headlines  # noqa: E402
 from sentences import trials_of_sentences  # noqa: E402
@@ -37,18 +38,25 @@ Part = Callable[[int, np.random.Generator, Progress], Sequence[Grid]]
 
 
 def _coverage(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
-    progress.expect(80 * trials + 3280)
+    progress.expect(89 * trials + 3280)
     return [
         coverage_of_rates(2 * trials, rng, progress),
+        coverage_of_percentiles(trials // 2, rng, progress),
         coverage_of_ratios(4 * trials, rng, progress),
         false_alarms_of_trends(4 * trials, rng, progress),
     ]
+
+
+def _announced(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
+    progress.expect(12 * 4 * (trials // 2))
+    return [announced_differences(trials // 2, rng, progress)]
 
 
 #: Each part by its name, with what it takes beside the others, in seconds for 500 trials.
 PARTS: dict[str, tuple[Part, int]] = {
     "coverage": (_coverage, 60),
     "verdicts": (verdicts, 150),
+    "announced": (_announced, 40),
     "headlines": (lambda trials, rng, progress: [bias_of_headlines(trials // 2, rng, progress)], 120),
     "sentences": (trials_of_sentences, 500),
 }

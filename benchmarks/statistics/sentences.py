@@ -30,6 +30,8 @@ STATED: Mapping[str, str] = {
     "words/remarks: _cache_remark": "compares two sizes",
     "words/remarks: _null_remark": "names the interface",
     "words/trust": "names a grade",
+    "compare/": "says how sides were taken; verdicts are measured above",
+    "sections/changes": "heads a table",
     "sections/counters": "heads a table",
     "sections/environment": "heads a table",
     "sections/errors": "counts errors",

@@ -305,7 +305,7 @@ def contested(
     """Compares two sides so often, of which B is slower by a share of its rate."""
     counts: Counter[str] = Counter()
     for _ in range(trials):
-        found = _compared(contest, n, rows, -np.log1p(effect), rng)
+        found = compared(contest, n, rows, -np.log1p(effect), rng)
         change = 1 / (1 + effect)
         wanted = "slower"
         named = [row for row in found.rows if row.verdict in ("slower", "faster")]
@@ -326,7 +326,8 @@ def contested(
     )
 
 
-def _compared(contest: Contest, n: int, rows: int, effect: float, rng: Random) -> Comparison:
+def compared(contest: Contest, n: int, rows: int, effect: float | Logs, rng: Random) -> Comparison:
+    """Compares two sides, of which B has an effect in logarithms of the rate, or one for each row."""
     if contest.kind == "within":
         run = _within(contest, n, rows, effect, rng)
         return compare_within(run, "interface", metrics=[contest.metric])
@@ -364,14 +365,14 @@ def _template(kind: str, n: int, rows: int) -> Run:
     return _TEMPLATES[key]
 
 
-def _within(contest: Contest, n: int, rows: int, effect: float, rng: Random) -> Run:
+def _within(contest: Contest, n: int, rows: int, effect: float | Logs, rng: Random) -> Run:
     shared = contest.shared.draw(rng, (rows, n))
     sides = [shared + contest.own.draw(rng, (rows, n)) + side * effect for side in (0, 1)]
     return _with(_template("within", n, rows), np.stack(sides, 1).reshape(2 * rows, n), contest.metric)
 
 
 def _single(
-    contest: Contest, n: int, rows: int, effect: float, of_runs: Noise, rng: Random, minute: int
+    contest: Contest, n: int, rows: int, effect: float | Logs, of_runs: Noise, rng: Random, minute: int
 ) -> Run:
     logs = contest.own.draw(rng, (rows, n)) + of_runs.draw(rng, (rows, n)) + effect
     run = _with(_template("single", n, rows), logs, contest.metric)

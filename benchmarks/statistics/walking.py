@@ -30,7 +30,7 @@ from strider.report.sections import NAMES
 from strider.store import tables
 
 ROOT = Path(strider.__file__).parent
-SOURCES = ("report/words", "report/sections", "report/charts", "limits")
+SOURCES = ("report/words", "report/sections", "report/charts", "limits", "compare", "compare/sections")
 #: Sections whose blocks are looked at; the tables of the others have numbers alone.
 SECTIONS = tuple(name for name in NAMES if name not in ("rates", "latency", "counters", "environment"))
 _FEWEST_WORDS = 3

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from announced import announced, held
 from bench import page
 from grids import Grid, Progress, Share
 from headlines import headline_error
@@ -192,3 +193,15 @@ class TestPage:
         found = [headline_error(5, 3, 1e-6, 0.1, random(seed)) for seed in range(3)]
         assert all(error is None or abs(error) <= 0.005 for error in found)
         assert any(error is not None for error in found)
+
+
+class TestAnnounced:
+    def test_intervals_of_a_percentile_hold_the_one_of_a_typical_repetition(self) -> None:
+        """Fails where all requests are taken for independent of each other."""
+        shares = held(1000, 0.2, 5, 150, random())
+        assert all(0.9 <= share.value <= 0.995 for share in shares.values()), shares
+
+    def test_a_difference_that_a_comparison_can_see_is_named(self) -> None:
+        sizes, named = announced(CONTESTS[0], 8, 25, random(), QUIET)
+        assert 0.02 < np.median(sizes) < 0.3
+        assert named.value >= 0.6
