@@ -18,7 +18,7 @@ from trials import CONTESTS, COUNTS, LEAST, MOST, Contest, compared
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _SPREAD, _MEDIAN_NS = 0.45, 1e6
-_ANNOUNCED = re.compile(r"one of (?:(?P<percent>[\d.]+) %|a factor of (?P<factor>[\d.]+))")
+_ANNOUNCED = re.compile(r"(?:(?P<percent>[\d.]+) %|factor of (?P<factor>[\d.]+)) would be named")
 
 
 def coverage_of_percentiles(trials: int, rng: Random, progress: Progress) -> Grid:
@@ -94,7 +94,9 @@ def announced_differences(trials: int, rng: Random, progress: Progress) -> Grid:
                 sizes, named = announced(contest, n, trials, rng, progress)
                 typical = f"{100 * float(np.median(sizes)):.2g} %" if sizes else "–"
                 grid.rows.append([contest.name, str(n), typical, named.percent])
-                if sizes and named.is_below(0.8):
+                if not sizes:
+                    grid.claims.append(f"announced difference, {contest.name}, n = {n}: none is announced")
+                elif named.is_below(0.8):
                     grid.claims.append(
                         f"announced difference, {contest.name}, n = {n}: named in {named.percent} % of 90 %"
                     )

@@ -203,5 +203,6 @@ class TestAnnounced:
 
     def test_a_difference_that_a_comparison_can_see_is_named(self) -> None:
         sizes, named = announced(CONTESTS[0], 8, 25, random(), QUIET)
+        assert sizes, "no comparison says which difference it can see"
         assert 0.02 < np.median(sizes) < 0.3
         assert named.value >= 0.6
