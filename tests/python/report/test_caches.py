@@ -12,8 +12,7 @@ from strider.report import write_html
 from strider.report.charts.rates import bar_charts, line_charts
 from strider.report.labels.facets import Facets
 from strider.report.words.caches import cache_notes, cache_remarks
-from strider.report.words.remarks import cached_cases, remarks
-from strider.report.words.wording import best_rates
+from strider.report.words.remarks import remarks
 from strider.statistics import OperationSummary, summarize
 from strider.store import NodeCounters, Run, load, load_events
 
@@ -98,18 +97,6 @@ def test_invisible_caches_are_reported_unless_storage_served_all(tmp_path: Path)
     assert sentence.endswith("this cannot be verified on this system (attempted: fsync, posix_fadvise).")
     assert cache_remarks([read_of(tmp_path, prepared=unseen, served=1.0)]) == []
     assert cache_remarks([read_of(tmp_path, prepared=COLD, served=1.0)]) == []
-
-
-@pytest.mark.parametrize(
-    ("served", "headline"),
-    [(None, "read (files fit into memory)"), (0.0, "read (from cache)"), (1.0, "read")],
-)
-def test_a_headline_says_so(tmp_path: Path, served: float | None, headline: str) -> None:
-    run = run_of(tmp_path, served=served)
-    summaries = summarize(run)
-    facets = Facets.of([summary.case for summary in summaries])
-    best = best_rates(summaries, facets, cached_cases(run, summaries))
-    assert [one.name for one in best] == ["write", headline]
 
 
 def test_what_counters_tell_need_not_be_supposed(tmp_path: Path) -> None:

@@ -6,12 +6,9 @@ import dataclasses
 from pathlib import Path
 
 from builders import CaseSpec, RunBuilder
-from strider.report.labels.facets import Facets
 from strider.report.words.reservations import reservations
 from strider.report.words.wording import (
-    best_rates,
     error_text,
-    headline_remark,
     status_text,
     verification_line,
 )
@@ -63,18 +60,6 @@ def test_operations_that_used_up_their_repetitions_are_reported_with_the_worst(t
         "1 of 2 operations did not reach ±5 % in 3 repetitions "
         "(worst: read through posix, segmented, 1 MiB, 2 clients: ±138 %)."
     )
-
-
-def test_a_rate_that_may_be_anything_is_no_headline(tmp_path: Path) -> None:
-    wild, steady = summary_of(tmp_path, (10, 500, 2000)), summary_of(tmp_path, (100, 101, 102))
-    facets = Facets.of([steady.case])
-    assert best_rates([wild], facets) == []
-    assert headline_remark([wild]).startswith(
-        "Read: too variable for a headline (95 % interval wider than ±50 %)."
-    )
-    assert headline_remark([steady]) == ""
-    (best,) = best_rates([steady], facets, cached={1})
-    assert best.name == "read (files fit into memory)"
 
 
 def test_nothing_read_needs_no_word_on_checks(tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ from strider.report.labels.facets import Facets
 from strider.report.results.references import Reference
 from strider.report.results.results import Results
 from strider.report.results.rows import as_rows
+from strider.report.words.headlines import best_rates
 from strider.report.words.remarks import (
-    cached_cases,
     checks,
     remarks,
     result_remarks,
     what_was_done,
 )
-from strider.report.words.wording import best_rates, constants_line, problems
+from strider.report.words.wording import constants_line, problems
 from strider.statistics import OperationSummary
 from strider.store.case import Case
 from strider.units import format_bytes
@@ -29,7 +29,7 @@ def _page(results: Results) -> list[Block]:
     run, summaries = results.run, results.summaries
     wrong = problems(run, summaries, results.comparisons)
     headlines = [*results.data, *_headlines(results.metadata)]
-    best = best_rates(headlines, results.facets, cached_cases(run, summaries))
+    best = best_rates(headlines, results.facets)
     said = [
         *remarks(run, summaries, results.comparisons),
         *_reference_remark(summaries, results.reference),
@@ -48,7 +48,7 @@ def _page(results: Results) -> list[Block]:
 
 
 def _cards(best: Sequence[Card]) -> list[Block]:
-    return [Text("Highest median rates:"), Cards(best)]
+    return [Text("Highest trusted rates:"), Cards(best)]
 
 
 def _terminal(results: Results) -> list[Block]:

@@ -7,12 +7,12 @@ from datetime import datetime
 
 from strider.limits import Analysis
 from strider.report.words.caches import cache_remarks, is_from_cache, is_from_storage
+from strider.report.words.headlines import headline_remark
 from strider.report.words.reservations import dear_opens, reservations
 from strider.report.words.steadiness import steadiness
 from strider.report.words.wording import (
     NO_STORAGE,
     digest_line,
-    headline_remark,
     metadata_check_line,
     plural,
     verification_line,

@@ -5,26 +5,21 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
-from strider.report.blocks import Card
 from strider.report.labels.facets import Facets
-from strider.report.words.caches import cache_notes, is_from_cache, is_from_storage
+from strider.report.words.caches import cache_notes
 from strider.report.words.clocks import clock_notes
 from strider.report.words.given_up import given_up
 from strider.report.words.numbers import significant
-from strider.report.words.reservations import half_width
 from strider.statistics import DigestComparison, OperationSummary, file_checks
 from strider.statistics.summary import VerifySummary
 from strider.store.model import ErrorRow, Run, Verify
 from strider.store.runs import status_words
-from strider.units import format_bytes, format_bytes_rounded, grouped
+from strider.units import format_bytes_rounded, grouped
 
 #: The interface that transfers no data: its rates are Strider's overhead, not a property of storage.
 NO_STORAGE = "null"
-
-#: A rate whose interval is wider than ± this share of the mean is not a headline.
-_HEADLINE_HALF_WIDTH = 0.5
 
 _STATUS = {
     "interrupted": "The run was interrupted",
@@ -159,76 +154,6 @@ def planned_operations(run: Run) -> int:
 def missing_operations(run: Run, summaries: Sequence[OperationSummary]) -> int:
     """Returns the number of planned operations without a valid sample."""
     return planned_operations(run) - sum(summary.n > 0 for summary in summaries)
-
-
-def best_rates(
-    summaries: Sequence[OperationSummary], facets: Facets, cached: Container[int] = ()
-) -> list[Card]:
-    """Returns the case with the highest median rate for each operation.
-
-    Omits `null`, which transfers no data, and operations whose highest rate is too variable.
-
-    Args:
-        summaries: Summaries of the operations.
-        facets: Labels of the cases.
-        cached: Numbers of the cases whose reads memory may have served.
-    """
-    certain = [summary for summary in _leaders(summaries) if not _too_uncertain(summary)]
-    return [_best(summary, facets, cached) for summary in certain]
-
-
-def headline_remark(summaries: Sequence[OperationSummary]) -> str:
-    """Returns a sentence on operations whose highest rate is too variable; empty if none."""
-    names = [summary.operation for summary in _leaders(summaries) if _too_uncertain(summary)]
-    if not names:
-        return ""
-    share = f"{100 * _HEADLINE_HALF_WIDTH:.0f}"
-    listed = ", ".join(names)
-    return (
-        f"{listed[0].upper()}{listed[1:]}: too variable for a headline (95 % interval wider than ±{share} %)."
-    )
-
-
-def _leaders(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
-    """Returns the summary with the highest median rate of each operation, without `null`."""
-    best: dict[str, OperationSummary] = {}
-    for summary in summaries:
-        if summary.rate is None or summary.case.interface_name == NO_STORAGE:
-            continue
-        leader = best.get(summary.operation)
-        if leader is None or leader.rate is None or summary.rate.median > leader.rate.median:
-            best[summary.operation] = summary
-    return list(best.values())
-
-
-def _too_uncertain(summary: OperationSummary) -> bool:
-    """Returns whether the interval of a mean rate is too wide for a headline."""
-    return bool(summary.rate and summary.rate.interval) and half_width(summary) > _HEADLINE_HALF_WIDTH
-
-
-def _best(summary: OperationSummary, facets: Facets, cached: Container[int]) -> Card:
-    case, rate = summary.case, summary.rate
-    maybe = "read" in summary.operation and case.number in cached and not is_from_storage(summary)
-    remark = " (from cache)" if is_from_cache(summary) else " (files fit into memory)" if maybe else ""
-    number = format_rate_of(summary, rate.median if rate else None)
-    transfer = (
-        f", {format_bytes(case.transfer_bytes)} per transfer" if case.transfer_bytes is not None else ""
-    )
-    interval = rate.interval if rate else None
-    spread = (
-        f"; 95 % interval of the mean {format_rate_of(summary, interval.low)}–"
-        f"{format_rate_of(summary, interval.high)}"
-        if interval
-        else ""
-    )
-    return Card(
-        name=f"{summary.operation}{remark}",
-        value=f"{number} {summary.rate_unit}",
-        how=(
-            f"through {facets.series[case.number]}, {plural(case.clients, 'client')}, "
-            f"{facets.group[case.number]}{transfer} (median of {summary.n}{spread})"
-        ),
-    )
 
 
 def format_rate_of(summary: OperationSummary, rate: float | None) -> str:

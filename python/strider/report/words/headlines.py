@@ -1,0 +1,74 @@
+"""Headlines: the highest trusted rate of each operation, freed from its luck."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strider.report.blocks import Card
+from strider.report.labels.facets import Facets
+from strider.report.words.wording import format_rate_of, plural
+from strider.statistics import OperationSummary, is_trusted
+from strider.statistics.best import Best, best_of
+from strider.units import format_bytes
+
+
+def best_rates(summaries: Sequence[OperationSummary], facets: Facets) -> list[Card]:
+    """Returns the best of the trusted results of each operation, with those that it cannot be told from."""
+    cards = []
+    for operation, own in _by_operation(summaries).items():
+        trusted = [summary for summary in own if _may_lead(summary)]
+        if trusted:
+            best = best_of([summary.rates for summary in trusted])
+            cards.append(_card(operation, trusted, best, len(own), facets))
+    return cards
+
+
+def headline_remark(summaries: Sequence[OperationSummary]) -> str:
+    """Returns why operations have no headline, with the best grade of each; empty if all have one."""
+    missing = {
+        operation: min(str(summary.trust) for summary in own)
+        for operation, own in _by_operation(summaries).items()
+        if not any(map(_may_lead, own))
+    }
+    if not missing:
+        return ""
+    listed = ", ".join(f"{operation} (best grade: {grade})" for operation, grade in missing.items())
+    return f"No headline for {listed}: headlines need trust A or B."
+
+
+def _by_operation(summaries: Sequence[OperationSummary]) -> dict[str, list[OperationSummary]]:
+    """Returns the graded summaries of each operation: all with a rate but those of `null`."""
+    found: dict[str, list[OperationSummary]] = {}
+    for summary in summaries:
+        if summary.trust is not None and summary.rate is not None:
+            found.setdefault(summary.operation, []).append(summary)
+    return found
+
+
+def _may_lead(summary: OperationSummary) -> bool:
+    return is_trusted(summary.trust) and bool(summary.rate and summary.rate.interval)
+
+
+def _card(
+    operation: str, trusted: Sequence[OperationSummary], best: Best, results: int, facets: Facets
+) -> Card:
+    leader = trusted[best.leader]
+    case, others = leader.case, len(best.members) - 1
+    transfer = (
+        f", {format_bytes(case.transfer_bytes)} per transfer" if case.transfer_bytes is not None else ""
+    )
+    alike = f"not distinguishable from {plural(others, 'other')}" if others else ""
+    of_how_many = (
+        f"of {len(trusted)} trusted results"
+        if len(trusted) > 1
+        else f"the only trusted result{f' of {results}' if results > 1 else ''}"
+    )
+    said = "; ".join(part for part in (alike, of_how_many, f"trust {leader.trust}") if part)
+    return Card(
+        name=operation,
+        value=f"{format_rate_of(leader, best.rate)} {leader.rate_unit}",
+        how=(
+            f"through {facets.series[case.number]}, {plural(case.clients, 'client')}, "
+            f"{facets.group[case.number]}{transfer} ({said})"
+        ),
+    )

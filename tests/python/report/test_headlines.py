@@ -1,0 +1,92 @@
+"""Headlines rest on trusted results alone, and name those that the best one cannot be told from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
+from strider.report.labels.facets import Facets
+from strider.report.words.headlines import best_rates, headline_remark
+from strider.statistics import summarize
+from strider.store import Run, load
+from trusted import trusted
+
+
+def run_of(tmp_path: Path, cases: list[CaseSpec], repetitions: int = 5) -> Run:
+    return load(RunBuilder(cases, repetitions=repetitions).write(tmp_path / "run"))
+
+
+def cards_of(run: Run) -> list[tuple[str, str, str]]:
+    facets = Facets.of(list(run.cases.values()))
+    return [(card.name, card.value, card.how) for card in best_rates(summarize(run), facets)]
+
+
+def test_the_best_of_several_is_the_one_that_leads_beyond_chance(tmp_path: Path) -> None:
+    run = trusted(run_of(tmp_path, sweep(transfers=(4 * KIB, MIB), operations=("write",))))
+    ((name, value, how),) = cards_of(run)
+    best = max(summary.rate.centre for summary in summarize(run) if summary.rate)
+    assert name == "write"
+    assert float(value.split()[0]) == pytest.approx(best, rel=0.01)
+    assert how == "through posix, 2 clients, segmented, 1 MiB per transfer (of 4 trusted results; trust A)"
+
+
+def test_results_that_chance_may_have_ordered_share_the_headline(tmp_path: Path) -> None:
+    run = trusted(run_of(tmp_path, [CaseSpec(name=name, operations=("write",)) for name in "abcd"]))
+    base = next(sample.rate_mib_s for sample in run.samples)
+    lucky = [
+        sample.model_copy(update={"rate_mib_s": base * (1 + 0.004 * (sample.case == 3)) * factor})
+        for sample, factor in zip(run.samples, [1.0, 0.99, 1.02, 0.985, 1.01] * 4, strict=True)
+    ]
+    run = run.model_copy(update={"samples": lucky})
+    ((_, value, how),) = cards_of(run)
+    summaries = summarize(run)
+    centres = [summary.rate.centre for summary in summaries if summary.rate]
+    assert "not distinguishable from 3 others" in how
+    assert float(value.split()[0]) == pytest.approx(sum(centres) / 4, rel=0.002)
+
+
+def test_results_that_are_not_trusted_have_no_headline_and_one_reason(tmp_path: Path) -> None:
+    """The verified case, the short one and the cached read are in tables alone."""
+    run = trusted(run_of(tmp_path, [CaseSpec()]))
+    assert [name for name, _, _ in cards_of(run)] == ["write", "read"]
+    assert headline_remark(summarize(run)) == ""
+    cases = {1: run.cases[1].model_copy(update={"verify": "full"})}
+    verified = run.model_copy(update={"cases": cases})
+    assert cards_of(verified) == []
+    assert headline_remark(summarize(verified)) == (
+        "No headline for write (best grade: C verified), read (best grade: C verified): "
+        "headlines need trust A or B."
+    )
+    cached = [
+        sample.model_copy(update={"served_bytes": 0, "served_by_storage": 0.0})
+        if sample.operation == "read"
+        else sample
+        for sample in run.samples
+    ]
+    reads = run.model_copy(update={"samples": cached})
+    assert [name for name, _, _ in cards_of(reads)] == ["write"]
+    assert headline_remark(summarize(reads)) == (
+        "No headline for read (best grade: D cache): headlines need trust A or B."
+    )
+    short = run.model_copy(update={"samples": [s.model_copy(update={"elapsed_s": 0.5}) for s in run.samples]})
+    assert cards_of(short) == []
+
+
+def test_one_repetition_is_no_headline_however_high(tmp_path: Path) -> None:
+    run = trusted(run_of(tmp_path, [CaseSpec(operations=("write",)), CaseSpec(operations=("write",))]))
+    few = [
+        sample.model_copy(update={"rate_mib_s": 9 * sample.rate_mib_s}) if sample.case == 2 else sample
+        for sample in run.samples
+        if sample.case == 1 or sample.repetition == 0
+    ]
+    ((_, value, how),) = cards_of(run.model_copy(update={"samples": few}))
+    assert float(value.split()[0]) < 3000
+    assert "the only trusted result of 2" in how
+
+
+def test_interface_null_never_leads(tmp_path: Path) -> None:
+    cases = [CaseSpec(operations=("write",)), CaseSpec(interface={"name": "null"}, operations=("write",))]
+    ((_, _, how),) = cards_of(trusted(run_of(tmp_path, cases)))
+    assert "through posix" in how
