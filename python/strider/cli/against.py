@@ -1,4 +1,4 @@
-"""`strider run --against`: a suite and its baseline in turns, and their comparison."""
+"""`strider run --against`: a suite and its baseline, alternating, and their comparison."""
 
 import random
 import sys
@@ -61,7 +61,7 @@ class _Side:
 
 
 def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdicts) -> NoReturn:
-    """Runs a baseline (A) and a suite (B) in turns, prints their comparison and exits.
+    """Runs a baseline (A) and a suite (B) alternately, prints their comparison and exits.
 
     Args:
         suite: The suite of B.

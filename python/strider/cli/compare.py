@@ -82,8 +82,9 @@ def compare(
     """Compare two runs, or the values of a key within one run.
 
     Matches cases that do the same work. Reports a difference only if it is statistically significant,
-    corrected for the number of comparisons. Exit code 0; with --fail-on, 1 if the condition is met or nothing
-    can be compared.
+    corrected for the number of comparisons, and if the sides were measured alternately (--by, alternating
+    runs, strider run --against) or 5 earlier runs of the case show how much single runs differ. Exit code 0;
+    with --fail-on, 1 if the condition is met or nothing can be compared, 2 if there is no verdict.
     """
     share, wanted = conditions(threshold, fail_on)
     found = _compare(runs, by, metric or ["rate"], share, store)
@@ -233,4 +234,4 @@ def no_verdict(found: "Comparison") -> str:
     reason = next(row.reason for row in found.rows if row.verdict == "no verdict")
     if found.by:
         return f'{reason}: run the suite with interleave = "random"'
-    return f"{reason}: measure runs in turns, with strider run SUITE --against BASELINE"
+    return f"{reason}: measure alternating runs with strider run SUITE --against BASELINE"

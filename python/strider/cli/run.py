@@ -32,8 +32,8 @@ AgainstOption = Annotated[
     typer.Option(
         "--against",
         metavar="BASELINE",
-        help="Also run a baseline, in turns with the suite, and compare: another suite, an earlier run (its "
-        "suite and target are run again), or a directory (the same suite on it).",
+        help="Also run a baseline, alternating with the suite, and compare: another suite, an earlier run "
+        "(its suite and target are run again), or a directory (the same suite on it).",
     ),
 ]
 PairsOption = Annotated[
@@ -73,7 +73,7 @@ def run(
     within two seconds, removes the files and keeps the results so far; the exit code is 1, or 3 without
     results. A second Ctrl-C ends the writing of results. To see the cases first: strider plan SUITE.
 
-    With --against, runs the baseline (A) and the suite (B) in turns, in random order within each pair, and
+    With --against, runs the baseline (A) and the suite (B) alternately, each pair in random order, and
     prints their comparison; --threshold, --fail-on and -o are those of strider compare.
     """
     from strider.cli.against import Verdicts, run_against

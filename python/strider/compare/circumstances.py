@@ -24,8 +24,8 @@ _FEW = 6
 #: Probability with which a difference of the size that a remark gives is named.
 _POWER = 0.9
 _IN_TURNS = (
-    "measure runs in turns: strider run SUITE --against BASELINE, or join 3 or more alternating runs of each "
-    "side with commas"
+    "measure alternating runs: strider run SUITE --against BASELINE, or join 3 or more of each side "
+    "with commas"
 )
 _HOW = {
     "paired by round": "Repetitions of the same round are compared as pairs, so drift cancels.",

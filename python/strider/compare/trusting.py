@@ -14,7 +14,7 @@ LEAST_RUNS = 3
 
 _WORDS = {
     "unpaired": "single runs",
-    "unpaired by run": "not in turns",
+    "unpaired by run": "not alternating",
 }
 
 

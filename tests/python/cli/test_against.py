@@ -1,4 +1,4 @@
-"""`strider run --against`: two sides in turns, and their comparison."""
+"""`strider run --against`: alternating runs of two sides, and their comparison."""
 
 from __future__ import annotations
 

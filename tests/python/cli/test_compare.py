@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from builders import CaseSpec, RunBuilder, sweep
+from comparison_builders import in_turns
 from strider.cli import main
+from strider.cli.compare import FailOn, failures
+from strider.compare import compare
 
 
 class Rated(RunBuilder):
@@ -112,6 +116,23 @@ def test_five_earlier_runs_of_the_case_give_single_runs_a_verdict(
     assert {row["verdict"] for row in rows} == {"slower"}
     assert {(row["trust"]["grade"], row["change"]["n"]) for row in rows} == {("B", 11)}
     assert {row["change"]["method"] for row in rows} == {"by history"}
+
+
+def test_a_test_for_proof_prints_its_chances(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", BASE, SAME, "--fail-on", "unproven", "--threshold", "5%"]) == 0
+    assert "note: with 6 pairs and runs that vary by" in capsys.readouterr().err
+
+
+def test_a_suite_that_is_slower_as_a_whole_fails(tmp_path: Path) -> None:
+    """No row shows the 2 % under its noise; the mean of all does."""
+    cases = sweep(transfers=[2**k for k in range(12, 24)])
+    comparison = compare(*in_turns(tmp_path, cases, pairs=6, factor=lambda *_: 0.98))
+    rows = [replace(row, verdict="no difference shown") for row in comparison.rows]
+    alone = replace(comparison, rows=rows)
+    for condition in (FailOn.SLOWER, FailOn.DIFFERENT):
+        assert failures(alone, [condition]) == [
+            f"the suite as a whole is {condition.value} (--fail-on {condition.value})"
+        ]
 
 
 def test_repetitions_that_transferred_nothing_fail_every_condition(

@@ -24,6 +24,11 @@ def test_a_system_slower_by_the_threshold_passes_in_one_of_forty_tests() -> None
     assert chance_to_fail(test, 0.03, 0.05) == pytest.approx(0.975, abs=0.015)
 
 
+def test_a_slowdown_of_just_the_threshold_is_not_shown() -> None:
+    test = OfPairs(6, 1, 0.05, "slower")
+    assert chance_to_fail(test, 0.03, 0.05) == pytest.approx(0.025, abs=0.015)
+
+
 @pytest.mark.parametrize("spread", [0.01, 0.03, 0.1])
 def test_the_chance_that_equal_systems_pass_is_that_of_students_test(spread: float) -> None:
     shift = math.log(1.05) / (spread * math.sqrt(2 / 6))

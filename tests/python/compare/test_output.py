@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from builders import MIB, CaseSpec, sweep
-from comparison_builders import in_turns, run_of
+from comparison_builders import in_turns, run_of, started
 from strider.compare import Comparison, compare, compare_within
 from strider.compare.document import as_document
 from strider.compare.page import as_html, write_html
@@ -53,6 +53,22 @@ def test_the_table_says_what_is_compared_and_with_what_result(tmp_path: Path) ->
     assert len(re.findall("▼ slower", text)) == 12
     assert "12 slower (expected false discovery rate: at most 5 %" in text
     assert "−10 %" in text
+
+
+def test_the_suite_comes_first(tmp_path: Path) -> None:
+    comparison = slowed(tmp_path, sweep())
+    assert printed(comparison).startswith("Over all 12 operations B is ")
+    page = as_html(comparison)
+    assert page.index("Over all 12 operations B is ") < page.index("What is compared") < page.index("<svg")
+
+
+def test_rows_without_a_verdict_say_why_once(tmp_path: Path) -> None:
+    base, other = (run_of(tmp_path / name, sweep()) for name in "ab")
+    text = printed(compare([base], [started(other, 9)]))
+    assert len(re.findall(r"\? no verdict", text)) == 12
+    assert text.count("how much runs differ by chance is unknown") == 1
+    assert "Grade of all comparisons: D single runs." in " ".join(text.split())
+    assert "no verdict" in as_html(compare([base], [started(other, 9)]))
 
 
 def test_a_large_comparison_shows_what_differs(tmp_path: Path) -> None:

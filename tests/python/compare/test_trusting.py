@@ -15,7 +15,7 @@ from strider.compare.circumstances import least_named
 from strider.compare.trusting import trust_of
 from strider.compare.wording import overall_text
 from strider.statistics import Ratio, paired_ratio
-from strider.store import Run
+from strider.store import Run, load
 
 WRITE = CaseSpec(operations=("write",))
 
@@ -172,7 +172,7 @@ def test_the_intervals_of_named_rows_contain_the_true_changes(tmp_path: Path) ->
     sides = in_turns(tmp_path, cases, pairs=6)
     rng = np.random.default_rng(4)
     held = plain = count = 0
-    for _ in range(40):
+    for _ in range(25):
         drawn = []
         for name, side in zip("AB", sides, strict=True):
             factors = [truth[sample.case] if name == "B" else 1.0 for sample in side[0].samples]
@@ -205,3 +205,41 @@ def test_the_size_that_a_remark_gives_is_named_in_90_of_100_tries() -> None:
     size = least_named(change, limit, threshold)
     found = paired_ratio(np.ones((trials, n)), np.exp(rng.normal(np.log1p(size), spread, (trials, n))))
     assert np.mean(found.p_value(threshold) < limit) == pytest.approx(0.9, abs=0.02)
+
+
+def test_only_the_latest_earlier_runs_are_taken(tmp_path: Path) -> None:
+    names = [f"2026-11-21-0405{number:02d}-ci-aaaa" for number in range(24)]
+    for number, name in enumerate(names):
+        path = run_of(tmp_path / name, [WRITE], repetitions=1).directory
+        text = (path / "run.json").read_text()
+        (path / "run.json").write_text(text.replace("04:05:06Z", f"04:05:{number:02d}Z"))
+    before, last = load(tmp_path / names[-2]), load(tmp_path / names[-1])
+    found = history_of(before, last)
+    assert [run.directory.name for run in found.base] == names[2:22][::-1]
+
+
+def test_the_level_of_named_rows_is_said(tmp_path: Path) -> None:
+    sides = in_turns(tmp_path, sweep(), factor=lambda case, _: 0.8 if case.number == 1 else 1.0)
+    comparison = compare(*sides)
+    named = [row.change for row in comparison.rows if row.verdict == "slower" and row.change]
+    assert len(named) == 2
+    assert named[0].level == pytest.approx(1 - 0.05 * 2 / 12)
+    assert any("are at level 99.2 %" in remark for remark in comparison.remarks)
+
+
+def test_equal_systems_are_named_in_one_of_twenty_tables(tmp_path: Path) -> None:
+    """The rows and the suite together; what one run has is common to its rows."""
+    sides = in_turns(tmp_path, sweep(), pairs=6)
+    rng = np.random.default_rng(11)
+    trials, named = 250, 0
+    for _ in range(trials):
+        drawn = []
+        for side in sides:
+            shape = (len(side), len(side[0].samples))
+            logs = rng.normal(0, 0.03, (len(side), 1)) + rng.normal(0, 0.03, shape)
+            pairs = zip(side, (1000 * np.exp(logs)).tolist(), strict=True)
+            drawn.append([rated(run, own) for run, own in pairs])
+        found = compare(*drawn)
+        verdicts = {row.verdict for row in found.rows} | {one.verdict for one in found.overall}
+        named += verdicts != {"no difference shown"}
+    assert named / trials <= 0.05 + 2 * (0.05 * 0.95 / trials) ** 0.5

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from strider.statistics import adjust, paired_ratio, unpaired_ratio
+from strider.statistics import adjust, paired_ratio, ratio_by_history, unpaired_ratio
 
 RATES = st.lists(st.floats(min_value=0.1, max_value=1e5), min_size=3, max_size=8)
 BASE = [100.0, 104.0, 98.0, 101.0, 99.0]
@@ -95,3 +95,44 @@ def test_p_values_are_adjusted_as_benjamini_and_hochberg_say(p_values: list[floa
 
 def test_a_single_p_value_needs_no_adjustment() -> None:
     assert adjust([0.03]).tolist() == [0.03]
+
+
+@given(st.floats(min_value=0.2, max_value=5.0), st.sampled_from([0.0, 0.05, 0.5]))
+def test_exchanged_sides_are_as_far_from_the_threshold(factor: float, threshold: float) -> None:
+    """1 - 0.05 is nearer to 1 than 1 + 0.05 on a scale of ratios."""
+    sides = BASE, [factor * rate for rate in OTHER]
+    there, back = unpaired_ratio(*sides), unpaired_ratio(*reversed(sides))
+    one, two = (float(ratio.p_value(threshold)) for ratio in (there, back))
+    assert one == pytest.approx(two, rel=1e-6, abs=1e-12)
+
+
+def test_two_runs_are_judged_by_the_variance_of_earlier_ones() -> None:
+    past = np.exp([0.01, -0.02, 0.03, 0.0, -0.02, 0.01])
+    ratio = ratio_by_history(100.0, 90.0, past)
+    v = np.var(np.log(past), ddof=1)
+    expected = 2 * stats.t.sf(abs(np.log(0.9)) / np.sqrt(2 * v), 5)
+    assert float(ratio.p_value()) == pytest.approx(expected)
+    assert float(ratio.freedom) == 5
+
+
+def test_two_runs_of_an_unchanged_system_differ_in_5_of_100_cases() -> None:
+    rng = np.random.default_rng(2)
+    found = [
+        float(ratio_by_history(*np.exp(rng.normal(0, 0.03, 2)), np.exp(rng.normal(0, 0.03, 6))).p_value())
+        for _ in range(4000)
+    ]
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=0.012)
+
+
+@pytest.mark.parametrize("n", [3, 12])
+def test_rounded_values_are_no_more_certain_than_their_steps(n: int) -> None:
+    """All in one step: their spread of 0 is that of the rounding, also in many repetitions."""
+    step = 1 / 128
+    for ratio in (
+        paired_ratio([1.0] * n, [np.exp(step)] * n, step),
+        unpaired_ratio([1.0] * n, [np.exp(step)] * n, step),
+    ):
+        assert float(ratio.p_value()) > 0.99
+        assert float(ratio.error) == pytest.approx(step * np.sqrt(2 / 12 / n))
+        low, high = (float(end) for end in ratio.interval())
+        assert low < 1 < np.exp(2 * step) < high
