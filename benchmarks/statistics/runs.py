@@ -32,6 +32,8 @@ class Cause:
 
     Attributes:
         slow_rank: How many times as long as the others rank 1 takes.
+        slow_node: Likewise the ranks of the second half, which are the second node of two.
+        late_once: How many times as long rank 1 takes in the middle repetition.
         outlier: Factor of the rate in the middle repetition.
         trend: Change of the logarithm of the rate from first to last.
         times: Shares of the elapsed time by field: `sync_s`, `open_s`, `prepare_s`, `compute_s`.
@@ -42,6 +44,8 @@ class Cause:
     """
 
     slow_rank: float = 1.0
+    slow_node: float = 1.0
+    late_once: float = 1.0
     outlier: float = 1.0
     trend: float = 0.0
     times: Shares = field(default_factory=dict)
@@ -115,7 +119,6 @@ ORDINARY: Mapping[tuple[str, str, str], float] = {
     ("cpu", "", "user_s"): 0.8,
     ("cpu", "", "system_s"): 1.2,
     ("cpu", "", "idle_s"): 13.5,
-    ("cpu", "", "iowait_s"): 0.5,
     ("cpu", "", "steal_s"): 0.02,
     ("kernel", "", "context_switches"): 20_000.0,
     ("kernel", "", "interrupts"): 12_000.0,
@@ -314,6 +317,8 @@ class Synthetic:
         times *= np.exp(-typical) if case.clients > 1 else 1.0
         if case.clients > 1:
             times[1] *= case.cause.slow_rank
+            times[case.clients // 2 :] *= case.cause.slow_node
+            times[1] *= case.cause.late_once if repetition == self.setting.repetitions // 2 else 1.0
         elapsed = float(times.max())
         place = {"case": number, "repetition": repetition, "operation": operation}
         start, self.clock_s = self.clock_s, self.clock_s + elapsed
@@ -413,7 +418,9 @@ class Synthetic:
         return {"latency": latency, "histogram": {"scheme": "loglinear-7", "unit": "ns", "buckets": pairs}}
 
     def _counters(self, place: Json, case: Planned, elapsed: float) -> None:
-        rates = {**ORDINARY, **case.cause.counters}
+        # Ranks wait for devices a sixteenth of their time.
+        waiting = {("cpu", "", "iowait_s"): case.clients / 16 / self.setting.nodes}
+        rates = {**ORDINARY, **waiting, **case.cause.counters}
         for node in range(self.setting.nodes):
             groups: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
             for (source, instance, name), rate in rates.items():

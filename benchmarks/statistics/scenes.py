@@ -98,6 +98,9 @@ def _planted() -> Scene:
         ("Straggler|slower than|as long as the median", Planned(cause=Cause(slow_rank=1.4))),
         ("the map of ranks", Planned(cause=Cause(slow_rank=1.6))),
         ("Outlier", Planned(cause=Cause(outlier=0.5))),
+        ("all ranks were slow", Planned(cause=Cause(outlier=0.4))),
+        ("…; … finished … × later|the last rank", Planned(cause=Cause(late_once=2.5))),
+        ("faster than the …: cache", Planned(rate_mib_s=7500.0, common=unsynced)),
         ("No steady state", Planned(cause=Cause(trend=-0.5))),
         ("rule: sync", Planned(cause=Cause(times={"sync_s": 0.65}))),
         ("rule: opening", Planned(cause=Cause(times={"open_s": 0.2, "close_s": 0.2}))),
@@ -144,8 +147,22 @@ _SHORT = {"elapsed_s": 0.05}
 _CLOCK = {"flags": ["clock"], "clock_error_s": 0.1}
 
 
+#: Causes whose sentence says little of them.
+_CALLED = {
+    "Straggler": "a rank 1.4 × slower",
+    "the map of ranks": "a rank 1.6 × slower: map opens",
+    "Outlier": "a repetition at half the rate",
+    "all ranks were slow": "a repetition at 0.4 × the rate",
+    "…; … finished … × later": "a rank 2.5 × slower once",
+    "No steady state": "a trend of 40 %",
+    "two levels": "two levels, 1 : 0.6",
+    "faster than the …: cache": "faster than storage, note",
+}
+
+
 def _cause(name: str) -> str:
-    return name.removeprefix("rule: ").split("|")[0]
+    found = name.removeprefix("rule: ").split("|")[0]
+    return _CALLED.get(found, found)
 
 
 _REMOTE = {("network", "eth0", "sent_bytes"): _RATE * MIB * 1.05, ("network", "eth0", "sent_segments"): 1.0}
@@ -198,6 +215,12 @@ def scenes() -> list[Scene]:
             [replace(one, cause=Cause()) for one in _remote(1.4)],
             _nfs(quick),
             {"faster than the network": ("rule: faster than storage", 1)},
+        ),
+        Scene(
+            "slow node",
+            [Planned(cause=Cause(slow_node=1.5)), Planned({"name": "mpiio"}, cause=Cause(slow_node=1.5))],
+            replace(_ordinary(lognormal(0.05)), nodes=2),
+            {"slow node": ("all ranks of|ranks of", 0)},
         ),
         Scene(
             "memory file system",

@@ -32,7 +32,9 @@ from strider.store import tables
 ROOT = Path(strider.__file__).parent
 SOURCES = ("report/words", "report/sections", "report/charts", "limits", "compare", "compare/sections")
 #: Sections whose blocks are looked at; the tables of the others have numbers alone.
-SECTIONS = tuple(name for name in NAMES if name not in ("rates", "latency", "counters", "environment"))
+SECTIONS = tuple(name for name in NAMES if name not in ("counters", "environment"))
+#: Of these the page has charts and numbers; the other way round with the rest, whose page says most.
+IN_TERMINAL = frozenset(["limits", "rates", "latency"])
 _FEWEST_WORDS = 3
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
@@ -64,7 +66,7 @@ OPENED = (
     Sentence(
         "charts: the map of ranks is open",
         "the map of ranks opens by itself",
-        re.compile(r"beside the median.*\[open\]"),
+        re.compile(r"^Rate of each.*\[open\]"),
         "[open]",
     ),
 )
@@ -147,8 +149,7 @@ def _all_texts(results: Results) -> Iterator[str]:
     for name in SECTIONS:
         section = import_module(f"strider.report.sections.{name}").SECTION
         if section.applies(results):
-            # The page has all that is said in a terminal, but of the limits where no ceiling was measured.
-            blocks = section.terminal(results) if name == "limits" else section.page(results)
+            blocks = section.terminal(results) if name in IN_TERMINAL else section.page(results)
             yield from _of_blocks(blocks)
 
 
