@@ -193,21 +193,25 @@ def _remote(factor: float = 1.0, **counters: float) -> list[Planned]:
 
 def scenes() -> list[Scene]:
     """All of them; those without a cause first."""
-    links = {"link": 2000.0}
-    slow, quick = {"link": 560.0}, {"link": 400.0}
-    losing = _remote(retransmitted_segments=4000.0)
-    null = [
+    return [*_without_cause(), _planted(), *_of_networks(), *_of_runs()]
+
+
+def _without_cause() -> list[Scene]:
+    return [
         Scene("quiet", _interfaces(), _ordinary(lognormal(0.05))),
         Scene("noisy", _interfaces(), _ordinary(lognormal(0.15), of_ranks=0.1, of_shares=0.2)),
         Scene("a tenth below every limit", _edge(), _ordinary(lognormal(0.05))),
         Scene("autocorrelated 0.5", _interfaces(), _ordinary(autocorrelated(0.5, 0.08))),
-        Scene("network", _remote(), _nfs(links)),
+        Scene("network", _remote(), _nfs({"link": 2000.0})),
         Scene("list I/O, equal methods", _lists(lambda _: 1.0), _ordinary(lognormal(0.1))),
     ]
+
+
+def _of_networks() -> list[Scene]:
+    losing = _remote(retransmitted_segments=4000.0)
+    slow, quick = {"link": 560.0}, {"link": 400.0}
     return [
-        *null,
-        _planted(),
-        Scene("retransmission", losing, _nfs(links), _both("rule: retransmits")),
+        Scene("retransmission", losing, _nfs({"link": 2000.0}), _both("rule: retransmits")),
         Scene("full links", _remote(), _nfs(slow), _both("rule: link")),
         Scene("full MPI network", _remote(), _nfs({"network": 560.0}), _both("rule: network")),
         Scene(
@@ -222,6 +226,12 @@ def scenes() -> list[Scene]:
             replace(_ordinary(lognormal(0.05)), nodes=2),
             {"slow node": ("all ranks of|ranks of", 0)},
         ),
+    ]
+
+
+def _of_runs() -> list[Scene]:
+    """A cause that all cases of a run have."""
+    return [
         Scene(
             "memory file system",
             [replace(one, clients=1) for one in _interfaces()],
