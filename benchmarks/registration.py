@@ -54,7 +54,7 @@ def measure(program: Path, rounds: int) -> tuple[list[Json], Rounds]:
 
 
 def print_fits(fits: list[Json]) -> None:
-    """Prints a and b with their standard errors, and the largest hole that is worth merging."""
+    """Prints a and b with their 95 % intervals, and the largest hole that is worth merging."""
     table = Table(title="T = a·p + b, µs for p pages", title_justify="left")
     table.add_column("domain")
     for column in ("a", "b", "a' (undo)", "b' (undo)", "merged holes (pages)"):

@@ -1,7 +1,9 @@
 #include "listio/registration/cost.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace strider::listio {
 
@@ -14,28 +16,59 @@ std::uint64_t CostModel::most_hole_pages() const {
   return static_cast<std::uint64_t>(once / per_page);
 }
 
-Line fit_line(std::span<const double> x, std::span<const double> y) {
+namespace {
+
+struct Point {
+  double x, y, weight;
+};
+
+Line weighted_line(std::span<const Point> points) {
   double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double weight = 1 / (y[i] * y[i]);
+  for (const auto& [x, y, weight] : points) {
     w += weight;
-    wx += weight * x[i];
-    wy += weight * y[i];
-    wxx += weight * x[i] * x[i];
-    wxy += weight * x[i] * y[i];
+    wx += weight * x;
+    wy += weight * y;
+    wxx += weight * x * x;
+    wxy += weight * x * y;
   }
   const double determinant = w * wxx - wx * wx;
   Line line;
   line.slope = (w * wxy - wx * wy) / determinant;
   line.intercept = (wxx * wy - wx * wxy) / determinant;
   double residual = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double off = (y[i] - line.slope * x[i] - line.intercept) / y[i];
-    residual += off * off;
+  for (const auto& [x, y, weight] : points) {
+    const double off = y - line.slope * x - line.intercept;
+    residual += weight * off * off;
   }
-  const double variance = residual / static_cast<double>(x.size() - 2);
-  line.slope_error = std::sqrt(variance * w / determinant);
-  line.intercept_error = std::sqrt(variance * wxx / determinant);
+  const auto freedom = points.size() - 2;
+  const double variance = residual / static_cast<double>(freedom);
+  line.slope_error = t_95(freedom) * std::sqrt(variance * w / determinant);
+  line.intercept_error = t_95(freedom) * std::sqrt(variance * wxx / determinant);
+  return line;
+}
+
+}  // namespace
+
+double t_95(std::size_t freedom) {
+  constexpr std::array table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                             2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
+  return freedom <= table.size() ? table[freedom - 1] : 1.96 + 2.5 / static_cast<double>(freedom);
+}
+
+Line fit_line(std::span<const double> x, std::span<const double> y) {
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < x.size(); ++i) points.push_back({x[i], y[i], 1 / (y[i] * y[i])});
+  Line line = weighted_line(points);
+  constexpr int rounds = 3;
+  for (int round = 0; round < rounds; ++round) {
+    for (auto& point : points) {
+      const double fitted = line.slope * point.x + line.intercept;
+      // A line through noise may reach 0: keep the weight of the point itself there.
+      const double scale = fitted > point.y / 2 ? fitted : point.y;
+      point.weight = 1 / (scale * scale);
+    }
+    line = weighted_line(points);
+  }
   return line;
 }
 

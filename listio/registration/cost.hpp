@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -18,15 +19,19 @@ struct CostModel {
   std::uint64_t most_hole_pages() const;
 };
 
-/// The line y = slope · x + intercept through points, with standard errors.
+/// The line y = slope · x + intercept through points, with half the widths of 95 % intervals.
 struct Line {
   double slope = 0, intercept = 0;
   double slope_error = 0, intercept_error = 0;
 };
 
-/// Least squares with the weights 1 / y², that is, with relative errors: times are known to some per cent, and short
-/// ones say as much as long ones. The errors come from how far the points are off the line (two points fewer than there
-/// are). Needs at least three points with different x and y > 0.
+/// How many standard errors a 95 % interval reaches to either side: Student's t; `freedom` is at least 1.
+double t_95(std::size_t freedom);
+
+/// Least squares with relative errors: times are known to some per cent, and short ones say as much as long ones. The
+/// weights are 1 / (value of the line)². With 1 / y², points that are low by chance would weigh more, and the line
+/// would be too low. The errors come from how far the points are off the line (two points fewer than there are). Needs
+/// at least three points with different x and y > 0.
 Line fit_line(std::span<const double> x, std::span<const double> y);
 
 }  // namespace strider::listio

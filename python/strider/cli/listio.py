@@ -352,7 +352,7 @@ def _print_fits(fits: list[dict[str, Any]]) -> None:
     from strider.cli.console import output
 
     table = Table(box=None, pad_edge=False, header_style="", title_justify="left", title_style="")
-    table.title = "T = a·p + b, in µs for p pages; ± one standard error"
+    table.title = "T = a·p + b, in µs for p pages; ± 95 % interval"
     table.add_column("domain")
     for column in ("a", "b", "a' (undo)", "b' (undo)", "merges holes up to"):
         table.add_column(column, justify="right")
