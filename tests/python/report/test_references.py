@@ -54,6 +54,12 @@ class TestTheFigures:
         assert file.stem in ready_made()
 
     @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+    def test_each_figure_is_of_a_number_of_clients(self, file: Path) -> None:
+        """So that none stands beside what other numbers of clients measured."""
+        for table in read(file).table:
+            assert "clients" in table.match or "clients" in table.keys, table.match
+
+    @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
     def test_each_row_belongs_to_a_case_of_the_suite(self, file: Path, engine: Engine) -> None:
         plan = load_suite(locate(file.stem), engine.description, target="optional").plan
         cases = [Case.model_validate(case.model_dump()) for case in plan.cases]
