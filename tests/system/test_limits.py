@@ -19,7 +19,7 @@ SUITE = """\
 [suite]
 name = "limits"
 clients = 2
-repetitions = 2
+repetitions = 3
 [[case]]
 name = "plain"
 interface = "posix"
@@ -35,7 +35,7 @@ pattern = "segmented"
 transfer = "1MiB"
 block = "8MiB"
 operations = ["read"]
-think = "60ms"
+think = "150ms"
 [[case]]
 name = "nothing"
 interface = "null"

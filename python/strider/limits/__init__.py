@@ -7,7 +7,8 @@ from strider.limits.analysis import Analysis
 from strider.limits.evidence import Evidence
 from strider.limits.findings import UNEXPLAINED, Finding, Verdict, common_rules, find
 from strider.limits.movers import Move, move_sentences, moves
-from strider.limits.rules import RULES, Rule
+from strider.limits.rule import Rule
+from strider.limits.rules import RULES
 from strider.limits.wording import sentences
 
 __all__ = [

@@ -38,7 +38,7 @@ class Analysis:
         cls, run: Run, summaries: Sequence[OperationSummary], counters: Sequence[NodeCounters]
     ) -> Analysis:
         """The same from summaries, which were made with the counters."""
-        return cls(run, find(run, summaries), moves(summaries, counters))
+        return cls(run, find(run, summaries, counters), moves(summaries))
 
     @property
     def sentences(self) -> list[str]:

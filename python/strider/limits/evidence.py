@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import fmean
 
 from strider.statistics import OperationSummary
 from strider.statistics.ceilings import MEMORY_COPY, NULL_REQUESTS, Ceilings
-from strider.statistics.exceeding import is_through_target
-from strider.store.model import Sample
+from strider.statistics.counters import summarize_counters
+from strider.statistics.exceeding import is_networked, is_through_target
+from strider.statistics.rule import FEWEST_REPETITIONS
+from strider.statistics.trust import Trust, is_trusted
+from strider.store.model import NodeCounters, Sample
 from strider.units import MIB
 
 _IN_MEMORY = ("tmpfs", "ramfs", "rootfs")
+#: From this share of the bytes on, those of a result went over the nodes' networks.
+_LEFT_THE_NODE = 0.5
 
 
 @dataclass(frozen=True)
@@ -23,11 +30,73 @@ class Evidence:
         summary: The operation; it has at least one sample that counts.
         ceilings: Those of the run.
         file_system: Type of the target's file system; empty where unknown.
+        nodes_counted: What the nodes counted around the operation.
+        transport: Of list I/O, what carries the bytes; empty where unknown.
     """
 
     summary: OperationSummary
     ceilings: Ceilings
     file_system: str
+    nodes_counted: Sequence[NodeCounters] = field(default=(), repr=False)
+    transport: str = ""
+
+    @cached_property
+    def repetitions(self) -> list[Evidence]:
+        """The same of each repetition alone."""
+        return [
+            replace(
+                self,
+                summary=replace(
+                    self.summary,
+                    samples=[sample],
+                    counters=summarize_counters([sample], self.nodes_counted),
+                ),
+            )
+            for sample in self.samples
+        ]
+
+    def may_be_judged(self, despite: Collection[str] = ()) -> bool:
+        """Whether a sentence may rest on the result: grade B or better, and three repetitions.
+
+        Args:
+            despite: Reasons for a lower grade that do not matter to the sentence.
+        """
+        trust = self.trust
+        enough = len(self.samples) >= FEWEST_REPETITIONS
+        return enough and trust is not None and is_trusted(trust.apart_from(despite))
+
+    @property
+    def trust(self) -> Trust | None:
+        """Grade of the result; None of the interface `null`."""
+        return self.summary.trust
+
+    @property
+    def is_over_tcp(self) -> bool:
+        """Whether the bytes of the result leave the nodes over TCP, as far as is known."""
+        if self.interface == "null":
+            return False
+        if self.interface == "listio":
+            carried = self.transport == "tcp"
+        else:
+            carried = is_networked(self.file_system) or not is_through_target(self.summary.case)
+        moved = fmean(sample.bytes for sample in self.samples)
+        outside = [self.counted("outside", name) for name in ("received_bytes", "sent_bytes")]
+        known = [value for value in outside if value is not None]
+        return carried and bool(known) and max(known) >= _LEFT_THE_NODE * moved
+
+    @property
+    def in_flight(self) -> float | None:
+        """Requests at a time at the busiest device while it had work; of all clients where nothing counted.
+
+        Time that requests spent at the device ÷ time that it was busy (Little's law).
+        """
+        busy_s = self.counted("block", "busy_s")
+        spent_s = [self.counted("block", name) for name in ("read_s", "write_s")]
+        known = [value for value in spent_s if value is not None]
+        if busy_s and known:
+            return sum(known) / busy_s
+        depth = self.summary.case.common_parameters().get("depth") or 1
+        return float(depth) * self.clients
 
     @property
     def interface(self) -> str:
@@ -64,9 +133,12 @@ class Evidence:
 
     @property
     def rate_mib_s(self) -> float | None:
-        """Median rate in MiB/s; None for metadata."""
-        rate = self.summary.rate
-        return rate.median if rate and self.summary.rate_unit == "MiB/s" else None
+        """Rate in MiB/s, the geometric mean of the repetitions; None for metadata."""
+        if self.summary.rate_unit != "MiB/s":
+            return None
+        rates = [sample.rate_mib_s for sample in self.samples]
+        known = [rate for rate in rates if math.isfinite(rate) and rate > 0]
+        return math.exp(fmean(map(math.log, known))) if known and len(known) == len(rates) else None
 
     @property
     def requests_s(self) -> float | None:

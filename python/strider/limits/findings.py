@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from strider.limits.evidence import Evidence
-from strider.limits.rules import RULES, Rule
+from strider.limits.rule import Rule
+from strider.limits.rules import RULES
 from strider.statistics import OperationSummary
 from strider.statistics.ceilings import Ceilings
 from strider.statistics.exceeding import file_system_of
-from strider.store.model import Run
+from strider.store.model import NodeCounters, Run
 
 UNEXPLAINED = "nothing measured here explains it"
 
@@ -35,7 +37,7 @@ class Finding:
         number = "" if self.share is None else self.rule.number(self.share, self.share)
         said = self.rule.words(self.evidence).format(share=number)
         detail = self.rule.detail(self.evidence)
-        return f"{said}, {detail}" if detail else said
+        return with_detail(said, detail)
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class Verdict:
     evidence: Evidence
     shares: dict[str, float]
     findings: Sequence[Finding]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the result is good enough for the rules to be asked."""
+        return self.evidence.may_be_judged()
 
     @property
     def summary(self) -> OperationSummary:
@@ -69,18 +76,60 @@ class Verdict:
             without: Names of rules that are said elsewhere.
         """
         clauses = [finding.text for finding in self.findings if finding.rule.name not in without]
-        return "; ".join(clauses if self.explained else [UNEXPLAINED, *clauses])
+        if self.explained:
+            return "; ".join(clauses)
+        return "; ".join([UNEXPLAINED if self.is_judged else self.not_judged, *clauses])
+
+    @property
+    def not_judged(self) -> str:
+        """Why nothing is said of it."""
+        return f"not judged ({', '.join(self.reasons)})"
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why its grade is below B, in short words."""
+        trust = self.evidence.trust
+        return list(trust.reasons) if trust and trust.reasons else ["no grade"]
 
 
-def find(run: Run, summaries: Sequence[OperationSummary]) -> list[Verdict]:
+def with_detail(said: str, detail: str) -> str:
+    """A clause with what it says besides: in parentheses as it is, else after a comma."""
+    return f"{said}{'' if detail.startswith(' ') else ', '}{detail}" if detail else said
+
+
+def find(
+    run: Run, summaries: Sequence[OperationSummary], counters: Sequence[NodeCounters] = ()
+) -> list[Verdict]:
     """What limits each operation that has a sample, in the order of the summaries.
 
     Args:
         run: The run.
         summaries: Its summaries, with the counters of its nodes where the rules about them are to apply.
+        counters: What its nodes counted in each repetition.
     """
     ceilings, file_system = Ceilings.of(run), file_system_of(run)
-    return [_judge(Evidence(summary, ceilings, file_system)) for summary in summaries if summary.samples]
+    counted: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
+    for node in counters:
+        counted[node.case, node.operation].append(node)
+    transports = _transports(run)
+    return [
+        _judge(
+            Evidence(
+                summary,
+                ceilings,
+                file_system,
+                counted[summary.key],
+                transports.get(summary.case.number, ""),
+            )
+        )
+        for summary in summaries
+        if summary.samples
+    ]
+
+
+def _transports(run: Run) -> dict[int, str]:
+    """By case, what carries the bytes of list I/O, as its first repetition tells."""
+    return {sample.case: sample.facts["transport"] for sample in run.samples if "transport" in sample.facts}
 
 
 def _judge(evidence: Evidence) -> Verdict:

@@ -1,4 +1,8 @@
-"""The counters that differ most between interfaces that did the same work in one run."""
+"""What the ranks needed for the same work through several interfaces: processor time, switches, calls.
+
+Only the ranks' own counters are compared, in the phase alone: those of a node have all its programs in them,
+and whatever passes before and after.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,32 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
-from strider.statistics import MINIMUM_FOR_RATIO, CounterSummary, OperationSummary, unpaired_ratio
-from strider.statistics.counters import summarize_counters
+from strider.statistics import OperationSummary, adjust, unpaired_ratio
+from strider.statistics.rule import Card
+from strider.statistics.trust import is_trusted
 from strider.store.case import Case
-from strider.store.model import NodeCounters, Sample
+from strider.store.model import Sample
 
-#: Differences are reported from this ratio on, or from its inverse down.
+#: Differences are reported where they are surely larger than this ratio, or smaller than its inverse.
 LEAST_RATIO = 1.5
+#: With fewer repetitions nothing is compared.
+FEWEST = 5
+#: So many of runs whose counters differ by no more than that name one.
+LEVEL = 0.01
 #: Most counters reported of a pair of interfaces.
 MOST_TOLD = 3
+CARD = Card(
+    "counters that moved",
+    "`user_s`, `system_s`, `voluntary_switches`, `involuntary_switches` and system calls of the ranks, per "
+    "MiB or operation",
+    "5 repetitions of each, grade B",
+    "ratio beyond 1.5 (Welch, on logarithms), Benjamini–Hochberg over all pairs and counters: 1 %",
+    "1.5 ×",
+    "mpiio beside posix, write, for each MiB: 3.2 × the voluntary switches",
+)
 _BASE = "posix"
 _NOT_COMPARED = "null"
+_OF_SOURCES = frozenset({"cache", "source?", "servers?", "memory", "not synced"})
 _NOT_WORK = (
     "case",
     "number",
@@ -32,7 +51,7 @@ _NOT_WORK = (
     "own_client",
 )
 
-Count = Callable[[Sample, CounterSummary | None], float | None]
+Count = Callable[[Sample], float | None]
 
 
 @dataclass(frozen=True)
@@ -42,7 +61,7 @@ class Counter:
     Attributes:
         name: As a sentence has it.
         least: Less than this in a repetition is noise, whatever the ratio.
-        count: The number of a repetition; None where it was not counted.
+        count: The number of a repetition, of all ranks; None where it was not counted.
     """
 
     name: str
@@ -62,7 +81,8 @@ class Move:
         counter: Name of the counter.
         base_value: For each MiB or operation, geometric mean over the repetitions.
         other_value: Likewise.
-        interval: 95 % interval of the ratio; None where there are too few repetitions.
+        interval: 95 % interval of the ratio.
+        p_value: Probability of a ratio so far beyond 1.5 where it is 1.5.
     """
 
     base: OperationSummary
@@ -72,80 +92,65 @@ class Move:
     counter: str
     base_value: float
     other_value: float
-    interval: tuple[float, float] | None
+    interval: tuple[float, float]
+    p_value: float
 
     @property
     def ratio(self) -> float:
         """Other ÷ base."""
         return self.other_value / self.base_value
 
-    @property
-    def is_told(self) -> bool:
-        """Whether the difference is large, and surely one."""
-        large = not 1 / LEAST_RATIO < self.ratio < LEAST_RATIO
-        return large and (self.interval is None or not self.interval[0] <= 1 <= self.interval[1])
 
-
-def _counted(*names: tuple[str, str]) -> Count:
-    def count(_: Sample, counters: CounterSummary | None) -> float | None:
-        found = [counters.total(source, name) for source, name in names] if counters else []
-        known = [value for value in found if value is not None]
-        return sum(known) if known else None
-
-    return count
-
-
-def _calls(sample: Sample, _: CounterSummary | None) -> float | None:
+def _calls(sample: Sample) -> float | None:
     if sample.read_calls is None or sample.write_calls is None:
         return None
     return float(sample.read_calls + sample.write_calls)
 
 
-_PROCESSOR = ("user_s", "nice_s", "system_s", "irq_s", "softirq_s")
+def _of_sample(name: str) -> Count:
+    return lambda sample: getattr(sample, name)
+
+
+#: Processor time is counted in ticks of 10 ms or finer; of less than five the ratio is one of chance.
+_TICKS_S = 0.05
 COUNTERS: tuple[Counter, ...] = (
-    Counter("context switches", 100, _counted(("kernel", "context_switches"))),
-    Counter("interrupts", 100, _counted(("kernel", "interrupts"))),
-    Counter("page faults", 100, _counted(("kernel", "page_faults"))),
-    Counter(
-        "packets",
-        100,
-        _counted(
-            *(
-                (source, name)
-                for source in ("network", "infiniband")
-                for name in ("received_packets", "sent_packets")
-            )
-        ),
-    ),
-    Counter("processor time", 0.05, _counted(*(("cpu", name) for name in _PROCESSOR))),
+    Counter("voluntary switches", 100, _of_sample("voluntary_switches")),
+    Counter("involuntary switches", 100, _of_sample("involuntary_switches")),
+    Counter("user time", _TICKS_S, _of_sample("user_s")),
+    Counter("system time", _TICKS_S, _of_sample("system_s")),
     Counter("system calls", 20, _calls),
 )
 
 
-def moves(summaries: Sequence[OperationSummary], counters: Sequence[NodeCounters]) -> list[Move]:
+def moves(summaries: Sequence[OperationSummary]) -> list[Move]:
     """Counters that moved between interfaces with the same work, the largest differences of a pair first.
 
-    Each interface is compared with `posix`, or where that did not do the same, with the fastest.
+    Each interface is compared with `posix`, or where that did not do the same, with the fastest. Results with
+    fewer than five repetitions or a grade below B are left out. What is said of all pairs and counters of a
+    run is tested as a whole.
 
     Args:
         summaries: Those of a run.
-        counters: What its nodes counted.
     """
-    counted: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
-    for node in counters:
-        counted[node.case, node.operation].append(node)
+    enough = [summary for summary in summaries if summary.n >= FEWEST and _is_comparable(summary)]
     names = _names([summary.case for summary in summaries])
-    found = []
-    for same in _same_work(summaries):
+    pairs: list[list[Move]] = []
+    for same in _same_work(enough):
         base = _base_of(same)
         others = [other for other in same if names[other.case.number] != names[base.case.number]]
-        values = {
-            summary.key: _values(summary, counted.get(summary.key, ()))
-            for summary in ([base, *others] if others else [])
-        }
-        for other in others:
-            found += _pair(base, other, names, values)
+        pairs += [_pair(base, other, names) for other in others]
+    adjusted = iter(adjust([move.p_value for own in pairs for move in own]).tolist())
+    found = []
+    for own in pairs:
+        real = [move for move in own if next(adjusted) < LEVEL]
+        found += sorted(real, key=lambda move: -abs(math.log(move.ratio)))[:MOST_TOLD]
     return found
+
+
+def _is_comparable(summary: OperationSummary) -> bool:
+    """Whether a result is grade B or better; what served the bytes does not matter to the ranks' counters."""
+    trust = summary.trust
+    return trust is not None and is_trusted(trust.apart_from(_OF_SOURCES))
 
 
 def _names(cases: Sequence[Case]) -> dict[int, str]:
@@ -194,57 +199,54 @@ def _base_of(same: Sequence[OperationSummary]) -> OperationSummary:
     return named[0] if named else max(same, key=lambda summary: summary.rate.median if summary.rate else 0.0)
 
 
-def _pair(
-    base: OperationSummary,
-    other: OperationSummary,
-    names: Mapping[int, str],
-    values: Mapping[tuple[int, str], Mapping[str, Sequence[float]]],
-) -> list[Move]:
-    found = []
-    for counter in COUNTERS:
-        before, after = (values[summary.key].get(counter.name) for summary in (base, other))
-        if before and after:
-            move = Move(
-                base,
-                other,
-                names[base.case.number],
-                names[other.case.number],
-                counter.name,
-                geometric_mean(before),
-                geometric_mean(after),
-                _interval(before, after),
-            )
-            found += [move] if move.is_told else []
-    return sorted(found, key=lambda move: -abs(math.log(move.ratio)))[:MOST_TOLD]
+def _pair(base: OperationSummary, other: OperationSummary, names: Mapping[int, str]) -> list[Move]:
+    """All counters that are known of both, whatever they show."""
+    before, after = _values(base), _values(other)
+    return [
+        Move(
+            base,
+            other,
+            names[base.case.number],
+            names[other.case.number],
+            counter.name,
+            geometric_mean(before[counter.name]),
+            geometric_mean(after[counter.name]),
+            *_test(before[counter.name], after[counter.name]),
+        )
+        for counter in COUNTERS
+        if counter.name in before and counter.name in after
+    ]
 
 
-def _values(summary: OperationSummary, counters: Sequence[NodeCounters]) -> dict[str, list[float]]:
+def _values(summary: OperationSummary) -> dict[str, list[float]]:
     """By counter, its number for each MiB or operation of each repetition.
 
     A counter is left out where it is not known of one of the repetitions, or is noise there.
     """
-    seen = [
-        (sample, summarize_counters([sample], counters), amount)
-        for sample, amount in zip(summary.samples, summary.amounts, strict=True)
-    ]
     found = {}
     for counter in COUNTERS:
-        counts = [(counter.count(sample, own), amount) for sample, own, amount in seen]
+        counts = zip(map(counter.count, summary.samples), summary.amounts, strict=True)
         values = [
             count / amount
             for count, amount in counts
             if count is not None and count >= counter.least and amount
         ]
-        if len(values) == len(seen):
+        if len(values) == summary.n:
             found[counter.name] = values
     return found
 
 
-def _interval(before: Sequence[float], after: Sequence[float]) -> tuple[float, float] | None:
-    if min(len(before), len(after)) < MINIMUM_FOR_RATIO:
-        return None
-    low, high = unpaired_ratio(before, after).interval()
-    return float(low), float(high)
+def _test(before: Sequence[float], after: Sequence[float]) -> tuple[tuple[float, float], float]:
+    """The 95 % interval of the ratio, and the probability of one so far beyond 1.5 where it is 1.5."""
+    from scipy.special import stdtr
+
+    found = unpaired_ratio(before, after)
+    low, high = found.interval()
+    beyond = abs(float(found.log)) - math.log(LEAST_RATIO)
+    error = float(found.error)
+    if error <= 0:
+        return (float(low), float(high)), 0.0 if beyond >= 0 else 1.0
+    return (float(low), float(high)), float(stdtr(float(found.freedom), -beyond / error))
 
 
 def move_sentences(found: Sequence[Move]) -> list[str]:
@@ -268,13 +270,12 @@ def _sentence(names: tuple[str, str, str], own: Sequence[Move]) -> str:
 
 
 def _words(some: Sequence[Move]) -> str:
-    """`2.4 × the context switches (23.0 instead of 9.58; 95 % interval 2.1–2.8)`, or the range of several."""
+    """`2.4 × the system calls (23.0 instead of 9.58; 95 % interval 2.1–2.8)`, or the range of several."""
     ratios = [move.ratio for move in some]
     if len(some) > 1:
         return f"{min(ratios):.2g}–{max(ratios):.2g} × the {some[0].counter} ({len(some)} results)"
     (move,) = some
-    factor = 1e3 if move.counter == "processor time" else 1.0
-    unit = " ms" if move.counter == "processor time" else ""
+    factor, unit = (1e3, " ms") if move.counter.endswith("time") else (1.0, "")
     values = f"{factor * move.other_value:.3g}{unit} instead of {factor * move.base_value:.3g}{unit}"
-    interval = f"; 95 % interval {move.interval[0]:.2g}–{move.interval[1]:.2g}" if move.interval else ""
-    return f"{move.ratio:.2g} × the {move.counter} ({values}{interval})"
+    interval = f"95 % interval {move.interval[0]:.2g}–{move.interval[1]:.2g}"
+    return f"{move.ratio:.2g} × the {move.counter} ({values}; {interval})"

@@ -2,73 +2,29 @@
 
 A rule *explains* where its cause alone accounts for most of the time or nearly all of what is possible; else
 it *adds* what a reader should know. Every rule only repeats what was measured: it says how much, and leaves
-out what is not known.
+out what is not known. What rests on fewer than three repetitions, or on a result below grade B, says nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 from strider.limits.evidence import Evidence, ratio
+from strider.limits.rule import Rule
 from strider.statistics.exceeding import BEYOND_DEVICE
+from strider.statistics.rule import lower_share
 from strider.units import MIB, format_rate
-
-Weight = Literal["explains", "adds"]
 
 _CACHED = 0.1
 """As in the note `from cache`: a read of which less came from storage."""
+_OF_CACHES = frozenset({"cache", "source?", "servers?", "memory", "not synced"})
+"""What served the bytes does not matter to rules about the program, caches and memory themselves."""
+_SEVERAL = 2.0
+"""A device is asked for all it can do by at least so many requests at a time."""
+_FEWEST_RESENT, _RESENT = 5, 0.001
+"""Fewer segments may be a single event; the share must surely be larger than this."""
 _BEYOND_MESSAGES = 1.2
 """With so many times what MPI moved, the network is faster than that, and not full."""
-
-
-def _nothing(_: Evidence) -> str:
-    return ""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One rule.
-
-    Attributes:
-        name: What it is about, in a word or two.
-        weight: Whether it alone explains a rate.
-        threshold: From this value of `share` on it applies; 0 where it applies at any.
-        share: The number that decides, of most rules a share from 0 to 1; None where it is not known.
-        words: What it says, a clause with `{share}` where the number goes.
-        why: Why the threshold is where it is.
-        detail: What it says besides of a single result.
-        below: From this value on it is another rule's, or not true.
-        holds: Of a rule that applies by definition: whether it does, be the share known or not.
-        unit: Unit in which the number is reported.
-    """
-
-    name: str
-    weight: Weight
-    threshold: float
-    share: Callable[[Evidence], float | None]
-    words: Callable[[Evidence], str]
-    why: str
-    detail: Callable[[Evidence], str] = _nothing
-    below: float = float("inf")
-    holds: Callable[[Evidence], bool] | None = None
-    unit: Literal["%", "×"] = "%"
-
-    def applies(self, evidence: Evidence, share: float | None) -> bool:
-        """Whether the rule speaks of a result with this share."""
-        if self.holds:
-            return self.holds(evidence)
-        return share is not None and self.threshold <= share < self.below
-
-    def number(self, lowest: float, highest: float) -> str:
-        """A share, or the range of several, as text: `41 %`, `41–63 %`, `1.8 ×`."""
-        low, high = (_digits(100 * share if self.unit == "%" else share) for share in (lowest, highest))
-        return f"{low} {self.unit}" if low == high else f"{low}–{high} {self.unit}"
-
-
-def _digits(value: float) -> str:
-    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.095 else f"{value:.2g}"
 
 
 def _always(text: str) -> Callable[[Evidence], str]:
@@ -119,13 +75,18 @@ def _data_words(evidence: Evidence) -> str:
 
 
 def _from_cache(evidence: Evidence) -> float | None:
-    served = evidence.summary.served
-    return max(0.0, 1.0 - served.share) if served else None
+    known = [sample for sample in evidence.samples if sample.served_bytes is not None and sample.bytes]
+    served = sum(sample.served_bytes or 0 for sample in known)
+    return max(0.0, 1.0 - served / sum(sample.bytes for sample in known)) if known else None
 
 
 def _exceeding(evidence: Evidence) -> float | None:
     found = evidence.summary.exceeding
     return found.factor if found else None
+
+
+def _is_faster(evidence: Evidence) -> bool:
+    return evidence.summary.exceeding is not None and evidence.may_be_judged(_OF_CACHES)
 
 
 def _exceeding_words(evidence: Evidence) -> str:
@@ -162,6 +123,17 @@ def _busy_device(evidence: Evidence) -> float | None:
     nodes = evidence.summary.counters.nodes if evidence.summary.counters else 0
     busy = evidence.counted_per_second("block", "busy_s")
     return min(1.0, busy / nodes) if busy is not None and nodes and not evidence.in_memory else None
+
+
+def _is_queued(evidence: Evidence) -> bool:
+    """Whether a device had several requests at a time: with one, it waits for the program between them."""
+    flying = evidence.in_flight
+    return flying is not None and flying >= _SEVERAL
+
+
+def _in_flight_detail(evidence: Evidence) -> str:
+    flying = evidence.in_flight
+    return f"with {flying:.2g} requests in flight" if flying else ""
 
 
 def _link(evidence: Evidence) -> float | None:
@@ -203,7 +175,31 @@ def _waiting(evidence: Evidence) -> float | None:
 
 
 def _resent(evidence: Evidence) -> float | None:
-    return ratio(evidence.counted("tcp", "retransmitted_segments"), evidence.counted("tcp", "sent_segments"))
+    resent, sent = _segments(evidence)
+    return ratio(float(resent), float(sent))
+
+
+def _segments(evidence: Evidence) -> tuple[int, int]:
+    """Segments of all repetitions: retransmitted and sent."""
+    resent, sent = (evidence.counted("tcp", f"{name}_segments") for name in ("retransmitted", "sent"))
+    n = len(evidence.samples)
+    return round(n * (resent or 0.0)), round(n * (sent or 0.0))
+
+
+def _is_resent(evidence: Evidence) -> bool:
+    """More than a thousandth, beyond chance, where the bytes of the result travel over TCP."""
+    resent, sent = _segments(evidence)
+    return (
+        resent >= _FEWEST_RESENT
+        and evidence.may_be_judged()
+        and evidence.is_over_tcp
+        and lower_share(resent, sent) > _RESENT
+    )
+
+
+def _resent_detail(evidence: Evidence) -> str:
+    resent, sent = _segments(evidence)
+    return f" ({resent} of {sent})"
 
 
 RULES: tuple[Rule, ...] = (
@@ -213,8 +209,11 @@ RULES: tuple[Rule, ...] = (
         0.0,
         _null,
         _null_words,
-        "By definition, at any rate.",
+        "The interface is `null`.",
+        "the case",
+        "definition",
         holds=_is_null,
+        counts="none",
     ),
     Rule(
         "think",
@@ -223,6 +222,8 @@ RULES: tuple[Rule, ...] = (
         _thinking,
         _always("computing between requests (think) takes {share} of the time"),
         "From a third on the rate is as much the program's as the storage's.",
+        "`compute_s` ÷ `elapsed_s`",
+        despite=_OF_CACHES,
     ),
     Rule(
         "rate limit",
@@ -231,6 +232,9 @@ RULES: tuple[Rule, ...] = (
         _pace,
         _always("the case asks for no more: its own rate limit or arrival rate is reached ({share} of it)"),
         "The pace keeps to within a few percent of what was asked where storage follows.",
+        "rate ÷ `rate_limit` or `arrival_rate`",
+        "reaches",
+        despite=_OF_CACHES,
     ),
     Rule(
         "cache",
@@ -239,6 +243,8 @@ RULES: tuple[Rule, ...] = (
         _from_cache,
         _always("{share} of what was read came from a cache"),
         "As for the note `from cache`: less than a tenth came from storage.",
+        "1 − `served_bytes` ÷ bytes read",
+        despite=_OF_CACHES,
     ),
     Rule(
         "faster than storage",
@@ -246,9 +252,14 @@ RULES: tuple[Rule, ...] = (
         1.0,
         _exceeding,
         _exceeding_words,
-        "More than 1.1 times what the device was measured at, or more than the network's links carry, where "
-        "nothing says that the bytes were there.",
+        "The rate is more than 1.1 times what the device was measured at, or more than the network's links "
+        "carry, where nothing says that the bytes were there.",
+        "rate ÷ `device_*` or `link`",
+        "own",
+        holds=_is_faster,
         unit="×",
+        described="lower end of the 95 % interval of the rate above 1.1 × the device, or above the links",
+        despite=_OF_CACHES,
     ),
     Rule(
         "memory copy",
@@ -257,6 +268,9 @@ RULES: tuple[Rule, ...] = (
         _memory,
         _always("at {share} of memory copy: this measures memory, not storage"),
         "Data that is copied once can hardly move faster; measured twice, a ceiling differs by a tenth.",
+        "rate ÷ `memory_copy`",
+        "reaches",
+        despite=_OF_CACHES,
     ),
     Rule(
         "memory",
@@ -265,7 +279,9 @@ RULES: tuple[Rule, ...] = (
         _memory,
         _always("at {share} of memory copy, which takes a good part of the time"),
         "One copy at full speed takes half of the time then.",
+        "rate ÷ `memory_copy`",
         below=0.9,
+        despite=_OF_CACHES,
     ),
     Rule(
         "data",
@@ -274,6 +290,8 @@ RULES: tuple[Rule, ...] = (
         _data,
         _data_words,
         "Without it the rate would be a third higher at least.",
+        "`prepare_s` ÷ `elapsed_s`",
+        despite=_OF_CACHES | {"verified"},
     ),
     Rule(
         "target in memory",
@@ -281,8 +299,11 @@ RULES: tuple[Rule, ...] = (
         0.0,
         _in_memory,
         _in_memory_words,
-        "By definition, at any rate.",
+        "The target is in tmpfs or ramfs.",
+        "the file system of the target",
+        "definition",
         holds=lambda evidence: evidence.in_memory,
+        counts="none",
     ),
     Rule(
         "request rate",
@@ -291,6 +312,8 @@ RULES: tuple[Rule, ...] = (
         _requests,
         _always("{share} of the bare request loop's rate: the software of each request dominates"),
         "Half of the time goes into Strider's own loop then.",
+        "`requests_s` ÷ `null_requests`",
+        despite=_OF_CACHES,
     ),
     Rule(
         "device",
@@ -299,6 +322,8 @@ RULES: tuple[Rule, ...] = (
         _device,
         _always("the device's sequential rate is reached ({share})"),
         "Two measurements of a device differ by up to a tenth; a higher rate refutes it.",
+        "rate ÷ `device_*`",
+        "reaches",
         _stream_detail("device"),
         below=BEYOND_DEVICE,
     ),
@@ -309,6 +334,8 @@ RULES: tuple[Rule, ...] = (
         lambda evidence: evidence.share_of_storage("target"),
         _always("as fast as one sequential stream per node to the target ({share})"),
         "As for the device; what is behind the target is not known, so it explains nothing.",
+        "rate ÷ `target_*`",
+        "reaches",
         _stream_detail("target"),
     ),
     Rule(
@@ -316,8 +343,14 @@ RULES: tuple[Rule, ...] = (
         "explains",
         0.9,
         _busy_device,
-        _always("a block device had requests at work {share} of the time"),
-        "It was hardly ever without work: with these requests in flight it gives no more.",
+        _always("a block device had work {share} of the time"),
+        "It was hardly ever without work. With one request at a time this is so for any device, and says "
+        "nothing.",
+        "`busy_s` of the busiest device ÷ time; its requests in flight, or else clients × `depth`",
+        "beyond",
+        _in_flight_detail,
+        holds=_is_queued,
+        counts="3 repetitions, 2 requests in flight",
     ),
     Rule(
         "sync",
@@ -326,6 +359,7 @@ RULES: tuple[Rule, ...] = (
         lambda evidence: evidence.share_of_time("sync_s"),
         _always("making data persistent (fsync) takes {share} of the time"),
         "More than all the rest.",
+        "`sync_s` ÷ `elapsed_s`",
     ),
     Rule(
         "opening",
@@ -334,6 +368,7 @@ RULES: tuple[Rule, ...] = (
         lambda evidence: evidence.share_of_time("open_s", "close_s"),
         _always("opening and closing files take {share} of the time"),
         "Without it the rate would be 40 % higher or more.",
+        "(`open_s` + `close_s`) ÷ `elapsed_s`",
     ),
     Rule(
         "link",
@@ -342,6 +377,8 @@ RULES: tuple[Rule, ...] = (
         _link,
         _always("the nodes' network links are {share} full"),
         "Headers and acknowledgements take 5 to 10 %, and links are seldom fuller than nine tenths.",
+        "bytes of the nodes' networks, the larger way ÷ `link`",
+        "beyond",
         _link_detail,
     ),
     Rule(
@@ -352,6 +389,7 @@ RULES: tuple[Rule, ...] = (
         _always("{share} of what MPI moves between the nodes goes over their network"),
         "Same threshold as for the link, used where the link's speed is not known; a rate above what MPI can "
         "move refutes it.",
+        "bytes of the nodes' networks, the larger way ÷ `network`",
         below=_BEYOND_MESSAGES,
     ),
     Rule(
@@ -361,6 +399,7 @@ RULES: tuple[Rule, ...] = (
         _busy_processors,
         _always("the nodes' processors are {share} busy, with all programs on them"),
         "Above it, some process always waits for a processor.",
+        "processor time of the nodes that is not idle or I/O wait",
     ),
     Rule(
         "ranks",
@@ -369,7 +408,10 @@ RULES: tuple[Rule, ...] = (
         lambda evidence: evidence.share_of_ranks("user_s", "system_s"),
         _always("the ranks are on a processor {share} of the time: software and copying, not waiting"),
         "At most the rest of the time was a wait for storage.",
+        "(`user_s` + `system_s`) ÷ clients ÷ `elapsed_s`",
+        "beyond",
         _cost_of_request,
+        despite=_OF_CACHES,
     ),
     Rule(
         "I/O wait",
@@ -378,6 +420,7 @@ RULES: tuple[Rule, ...] = (
         _waiting,
         _always("the ranks wait for block devices {share} of the time (I/O wait)"),
         "More than half of the ranks, on average, wait then.",
+        "`iowait_s` of the nodes ÷ clients ÷ `elapsed_s`",
     ),
     Rule(
         "steal",
@@ -386,14 +429,21 @@ RULES: tuple[Rule, ...] = (
         lambda evidence: evidence.processors("steal_s"),
         _always("the hypervisor gave {share} of the processors' time to others"),
         "A tenth is more than most differences one looks for.",
+        "`steal_s` of the nodes ÷ their processor time",
     ),
     Rule(
         "retransmits",
         "adds",
-        0.001,
+        _RESENT,
         _resent,
-        _always("{share} of the TCP segments were sent again: packets are lost"),
-        "A loss halves a connection's window; one in a thousand costs a distant connection most of its rate.",
+        _always("{share} of TCP segments were retransmitted"),
+        "Distant connections lose rate from about one in a thousand on. The number names no cause.",
+        "`retransmitted_segments` ÷ `sent_segments` of the nodes, where the bytes travel over TCP",
+        "own",
+        _resent_detail,
+        holds=_is_resent,
+        counts="3 repetitions, 5 retransmitted segments",
+        described="lower 99 % bound (Clopper–Pearson) above the threshold",
     ),
 )
 """In the order in which they are reported."""

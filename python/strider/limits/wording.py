@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Sequence
 
-from strider.limits.findings import UNEXPLAINED, Finding, Verdict
+from strider.limits.findings import UNEXPLAINED, Finding, Verdict, with_detail
 
 #: Up to so many values of interface or operation a sentence names.
 _MOST_NAMED = 3
@@ -30,9 +30,13 @@ def sentences(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list
     found = [
         _sentence(words, group, verdicts) for (_, words), group in sorted(groups.items(), key=importance)
     ]
-    rest = [verdict for verdict in verdicts if not verdict.explained]
-    if rest and verdicts:
+    rest = [verdict for verdict in verdicts if not verdict.explained and verdict.is_judged]
+    if rest:
         found.append(f"{_about(rest, verdicts)}: {UNEXPLAINED}.")
+    unjudged = [verdict for verdict in verdicts if not verdict.explained and not verdict.is_judged]
+    if unjudged:
+        reasons = dict.fromkeys(reason for verdict in unjudged for reason in verdict.reasons)
+        found.append(f"{_about(unjudged, verdicts)}: not judged ({', '.join(reasons)}).")
     return found
 
 
@@ -47,7 +51,7 @@ def _sentence(words: str, group: Sequence[Finding], verdicts: Sequence[Verdict])
     shares = [finding.share for finding in group if finding.share is not None]
     number = group[0].rule.number(min(shares), max(shares)) if shares else ""
     detail = group[0].rule.detail(group[0].evidence) if len(group) == 1 else ""
-    said = words.format(share=number) + (f", {detail}" if detail else "")
+    said = with_detail(words.format(share=number), detail)
     own = {id(finding.evidence) for finding in group}
     return f"{_about([one for one in verdicts if id(one.evidence) in own], verdicts)}: {said}."
 

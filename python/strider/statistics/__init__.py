@@ -14,7 +14,7 @@ from strider.statistics.ratio import (
 )
 from strider.statistics.spells import Spell, slow_spell
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
-from strider.statistics.stragglers import LastRank, Straggler, last_ranks, stragglers
+from strider.statistics.stragglers import LastRank, Straggler, Uneven, last_ranks, stragglers, uneven
 from strider.statistics.summary import CallSummary, OperationSummary, file_checks, summarize
 from strider.statistics.trust import Grade, Trust, grade_of, is_trusted
 
@@ -35,6 +35,7 @@ __all__ = [
     "Straggler",
     "Trend",
     "Trust",
+    "Uneven",
     "adjust",
     "compare_digests",
     "describe",
@@ -50,5 +51,6 @@ __all__ = [
     "stragglers",
     "summarize",
     "trends",
+    "uneven",
     "unpaired_ratio",
 ]

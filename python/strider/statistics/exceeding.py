@@ -8,6 +8,7 @@ from statistics import median
 from typing import Literal
 
 from strider.statistics.ceilings import Ceilings
+from strider.statistics.rule import interval_of
 from strider.store.case import Case
 from strider.store.model import CounterGroup, NodeCounters, Run, Sample
 
@@ -52,11 +53,13 @@ class Exceeding:
 
     Attributes:
         what: What it is faster than.
-        factor: How many times as fast.
+        factor: How many times as fast, by the geometric mean of the repetitions.
+        least: The same by the lower end of the 95 % interval.
     """
 
     what: Literal["device", "network"]
     factor: float
+    least: float
 
 
 def file_system_of(run: Run) -> str:
@@ -87,6 +90,7 @@ def exceeding(
 ) -> Exceeding | None:
     """Whether the samples of an operation are faster than the device or the network; None if they are not.
 
+    They are where the lower end of the 95 % interval of their rate is, so three repetitions are the fewest.
     Only what a cache can have served is judged. A rate above the device's is no proof by itself, as one
     stream is not all that a device can do: direct I/O, data that was synced, and what counters saw at the
     device are left alone, and so is what does not go through the target's directory.
@@ -104,14 +108,17 @@ def exceeding(
         return None
     if not is_through_target(case) or case.interface.get("direct"):
         return None
-    rate = median(sample.rate_mib_s for sample in samples)
+    found = interval_of([sample.rate_mib_s for sample in samples])
+    if found is None:
+        return None
+    rate, least, _ = found
     nodes = max(sample.nodes for sample in samples)
     device = ceilings.of_nodes(f"device_{direction}", nodes)
-    if device and rate > BEYOND_DEVICE * device and not _reached_device(case, direction, samples, counters):
-        return Exceeding("device", rate / device)
+    if device and least > BEYOND_DEVICE * device and not _reached_device(case, direction, samples, counters):
+        return Exceeding("device", rate / device, least / device)
     link = ceilings.of_nodes("link", nodes) if is_networked(file_system) else None
-    if link and rate > link and _left_the_node(samples, counters):
-        return Exceeding("network", rate / link)
+    if link and least > link and _left_the_node(samples, counters):
+        return Exceeding("network", rate / link, least / link)
     return None
 
 

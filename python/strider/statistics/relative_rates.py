@@ -19,7 +19,9 @@ WITH rates AS (
         AND s.repetition = r.repetition AND s.operation = r.operation
     WHERE r.requests > 0 AND s.measured AND s.valid AND NOT s.warmup
 ), relative AS (
-    SELECT *, rate / -quantile_disc(-rate, 0.5) OVER phase AS relative, count(*) OVER phase AS ranks
+    SELECT *, count(*) OVER phase AS ranks, CASE WHEN count(*) OVER phase = 2
+        THEN rate / (sum(rate) OVER phase - rate)
+        ELSE rate / -quantile_disc(-rate, 0.5) OVER phase END AS relative
     FROM rates WHERE elapsed_s >= {short}
     WINDOW phase AS (PARTITION BY "case", repetition, operation)
 ), units AS (
@@ -42,7 +44,8 @@ class RelativeRate:
 
     Attributes:
         place: Number of the rank or node, of the first of neighbours.
-        relative: Its rate ÷ that of the median rank of the same phase; the median over the repetitions.
+        relative: Its rate ÷ that of the median rank of the same phase, of two ranks ÷ that of the other; the
+            median over the repetitions.
         slowest_rank: The rank, of several the slowest; of a node its first one.
         slowest_node: Number of its node.
     """

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from limits_builders import Result, analysis_of
+from strider.units import MIB
 
 
 def test_one_sentence_for_a_rule_with_its_range_and_what_it_is_about() -> None:
     busy = [Result("write", times={"prepare_s": share}) for share in (0.3, 0.4)]
-    idle = [Result("read", times={"prepare_s": 0.1})]
+    served = {"served_by_storage": 1.0, "served_bytes": 1000 * MIB}
+    idle = [Result("read", times={"prepare_s": 0.1, **served})]
     assert analysis_of(*busy, *idle).sentences == [
         '2 of 3 results (write): generating data takes 30–40 % of the time: verify = "off" leaves it out.',
         "posix read (segmented, 1 MiB, 2 clients): nothing measured here explains it.",

@@ -29,9 +29,9 @@ def test_a_rank_is_compared_with_the_median_rank(tmp_path: Path) -> None:
     assert rates == {0: 1.0, 1: 1.0, 2: 0.5, 3: 1.0}
 
 
-def test_of_two_ranks_the_faster_one_is_what_the_other_is_compared_with(tmp_path: Path) -> None:
+def test_of_two_ranks_each_is_compared_with_the_other(tmp_path: Path) -> None:
     run = run_of(tmp_path, [CaseSpec(operations=("write",), slow_ranks={1: 1.25})])
-    assert [round(one.relative, 3) for one in relative_rates(run, "rank")] == [1.0, 0.8]
+    assert [round(one.relative, 3) for one in relative_rates(run, "rank")] == [1.25, 0.8]
 
 
 def test_of_neighbours_the_slowest_is_reported(tmp_path: Path) -> None:
@@ -57,13 +57,23 @@ def test_thousands_of_ranks_are_shown_by_node(tmp_path: Path) -> None:
 
 
 def test_a_slow_rank_is_said_in_words(tmp_path: Path) -> None:
-    run = run_of(tmp_path, [CaseSpec(clients=3, slow_ranks={1: 2.0})])
+    run = run_of(tmp_path, [CaseSpec(clients=3, slow_ranks={1: 2.0})], repetitions=4)
     found = rank_map_of(run, facets_of(run))
     assert found is not None
     assert found.is_alarming
     assert (
-        found.words == "Rate of each rank relative to the median: the slowest had 0.50 times the median rate"
+        found.words == "Rate of each rank relative to the median: rank 1 took 2.0 times as long as the others"
     )
+    assert rank_map._SHADES[0] in found.chart.svg or "rgb(61, 13, 2)" in found.chart.svg
+
+
+def test_a_rank_that_was_slow_once_raises_no_alarm(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [CaseSpec(clients=3, slow_ranks={1: 2.0})], repetitions=1)
+    found = rank_map_of(run, facets_of(run))
+    assert found is not None
+    assert not found.is_alarming
+    assert found.words == "Rate of each rank relative to the median: one repetition shows no slow rank"
+    assert "rgb(61, 13, 2)" not in found.chart.svg, "no field is dark"
 
 
 def test_a_map_needs_several_ranks_and_phases_that_are_no_moment(tmp_path: Path) -> None:

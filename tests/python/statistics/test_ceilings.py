@@ -52,13 +52,13 @@ UNSYNCED = {"sync": "none"}
 
 
 def test_a_read_faster_than_the_device_is_one_of_a_cache() -> None:
-    assert exceeding(Result("read"), DEVICE) == Exceeding("device", 2.0)
+    assert exceeding(Result("read"), DEVICE) == Exceeding("device", 2.0, 2.0)
     assert exceeding(Result("read", rates=[540.0]), DEVICE) is None
     assert exceeding(Result("read")) is None
 
 
 def test_a_write_that_was_not_synced_too() -> None:
-    assert exceeding(Result("write", keys=UNSYNCED), DEVICE) == Exceeding("device", 2.0)
+    assert exceeding(Result("write", keys=UNSYNCED), DEVICE) == Exceeding("device", 2.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ WITHIN = {"counters": [("network", "lo", {"received_bytes": 1000 * MIB})]}
 @pytest.mark.parametrize(
     ("keys", "file_system", "found"),
     [
-        (OUTSIDE, "nfs4", Exceeding("network", 2.0)),
+        (OUTSIDE, "nfs4", Exceeding("network", 2.0, 2.0)),
         (OUTSIDE, "ext4", None),
         (WITHIN, "nfs4", None),  # servers on the node itself
         ({}, "nfs4", None),  # nobody counted

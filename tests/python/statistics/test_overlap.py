@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from builders import CaseSpec, RunBuilder
+from strider.report.tables.thinking import overlap_cell
 from strider.statistics import OperationSummary, overlaps, summarize
 from strider.store import load
 
@@ -25,9 +27,16 @@ def summaries_of(
     return summarize(load(RunBuilder(cases).write(tmp_path / "run")))
 
 
-def timed(summary: OperationSummary, transfer_s: float, compute_s: float) -> OperationSummary:
-    assert summary.times is not None
-    return replace(summary, times=replace(summary.times, transfer_s=transfer_s, compute_s=compute_s))
+def timed(
+    summary: OperationSummary, transfer_s: float | Sequence[float], compute_s: float
+) -> OperationSummary:
+    """With times of each repetition, or the same in all."""
+    each = [transfer_s] * summary.n if isinstance(transfer_s, float) else transfer_s
+    samples = [
+        sample.model_copy(update={"transfer_s": one, "compute_s": compute_s})
+        for sample, one in zip(summary.samples, each, strict=True)
+    ]
+    return replace(summary, samples=samples)
 
 
 @pytest.mark.parametrize(
@@ -60,3 +69,28 @@ def test_a_case_without_its_twin_has_none(tmp_path: Path) -> None:
 def test_repetitions_and_names_make_no_other_twin(tmp_path: Path) -> None:
     alone, thinking = summaries_of(tmp_path, 0.0, 0.001, other={"settle": 1.0, "warmup": 2})
     assert overlaps([timed(alone, 1.0, 0.0), timed(thinking, 1.0, 1.0)])
+
+
+@pytest.mark.parametrize(
+    ("together_s", "shown", "words"),
+    [
+        ([2.95, 3.02, 2.9], False, "none shown"),
+        ([2.3, 2.32, 2.28], True, "70 (59–81)"),
+        ([3.1, 3.2, 3.3], False, "none shown"),
+    ],
+)
+def test_overlap_within_the_scatter_of_repetitions_is_not_shown(
+    tmp_path: Path, together_s: list[float], shown: bool, words: str
+) -> None:
+    alone, thinking = summaries_of(tmp_path, 0.0, 0.001)
+    found = overlaps([timed(alone, [0.95, 1.0, 1.05], 0.0), timed(thinking, together_s, 2.0)])
+    assert found[2, "write"].is_shown is shown
+    assert overlap_cell(found)(thinking) == words
+
+
+def test_overlap_of_two_repetitions_has_no_interval(tmp_path: Path) -> None:
+    alone, thinking = summaries_of(tmp_path, 0.0, 0.001)
+    two = [replace(one, samples=one.samples[:2]) for one in (alone, thinking)]
+    found = overlaps([timed(two[0], 1.0, 0.0), timed(two[1], 2.0, 2.0)])
+    assert found[2, "write"].interval is None
+    assert overlap_cell(found)(two[1]) == "–"

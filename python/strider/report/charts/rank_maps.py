@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strider.report.blocks import Chart
@@ -11,7 +12,7 @@ from strider.report.labels.facets import Facets
 from strider.report.words.numbers import significant
 from strider.report.words.wording import plural
 from strider.statistics.relative_rates import RelativeRate, relative_rates
-from strider.statistics.stragglers import LATE, SHORT_S, node_name
+from strider.statistics.stragglers import SHORT_S, Straggler, last_ranks, node_name, stragglers
 from strider.store.model import Run
 from strider.units import format_bytes
 
@@ -23,7 +24,7 @@ _MAXIMUM_ROWS = 30
 
 @dataclass(frozen=True)
 class RankMap:
-    """The map of a run, and what it comes to in words; `is_alarming` where a rank was late by its rate."""
+    """The map of a run, and what it comes to in words; `is_alarming` where a test finds a slow rank."""
 
     words: str
     is_alarming: bool
@@ -57,10 +58,22 @@ def rank_map_of(run: Run, facets: Facets) -> RankMap | None:
     title = f"Rate of each {'node' if by_node else 'rank'} relative to the median"
     description = f"{title}, one row for each operation; darker fields are slower."
     caption = _caption(run, len(slowest) - len(chosen), by_node, width)
-    least = min(slowest.values())
-    drawing = svg.draw(rank_map.figure(fields, columns), description)
-    words = f"{title}: the slowest had {significant(least, 2)} times the median rate"
-    return RankMap(words, least < 1 / LATE, Chart(title, caption, drawing, "map"))
+    found_slow = stragglers(run, last_ranks(run))
+    drawing = svg.draw(rank_map.figure(fields, columns, is_pale=not found_slow), description)
+    return RankMap(
+        f"{title}: {_words(run, found_slow)}", bool(found_slow), Chart(title, caption, drawing, "map")
+    )
+
+
+def _words(run: Run, found: Sequence[Straggler]) -> str:
+    if found:
+        slowest = max(found, key=lambda one: one.lateness)
+        who = f"all ranks of {slowest.node}" if slowest.rank is None else f"rank {slowest.rank}"
+        return f"{who} took {significant(slowest.lateness, 2)} times as long as the others"
+    counted = {(sample.case, sample.repetition) for sample in run.samples if sample.counts}
+    if len(counted) == len({case for case, _ in counted}):
+        return "one repetition shows no slow rank"
+    return "no rank is slower than the others beyond chance"
 
 
 def _caption(run: Run, left_out: int, by_node: bool, width: int) -> str:
@@ -71,7 +84,7 @@ def _caption(run: Run, left_out: int, by_node: bool, width: int) -> str:
         parts.append(
             f". A column shows the slowest of {width} neighbouring {'nodes' if by_node else 'ranks'}"
         )
-    parts.append(". Phases of less than 0.1 s are excluded.")
+    parts.append(". Phases of less than 0.1 s are excluded. Without a straggler all shades are pale.")
     if left_out:
         parts.append(f" Not shown: {plural(left_out, 'operation')} with smaller differences.")
     return "".join(parts)

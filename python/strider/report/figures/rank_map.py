@@ -16,6 +16,8 @@ _NUMBERED = 8
 #: The shades: from here on all are dark, and from 1 on all are light.
 DARKEST = 0.5
 _SHADES = ("#3d0d02", "#c4572a", "#f2ddcf", "#f6f7f9")
+#: Where no rank is slower than the others beyond chance, no field is dark.
+_PALE = ("#dfe4ea", "#e9ecf1", "#f3f5f7", "#f6f7f9")
 _AT = (DARKEST, 0.75, 0.95, 1.0)
 _DARK = 0.78
 _MAXIMUM_LABELS = 16
@@ -42,12 +44,13 @@ class Field:
     label: str
 
 
-def figure(fields: Sequence[Field], columns: Column) -> dict[str, Any]:
+def figure(fields: Sequence[Field], columns: Column, is_pale: bool = False) -> dict[str, Any]:
     """A row for each operation, a column for each rank, node, or some neighbouring nodes.
 
     Args:
         fields: At least one.
         columns: What a column is.
+        is_pale: Whether the differences are no larger than chance.
 
     Returns:
         A Vega-Lite specification.
@@ -58,7 +61,11 @@ def figure(fields: Sequence[Field], columns: Column) -> dict[str, Any]:
     base = _axes(rows, order, columns)
     rect = {
         "mark": {"type": "rect", "stroke": "#999", "strokeWidth": 0.4 if len(order) < 48 else 0},
-        "encoding": {**base, "color": _shading(), "description": {"field": "label", "type": "nominal"}},
+        "encoding": {
+            **base,
+            "color": _shading(is_pale),
+            "description": {"field": "label", "type": "nominal"},
+        },
     }
     text = {
         "mark": {"type": "text", "fontSize": 10, "aria": False},
@@ -70,7 +77,7 @@ def figure(fields: Sequence[Field], columns: Column) -> dict[str, Any]:
     }
     height = _HIGH_ROW if len(rows) <= _FEW_ROWS else _ROW_HEIGHT
     return {
-        "data": {"values": [_row(field) for field in fields]},
+        "data": {"values": [_row(field, is_pale) for field in fields]},
         "layer": [rect, text] if len(order) <= _NUMBERED else [rect],
         "width": WIDTH,
         "height": {"step": height},
@@ -107,12 +114,12 @@ def _axes(rows: Sequence[str], order: Sequence[str], columns: Column) -> dict[st
     }
 
 
-def _shading() -> dict[str, Any]:
+def _shading(is_pale: bool) -> dict[str, Any]:
     return {
         "field": "shade",
         "type": "quantitative",
         "title": "rate ÷ that of the median rank",
-        "scale": {"domain": list(_AT), "range": list(_SHADES), "clamp": True},
+        "scale": {"domain": list(_AT), "range": list(_PALE if is_pale else _SHADES), "clamp": True},
         "legend": {
             "orient": "top",
             "gradientLength": 180,
@@ -123,12 +130,12 @@ def _shading() -> dict[str, Any]:
     }
 
 
-def _row(field: Field) -> dict[str, Any]:
+def _row(field: Field, is_pale: bool) -> dict[str, Any]:
     return {
         "row": field.row,
         "name": field.name,
         "shade": min(max(field.relative, DARKEST), 1.0),
         "text": f"{field.relative:.2f}",
         "label": field.label,
-        "dark": field.relative < _DARK,
+        "dark": field.relative < _DARK and not is_pale,
     }

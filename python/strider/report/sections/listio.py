@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,9 @@ from strider.report.tables.data import section_starts
 from strider.report.words.numbers import NOTHING, significant, time_unit
 from strider.report.words.wording import plural
 from strider.statistics import OperationSummary
+from strider.statistics.crossover import Crossover, crossover
+from strider.statistics.rule import interval_of
+from strider.statistics.trust import is_trusted
 from strider.units import MB, MIB, format_bytes, format_bytes_rounded, grouped
 
 _INTERFACE = "listio"
@@ -103,18 +106,18 @@ def _by_pieces(cells: Sequence[_Measured]) -> dict[int | None, list[_Measured]]:
 
 def _method_chart(title: str, operation: str, cells: Sequence[_Measured], facets: Facets) -> Chart:
     pairs = _pairs(cells)
-    crossovers = [crossover_of(gather.rates, pack.rates) for gather, pack in pairs]
+    crossovers = [crossover(gather.rates, pack.rates) for gather, pack in pairs]
     points = sorted(((one.piece, one.point) for one in cells), key=lambda one: one[0])
     highest = max(point.high_mib_s for _, point in points)
     # Of several pairs a single line would not say which it is of.
-    mark = crossovers[0] if len(pairs) == 1 else None
+    mark = crossovers[0].length if len(pairs) == 1 and crossovers[0] else None
     specification = rate_by_piece.figure(points, styles(facets.series_order), highest, mark)
     description = (
         f"Line chart of rate in MiB/s against the length of a piece: {title}. A table has its numbers."
     )
     sentences = [
         points_caption([point for _, point in points]),
-        *(_in_words(*pair, crossover) for pair, crossover in zip(pairs, crossovers, strict=True)),
+        *(_in_words(*pair, found) for pair, found in zip(pairs, crossovers, strict=True)),
     ]
     caption = " ".join(filter(None, sentences))
     return Chart(title, caption, svg.draw(specification, description), "method by piece", operation)
@@ -122,10 +125,13 @@ def _method_chart(title: str, operation: str, cells: Sequence[_Measured], facets
 
 @dataclass(frozen=True)
 class _Method:
-    """Mean rates in MiB/s by the length of the pieces, bytes; `name` is what the caption calls it."""
+    """Rates of the repetitions by the length of the pieces, bytes; `name` is what the caption calls it.
+
+    Results below grade B are left out.
+    """
 
     name: str
-    rates: dict[int, float]
+    rates: Mapping[int, Sequence[float]]
 
 
 def _pairs(cells: Sequence[_Measured]) -> list[tuple[_Method, _Method]]:
@@ -138,40 +144,40 @@ def _pairs(cells: Sequence[_Measured]) -> list[tuple[_Method, _Method]]:
     several = len(both) > 1
 
     def method(name: str, own: Sequence[_Measured]) -> _Method:
-        return _Method(own[0].point.series if several else name, {x.piece: x.point.rate_mib_s for x in own})
+        rates = {one.piece: one.summary.rates for one in own if is_trusted(one.summary.trust)}
+        return _Method(own[0].point.series if several else name, rates)
 
     return [(method("gather", own["gather"]), method("pack", own["pack"])) for own in both]
 
 
-def crossover_of(gather: dict[int, float], pack: dict[int, float]) -> float | None:
-    """The length of pieces, bytes, from which on gathering is faster than packing.
-
-    Between two lengths it is where the logarithm of the ratio is 0 on a straight line; None where one of the
-    two is faster throughout.
-    """
-    both = sorted(length for length in gather if length in pack and gather[length] > 0 and pack[length] > 0)
-    ratios = [math.log(gather[length] / pack[length]) for length in both]
-    behind = [position for position, ratio in enumerate(ratios) if ratio < 0]
-    if not behind or behind[-1] == len(both) - 1:
-        return None
-    last = behind[-1]
-    share = -ratios[last] / (ratios[last + 1] - ratios[last])
-    return float(both[last] * (both[last + 1] / both[last]) ** share)
-
-
-def _in_words(gather: _Method, pack: _Method, crossover: float | None) -> str:
+def _in_words(gather: _Method, pack: _Method, found: Crossover | None) -> str:
     """Returns sentences that compare gather and pack; empty without a common length."""
-    both = [length for length in gather.rates if pack.rates.get(length) and length >= (crossover or 0)]
+    both = sorted(set(gather.rates) & set(pack.rates))
     if not both:
         return ""
-    best = max(both, key=lambda length: gather.rates[length] / pack.rates[length])
-    ratio = gather.rates[best] / pack.rates[best]
-    at = f"{significant(ratio)} times the rate of {pack.name} at {format_bytes(best)}"
-    if crossover is not None:
-        about = format_bytes_rounded(crossover)
-        return f"{gather.name} is faster than {pack.name} from about {about} (by means); at most {at}."
     name = gather.name[0].upper() + gather.name[1:]
-    return f"{name} reaches at {'most' if ratio >= 1 else 'best'} {at}."
+    first = "No crossover shown."
+    if found is not None:
+        length, low, high = map(format_bytes_rounded, (found.length, found.low, found.high))
+        first = f"{name} is faster than {pack.name} from about {length} (95 % interval {low} to {high})."
+    # The longest one, and not the one with the largest ratio: the largest of several is too large.
+    longest = both[-1]
+    ratio = _ratio_of(pack.rates[longest], gather.rates[longest], 0.99)
+    return first if ratio is None else f"{first} At {format_bytes(longest)} {_faster(name, pack.name, ratio)}"
+
+
+def _ratio_of(
+    base: Sequence[float], other: Sequence[float], level: float = 0.95
+) -> tuple[float, float, float] | None:
+    """Ratio of two rates with its interval, repetitions as pairs; None of fewer than three."""
+    return interval_of([b / a if a > 0 else None for a, b in zip(base, other, strict=False)], level)
+
+
+def _faster(name: str, base: str, ratio: tuple[float, float, float]) -> str:
+    centre, low, high = (significant(value) for value in ratio)
+    if ratio[1] <= 1 <= ratio[2]:
+        return f"no difference is shown ({centre} times the rate, 99 % interval {low} to {high})."
+    return f"{name} has {centre} times the rate of {base} (99 % interval {low} to {high})."
 
 
 def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFacts) -> list[Chart]:
@@ -226,9 +232,16 @@ def _registrations(
         return None
     ideals = {_alike(s): s for s in summaries if s.case.interface.get("registration", "none") == "none"}
 
-    def share(summary: OperationSummary, rate: Callable[[OperationSummary], float | None]) -> str:
+    def share(summary: OperationSummary) -> str:
         ideal = ideals.get(_alike(summary))
-        own, best = rate(summary), rate(ideal) if ideal else None
+        found = _ratio_of(ideal.rates, summary.rates) if ideal else None
+        if ideal is summary or found is None:
+            return "100" if ideal is summary else NOTHING
+        return f"{100 * found[0]:.0f} ({100 * found[1]:.0f}–{100 * found[2]:.0f})"
+
+    def published_share(summary: OperationSummary) -> str:
+        ideal = ideals.get(_alike(summary))
+        own, best = published(summary), published(ideal) if ideal else None
         return f"{100 * own / best:.0f}" if own and best else NOTHING
 
     def measured(summary: OperationSummary) -> float | None:
@@ -246,11 +259,11 @@ def _registrations(
         ("domain", ""): lambda s: str(s.case.interface.get("registration", "none")),
         ("strategy", ""): lambda s: _strategy(s),
         ("mean", "MB/s"): lambda s: significant(measured(s)),
-        ("of the ideal", "%"): lambda s: share(s, measured),
+        ("of the ideal", "% (95 % interval)"): share,
         **(
             {
                 ("published", "MB/s"): lambda s: significant(published(s)),
-                ("published: of the ideal", "%"): lambda s: share(s, published),
+                ("published: of the ideal", "%"): published_share,
             }
             if reference and reference.knows(summaries)
             else {}

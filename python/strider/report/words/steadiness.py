@@ -13,11 +13,13 @@ from strider.statistics import (
     Outlier,
     Straggler,
     Trend,
+    Uneven,
     last_ranks,
     outliers,
     slow_spell,
     stragglers,
     trends,
+    uneven,
 )
 from strider.statistics.stragglers import LATE, Phase
 from strider.store.case import Case
@@ -40,6 +42,7 @@ def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
     last = last_ranks(run) if any(case.clients > 1 for case in run.cases.values()) else {}
     return [
         *_worst(stragglers(run, last), lambda one: _straggler_text(run, one), "straggler"),
+        *_worst(uneven(run, last), _uneven_text, "uneven phase"),
         *_worst(outliers(summaries), lambda one: _outlier_text(one, last), "outlier"),
         *_worst(trends(summaries), _trend_text, "trend"),
     ]
@@ -62,11 +65,19 @@ def _straggler_text(run: Run, straggler: Straggler) -> str:
         if straggler.rank is None
         else f"rank {straggler.rank} on {straggler.node}"
     )
-    operation = _operation(straggler.case, straggler.operation)
+    operation = _operation(straggler.case, " and ".join(straggler.operations))
     return (
-        f"Straggler: {who} finished {significant(straggler.lateness, 2)} × later than the median rank "
-        f"in {straggler.times} of {plural(straggler.n, 'repetition')} of {operation}, "
-        f"which lost {100 * straggler.lost:.0f} % of the rate{_spell_text(run, straggler)}."
+        f"Straggler: {who} took {significant(straggler.lateness, 2)} × as long as the median of the others "
+        f"in {plural(straggler.n, 'phase')} of {operation}, which lost {100 * straggler.lost:.0f} % of the "
+        f"rate{_spell_text(run, straggler)}."
+    )
+
+
+def _uneven_text(found: Uneven) -> str:
+    return (
+        f"Uneven: in the only repetition of {_operation(found.case, found.operation)} the last rank took "
+        f"{significant(found.lateness, 2)} × as long as the median of the others; more repetitions show "
+        "whether it is always the same rank."
     )
 
 
@@ -93,9 +104,10 @@ def _outlier_text(outlier: Outlier, last: dict[Phase, LastRank]) -> str:
     if outlier.ratio > 1 or phase is None:
         return f"{head}."
     if phase.lateness <= LATE:
-        return f"{head}; all ranks were slow (the last was rank {phase.rank} on {phase.node})."
-    who = f"all ranks of {phase.node}" if phase.whole_node else f"rank {phase.rank} on {phase.node}"
-    return f"{head}; {who} finished {significant(phase.lateness, 2)} × later than the median rank."
+        return f"{head}; all ranks were slow."
+    return (
+        f"{head}; its last rank took {significant(phase.lateness, 2)} × as long as the median of the others."
+    )
 
 
 def _trend_text(trend: Trend) -> str:
