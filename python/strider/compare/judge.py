@@ -57,7 +57,7 @@ def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> R
     base, found_base = _side(match.base, sides.base, sides.base_label, metric)
     other, found_other = _side(match.other, sides.other, sides.other_label, metric)
     row = Row({}, match.item.operation, metric, base, other, None, NOT_COMPARABLE)
-    row = replace(row, has_failed=found_other.zeros > 0)
+    row = replace(row, has_failed=found_other.zeros > 0, notes=_cache_notes(found_base, found_other, sides))
     reason = _obstacle(match, found_base, found_other, sides)
     if reason:
         return replace(row, reason=reason)
@@ -75,6 +75,14 @@ def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> R
         if known is not None:
             return _judged(row, known[0], sides, "by history", known[1], threshold)
     return _judged(row, ratio, sides, sides.method, least, threshold)
+
+
+def _cache_notes(base: Found, other: Found, sides: Opponents) -> list[str]:
+    """That rates of a row are those of memory."""
+    cached = [
+        label for found, label in ((base, sides.base_label), (other, sides.other_label)) if found.is_cached
+    ]
+    return [f"{' and '.join(cached)} read from cache"] if cached else []
 
 
 def _judged(row: Row, ratio: Ratio, sides: Opponents, method: Method, n: int, threshold: float) -> Row:

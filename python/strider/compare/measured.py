@@ -10,6 +10,7 @@ from statistics import geometric_mean
 
 from strider.compare.metrics import Metric
 from strider.compare.work import Item
+from strider.statistics.trust import HARDLY_SERVED
 from strider.store.model import Run, Sample
 
 
@@ -59,11 +60,19 @@ class Found:
         problem: Why they must not be compared: void samples, errors, repetitions without any transfer, runs
             without them; else empty.
         zeros: Number of repetitions that transferred nothing.
+        served: Of the reads that counters tell of, the bytes that came from storage and all bytes.
     """
 
     by_run: Sequence[Mapping[int, float]]
     problem: str
     zeros: int = 0
+    served: tuple[int, int] = (0, 0)
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether counters show that a cache served the reads: their rate is one of memory."""
+        from_storage, read = self.served
+        return read > 0 and from_storage / read < HARDLY_SERVED
 
     @property
     def samples(self) -> int:
@@ -93,7 +102,8 @@ def find(side: Sequence[Taken], item: Item, metric: Metric) -> Found:
     if zeros:
         repetitions = zeros + sum(one.samples for one in found)
         problems = [f"{zeros} of {repetitions} repetitions transferred nothing", *problems]
-    return Found([one.by_run[0] for one in found], problems[0] if problems else "", zeros)
+    served = (sum(one.served[0] for one in found), sum(one.served[1] for one in found))
+    return Found([one.by_run[0] for one in found], problems[0] if problems else "", zeros, served)
 
 
 def past(earlier: Sequence[Taken], item: Item, metric: Metric) -> list[float]:
@@ -122,4 +132,6 @@ def _of_run(taken: Taken, own: Item | None, metric: Metric) -> Found:
         problem = "no sample"
     elif not known and not zeros:
         problem = f"{metric.name} was not measured"
-    return Found([known], problem, zeros)
+    telling = [sample for sample in samples if sample.served_bytes is not None]
+    served = (sum(one.served_bytes or 0 for one in telling), sum(one.bytes for one in telling))
+    return Found([known], problem, zeros, served)

@@ -171,6 +171,27 @@ class TestNotComparable:
         row = only(compare([run], [run.model_copy(update={"samples": without})], ["latency-p99"]))
         assert row.reason == "B: latency-p99 was not measured"
 
+    @pytest.mark.parametrize(
+        ("first", "second", "note"),
+        [
+            (0.0, 1.0, "A read from cache"),
+            (0.05, 0.0, "A and B read from cache"),
+            (1.0, 0.5, ""),
+            (None, None, ""),
+        ],
+    )
+    def test_rates_of_a_cache_are_called_so(
+        self, tmp_path: Path, first: float | None, second: float | None, note: str
+    ) -> None:
+        """A difference between them is none between two storage systems."""
+        base, other = (
+            run_of(tmp_path / name, [CaseSpec(operations=("write", "read"), served=served)], repetitions=3)
+            for name, served in (("a", first), ("b", second))
+        )
+        write, read = compare([base], [other]).rows
+        assert list(write.notes) == []
+        assert list(read.notes) == ([note] if note else [])
+
     @pytest.mark.parametrize("side", ["A", "B"])
     def test_repetitions_that_transferred_nothing_are_counted_and_named(
         self, tmp_path: Path, side: str
