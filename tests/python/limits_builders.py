@@ -35,6 +35,7 @@ class Result:
         keys: Parameters of the case.
         counters: Groups of counters of a node in each repetition.
         rates: MiB per second of each repetition; each has as many MiB and takes a second.
+        each: Fields of the sample of each repetition, beside `times`.
     """
 
     operation: str = "write"
@@ -44,6 +45,7 @@ class Result:
     keys: Mapping[str, Any] = field(default_factory=dict)
     counters: Groups = ()
     rates: Sequence[float] = (1000.0, 1000.0, 1000.0)
+    each: Sequence[Mapping[str, Any]] = ()
 
     def case(self, number: int) -> Case:
         shape = {"name": "segmented", "transfer": MIB}
@@ -69,6 +71,7 @@ class Result:
                     "rate_mib_s": rate,
                     "requests_s": rate,
                     **self.times,
+                    **(self.each[repetition] if self.each else {}),
                 }
             )
             for repetition, rate in enumerate(self.rates)

@@ -322,6 +322,15 @@ def test_a_share_that_is_only_on_average_beyond_its_threshold_is_not_said() -> N
     assert "target stream" not in said(wide)
 
 
+@pytest.mark.parametrize(("sync_s", "speaks"), [((0.45, 0.52, 0.68), False), ((0.60, 0.64, 0.68), True)])
+def test_a_share_is_beyond_its_threshold_in_all_of_its_interval(
+    sync_s: Sequence[float], speaks: bool
+) -> None:
+    analysis = analysis_of(Result(each=[{"sync_s": one} for one in sync_s]))
+    assert analysis.verdicts[0].shares["sync"] > 0.5
+    assert ("sync" in said(analysis)) is speaks
+
+
 @pytest.mark.parametrize(
     ("result", "file_system"),
     [

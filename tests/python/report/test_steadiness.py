@@ -193,6 +193,19 @@ def test_one_repetition_is_uneven_and_names_no_rank(tmp_path: Path) -> None:
     assert said(spread) == []
 
 
+def test_many_operations_of_one_repetition_name_no_rank(tmp_path: Path) -> None:
+    case = CaseSpec(
+        operations=("write", "rewrite", "read", "reread", "read-modify-write"),
+        clients=CLIENTS,
+        slow_ranks={5: 3.0},
+    )
+    once, twice = (
+        load(RunBuilder([case], repetitions=number).write(tmp_path / str(number))) for number in (1, 2)
+    )
+    assert stragglers(once, last_ranks(once)) == []
+    assert [found.rank for found in stragglers(twice, last_ranks(twice))] == [5]
+
+
 def test_two_ranks_are_compared_with_each_other(tmp_path: Path) -> None:
     few = run_of(tmp_path / "few", late=lambda _, rank: 1.0 + rank, repetitions=4, clients=2)
     assert said(few) == [], "four phases of two ranks may be chance"

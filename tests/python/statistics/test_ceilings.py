@@ -57,6 +57,12 @@ def test_a_read_faster_than_the_device_is_one_of_a_cache() -> None:
     assert exceeding(Result("read")) is None
 
 
+def test_a_rate_that_may_be_that_of_the_device_is_none_of_a_cache() -> None:
+    assert exceeding(Result("read", rates=[500.0, 700.0, 680.0]), DEVICE) is None, "1.24 times on average"
+    assert exceeding(Result("read", rates=[1000.0, 1000.0]), DEVICE) is None, "two repetitions"
+    assert exceeding(Result("read", rates=[950.0, 1050.0, 1000.0]), DEVICE) is not None
+
+
 def test_a_write_that_was_not_synced_too() -> None:
     assert exceeding(Result("write", keys=UNSYNCED), DEVICE) == Exceeding("device", 2.0, 2.0)
 
