@@ -24,7 +24,7 @@ import numpy as np  # noqa: E402 - after the path is set
 
 from announced import announced_differences, coverage_of_percentiles  # noqa: E402
 from grids import Grid, Progress  # noqa: E402
-from headlines import bias_of_headlines  # noqa: E402
+from headlines import bias_of_headlines, named_sets  # noqa: E402
 from sentences import trials_of_sentences  # noqa: E402
 from trials import (  # noqa: E402
     coverage_of_rates,
@@ -47,6 +47,10 @@ def _coverage(trials: int, rng: np.random.Generator, progress: Progress) -> list
     ]
 
 
+def _headlines(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
+    return [bias_of_headlines(trials // 2, rng, progress), named_sets(trials // 2, rng, progress)]
+
+
 def _announced(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
     progress.expect(12 * 4 * (trials // 2))
     return [announced_differences(trials // 2, rng, progress)]
@@ -57,7 +61,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "coverage": (_coverage, 60),
     "verdicts": (verdicts, 150),
     "announced": (_announced, 40),
-    "headlines": (lambda trials, rng, progress: [bias_of_headlines(trials // 2, rng, progress)], 120),
+    "headlines": (_headlines, 120),
     "sentences": (trials_of_sentences, 500),
 }
 
