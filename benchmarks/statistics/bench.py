@@ -82,7 +82,7 @@ def main() -> int:
         "\n".join(["Does not hold:", *(f"- {claim}"[:200] for claim in claims)] if claims else ["All hold."])
     )
     if chosen.write:
-        PAGE.write_text(page(grids, chosen.trials, chosen.seed), encoding="utf-8")
+        PAGE.write_text(page(grids, chosen.seed), encoding="utf-8")
         print(f"wrote {PAGE.relative_to(ROOT)}")
     return 0
 
@@ -103,7 +103,7 @@ def run(trials: int, seed: int, names: Sequence[str], quiet: bool = False) -> li
     return grids
 
 
-def page(grids: Sequence[Grid], trials: int, seed: int) -> str:
+def page(grids: Sequence[Grid], seed: int) -> str:
     """The page of the manual."""
     head = [
         "# Statistics, measured",
@@ -111,7 +111,8 @@ def page(grids: Sequence[Grid], trials: int, seed: int) -> str:
         "<!-- written by benchmarks/statistics/bench.py (make statistics); changes are lost -->",
         "",
         "What the intervals, comparisons, headlines and sentences of Strider come to on simulated runs whose",
-        f"truth is known. `make statistics` writes this page ({trials} runs of each kind, seed {seed}).",
+        "truth is known. Each table names its number of trials. `make statistics` writes this page",
+        f"(default: 500 runs of each kind; seed {seed}).",
         "[Measuring](../measuring.md) explains the methods, [Comparing](../comparing.md) the verdicts.",
         "",
     ]

@@ -27,6 +27,13 @@ STATED: Mapping[str, str] = {
     "words/wording: digest_line": "compares digests",
     "words/wording: _best": "a part of a headline, see the bias of headlines",
     "words/wording: best": "a part of a headline, see the bias of headlines",
+    "No crossover shown": "says that nothing is shown",
+    "no difference is shown": "says that nothing is shown",
+    "no rank is slower": "says that nothing is shown",
+    "shows no slow rank": "says that nothing is shown",
+    "Uneven: ": "of a single repetition; not tried here",
+    "cause and noise": "heads a table",
+    "words/headlines": "a part of a headline, or the grade for which there is none",
     "words/wording: notes": "counts repetitions",
     "words/latencies": "counts requests",
     "words/steadiness: _spell_text": "a detail of a straggler, where timelines are kept",
@@ -204,7 +211,10 @@ def _untried(tried: set[str], seen: set[str]) -> Grid:
 
 def stated(sentence: Sentence) -> str:
     """Why a sentence needs no trial; empty where it does."""
-    return next((why for start, why in STATED.items() if sentence.name.startswith(start)), "")
+    return next(
+        (why for start, why in STATED.items() if sentence.name.startswith(start) or start in sentence.text),
+        "",
+    )
 
 
 def _key(sentence: Sentence) -> str:
