@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from strider.suite.document import Document
 
 _MINIMUM_PAIRS = 3
+#: What a run takes besides its measurement, seconds: the launcher's start, its tables and its report.
+_OVERHEAD_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def _side(label: str, prepared: Prepared, known_s: float | None) -> _Side:
     expected_s = known.duration_s or known_s
     if expected_s is None:
         expected_s = estimate(prepared.checked, AssumedRates(200 << 20, 10_000)).seconds
-    return _Side(label, prepared, known, expected_s, [])
+    return _Side(label, prepared, known, expected_s + _OVERHEAD_S, [])
 
 
 def _announce(sides: Sequence[_Side], verdicts: Verdicts, console: "Console") -> None:
