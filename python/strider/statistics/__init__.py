@@ -3,6 +3,7 @@
 from strider.statistics.counters import CounterSummary
 from strider.statistics.digest import DigestComparison, compare_digests
 from strider.statistics.distribution import Distribution, Interval, describe
+from strider.statistics.levels import Levels, levels, resemblance
 from strider.statistics.overlap import Overlap, overlaps
 from strider.statistics.ratio import (
     MINIMUM_FOR_RATIO,
@@ -27,6 +28,7 @@ __all__ = [
     "Grade",
     "Interval",
     "LastRank",
+    "Levels",
     "OperationSummary",
     "Outlier",
     "Overlap",
@@ -43,10 +45,12 @@ __all__ = [
     "grade_of",
     "is_trusted",
     "last_ranks",
+    "levels",
     "outliers",
     "overlaps",
     "paired_ratio",
     "ratio_by_history",
+    "resemblance",
     "slow_spell",
     "stragglers",
     "summarize",

@@ -108,6 +108,25 @@ def describe(values: Sequence[float]) -> Distribution | None:
     )
 
 
+def repetitions_for(rate: Distribution, half_width: float) -> int | None:
+    """About how many repetitions an interval of this half-width takes, by the spread of those that there are.
+
+    Returns:
+        None without an interval, or where it takes more than 1000.
+    """
+    from scipy.special import stdtrit
+
+    if rate.half_width is None:
+        return None
+    quantile = (1 + LEVEL) / 2
+    deviation = math.log1p(rate.half_width) * math.sqrt(rate.n) / float(stdtrit(rate.n - 1, quantile))
+    wanted = math.log1p(half_width)
+    counts = range(MINIMUM_FOR_INTERVAL, 1001)
+    return next(
+        (n for n in counts if float(stdtrit(n - 1, quantile)) * deviation <= wanted * math.sqrt(n)), None
+    )
+
+
 def confidence_interval(values: Sequence[float]) -> Interval | None:
     """The 95 % confidence interval of the geometric mean of some values, found on their logarithms.
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from strider.statistics.levels import inflation
 from strider.statistics.ratio import adjust
 from strider.store.model import Sample
 
@@ -33,11 +35,12 @@ OUTLIER_SHARE = 0.05
 MINIMUM_FOR_TREND = 5
 #: Smaller changes from the first to the last repetition do not matter.
 TREND_SHARE = 0.05
-_SIGNIFICANT = 0.05
+#: What is said of a run is wrong in at most one steady run of a hundred.
+_SIGNIFICANT = 0.01
 #: Of single operations one in a hundred may be called unsteady by chance.
 _RARE = 0.01
-#: Fewer repetitions on a side of a level shift do not show a level.
-_FEWEST_OF_LEVEL = 3
+#: Simulated series, from which a chance of one in 20 000 can be read.
+_DRAWS = 20_000
 #: 0.6745 standard deviations of a normal distribution are its median absolute deviation, 0.7979 its mean one.
 _MEDIAN_DEVIATION, _MEAN_DEVIATION = 0.6745, 0.7979
 
@@ -99,14 +102,41 @@ def outlier_limit(n: int) -> float:
 
 
 def outliers(summaries: Sequence[OperationSummary]) -> list[Outlier]:
-    """The repetitions that stand out, those farthest from the others first."""
-    found = [outlier for summary in summaries for outlier in _outliers_of(summary)]
+    """The repetitions that stand out, those farthest from the others first.
+
+    What is said of many operations is tested as a whole: of 100 steady runs at most one has an outlier.
+    """
+    looked_at = [one for one in summaries if len(one.rates) >= MINIMUM_FOR_OUTLIERS and min(one.rates) > 0]
+    if not looked_at:
+        return []
+    highest = [float(abs(modified_scores(one.rates)).max()) for one in looked_at]
+    by_chance = [_chance_of(len(one.rates), score) for one, score in zip(looked_at, highest, strict=True)]
+    adjusted = adjust(by_chance).tolist()
+    found = [
+        outlier
+        for summary, p_value in zip(looked_at, adjusted, strict=True)
+        if p_value < _RARE
+        for outlier in _outliers_of(summary)
+    ]
     return sorted(found, key=lambda outlier: -abs(outlier.score))
+
+
+def _chance_of(n: int, score: float) -> float:
+    """How often the highest modified score of n normal values is as high."""
+    return float(((_highest_by_chance(n) >= score).sum() + 1) / (_DRAWS + 1))
+
+
+@cache
+def _highest_by_chance(n: int) -> FloatArray:
+    import numpy as np
+
+    drawn = np.exp(np.random.default_rng(n).normal(size=(_DRAWS, n)))
+    return np.asarray(abs(modified_scores(drawn)).max(axis=-1))
 
 
 def _outliers_of(summary: OperationSummary) -> list[Outlier]:
     rates = summary.rates
-    if len(rates) < MINIMUM_FOR_OUTLIERS or min(rates) <= 0 or summary.rate is None:
+    if summary.rate is None:
         return []
     ratios = [rate / summary.rate.median for rate in rates]
     scores = modified_scores(rates).tolist()
@@ -118,11 +148,12 @@ def _outliers_of(summary: OperationSummary) -> list[Outlier]:
     ]
 
 
-def fit_trend(values: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def fit_trend(values: ArrayLike, factor: float = 1.0) -> tuple[FloatArray, FloatArray]:
     """Straight lines through the logarithms of positive values, by least squares, along the last axis.
 
     Args:
         values: In the order of time, shape (…, n), n at least 3.
+        factor: Of the slope's standard error, where values resemble the ones before (`levels.inflation`).
 
     Returns:
         The change of the logarithm from the first value to the last along the line, and the probability
@@ -136,7 +167,7 @@ def fit_trend(values: ArrayLike) -> tuple[FloatArray, FloatArray]:
     position = np.arange(n) - (n - 1) / 2
     slope = (logs * position).sum(axis=-1) / (position**2).sum()
     rest = logs - logs.mean(axis=-1, keepdims=True) - slope[..., np.newaxis] * position
-    error = np.sqrt((rest**2).sum(axis=-1) / (n - 2) / (position**2).sum())
+    error = factor * np.sqrt((rest**2).sum(axis=-1) / (n - 2) / (position**2).sum())
     with np.errstate(divide="ignore", invalid="ignore"):
         score = np.where(error > 0, np.abs(slope) / error, np.where(slope != 0, np.inf, 0.0))
     return slope * (n - 1), 2 * stdtr(n - 2, -score)
@@ -145,8 +176,8 @@ def fit_trend(values: ArrayLike) -> tuple[FloatArray, FloatArray]:
 def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     """The operations whose rate rises or falls from repetition to repetition, the largest change first.
 
-    What is said of many operations is tested as a whole: where no rate has a trend, at most 5 % of all runs
-    get one.
+    What is said of many operations is tested as a whole: where no rate has a trend, at most 1 % of all runs
+    get one. How much repetitions resemble the one before is estimated over all operations together.
     """
     import numpy as np
 
@@ -155,7 +186,8 @@ def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     ]
     if not looked_at:
         return []
-    fits = [fit_trend(summary.rates) for summary in looked_at]
+    factor = inflation([summary.rates for summary in looked_at])
+    fits = [fit_trend(summary.rates, factor) for summary in looked_at]
     adjusted = adjust([float(p_value) for _, p_value in fits]).tolist()
     found = [
         Trend(summary, float(np.expm1(change)), p_value)
@@ -171,28 +203,3 @@ def has_trend(rates: Sequence[float]) -> bool:
         return False
     change, p_value = fit_trend(rates)
     return float(p_value) < _RARE and abs(math.expm1(float(change))) > TREND_SHARE
-
-
-def changes_level(rates: Sequence[float]) -> bool:
-    """Whether the rates of one operation jump to another level and stay, by chance in at most 1 %.
-
-    Each split into a first and a last part is tested by Student's t on logarithms, and the smallest p-value
-    is multiplied by the number of splits (Bonferroni).
-    """
-    import numpy as np
-    from scipy.special import stdtr
-
-    n = len(rates)
-    if n < 2 * _FEWEST_OF_LEVEL or min(rates) <= 0:
-        return False
-    logs = np.log(np.asarray(rates, dtype=float))
-    splits = range(_FEWEST_OF_LEVEL, n - _FEWEST_OF_LEVEL + 1)
-    for split in splits:
-        first, last = logs[:split], logs[split:]
-        step = abs(float(last.mean() - first.mean()))
-        rest = float(((first - first.mean()) ** 2).sum() + ((last - last.mean()) ** 2).sum())
-        error = np.sqrt(rest / (n - 2) * (1 / split + 1 / (n - split)))
-        p_value = 2 * float(stdtr(n - 2, -step / error)) if error > 0 else 0.0
-        if step > np.log1p(TREND_SHARE) and p_value * len(splits) < _RARE:
-            return True
-    return False

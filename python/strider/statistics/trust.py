@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from strider.statistics.exceeding import is_networked, is_through_target
-from strider.statistics.steadiness import changes_level, has_trend
+from strider.statistics.levels import has_levels
+from strider.statistics.steadiness import has_trend
 
 if TYPE_CHECKING:
     from strider.statistics.summary import OperationSummary
@@ -213,7 +214,7 @@ def _of_clocks(summary: OperationSummary) -> Iterator[_Finding]:
 
 
 def _of_steadiness(rates: Sequence[float]) -> Iterator[_Finding]:
-    if changes_level(rates):
+    if has_levels(rates):
         yield "C", "level"
     elif has_trend(rates):
         yield "C", "trend"

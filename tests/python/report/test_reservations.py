@@ -58,8 +58,21 @@ def test_operations_that_used_up_their_repetitions_are_reported_with_the_worst(t
     (sentence,) = reservations([wide, narrow])
     assert sentence == (
         "1 of 2 operations did not reach ±5 % in 3 repetitions "
-        "(worst: read through posix, segmented, 1 MiB, 2 clients: ±138 %)."
+        "(worst: read through posix, segmented, 1 MiB, 2 clients: ±138 %; ±5 % takes about 199 repetitions)."
     )
+
+
+def test_the_number_of_repetitions_that_5_percent_takes_is_given(tmp_path: Path) -> None:
+    summary = summary_of(tmp_path, (100, 104, 96, 101))
+    (sentence,) = reservations([summary])
+    assert sentence == (
+        "1 result is known less well than ±5 %: to show 5 % takes about 5 repetitions "
+        "(read through posix, segmented, 1 MiB, 2 clients)."
+    )
+    wilder = dataclasses.replace(summary, rate=describe((100, 110, 91, 103)))
+    (sentence,) = reservations([summary, wilder, wilder])
+    assert "3 results are known" in sentence
+    assert "repetitions (median; at most " in sentence
 
 
 def test_nothing_read_needs_no_word_on_checks(tmp_path: Path) -> None:

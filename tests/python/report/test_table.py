@@ -83,7 +83,7 @@ def test_repetitions_at_zero_are_counted_and_said(tmp_path: Path) -> None:
 
 def test_what_all_rows_share_is_said_once_below(tmp_path: Path) -> None:
     text = rendered(run_of(tmp_path, sweep()), width=120)
-    assert text.count("segmented") == 1
+    assert text.count("pattern segmented") == 1
     shared = "pattern segmented · block 64 MiB · clients 2 · sharing shared · order forward"
     assert f"{shared} · readback shift · verify full · 3 repetitions" in " ".join(text.split())
 

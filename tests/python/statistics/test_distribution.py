@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strider.statistics.distribution import confidence_interval, describe, student_interval
+from strider.statistics.distribution import (
+    Distribution,
+    confidence_interval,
+    describe,
+    repetitions_for,
+    student_interval,
+)
 
 RATES = st.lists(st.floats(min_value=0.01, max_value=1e6), min_size=1, max_size=9)
 
@@ -71,6 +77,21 @@ def test_rates_and_durations_have_the_same_interval() -> None:
     assert of_rates.interval.low == pytest.approx(1 / of_durations.interval.high)
     assert of_rates.half_width == pytest.approx(of_durations.half_width)
     assert of_rates.half_width == pytest.approx(of_rates.interval.high / of_rates.centre - 1)
+
+
+@pytest.mark.parametrize("half_width", [0.02, 0.05, 0.1])
+def test_so_many_repetitions_of_the_same_spread_reach_the_half_width(half_width: float) -> None:
+    """Repetitions alternate around their centre, so any number of them has nearly the same spread."""
+
+    def of(n: int) -> Distribution:
+        found = describe([100 * math.exp(0.05 * (-1) ** k) for k in range(n)])
+        assert found is not None
+        return found
+
+    n = repetitions_for(of(6), half_width)
+    assert n is not None
+    assert (of(n + 2).half_width or 1) <= half_width <= 1.35 * (of(max(3, n - 2)).half_width or 0)
+    assert repetitions_for(of(2), half_width) is None
 
 
 def test_a_rate_of_zero_is_counted_and_leaves_no_interval() -> None:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from strider.report.words.clocks import clock_remark
 from strider.statistics import OperationSummary
+from strider.statistics.distribution import repetitions_for
+from strider.statistics.trust import NARROW
 
 #: Shorter phases, in seconds, are dominated by start-up, scheduling and the first open.
 _SHORT_S = 0.1
@@ -22,6 +24,7 @@ def reservations(summaries: Sequence[OperationSummary]) -> list[str]:
         _short_phases(summaries),
         *dear_opens(summaries),
         _not_converged(summaries),
+        _needed(summaries),
     ]
     return [sentence for sentence in found if sentence]
 
@@ -84,8 +87,41 @@ def _not_converged(summaries: Sequence[OperationSummary]) -> str:
     noun = "operation" if len(asked) == 1 else "operations"
     return (
         f"{len(missed)} of {len(asked)} {noun} did not reach ±{goals} % in {counts} repetitions "
-        f"(worst: {worst.operation} through {worst.case.interface_name}, {worst.case.in_words}: {spread})."
+        f"(worst: {worst.operation} through {worst.case.interface_name}, {worst.case.in_words}: {spread}"
+        f"{_takes(worst, worst.case.repetitions['until'])})."
     )
+
+
+def _takes(summary: OperationSummary, half_width: float) -> str:
+    """Returns the number of repetitions for an interval of this half-width; empty if it is not known."""
+    count = repetitions_for(summary.rate, half_width) if summary.rate else None
+    return f"; ±{100 * half_width:g} % takes about {count} repetitions" if count else ""
+
+
+def _needed(summaries: Sequence[OperationSummary]) -> str:
+    """Returns how many repetitions intervals of grade A take, by the spread of those there are."""
+    wide = [
+        summary
+        for summary in summaries
+        if not summary.case.repetitions.get("until") and NARROW < half_width(summary) < math.inf
+    ]
+    counts = [repetitions_for(summary.rate, NARROW) or math.inf for summary in wide if summary.rate]
+    if not counts:
+        return ""
+    largest, middle = max(counts), sorted(counts)[len(counts) // 2]
+    worst = wide[counts.index(largest)]
+    at_most = "more than 1000" if largest == math.inf else f"{largest}"
+    about = "more than 1000" if middle == math.inf else f"about {middle}"
+    several = f" (median; at most {at_most}: {_place(worst)})" if len(wide) > 1 else f" ({_place(worst)})"
+    noun = "result is" if len(wide) == 1 else "results are"
+    return (
+        f"{len(wide)} {noun} known less well than ±{100 * NARROW:g} %: to show {100 * NARROW:g} % takes "
+        f"{about} repetitions{several}."
+    )
+
+
+def _place(summary: OperationSummary) -> str:
+    return f"{summary.operation} through {summary.case.interface_name}, {summary.case.in_words}"
 
 
 def _one_or_range(numbers: Sequence[str]) -> str:

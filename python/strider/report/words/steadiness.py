@@ -6,16 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from strider.report.words.numbers import significant
-from strider.report.words.wording import plural
+from strider.report.words.wording import format_rate_of, plural
 from strider.statistics import (
     LastRank,
+    Levels,
     OperationSummary,
     Outlier,
     Straggler,
     Trend,
     Uneven,
     last_ranks,
+    levels,
     outliers,
+    resemblance,
     slow_spell,
     stragglers,
     trends,
@@ -40,11 +43,15 @@ def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
     if not summaries:
         return []
     last = last_ranks(run) if any(case.clients > 1 for case in run.cases.values()) else {}
+    jumps = levels(summaries)
+    jumping = {one.summary.key for one in jumps}
     return [
         *_worst(stragglers(run, last), lambda one: _straggler_text(run, one), "straggler"),
         *_worst(uneven(run, last), _uneven_text, "uneven phase"),
         *_worst(outliers(summaries), lambda one: _outlier_text(one, last), "outlier"),
-        *_worst(trends(summaries), _trend_text, "trend"),
+        *_worst(jumps, _levels_text, "difference of levels"),
+        *_worst([one for one in trends(summaries) if one.summary.key not in jumping], _trend_text, "trend"),
+        *_resemblance_text(summaries),
     ]
 
 
@@ -116,3 +123,27 @@ def _trend_text(trend: Trend) -> str:
         f"No steady state: the rate of {_operation(trend.summary.case, trend.summary.operation)} {verb} by "
         f"{100 * abs(trend.change):.0f} % from the first to the last of {trend.summary.n} repetitions."
     )
+
+
+def _levels_text(found: Levels) -> str:
+    summary = found.summary
+    what, unit = _operation(summary.case, summary.operation), summary.rate_unit
+    low, high = (format_rate_of(summary, rate) for rate in (found.low, found.high))
+    if found.since is None:
+        return f"Two levels: the rate of {what} is near {low} or near {high} {unit}, in no order."
+    rises = summary.rates[found.since] > summary.rates[0]
+    first, second = (low, high) if rises else (high, low)
+    return (
+        f"Level shift: the rate of {what} is near {first} {unit} in the first {found.since} repetitions, and "
+        f"near {second} in the other {summary.n - found.since}."
+    )
+
+
+def _resemblance_text(summaries: Sequence[OperationSummary]) -> list[str]:
+    phi = resemblance(summaries)
+    if phi is None:
+        return []
+    return [
+        f"Repetitions resemble the one before (autocorrelation {phi:.1f}): intervals contain the rate less "
+        "often than 95 %."
+    ]
