@@ -70,11 +70,11 @@ def test_levels_are_found_in_turn_and_after_a_shift(run: Run, n: int) -> None:
     shifted = np.where(np.arange(n) < n // 2, calm, 0.7 * calm)
     (found,) = levels(with_rates(run, shifted))
     assert found.since == n // 2
-    assert (found.low, found.high) == (pytest.approx(70, rel=0.03), pytest.approx(100, rel=0.03))
+    assert [found.low, found.high] == pytest.approx([70, 100], rel=0.03)
     in_turn = np.where(np.arange(n) % 3 == 1, 0.7 * calm, calm)
     (found,) = levels(with_rates(run, in_turn))
     assert found.since is None
-    assert (found.low, found.high) == (pytest.approx(70, rel=0.03), pytest.approx(100, rel=0.03))
+    assert [found.low, found.high] == pytest.approx([70, 100], rel=0.03)
 
 
 def test_levels_and_resemblance_are_said_in_numbers(run: Run) -> None:

@@ -155,7 +155,7 @@ def test_a_target_in_memory_is_graded_and_never_an_a(run: Run) -> None:
 def test_errors_void_samples_clocks_levels_and_checks_are_found(run: Run) -> None:
     summary = summary_of(run)
     assert str(grade_of(dataclasses.replace(summary, voided=1))) == "D void"
-    fast = dataclasses.replace(summary, exceeding=Exceeding("device", 3.0))
+    fast = dataclasses.replace(summary, exceeding=Exceeding("device", 3.0, 2.5))
     assert str(grade_of(fast)) == "D cache"
     assert str(of(run, sample={"flags": ["clock"]})) == "C clock"
     assert str(of(run, case={"verify": "full"})) == "C verified"
