@@ -178,7 +178,7 @@ class TestPage:
     def test_a_table_fits_into_80_columns_and_the_page_has_all(self) -> None:
         grid = Grid("Title", "About.", ["what", "3"], [["a" * 200, "4.2"]], ["x: 4.2 %"])
         assert max(map(len, grid.text().splitlines())) <= 80
-        text = page([grid], 1)
+        text = page([grid], 1, "abc1234")
         assert "| what | 3 |" in text
         assert "- x: 4.2 %" in text
 
