@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what the statistics of Strider promise, on simulated runs whose truth is known.
 
-    python benchmarks/statistics/bench.py                  all tables, some minutes on one core
+    python benchmarks/statistics/bench.py                  all tables, half an hour or more on one core
     python benchmarks/statistics/bench.py --write          the same, and writes docs/reference/statistics.md
     python benchmarks/statistics/bench.py --only verdicts --trials 100
 
