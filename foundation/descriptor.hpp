@@ -21,6 +21,8 @@ class Descriptor {
 
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
+  /// Gives the descriptor to the caller, who closes it.
+  int release() { return std::exchange(number_, -1); }
   /// 0 or -1 as close(2), with errno; 0 where there is nothing to close.
   int close() { return number_ < 0 ? 0 : ::close(std::exchange(number_, -1)); }
 
@@ -35,6 +37,8 @@ class OpenFile {
   OpenFile(Descriptor descriptor, std::string path);
   int get() const { return descriptor_.get(); }
   const std::string& path() const { return path_; }
+  /// Gives the descriptor to the caller, who closes it, such as fdopen.
+  int release() { return descriptor_.release(); }
   /// Data is on stable storage when this returns.
   void sync() const;
   /// Bytes of the file.

@@ -6,7 +6,7 @@ tools/setup.sh test >/dev/null
 PATH=$PWD/.strider/venv/bin:$PATH
 cpp_files() { git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'; }
 python_folders='python tests tools packaging benchmarks'
-pages() { git ls-files README.md CONTRIBUTING.md 'docs/*.md' | grep -v '^docs/reference/'; }
+pages() { git ls-files --cached --others --exclude-standard README.md CONTRIBUTING.md 'docs/*.md' | grep -v '^docs/reference/'; }
 
 if [ "$1" = fix ]; then
   cpp_files | xargs -r clang-format -i
@@ -29,7 +29,7 @@ check ruff check --quiet $python_folders
 # shellcheck disable=SC2086
 check ruff format --check --quiet $python_folders
 check mypy
-spelling() { git ls-files | xargs -r codespell; }
+spelling() { git ls-files --cached --others --exclude-standard | xargs -r codespell; }
 check spelling
 check python tools/tidy.py
 check python tools/commits.py

@@ -1,7 +1,7 @@
-// How to add an interface: copy this file to mine.cpp, replace what is said about stdio, add
-// `strider_add_interface(mine)` to CMakeLists.txt and a page docs/interfaces/mine.md. The tests that run over all
-// interfaces find yours by themselves. This file is compiled and passes those tests, but no user sees it: buffered
-// stdio has nothing to say about storage.
+// How to add an interface: copy this file to mine.cpp, replace the calls of stdio and the name in the entry at the end,
+// add `strider_add_interface(mine)` to CMakeLists.txt and a page docs/interfaces/mine.md. The tests of all interfaces
+// include yours by themselves. This file is compiled and passes those tests, but it is not part of the program: rates
+// of buffered stdio are those of its buffer.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -9,27 +9,29 @@
 #include <cstdio>
 
 #include "foundation/error.hpp"
+#include "foundation/run_folder.hpp"
 #include "interfaces/interface.hpp"
 
 namespace strider {
 namespace {
 
-/// An open file of one rank. It moves bytes and says what went wrong: it prints nothing, measures nothing, and does not
-/// wait for other ranks.
+/// An open file of one rank. It moves bytes and throws errors: it prints nothing, measures nothing, and does not wait
+/// for other ranks.
 class StdioFile final : public File {
  public:
-  StdioFile(const OpenRequest& request, std::uint64_t buffer_bytes) : path_(request.path) {
-    // All ranks of a shared file open it "new" at the same time: creating must never truncate, so fopen's "w" will not
-    // do.
+  StdioFile(RunFolder* folder, const OpenRequest& request, std::uint64_t buffer_bytes) : path_(request.path) {
+    // Files are opened and removed below the run's folder, so that no link or mount leads out of the target. All ranks
+    // of a shared file open it "new" at the same time: creating must never truncate, so fopen's "w" would be wrong.
     const int creation = request.creation == Creation::create ? O_CREAT : 0;
-    const int descriptor = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | creation, 0600);
-    stream_ = descriptor < 0 ? nullptr : ::fdopen(descriptor, "r+");
-    if (stream_ == nullptr) throw_errno("open", path_);
+    OpenFile file = open_file(folder, path_, O_RDWR | O_CLOEXEC | creation, 0600);
+    stream_ = ::fdopen(file.get(), "r+");
+    if (stream_ == nullptr) throw_errno("fdopen", path_);
+    file.release();  // the stream closes it
     std::setvbuf(stream_, nullptr, buffer_bytes > 0 ? _IOFBF : _IONBF, buffer_bytes);
   }
   StdioFile(const StdioFile&) = delete;
   StdioFile& operator=(const StdioFile&) = delete;
-  /// Reached without close() when a phase ends by an error: free what is held, and throw nothing.
+  /// Reached without close() when a phase ends by an error: free everything, and throw nothing.
   ~StdioFile() override {
     if (stream_ != nullptr) std::fclose(stream_);
   }
@@ -50,7 +52,7 @@ class StdioFile final : public File {
       const std::size_t moved = std::fread(to, 1, extent.length, stream_);
       if (moved == extent.length) continue;
       const IoError::What what{"fread", path_, extent.file_offset + moved, extent.length - moved, errno};
-      // The end of the file is no error to the system, so it has no errno: say it in words.
+      // The end of the file has no errno: describe it in words.
       if (std::feof(stream_) != 0)
         throw IoError({what.call, what.file, what.offset, what.length, 0}, "the file ends here");
       throw IoError(what);
@@ -61,12 +63,12 @@ class StdioFile final : public File {
     if (std::fflush(stream_) != 0) throw_errno("fflush", path_);
     if (::fsync(::fileno(stream_)) != 0) throw_errno("fsync", path_);
   }
-  /// Some file systems report lost writes only here: what close says must not be lost.
+  /// Some file systems report lost writes only here: report errors of close.
   void close() override {
     if (std::fclose(std::exchange(stream_, nullptr)) != 0) throw_errno("fclose", path_);
   }
 
-  /// What the storage says, so what is still in a buffer has to get there first.
+  /// Size of the file in storage, so the buffer is flushed first.
   std::uint64_t size() override {
     struct stat status{};
     if (std::fflush(stream_) != 0) throw_errno("fflush", path_);
@@ -74,7 +76,7 @@ class StdioFile final : public File {
     return static_cast<std::uint64_t>(status.st_size);
   }
 
-  /// What only the interface knows about the open file; it stands in the result. Leave it out if there is nothing.
+  /// Facts of the open file that only the interface knows; they are part of the result. Omit it if there are none.
   Facts facts() const override { return {{"stream", "stdio"}}; }
 
  private:
@@ -92,12 +94,10 @@ class Stdio final : public Interface {
   explicit Stdio(const Settings& settings) : buffer_bytes_(settings.number("buffer")) {}
 
   std::unique_ptr<File> open(const OpenRequest& request) override {
-    return std::make_unique<StdioFile>(request, buffer_bytes_);
+    return std::make_unique<StdioFile>(folder(), request, buffer_bytes_);
   }
-  /// A file that is not there is no error.
-  void remove(const std::string& path) override {
-    if (std::remove(path.c_str()) != 0 && errno != ENOENT) throw_errno("remove", path);
-  }
+  /// Removing a file that does not exist is no error.
+  void remove(const std::string& path) override { remove_file(folder(), path); }
   // Where they differ from the defaults, override as well: cooperation() if calls are collective, alignment() if
   // offsets, lengths and memory must be multiples of something, largest_transfer() if one call moves only so much,
   // sizes_new_files() if a file has its size from the beginning.
@@ -114,8 +114,9 @@ constexpr Parameter parameters[] = {
 
 }  // namespace
 
-// The entry is the only thing the rest of the program sees; the name before _entry is that of the file.
-extern const InterfaceEntry template_entry{"stdio",
+// The rest of the program uses only this entry. The word before _entry is the name of the file without .cpp; the first
+// text is the interface's name in suites.
+extern const InterfaceEntry template_entry{"template",
                                            "The C library's streams: fseeko, fread, fwrite, fflush, fclose.",
                                            {.storage = Storage::kept},
                                            parameters,

@@ -89,11 +89,11 @@ class Tree:
 
 
 def add_interface(tree: Tree) -> None:
-    """A copy of the template, a line, a page, its place in the matrix of faults."""
+    """A copy of the template, a line and a page."""
     tree.copy(
         "engine/interfaces/template.cpp",
         f"engine/interfaces/{INTERFACE}.cpp",
-        {'template_entry{"stdio"': f'{INTERFACE}_entry{{"{INTERFACE}"'},
+        {'template_entry{"template"': f'{INTERFACE}_entry{{"{INTERFACE}"'},
     )
     line = "strider_add_interface(posix)\n"
     tree.insert("engine/interfaces/CMakeLists.txt", line, f"strider_add_interface({INTERFACE})\n")

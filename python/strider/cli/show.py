@@ -43,7 +43,8 @@ def show(
     loaded = runs.load(runs.resolve(store_of(store), run))
     files = [*runs.observed_files(loaded.directory), *(observed or [])] if counters or observed else []
     results = Results(loaded, observed=[runs.read_observed(file) for file in files])
-    option = "limits" if limits else "counters" if counters or observed else "latency" if latency else ""
+    asked = {"limits": limits, "counters": counters or observed, "latency": latency}
+    option = next((name for name, is_asked in asked.items() if is_asked), "")
     if json:
         from strider.engine import to_json
 

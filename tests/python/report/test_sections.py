@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 import report_runs
+from strider.cli import main
 from strider.engine import to_json
 from strider.report import sections
 from strider.report.blocks import Block, Chart, Charts, Fold, Section, Table, Text, walk
@@ -53,6 +54,18 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         svg, "draw", lambda specification, description: f"<svg aria-label='{len(description)}'/>"
     )
+
+
+@of_section
+def test_a_section_shown_on_request_has_an_option_of_strider_show(
+    section: Section[Results], results: Made, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if section.option:
+        run = results.of("one case").run
+        assert main(["show", str(run.directory), f"--{section.option}"]) == 0
+        asked = capfd.readouterr().out
+        assert main(["show", str(run.directory)]) == 0
+        assert asked != capfd.readouterr().out
 
 
 def test_the_list_has_every_file() -> None:
