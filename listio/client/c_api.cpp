@@ -36,7 +36,7 @@ auto guarded(strider_listio_volume& volume, const Action& action) -> decltype(ac
     return static_cast<Result>(-error);
   };
   try {
-    if (!volume.client) return fail(ENOTCONN, "the volume could not be connected to", "");
+    if (!volume.client) return fail(ENOTCONN, "no connection to the volume", "");
     return action();
   } catch (const IoError& error) {
     return fail(error.details().error_number != 0 ? error.details().error_number : EIO, error.what(), "");

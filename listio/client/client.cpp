@@ -30,14 +30,14 @@ Body body_of(const Call& call) {
   Body body;
   if (parse_body(call.reply, body)) return body;
   throw IoError({call.operation->what, call.operation->file, 0, 0, EPROTO},
-                "server " + std::to_string(call.server) + " says something that is no answer",
+                "server " + std::to_string(call.server) + " sent a malformed reply",
                 "use the same release of Strider on both sides");
 }
 
 Striping striping_of(const LayoutWords& layout, std::uint32_t servers, const std::string& path) {
   if (layout.servers > servers)
-    throw IoError({"open", path, 0, 0, EPROTO}, "the file lies on more servers than the volume has",
-                  "see whether the volume file is of this volume");
+    throw IoError({"open", path, 0, 0, EPROTO}, "the file is striped over more servers than the volume has",
+                  "check that the volume file belongs to this volume");
   return {layout.servers, layout.strip_bytes, layout.first};
 }
 
@@ -214,7 +214,8 @@ std::uint64_t Client::size(const File& file) { return impl_->sizes(file).bytes; 
 
 void Client::truncate(const File& file, std::uint64_t bytes) {
   if (bytes > most_file_bytes)
-    throw InputError("size", "no file has " + std::to_string(bytes) + " bytes", "make it shorter");
+    throw InputError("size", "the size is too large for a file: " + std::to_string(bytes) + " bytes",
+                     "choose a smaller size");
   impl_->tell_all("truncate", file.path, file.striping.servers(), [&](std::uint32_t server) {
     return TruncateRequest{file.id, file.striping.data_file_bytes(server, bytes)};
   });
@@ -265,7 +266,7 @@ void Client::connect() {
 
 ServerStatus Client::status(std::uint32_t server) {
   if (server >= impl_->driver.servers())
-    throw InputError("server", "there is no server " + std::to_string(server), "servers count from 0");
+    throw InputError("server", "there is no server " + std::to_string(server), "servers are numbered from 0");
   return impl_->ask<ServerStatus>("status", "", StatusRequest{}, server);
 }
 

@@ -47,7 +47,7 @@ Driver::Driver(Volume volume, const ClientOptions& options) : volume_(std::move(
     if (options_.checking == Checking::strict) transport_->be_strict(*domain_);
     registrar_ = std::make_unique<Registrar>(*domain_, options_.registrar);
   } else if (options_.registrar.strategy != Strategy::none) {
-    throw InputError("strategy", "a registration strategy needs a domain to register in",
+    throw InputError("strategy", "a registration strategy needs a registration domain",
                      "choose registration uring, mlock or model, or strategy none");
   }
   for (std::uint32_t number = 0; number < volume_.servers.size(); ++number)
@@ -88,7 +88,7 @@ void Driver::turn(milliseconds patience) {
 
 void Driver::refuse(const Link& link, int error, const std::string& why) {
   throw IoError({"connect", link.name(), 0, 0, error}, link.name() + ": " + why,
-                "see that the server runs (strider listio status) and that the volume file is its own");
+                "check that the server runs (strider listio status) and that the volume file belongs to its volume");
 }
 
 void Driver::ensure_up(std::uint32_t server) {
@@ -247,7 +247,7 @@ void Driver::start(Operation& operation) {
       continue;
     }
     // Lost since it was connected to.
-    operation.fail(ECONNRESET, link.name() + ": the connection is lost", "see whether the server still runs");
+    operation.fail(ECONNRESET, link.name() + ": the connection is lost", "check whether the server still runs");
     call.stage = Call::Stage::finished;
     --operation.unfinished;
   }
@@ -294,10 +294,10 @@ void Driver::run(Operation& operation) {
 
 void Driver::abandon(Operation& operation) noexcept {
   if (operation.unfinished == 0) return;
-  operation.fail(ECANCELED, "nobody waits for it", "");
+  operation.fail(ECANCELED, "cancelled: the transfer was abandoned", "");
   for (const auto& link : links_) link->drop_waiting(operation);
   for (std::uint32_t server = 0; server < links_.size() && operation.unfinished > 0; ++server)
-    links_[server]->break_off(ECANCELED, "nobody waits for it");
+    links_[server]->break_off(ECANCELED, "cancelled: the transfer was abandoned");
   operation.lease = {};
 }
 
@@ -308,7 +308,7 @@ void Driver::abandon(Operation& operation) noexcept {
 void Driver::wait_for_probes(Link& link) {
   const Deadline deadline = in(options_.connect_patience);
   while (probes_done_ < probes_ && link.peer() && !has_passed(deadline)) turn(until(deadline));
-  if (probes_done_ < probes_) link.break_off(ETIMEDOUT, "moving data to find out what it costs took too long");
+  if (probes_done_ < probes_) link.break_off(ETIMEDOUT, "the measurement of transfer costs took too long");
   probes_done_ = probes_;
 }
 
@@ -382,7 +382,7 @@ const MethodCosts& Driver::method_costs() {
   };
   MethodCosts found = measure_methods(move, most_bytes);
   // What moved nothing took no time: of a connection that broke meanwhile no costs are known.
-  if (!link.is_up()) refuse(link, ECONNRESET, "the connection broke while it was found out what moving data costs");
+  if (!link.is_up()) refuse(link, ECONNRESET, "the connection was lost during the measurement of transfer costs");
   link.return_buffer(*buffer);
   return *(costs_ = std::make_unique<MethodCosts>(std::move(found)));
 }
@@ -394,7 +394,7 @@ void Driver::choose(Method method, std::uint64_t threshold_bytes) {
 
 Calibration Driver::calibrate_registration() {
   if (domain_ == nullptr)
-    throw InputError("registration", "there is no domain to calibrate", "choose uring, mlock or model");
+    throw InputError("registration", "calibration needs a registration domain", "choose uring, mlock or model");
   return domain_->calibrate();
 }
 

@@ -11,14 +11,14 @@
 namespace strider::listio {
 namespace {
 
-constexpr const char* remedy_lost = "see whether the server still runs (strider listio status), and its log";
+constexpr const char* remedy_lost = "check whether the server still runs (strider listio status), and read its log";
 
 }  // namespace
 
 PackMemory::PackMemory(std::size_t bytes, Domain* domain) : domain_(domain) {
   const std::size_t rounded = pages_around({0, bytes}).end;
   void* const memory = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "memory to pack into");
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "no memory for the pack buffer");
   bytes_ = {static_cast<std::byte*>(memory), rounded};
   ::madvise(memory, rounded, MADV_HUGEPAGE);
   if (domain_ == nullptr) return;
@@ -29,7 +29,8 @@ PackMemory::PackMemory(std::size_t bytes, Domain* domain) : domain_(domain) {
     return;
   }
   ::munmap(memory, rounded);
-  throw std::system_error(ENOMEM, std::generic_category(), "memory to pack into cannot be registered (ulimit -l)");
+  throw std::system_error(ENOMEM, std::generic_category(),
+                          "the pack buffer cannot be registered; raise the limit of locked memory (ulimit -l)");
 }
 
 PackMemory::~PackMemory() {
@@ -100,15 +101,15 @@ void Link::received(std::span<const std::byte> message) {
   bytes_received_ += message.size();
   const auto parsed = parse_server_message(message);
   if (const auto* const malformed = std::get_if<Malformed>(&parsed))
-    return break_off(EPROTO, "the server says something that is no answer: " + malformed->reason);
+    return break_off(EPROTO, "malformed message from the server: " + malformed->reason);
   std::visit([this](const auto& each) { hear(each); }, std::get<ServerMessage>(parsed));
 }
 
 void Link::hear(const Challenge& challenge) {
-  if (state_ != State::introduced) return break_off(EPROTO, "the server challenges twice");
+  if (state_ != State::introduced) return break_off(EPROTO, "unexpected second Challenge message from the server");
   if (challenge.version != protocol_version)
     return break_off(EPROTO, "the server speaks version " + std::to_string(challenge.version) +
-                                 " of the protocol, this client " + std::to_string(protocol_version));
+                                 " of the protocol, but this client version " + std::to_string(protocol_version));
   const Code expected = prove(volume_.secret, Role::server, number_, nonce_, challenge.nonce);
   if (!are_equal(challenge.code, expected))
     return break_off(EACCES, "the server does not know the volume's secret; use the volume's own file");
@@ -134,7 +135,7 @@ void Link::hear(const Refusal& refusal) { break_off(EACCES, refusal.reason); }
 void Link::hear(const Reply& reply) {
   const auto found = begun_.find(reply.number);
   if (state_ != State::up || found == begun_.end() || found->second->stage != Call::Stage::asked)
-    return break_off(EPROTO, "reply of the server to an unknown request");
+    return break_off(EPROTO, "the server replied to an unknown request");
   Call& call = *found->second;
   if (reply.error != 0)
     call.operation->fail(static_cast<int>(reply.error),

@@ -14,15 +14,15 @@ namespace strider::listio {
 namespace {
 
 constexpr const char* usage =
-    R"(strider-listio: looks after a list-I/O volume, and fits what registering costs here. Prints JSON.
+    R"(strider-listio: manages a list-I/O volume, and measures registration costs on this host. Prints JSON.
 
-  strider-listio status VOLUME    whether each server answers, and what it has done so far
-  strider-listio check VOLUME     compares the names with the data files; the volume must not be in use
-  strider-listio repair VOLUME    as check, and removes data files of no file
+  strider-listio status VOLUME    shows whether each server answers, and its counters
+  strider-listio check VOLUME     compares file names with data files; the volume must not be in use
+  strider-listio repair VOLUME    as check, and removes data files without a file name
   strider-listio remove VOLUME RUN
                                   removes the files and trees of a run that was killed, as check names it
   strider-listio registration DOMAIN...
-                                  fits T = a p + b, the cost of registering p pages, and of undoing that
+                                  fits T = a p + b, the costs of registering and deregistering p pages
 
 VOLUME is the file that was written when the volume was started. Exit codes: 0 all is well, 1 a server does not answer
 or something is damaged, 2 bad arguments, 3 could not be done.
@@ -134,7 +134,7 @@ int run(const std::vector<std::string>& words) {
     if (words[0] == "status") return print_status(client);
     if (words[0] == "check") return print_check(client, Orphans::report);
     if (words[0] == "repair") return print_check(client, Orphans::remove);
-    throw InputError("", "there is no verb '" + words[0] + "'", "see --help");
+    throw InputError("", "unknown command '" + words[0] + "'", "see --help");
   } catch (const InputError& error) {
     std::fprintf(stderr, "strider-listio: %s\n  %s\n", error.what(), error.remedy().c_str());
     return 2;

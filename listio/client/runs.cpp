@@ -49,7 +49,8 @@ std::uint64_t remove_run(Client& client, const std::string& run) {
   for (const auto& [name, kind] : client.read_directory(""))
     if (!run.empty() && run_of(name) == run) removed += remove_with_all_below(client, name, kind);
   if (removed == 0)
-    throw InputError("run", "the volume has nothing of '" + run + "'", "name a run as strider listio check does");
+    throw InputError("run", "the volume has no files of run '" + run + "'",
+                     "name a run that strider listio check lists");
   return removed;
 }
 

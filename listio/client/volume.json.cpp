@@ -32,7 +32,7 @@ Volume read_volume(const std::string& path) {
   text << file.rdbuf();
   try {
     const auto json = nlohmann::json::parse(text.str());
-    if (json.at("strider-listio-volume") != format) refuse(path, "is of another release of Strider");
+    if (json.at("strider-listio-volume") != format) refuse(path, "is a volume file of another release of Strider");
     Volume volume;
     volume.servers = json.at("servers").get<std::vector<std::string>>();
     volume.transport = json.at("transport").get<std::string>();
@@ -43,9 +43,9 @@ Volume read_volume(const std::string& path) {
     return volume;
   } catch (const nlohmann::json::parse_error& error) {
     // What is in a file that is no volume is not for a message.
-    refuse(path, "is not the file of a volume: no JSON at byte " + std::to_string(error.byte));
+    refuse(path, "is not a volume file: invalid JSON at byte " + std::to_string(error.byte));
   } catch (const nlohmann::json::exception& error) {
-    refuse(path, std::string("is not the file of a volume: ") + error.what());
+    refuse(path, std::string("is not a volume file: ") + error.what());
   }
 }
 

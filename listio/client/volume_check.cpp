@@ -14,13 +14,13 @@ void Checker::add_data(std::uint32_t server, const DataPage& page) {
 
 void Checker::add_damaged(const std::string& path) {
   ++report_.files;
-  report_.problems.push_back(path + ": its entry is damaged; the data cannot be found any more");
+  report_.problems.push_back(path + ": its directory entry is damaged; its data cannot be found");
 }
 
 void Checker::add_file(const std::string& path, const Entry& entry) {
   ++report_.files;
   if (entry.layout.servers > data_.size()) {
-    report_.problems.push_back(path + ": lies on " + std::to_string(entry.layout.servers) +
+    report_.problems.push_back(path + ": is striped over " + std::to_string(entry.layout.servers) +
                                " servers, more than the volume has");
     return;
   }

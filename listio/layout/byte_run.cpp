@@ -13,9 +13,9 @@ std::uint64_t checked_bytes(std::span<const ByteRun> runs, std::uint64_t most_by
     if (run.offset > most_bytes || run.length > most_bytes - run.offset || run.length > most_bytes - bytes)
       throw InputError(std::string(what),
                        std::string(what) + ": run " + std::to_string(i) + " (offset " + std::to_string(run.offset) +
-                           ", length " + std::to_string(run.length) + ") goes beyond " + std::to_string(most_bytes) +
-                           " bytes",
-                       "check where the offsets and lengths of the list come from");
+                           ", length " + std::to_string(run.length) + ") exceeds the limit of " +
+                           std::to_string(most_bytes) + " bytes",
+                       "check the source of the offsets and lengths of the list");
     bytes += run.length;
   }
   return bytes;

@@ -39,7 +39,7 @@ void check(std::span<const Extent> pieces) {
       throw InputError("file list",
                        "a piece of " + std::to_string(piece.length) + " bytes at " + std::to_string(piece.file_offset) +
                            " ends beyond the largest possible file size",
-                       "check where the offsets and lengths of the list come from");
+                       "check the source of the offsets and lengths of the list");
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::vector<Extent> match(std::span<const ByteRun> memory, std::span<const ByteR
     throw InputError(
         "memory list",
         "the memory list has " + std::to_string(memory_bytes) + " bytes, the file list " + std::to_string(file_bytes),
-        "the lengths of both lists have to add up to the same");
+        "the lengths in both lists must have the same sum");
   std::vector<Extent> pieces;
   pieces.reserve(std::max(memory.size(), file.size()));
   std::size_t m = 0, f = 0;

@@ -23,7 +23,7 @@ Requests::Request Requests::operator[](std::size_t number) const {
 
 Requests split(std::span<const Extent> server_pieces, const RequestLimits& limits) {
   if (limits.most_runs == 0 || limits.most_bytes == 0)
-    throw InputError("runs", "a request cannot be limited to nothing", "allow at least one run and one byte");
+    throw InputError("runs", "the limits of a request are 0 runs or 0 bytes", "allow at least one run and one byte");
   Requests requests;
   Requests::End begun;  // where the request that is being filled began
   std::uint64_t bytes = 0;

@@ -13,8 +13,10 @@ Striping::Striping(std::uint32_t servers, std::uint64_t strip_bytes, std::uint32
   if (strip_bytes == 0 || strip_bytes > most_file_bytes)
     throw InputError("strip", "a strip cannot have " + std::to_string(strip_bytes) + " bytes", "try 64KiB");
   if (first >= servers)
-    throw InputError("first", "first server " + std::to_string(first) + " of only " + std::to_string(servers),
-                     "servers count from 0");
+    throw InputError(
+        "first",
+        "first server " + std::to_string(first) + " does not exist; number of servers: " + std::to_string(servers),
+        "servers are numbered from 0");
 }
 
 std::uint32_t Striping::turn_of(std::uint32_t server) const {
@@ -35,8 +37,9 @@ std::uint64_t Striping::file_offset(const Location& location) const {
       __builtin_mul_overflow(strip, strip_bytes_, &offset) || __builtin_add_overflow(offset, in_strip, &offset) ||
       offset >= most_file_bytes)
     throw InputError("data file",
-                     "no file has a byte at " + std::to_string(location.offset) + " of its data file on server " +
-                         std::to_string(location.server) + " of " + std::to_string(servers_),
+                     "no file offset corresponds to offset " + std::to_string(location.offset) +
+                         " of the data file on server " + std::to_string(location.server) + " of " +
+                         std::to_string(servers_),
                      "the data file is damaged or belongs to a file of another layout");
   return offset;
 }
@@ -56,9 +59,10 @@ std::uint64_t Striping::data_file_bytes(std::uint32_t server, std::uint64_t file
 
 std::uint64_t Striping::file_bytes(std::span<const std::uint64_t> data_file_bytes) const {
   if (data_file_bytes.size() != servers_)
-    throw InputError("data file",
-                     std::to_string(data_file_bytes.size()) + " data files on " + std::to_string(servers_) + " servers",
-                     "every server has one data file for each file");
+    throw InputError(
+        "data file",
+        std::to_string(data_file_bytes.size()) + " data file sizes for " + std::to_string(servers_) + " servers",
+        "every server has one data file for each file");
   std::uint64_t bytes = 0;
   for (std::uint32_t server = 0; server < servers_; ++server)
     if (data_file_bytes[server] > 0) bytes = std::max(bytes, file_offset({server, data_file_bytes[server] - 1}) + 1);

@@ -117,7 +117,7 @@ void Endpoint::progress(std::vector<Done>& done) {
     for (ssize_t i = 0; i < count; ++i) finish(entries[static_cast<std::size_t>(i)].op_context, done);
   }
   while (!waiting_.empty() && under_way_ < most_under_way_ && post(*waiting_.front())) waiting_.pop_front();
-  if (!is_idle() && has_passed(silent_until_)) throw Error("no operation has come to an end", FI_ETIMEDOUT);
+  if (!is_idle() && has_passed(silent_until_)) throw Error("no operation has completed in time", FI_ETIMEDOUT);
 }
 
 void Endpoint::finish(void* context, std::vector<Done>& done) {

@@ -116,12 +116,12 @@ Info choose(const std::string& provider, const std::string& host) {
   if (!provider.empty()) {
     if (Info info = find(provider, host)) return info;
     throw InputError("transport", "libfabric's provider '" + provider + "' has no endpoint for list I/O " + where,
-                     "see what `fi_info` lists, or leave the provider to strider: transport ofi");
+                     "choose a provider that `fi_info` lists, or transport ofi, which lets Strider choose");
   }
   for (const std::string_view each : preferred)
     if (Info info = find(std::string(each), host)) return info;
   throw InputError("transport", "no provider of libfabric has an endpoint for list I/O " + where,
-                   "see what `fi_info` lists, or choose transport tcp");
+                   "check the providers that `fi_info` lists, or choose transport tcp");
 }
 
 std::uint64_t random_key(std::size_t bytes) {

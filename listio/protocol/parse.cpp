@@ -23,7 +23,7 @@ using Fault = std::optional<std::string>;
 
 Fault take(ByteReader& in, FileId& file) {
   file = in.number<FileId>();
-  if (file == 0) return "no file has the number 0";
+  if (file == 0) return "file number 0 is not valid";
   return {};
 }
 
@@ -45,17 +45,20 @@ Fault take(ByteReader& in, ReadRequest& request, const ProtocolLimits& limits) {
   if (Fault fault = take(in, request.file)) return fault;
   request.buffer = in.number<std::uint32_t>();
   const auto runs = in.number<std::uint32_t>();
-  if (request.buffer >= limits.buffers) return "buffer " + std::to_string(request.buffer) + " is not the client's";
+  if (request.buffer >= limits.buffers)
+    return "buffer " + std::to_string(request.buffer) + " does not belong to the client";
   if (runs == 0 || runs > limits.most_runs)
     return std::to_string(runs) + " runs in a request; at most " + std::to_string(limits.most_runs) + " are allowed";
-  if (in.rest().size() != std::size_t{runs} * 16) return "the list of runs has another length than it says";
+  if (in.rest().size() != std::size_t{runs} * 16)
+    return "the length of the list of runs does not match its number of runs";
   request.runs.reserve(runs);
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < runs; ++i) {
     const auto offset = in.number<std::uint64_t>(), length = in.number<std::uint64_t>();
-    if (length == 0 || offset > most_file_bytes || length > most_file_bytes - offset) return "a run that no file has";
+    if (length == 0 || offset > most_file_bytes || length > most_file_bytes - offset)
+      return "a run is empty or ends beyond the largest file size";
     if (length > limits.buffer_bytes - bytes)
-      return "more bytes than the " + std::to_string(limits.buffer_bytes) + " of a buffer";
+      return "the runs have more bytes than the " + std::to_string(limits.buffer_bytes) + " of a buffer";
     bytes += length;
     request.runs.push_back({offset, length});
   }
@@ -67,13 +70,13 @@ Fault take(ByteReader& in, RemoveDataRequest& request, const ProtocolLimits&) { 
 Fault take(ByteReader& in, TruncateRequest& request, const ProtocolLimits&) {
   Fault fault = take(in, request.file);
   request.bytes = in.number<std::uint64_t>();
-  if (request.bytes > most_file_bytes) return "a size that no file has";
+  if (request.bytes > most_file_bytes) return "a size beyond the largest file size";
   return fault;
 }
 Fault take(ByteReader& in, OpenRequest& request, const ProtocolLimits&) {
   if (Fault fault = take(in, request.path)) return fault;
   const auto creation = in.number<std::uint32_t>();
-  if (creation > static_cast<std::uint32_t>(Creation::exclusive)) return "an unknown way to open";
+  if (creation > static_cast<std::uint32_t>(Creation::exclusive)) return "unknown creation mode";
   request.creation = static_cast<Creation>(creation);
   request.mode = in.number<std::uint32_t>() & 0777;
   return take(in, request.layout);

@@ -196,15 +196,16 @@ Registration Registrar::refuse(const Failure& failure, std::size_t pieces) {
   switch (failure.outcome) {
     case Outcome::fault:
       if (options_.strategy == Strategy::single)
-        return {Verdict::fault, {}, what + "bad address, there are holes between the pieces; use ogr or individual"};
-      return {
-          Verdict::fault, {}, what + "bad address, a piece is not mapped or may not be written to; check the pieces"};
+        return {Verdict::fault,
+                {},
+                what + "bad address: there are holes between the pieces; use strategy ogr or individual"};
+      return {Verdict::fault, {}, what + "bad address: a piece is not mapped or not writable; check the pieces"};
     case Outcome::no_region:
       ++counters_.packs;
-      return {Verdict::pack, {}, what + "no region is free; use fewer, larger pieces, or ogr"};
+      return {Verdict::pack, {}, what + "no region is free; use fewer, larger pieces, or strategy ogr"};
     default:
       ++counters_.packs;
-      return {Verdict::pack, {}, what + "too little memory may be locked; raise the limit (ulimit -l)"};
+      return {Verdict::pack, {}, what + "the limit of locked memory is too low; raise it (ulimit -l)"};
   }
 }
 

@@ -76,7 +76,7 @@ void let_go(const Descriptor& log, const Descriptor& told) {
   const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!nothing || ::dup2(nothing.get(), STDIN_FILENO) < 0 || ::dup2(nothing.get(), STDOUT_FILENO) < 0 ||
       ::dup2(log.get(), STDERR_FILENO) < 0 || ::write(told.get(), "r", 1) != 1)
-    fail("going on in the background");
+    fail("detaching from the terminal");
 }
 
 int wait_until_ready(pid_t child, const Descriptor& telling) {
@@ -118,7 +118,7 @@ void write_process(const std::string& directory, std::uint32_t number) {
   std::ofstream file(path, std::ios::trunc);
   file << ::getpid() << ' ' << start_ticks(::getpid()) << ' ' << boot_id() << '\n';
   file.close();
-  if (!file) throw InputError("--directory", path + ": cannot be written", "see that there is room and permission");
+  if (!file) throw InputError("--directory", path + ": cannot be written", "check free space and permissions");
 }
 
 Stopped stop_process(const std::string& directory, std::uint32_t number) {
@@ -131,7 +131,8 @@ Stopped stop_process(const std::string& directory, std::uint32_t number) {
   // Asked after the descriptor is there: from then on the number cannot come to mean another process.
   if (!process || start_ticks(found.process) != found.start_ticks) {
     if (is_locked(directory + "/server-" + std::to_string(number) + "/label"))
-      throw std::runtime_error(path + ": the server that uses this folder was not started by this host");
+      throw std::runtime_error(
+          path + ": a server that was not started on this host uses this folder; stop it on its own host");
     return Stopped::none_ran;
   }
   for (const int signal : {SIGTERM, SIGKILL}) {
@@ -142,7 +143,7 @@ Stopped stop_process(const std::string& directory, std::uint32_t number) {
       return Stopped::one;
     }
   }
-  throw std::runtime_error("process " + std::to_string(found.process) + " does not end, not even killed");
+  throw std::runtime_error("process " + std::to_string(found.process) + " does not end, even after SIGKILL");
 }
 
 }  // namespace strider::listio

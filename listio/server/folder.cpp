@@ -37,8 +37,9 @@ void make_folder(const std::string& path) {
 ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, std::uint32_t servers, Folder folder)
     : path_(directory + "/server-" + std::to_string(number)) {
   if (folder == Folder::existing && ::access((path_ + "/label").c_str(), F_OK) != 0)
-    refuse(path_, "this server of the volume has kept nothing here",
-           "start each server where it was before: the same hosts in the same order, or on a file system they share");
+    refuse(path_, "no data of this server of the volume found here",
+           "start each server on its former host (the same hosts in the same order), or keep the directory on a file "
+           "system that they share");
   make_folder(directory);
   make_folder(path_);
   folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -46,7 +47,7 @@ ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, s
   label_ = Descriptor(::openat(folder_.get(), "label", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!label_) refuse(path_ + "/label");
   if (::flock(label_.get(), LOCK_EX | LOCK_NB) != 0)
-    refuse(path_, "another server uses it", "stop that one, or name another directory");
+    refuse(path_, "another server uses this folder", "stop that server, or name another directory");
   const std::string wanted =
       "strider-listio-server 1 number " + std::to_string(number) + " servers " + std::to_string(servers) + "\n";
   std::array<char, 256> text{};
@@ -54,7 +55,7 @@ ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, s
   if (count < 0) refuse(path_ + "/label");
   if (count > 0 && wanted != text.data())
     refuse(path_, "belongs to '" + std::string(text.data(), static_cast<std::size_t>(count - 1)) + "'",
-           "start the volume with as many servers as it was made for");
+           "start the volume with the number of servers with which it was created");
   if (count == 0 && (::pwrite(label_.get(), wanted.data(), wanted.size(), 0) != static_cast<ssize_t>(wanted.size()) ||
                      ::fsync(label_.get()) != 0 || ::fsync(folder_.get()) != 0))
     refuse(path_ + "/label");

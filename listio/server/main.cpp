@@ -28,23 +28,23 @@ namespace {
 constexpr const char* usage =
     R"(strider-listio-server: one I/O server of a list-I/O volume.
 
-  --directory DIR         keep everything in DIR/server-NUMBER
-  --number N              which server this is (0: the manager, which knows the names)
-  --servers N             how many the volume has
+  --directory DIR         keep all data in DIR/server-NUMBER
+  --number N              number of this server (0: the manager, which keeps the names)
+  --servers N             number of servers of the volume
   --secret-file FILE      64 hexadecimal digits, known to all servers and clients; - for standard input
-  --listen HOST:PORT      where clients connect to (127.0.0.1:0)
-  --transport NAME        what carries the bytes; of libfabric, with its provider: ofi:tcp (cma, which also serves tcp)
+  --listen HOST:PORT      address to which clients connect (127.0.0.1:0)
+  --transport NAME        transport of the data; libfabric with its provider: ofi:tcp (cma, which also serves tcp)
   --registration DOMAIN   register communication buffers: none, uring, mlock, model (none)
   --store files|nothing   nothing: discard data, to measure transport only (files)
-  --rate BYTES            that it moves in a second at most, read and written together; 0: no limit (0)
-  --threads N             that read and write files (4)
-  --buffer-bytes BYTES    of one communication buffer (1048576)
-  --buffers N             of each client (2)
-  --memory-bytes BYTES    of all clients' buffers (1073741824)
-  --most-runs N           of one request (128)
-  --most-clients N        at a time (1024)
+  --rate BYTES            upper limit of bytes per second, read and written together; 0: no limit (0)
+  --threads N             threads that read and write files (4)
+  --buffer-bytes BYTES    size of one communication buffer (1048576)
+  --buffers N             buffers of each client (2)
+  --memory-bytes BYTES    upper limit for all clients' buffers (1073741824)
+  --most-runs N           most runs of one request (128)
+  --most-clients N        most clients at a time (1024)
   --until signal|input-ends
-                          input-ends: stop when standard input ends as well, as it does with whoever started the server
+                          input-ends: stop also at the end of standard input, for example when the parent process ends
   --folder any|existing   existing: refuse a directory in which this server has kept nothing yet (any)
   --action serve|detach|stop
                           detach: return when ready, and go on in the background, with messages in DIR/server-NUMBER.log;
@@ -150,7 +150,7 @@ ProgramOptions read_options(const std::vector<std::string>& words) {
     found->second(words[i + 1]);
   }
   if (options.server.directory.empty() || (!has_secret && options.action != Action::stop))
-    throw InputError("", "--directory and --secret-file are needed", "see --help");
+    throw InputError("", "--directory and --secret-file are required", "see --help");
   return options;
 }
 
@@ -215,7 +215,7 @@ int detach(const ProgramOptions& program) {
   const ServerOptions& options = program.server;
   if (::mkdir(options.directory.c_str(), 0700) != 0 && errno != EEXIST)
     throw InputError("--directory", options.directory + ": " + std::strerror(errno),
-                     "name a directory that can be made or is there");
+                     "name a directory that exists or can be created");
   return run_in_background(options.directory + "/server-" + std::to_string(options.number) + ".log",
                            [&](const std::function<void()>& ready) {
                              return report([&] {

@@ -37,15 +37,15 @@ void check(const ServerOptions& options) {
   };
   if (options.servers == 0 || options.number >= options.servers)
     refuse("number", "server " + std::to_string(options.number) + " of " + std::to_string(options.servers),
-           "servers count from 0");
+           "servers are numbered from 0");
   if (options.buffers == 0 || options.buffer_bytes == 0 || options.buffer_bytes > most_file_bytes / options.buffers ||
       options.buffers * options.buffer_bytes > options.memory_bytes)
-    refuse("memory", "the memory does not hold the buffers of a single client", "raise memory, or lower buffers");
+    refuse("memory", "memory is too small for the buffers of a single client", "raise memory, or lower buffers");
   constexpr std::uint32_t runs_in_a_message = (Transport::most_message_bytes - 64) / sizeof(ByteRun);
   if (options.most_runs == 0 || options.most_runs > runs_in_a_message)
     refuse("runs", std::to_string(options.most_runs) + " runs in a request", "allow 1 … 4092");
   if (options.threads == 0 || options.most_requests == 0)
-    refuse("threads", "no threads or no requests", "allow at least one of each");
+    refuse("threads", "the number of threads or of requests is 0", "allow at least one of each");
 }
 
 /// What a request moves between the client's buffers and files.
@@ -132,14 +132,14 @@ class Server::Impl final : TransportEvents {
   // --- the handshake ---
 
   void hear(Session& session, const Hello& hello) {
-    if (session.state != Session::State::greeted) return refuse(session, "said hello twice");
+    if (session.state != Session::State::greeted) return refuse(session, "sent a second Hello message");
     if (hello.version != protocol_version)
       return refuse(session, "the client speaks version " + std::to_string(hello.version) +
                                  " of the protocol, server " + std::to_string(options_.number) + " version " +
                                  std::to_string(protocol_version) + "; use the same release of Strider on both sides");
     if (hello.server != options_.number)
       return refuse(session, "this is server " + std::to_string(options_.number) + ", not " +
-                                 std::to_string(hello.server) + "; the volume file is not of this volume");
+                                 std::to_string(hello.server) + "; the volume file belongs to another volume");
     session.of_client = hello.nonce;
     session.of_server = make_nonce();
     session.state = Session::State::challenged;
@@ -158,7 +158,7 @@ class Server::Impl final : TransportEvents {
 
   void admit(Session& session) {
     if (clients_ >= options_.most_clients)
-      return refuse(session, "there are " + std::to_string(clients_) + " clients already, as many as are allowed");
+      return refuse(session, "the limit of clients is reached: " + std::to_string(clients_) + " clients are connected");
     const std::uint64_t bytes = options_.buffers * options_.buffer_bytes;
     if (memory_used_ + bytes > options_.memory_bytes)
       return refuse(session,
@@ -195,9 +195,11 @@ class Server::Impl final : TransportEvents {
   // --- requests ---
 
   void hear(Session& session, NumberedRequest& request) {
-    if (session.state != Session::State::admitted) return refuse(session, "a request before the handshake is over");
+    if (session.state != Session::State::admitted)
+      return refuse(session, "a request arrived before the end of the handshake");
     if (session.under_way >= options_.most_requests)
-      return refuse(session, "more than " + std::to_string(options_.most_requests) + " requests at a time");
+      return refuse(session,
+                    "the client has more than " + std::to_string(options_.most_requests) + " requests in flight");
     if (++session.under_way == 1) ++active_;
     ++requests_;
     if (is_quick(session, request.request)) return serve_now(session, request);

@@ -24,7 +24,7 @@ Windows::Windows() {
     next_ = rounded(reinterpret_cast<std::uintptr_t>(place)) - reinterpret_cast<std::uintptr_t>(place);
     return;
   }
-  throw std::system_error(errno, std::generic_category(), "reserving addresses for communication buffers");
+  throw std::system_error(errno, std::generic_category(), "cannot reserve address space for communication buffers");
 }
 
 Windows::~Windows() { ::munmap(begin_, bytes_); }

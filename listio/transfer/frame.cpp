@@ -56,12 +56,12 @@ std::vector<std::byte> write_greeting(const Greeting& greeting) {
 std::optional<Greeting> read_greeting(std::span<const std::byte> bytes, std::string& refusal) {
   ByteReader reader(bytes);
   if (reader.number<std::uint64_t>() != magic) {
-    refusal = "does not speak the protocol of list I/O";
+    refusal = "does not speak the list-I/O protocol";
     return {};
   }
   const auto version = reader.number<std::uint32_t>();
   if (version != Greeting::version) {
-    refusal = "speaks version " + std::to_string(version) + " of the transport, this one " +
+    refusal = "speaks version " + std::to_string(version) + " of the transport, but this side version " +
               std::to_string(Greeting::version) + "; use the same release of Strider on both sides";
     return {};
   }

@@ -46,7 +46,7 @@ struct Introduction {
     said.proof.address = reader.number<std::uint64_t>();
     said.proof.key = reader.number<std::uint64_t>();
     said.expected = reader.number<std::uint64_t>();
-    if (!reader.complete()) throw StreamError("introduced itself in a way that is none of ofi");
+    if (!reader.complete()) throw StreamError("sent a greeting that is not valid for transport ofi");
     return said;
   }
 };
@@ -124,7 +124,7 @@ class OfiTransport final : public StreamTransport {
       leave_unproven(peer);
       close(peer);
       throw IoError({"connect", address}, address + ": " + fabric_->provider() + ": " + error.what(),
-                    "see that the fabric connects both hosts, or choose another provider or transport tcp");
+                    "check that the fabric connects both hosts, or choose another provider or transport tcp");
     }
     return peer;
   }
@@ -162,7 +162,7 @@ class OfiTransport final : public StreamTransport {
 
   void accept_peer(Peer peer, const Greeting& greeting) override {
     if (greeting.transport != "ofi")
-      throw StreamError("the other side moves data by '" + greeting.transport + "', this one by '" + full_name_ + "'");
+      throw StreamError("the other side uses transport '" + greeting.transport + "', this side '" + full_name_ + "'");
     Introduction said = Introduction::read(greeting.extension);
     if (said.provider != fabric_->provider())
       throw StreamError("the other side uses libfabric's provider '" + said.provider + "', this one '" +
@@ -184,7 +184,7 @@ class OfiTransport final : public StreamTransport {
   /// Reads over the fabric what the server has said is there: so it can be reached, and is who it says.
   void prove(Peer peer, const Deadline& deadline) {
     const auto found = links_.find(peer);
-    if (found == links_.end()) throw StreamError("the other side does not listen");
+    if (found == links_.end()) throw StreamError("the other side has no listening endpoint");
     Link& link = *found->second;
     scratch_[1] = ~link.server.expected;
     try {

@@ -23,7 +23,7 @@ using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
 [[noreturn]] void refuse(const char* call, const std::string& where, const std::string& why) {
   throw IoError({call, where}, where + ": " + why,
-                "see that the server runs and that its host and port can be reached");
+                "check that the server runs and that its host and port can be reached");
 }
 
 /// host:port, and [host]:port for IPv6.

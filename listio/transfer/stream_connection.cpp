@@ -123,7 +123,7 @@ std::uint32_t StreamConnection::expose(std::span<std::byte> memory) {
 }
 
 std::span<std::byte> StreamConnection::exposed(const Frame& frame) const {
-  if (frame.key >= exposed_.size()) throw StreamError("names memory that was not exposed to it");
+  if (frame.key >= exposed_.size()) throw StreamError("addressed memory that was not exposed to it");
   const std::span<std::byte> memory = exposed_[frame.key];
   if (frame.offset > memory.size() || frame.length > memory.size() - frame.offset)
     throw StreamError("names " + std::to_string(frame.length) + " bytes at " + std::to_string(frame.offset) + " of " +
@@ -210,7 +210,7 @@ void StreamConnection::consume_head() {
   const auto head = std::span<const std::byte>(buffer_).subspan(begin_).first<Frame::head_bytes>();
   begin_ += Frame::head_bytes;
   const std::optional<Frame> frame = read_head(head);
-  if (!frame) throw StreamError("sent something that is no frame");
+  if (!frame) throw StreamError("sent an invalid frame");
   switch (frame->kind) {
     case Frame::Kind::get: answer_get(*frame); return;
     case Frame::Kind::put: {

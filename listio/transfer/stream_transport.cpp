@@ -63,7 +63,7 @@ class StreamTransport::Dispatch final : public StreamEvents {
     if (events_ != nullptr) events_->connected(connection_.peer);
   }
   void received(std::span<const std::byte> message) override {
-    if (!connection_.accepted || events_ == nullptr) throw StreamError("spoke before it greeted");
+    if (!connection_.accepted || events_ == nullptr) throw StreamError("sent a message before its greeting");
     events_->received(connection_.peer, message);
   }
   void completed(std::uint64_t token) override {
@@ -100,7 +100,7 @@ StreamTransport::~StreamTransport() = default;
 
 void StreamTransport::accept_peer(Peer, const Greeting& greeting) {
   if (greeting.transport != name_ && greeting.transport != "tcp" && greeting.transport != "cma")
-    throw StreamError("the other side moves data by '" + greeting.transport + "', this one by '" + name_ + "'");
+    throw StreamError("the other side uses transport '" + greeting.transport + "', this side '" + name_ + "'");
 }
 
 Peer StreamTransport::connect(const std::string& address, const Deadline& deadline) {
@@ -119,7 +119,7 @@ Peer StreamTransport::connect(const std::string& address, const Deadline& deadli
   } catch (const StreamError& error) {
     close(peer);
     throw IoError({"connect", address}, address + ": " + error.what(),
-                  "see that a list-I/O server of this version and transport runs there");
+                  "check that a list-I/O server of this version and transport runs there");
   }
   watch(connection);
   return peer;

@@ -277,7 +277,7 @@ def test_what_a_killed_run_left_is_named_and_removed(engine: Engine, tmp_path: P
         told = json.loads(cleaned.stdout)
         assert (cleaned.returncode, told["removed_names"], told["runs"], told["data_files"]) == (0, 1, [], 0)
         again = check("--remove-run", run)
-        assert (again.returncode, f"nothing of '{run}'" in again.stderr) == (2, True)
+        assert (again.returncode, f"no files of run '{run}'" in again.stderr) == (2, True)
     finally:
         stop(volume)
 

@@ -52,15 +52,16 @@ TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {
 
 TEST(ParseTest, RefusesListsBeyondTheLimits) {
   EXPECT_EQ(refusal(WriteRequest{{5, 0, {{0, 400}, {0, 600}}}}), "");
-  EXPECT_EQ(refusal(WriteRequest{{5, 0, {{0, 400}, {0, 601}}}}), "more bytes than the 1000 of a buffer");
+  EXPECT_EQ(refusal(WriteRequest{{5, 0, {{0, 400}, {0, 601}}}}), "the runs have more bytes than the 1000 of a buffer");
   EXPECT_EQ(refusal(ReadRequest{5, 0, std::vector<ByteRun>(5, {0, 1})}), "5 runs in a request; at most 4 are allowed");
   EXPECT_EQ(refusal(ReadRequest{5, 0, {}}), "0 runs in a request; at most 4 are allowed");
-  EXPECT_EQ(refusal(ReadRequest{5, 2, {{0, 1}}}), "buffer 2 is not the client's");
-  EXPECT_EQ(refusal(ReadRequest{5, 0, {{0, 0}}}), "a run that no file has");
-  EXPECT_EQ(refusal(ReadRequest{5, 0, {{most_file_bytes, 1}}}), "a run that no file has");
-  EXPECT_EQ(refusal(ReadRequest{5, 0, {{~std::uint64_t{0}, 2}}}), "a run that no file has");
-  EXPECT_EQ(refusal(ReadRequest{0, 0, {{0, 1}}}), "no file has the number 0");
-  EXPECT_EQ(refusal(TruncateRequest{5, most_file_bytes + 1}), "a size that no file has");
+  EXPECT_EQ(refusal(ReadRequest{5, 2, {{0, 1}}}), "buffer 2 does not belong to the client");
+  EXPECT_EQ(refusal(ReadRequest{5, 0, {{0, 0}}}), "a run is empty or ends beyond the largest file size");
+  EXPECT_EQ(refusal(ReadRequest{5, 0, {{most_file_bytes, 1}}}), "a run is empty or ends beyond the largest file size");
+  EXPECT_EQ(refusal(ReadRequest{5, 0, {{~std::uint64_t{0}, 2}}}),
+            "a run is empty or ends beyond the largest file size");
+  EXPECT_EQ(refusal(ReadRequest{0, 0, {{0, 1}}}), "file number 0 is not valid");
+  EXPECT_EQ(refusal(TruncateRequest{5, most_file_bytes + 1}), "a size beyond the largest file size");
 }
 
 TEST(ParseTest, PathsNameSomethingBeneathTheRoot) {

@@ -78,7 +78,8 @@ TEST_P(RegistrarTest, ASingleRegistrationFailsOverAHoleAndSaysWhatToDo) {
   EXPECT_EQ(registrar.acquire(whole.pieces).verdict, Verdict::registered);
   const Registration failed = registrar.acquire(holed.pieces);
   EXPECT_EQ(failed.verdict, Verdict::fault);
-  EXPECT_NE(failed.message.find("there are holes between the pieces; use ogr or individual"), std::string::npos)
+  EXPECT_NE(failed.message.find("there are holes between the pieces; use strategy ogr or individual"),
+            std::string::npos)
       << failed.message;
   EXPECT_EQ(live(), 0);
 }

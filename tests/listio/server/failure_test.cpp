@@ -262,7 +262,7 @@ TEST(RefusalTest, AnotherServerThanTheOneMeant) {
 TEST(RefusalTest, NothingIsServedBeforeTheSecretIsProven) {
   const Service service(1);
   Stranger early(service.volume()), wrong(service.volume());
-  EXPECT_NE(early.refusal(write_message(NumberedRequest{1, StatusRequest{}})).find("before the handshake"),
+  EXPECT_NE(early.refusal(write_message(NumberedRequest{1, StatusRequest{}})).find("before the end of the handshake"),
             std::string::npos);
   wrong.ask(write_message(Hello{}));
   EXPECT_NE(wrong.refusal(write_message(Proof{})).find("does not know the volume's secret"), std::string::npos);

@@ -34,13 +34,13 @@ TEST_F(FolderTest, IsGoodForTheSameServerOfAVolumeOfAsMany) {
 TEST_F(FolderTest, HasOneServerAtATime) {
   {
     const ServerFolder used(place_.path(), 0, 1, Folder::any);
-    EXPECT_NE(refusal(0, 1).find("another server uses it"), std::string::npos);
+    EXPECT_NE(refusal(0, 1).find("another server uses this folder"), std::string::npos);
   }
   EXPECT_EQ(refusal(0, 1), "");
 }
 
 TEST_F(FolderTest, OfAVolumeThatIsThereIsNotMadeAnew) {
-  EXPECT_NE(refusal(0, 1, Folder::existing).find("has kept nothing here"), std::string::npos);
+  EXPECT_NE(refusal(0, 1, Folder::existing).find("no data of this server of the volume"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(place_.path() + "/server-0"));
   EXPECT_EQ(refusal(0, 1), "");
   EXPECT_EQ(refusal(0, 1, Folder::existing), "");

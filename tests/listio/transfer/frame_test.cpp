@@ -26,7 +26,7 @@ TEST(GreetingTest, AnotherVersionIsRefusedWithBothAndTheRemedy) {
     std::string refusal;
     EXPECT_FALSE(read_greeting(bytes, refusal));
     EXPECT_EQ(refusal, "speaks version " + std::to_string(version) +
-                           " of the transport, this one 2; use the same release of Strider on both sides");
+                           " of the transport, but this side version 2; use the same release of Strider on both sides");
   }
 }
 
