@@ -46,16 +46,16 @@ struct RankRow {
   std::uint32_t has_digest, has_calls;
 
   static constexpr std::string_view record_name = "RankRow";
-  static constexpr std::string_view record_about = "What one rank did in a phase.";
+  static constexpr std::string_view record_about = "Transfers, times and resource usage of one rank in a phase.";
   static constexpr auto fields() {
     return std::tuple{
         field({"rank", "Number of the rank."}, &RankRow::rank),
         field({"node", "Number of its node.", Over::none, "0"}, &RankRow::node),
         field({"bytes", "Bytes that its requests moved."}, &RankRow::bytes),
         field({"requests", "Its requests; of metadata, operations on items."}, &RankRow::requests),
-        field({"start_s", "Its start, since the start of the run.", Over::none, "", true}, &RankRow::start_s),
-        field({"end_s", "Its end, since the start of the run.", Over::none, "", true}, &RankRow::end_s),
-        field({"transfer_s", "Time that it transferred.", Over::none, "null"}, &RankRow::transfer_s),
+        field({"start_s", "Its start, relative to the start of the run.", Over::none, "", true}, &RankRow::start_s),
+        field({"end_s", "Its end, relative to the start of the run.", Over::none, "", true}, &RankRow::end_s),
+        field({"transfer_s", "Time that it spent in transfers.", Over::none, "null"}, &RankRow::transfer_s),
         field({"io_s", "Sum of the latencies of its requests.", Over::none, "null"}, &RankRow::io_s),
         field({"user_s", "Processor time in user mode.", Over::none, "null"}, &RankRow::user_s),
         field({"system_s", "Processor time in the kernel.", Over::none, "null"}, &RankRow::system_s),
@@ -79,7 +79,8 @@ struct NodeCounters {
     return std::tuple{
         field({"node", "Number of the node.", Over::none, "0"}, &NodeCounters::node),
         field({"elapsed_s", "Time between the two readings."}, &NodeCounters::elapsed_s),
-        field({"sampling_s", "Time that the two readings took.", Over::none, "null"}, &NodeCounters::sampling_s),
+        field({"sampling_s", "Duration of the two readings themselves.", Over::none, "null"},
+              &NodeCounters::sampling_s),
         field({"counters", "Counters by source and instance, as formats.md lists them.", Over::none, "[]"},
               &NodeCounters::groups)};
   }
@@ -100,9 +101,13 @@ struct ClockRow {
         field({"node", "Number of the node."}, &ClockRow::node),
         field({"offset_start_s", "Clock of rank 0 minus the node's clock, at the start.", Over::none, "", true},
               &ClockRow::offset_start_s),
-        field({"offset_end_s", "The same at the end.", Over::none, "", true}, &ClockRow::offset_end_s),
-        field({"error_s", "Largest error of both.", Over::none, "", true}, &ClockRow::error_s),
-        field({"drift_ppm", "How much faster the node's clock runs, since the start of the run.", Over::none, "", true},
+        field({"offset_end_s", "Clock of rank 0 minus the node's clock, at the end.", Over::none, "", true},
+              &ClockRow::offset_end_s),
+        field({"error_s", "Largest error of both offsets.", Over::none, "", true}, &ClockRow::error_s),
+        field({"drift_ppm",
+               "Drift of the node's clock against that of rank 0, since the start of the run; positive: the node's "
+               "clock runs faster.",
+               Over::none, "", true},
               &ClockRow::drift_ppm),
         field({"drift_error_ppm", "Largest error of `drift_ppm`.", Over::none, "", true}, &ClockRow::drift_error_ppm)};
   }
@@ -129,13 +134,13 @@ struct TimelineRow {
 
   static constexpr std::string_view record_name = "Timeline";
   static constexpr std::string_view record_about =
-      "What a rank, or all ranks of a node, did in each interval of a phase.";
+      "Requests of a rank, or of all ranks of a node, in each interval of a phase.";
   static constexpr auto fields() {
     using Interval = Timeline::Interval;
     return std::tuple{
         field({"rank", "Number of the rank; null: all ranks of the node."}, &TimelineRow::rank),
         field({"node", "Number of the node.", Over::none, "0"}, &TimelineRow::node),
-        field({"start_s", "Start of the first interval, since the start of the run.", Over::none, "", true},
+        field({"start_s", "Start of the first interval, relative to the start of the run.", Over::none, "", true},
               &TimelineRow::start_s),
         field({"interval_s", "Length of each interval."}, &TimelineRow::interval_s),
         field({"bytes", "Bytes of the requests that ended in each interval."},
@@ -157,14 +162,16 @@ struct DamageRow {
   Damage damage;
 
   static constexpr std::string_view record_name = "Damage";
-  static constexpr std::string_view record_about = "Wrong bytes that have one cause.";
+  static constexpr std::string_view record_about = "Wrong bytes with the same cause.";
   static constexpr auto fields() {
     return std::tuple{
         field({"class", "Name of the cause."}, [](const DamageRow& row) { return name_of(row.damage.cause); }),
-        field({"offset", "Offset of the first byte in the file."},
+        field({"offset", "Offset of the first wrong byte in the file."},
               [](const DamageRow& row) { return row.damage.file_offset; }),
-        field({"bytes", "Number of bytes."}, [](const DamageRow& row) { return row.damage.bytes; }),
-        field({"value", "Number that the cause has.", Over::none, "null", true},
+        field({"bytes", "Number of wrong bytes."}, [](const DamageRow& row) { return row.damage.bytes; }),
+        field({"value",
+               "Number that belongs to the cause, such as the offset of misplaced data; null for causes without one.",
+               Over::none, "null", true},
               [](const DamageRow& row) {
                 return has_value(row.damage.cause) ? std::optional(row.damage.value) : std::nullopt;
               }),
@@ -198,31 +205,32 @@ struct ErrorInfo {
   }
 
   static constexpr std::string_view record_name = "ErrorRow";
-  static constexpr std::string_view record_about = "An error: who, where and what.";
+  static constexpr std::string_view record_about = "An error, with its rank, place and cause.";
   static constexpr auto fields() {
-    return std::tuple{field({"kind", "`io`, `verify`, `stall` or `plan`."}, &ErrorInfo::kind),
-                      field({"rank", "Rank that found it.", Over::none, "null"}, &ErrorInfo::rank),
-                      field({"host", "Host of the rank.", Over::none, "null"}, &ErrorInfo::host),
-                      field({"file", "File or directory.", Over::none, "null"}, &ErrorInfo::file),
-                      field({"offset", "Offset in the file.", Over::none, "null"}, &ErrorInfo::offset),
-                      field({"length", "Bytes of the request; of wrong data, the wrong bytes.", Over::none, "null"},
-                            &ErrorInfo::length),
-                      field({"call", "Function that failed.", Over::none, "null"}, &ErrorInfo::call),
-                      field({"errno", "Error number of the system; 0 where there is none.", Over::none, "null"},
-                            &ErrorInfo::error_number),
-                      field({"message", "What happened."}, &ErrorInfo::message),
-                      field({"expected", "First expected bytes, hexadecimal.", Over::none, "null"},
-                            [](const ErrorInfo& error) { return unless_empty(error.expected_hex); }),
-                      field({"found", "First found bytes, hexadecimal.", Over::none, "null"},
-                            [](const ErrorInfo& error) { return unless_empty(error.found_hex); }),
-                      field({"class", "Cause of most of the wrong bytes.", Over::none, "null"},
-                            [](const ErrorInfo& error) { return unless_empty(error.blame); }),
-                      field({"causes", "Causes of the wrong bytes, at most 8.", Over::none, "null"},
-                            [](const ErrorInfo& error) { return error.damage(); }),
-                      field({"server", "Server that holds the place, where it is known.", Over::none, "null"},
-                            [](const ErrorInfo& error) { return unless_empty(error.server); }),
-                      field({"count", "Errors that this one stands for.", Over::none, "1"}, &ErrorInfo::count),
-                      field({"remedy", "What to do.", Over::none, "null"}, &ErrorInfo::remedy)};
+    return std::tuple{
+        field({"kind", "`io`, `verify`, `stall` or `plan`."}, &ErrorInfo::kind),
+        field({"rank", "Rank that found the error.", Over::none, "null"}, &ErrorInfo::rank),
+        field({"host", "Host of the rank.", Over::none, "null"}, &ErrorInfo::host),
+        field({"file", "File or directory.", Over::none, "null"}, &ErrorInfo::file),
+        field({"offset", "Offset in the file.", Over::none, "null"}, &ErrorInfo::offset),
+        field({"length", "Bytes of the request; of wrong data, the wrong bytes.", Over::none, "null"},
+              &ErrorInfo::length),
+        field({"call", "Function that failed.", Over::none, "null"}, &ErrorInfo::call),
+        field({"errno", "Error number of the system; 0 where there is none.", Over::none, "null"},
+              &ErrorInfo::error_number),
+        field({"message", "What happened."}, &ErrorInfo::message),
+        field({"expected", "First expected bytes, hexadecimal.", Over::none, "null"},
+              [](const ErrorInfo& error) { return unless_empty(error.expected_hex); }),
+        field({"found", "First found bytes, hexadecimal.", Over::none, "null"},
+              [](const ErrorInfo& error) { return unless_empty(error.found_hex); }),
+        field({"class", "Cause of most of the wrong bytes.", Over::none, "null"},
+              [](const ErrorInfo& error) { return unless_empty(error.blame); }),
+        field({"causes", "Causes of the wrong bytes, at most 8.", Over::none, "null"},
+              [](const ErrorInfo& error) { return error.damage(); }),
+        field({"server", "Server that holds this offset; null where unknown.", Over::none, "null"},
+              [](const ErrorInfo& error) { return unless_empty(error.server); }),
+        field({"count", "Number of errors that this record stands for.", Over::none, "1"}, &ErrorInfo::count),
+        field({"remedy", "What to do.", Over::none, "null"}, &ErrorInfo::remedy)};
   }
 };
 

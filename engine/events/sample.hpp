@@ -147,7 +147,7 @@ struct Sample {
     std::string_view source;
 
     static constexpr std::string_view record_name = "Served";
-    static constexpr std::string_view record_about = "How much of the data that a phase read came from storage.";
+    static constexpr std::string_view record_about = "Share of the data read in a phase that came from storage.";
     static constexpr auto fields() {
       return std::tuple{
           field({"served_by_storage", "Bytes that came from storage ÷ bytes read; null where no counter shows it.",
@@ -169,17 +169,17 @@ struct Sample {
     std::string examined_by;
 
     static constexpr std::string_view record_name = "CachePreparation";
-    static constexpr std::string_view record_about = "What the cache policy did before a phase that reads.";
+    static constexpr std::string_view record_about = "Cache preparation before a phase that reads.";
     static constexpr auto fields() {
       return std::tuple{
           field({"policy", "`cold` or `warm`."}, &CachePreparation::policy),
-          field({"action", "What was done, such as `fsync, posix_fadvise`.", Over::none, "\"\""},
+          field({"action", "Actions of the preparation, such as `fsync, posix_fadvise`.", Over::none, "\"\""},
                 &CachePreparation::action),
-          field({"cached_share",
-                 "Share of the files in the memory of the nodes then, 0 to 1; null where it is not known.", Over::none,
-                 "null"},
-                &CachePreparation::cached_share),
-          field({"examined_by", "The system call that found this share.", Over::none, "null"},
+          field(
+              {"cached_share", "Share of the files that the nodes' memory held afterwards, 0 to 1; null where unknown.",
+               Over::none, "null"},
+              &CachePreparation::cached_share),
+          field({"examined_by", "System call that determined this share.", Over::none, "null"},
                 [](const CachePreparation& cache) {
                   return cache.examined_by.empty() ? std::nullopt : std::optional(cache.examined_by);
                 })};
@@ -197,11 +197,11 @@ struct Sample {
 
     static constexpr std::string_view record_name = "Deadline";
     static constexpr std::string_view record_about =
-        "What was done at the deadline (stonewall), before ranks completed as many requests as the fastest.";
+        "State at the deadline (stonewall), before slower ranks caught up with the fastest one.";
     static constexpr auto fields() {
       return std::tuple{
           field({"deadline_s", "The deadline of the case."}, &Deadline::deadline_s),
-          field({"requests", "Requests done by then.", Over::sum}, &Deadline::requests),
+          field({"requests", "Requests completed by the deadline.", Over::sum}, &Deadline::requests),
           field({"bytes", "Bytes of these requests.", Over::sum}, &Deadline::bytes),
           field({"elapsed_s", "From the start until the last rank stopped at the deadline.", Over::most},
                 &Deadline::elapsed_s),
@@ -210,9 +210,9 @@ struct Sample {
           field({"wear_out_s", "Longest time that a rank took to catch up after the deadline; 0 where none did.",
                  Over::most},
                 &Deadline::wear_out_s),
-          field({"requests_per_rank_min", "Fewest requests that a rank with work had done.", Over::least},
+          field({"requests_per_rank_min", "Fewest requests that a rank with work had completed.", Over::least},
                 &Deadline::requests_per_rank_min),
-          field({"requests_per_rank_max", "Most requests that a rank had done.", Over::most},
+          field({"requests_per_rank_max", "Most requests that a rank had completed.", Over::most},
                 &Deadline::requests_per_rank_max)};
     }
   };
@@ -226,18 +226,20 @@ struct Sample {
     double latest_s = 0;
 
     static constexpr std::string_view record_name = "Arrivals";
-    static constexpr std::string_view record_about = "How requests arrived in open loop, and were issued.";
+    static constexpr std::string_view record_about = "Arrival and issue of requests in open loop.";
     static constexpr auto fields() {
       return std::tuple{
           field({"kind", "`fixed` or `poisson`."}, &OpenLoop::kind),
-          field({"rate_requests_s", "Rate that the case asks for, of all ranks."}, &OpenLoop::rate_requests_s),
+          field({"rate_requests_s", "Arrival rate that the case specifies, for all ranks together."},
+                &OpenLoop::rate_requests_s),
           field({"offered_requests_s", "Rate at which requests arrived.", Over::sum}, &OpenLoop::offered_requests_s),
           field({"achieved_requests_s", "Rate at which requests were issued.", Over::sum},
                 &OpenLoop::achieved_requests_s),
           field({"late_requests",
-                 "Requests that were due while their rank was busy or had as many in flight as it may.", Over::sum},
+                 "Requests that were due while their rank was busy or already had its maximum of requests in flight.",
+                 Over::sum},
                 &OpenLoop::late_requests),
-          field({"latest_s", "Longest time from when a request was due to when it was issued.", Over::most, "", true},
+          field({"latest_s", "Longest delay between the due time of a request and its issue.", Over::most, "", true},
                 &OpenLoop::latest_s)};
     }
   };
@@ -249,15 +251,17 @@ struct Sample {
     std::uint64_t files = 0;
 
     static constexpr std::string_view record_name = "Verify";
-    static constexpr std::string_view record_about = "What was verified: data, and results of metadata operations.";
+    static constexpr std::string_view record_about = "Verification of data and of the results of metadata operations.";
     static constexpr auto fields() {
       return std::tuple{
-          field({"checked_bytes", "Bytes that were compared with what was written.", Over::sum},
+          field({"checked_bytes", "Bytes that were compared with the written data.", Over::sum},
                 &Verification::checked_bytes),
-          field({"wrong_bytes", "Bytes of both kinds that differ.", Over::sum}, &Verification::wrong_bytes),
+          field({"wrong_bytes", "Wrong bytes among `checked_bytes` and `outside_bytes`.", Over::sum},
+                &Verification::wrong_bytes),
           field({"mismatches", "Wrong requests, sizes and results of metadata operations.", Over::sum},
                 &Verification::mismatches),
-          field({"outside_bytes", "Bytes compared where no request writes.", Over::sum, "0"},
+          field({"outside_bytes", "Bytes outside the extents of all requests that were compared with zero.", Over::sum,
+                 "0"},
                 &Verification::outside_bytes),
           field({"files", "Files whose size was compared.", Over::sum, "0"}, &Verification::files)};
     }
@@ -272,13 +276,13 @@ struct Sample {
   static constexpr auto fields() {
     return std::tuple{
         field({"measured", "Whether the phase is measured; preparation is not."}, &Sample::measured),
-        field({"valid", "Whether all that was verified is right."}, &Sample::valid),
+        field({"valid", "Whether verification found no error."}, &Sample::valid),
         field({"clients", "Ranks of the case."}, &Sample::clients),
-        field({"nodes", "Nodes that these ranks are on.", Over::none, "1"}, &Sample::nodes),
+        field({"nodes", "Nodes of these ranks.", Over::none, "1"}, &Sample::nodes),
         field({"files", "Files of the case; of metadata, items of all ranks.", Over::none, "1"}, &Sample::files),
         field({"bytes", "Bytes that requests moved.", Over::sum}, &Sample::bytes),
         field({"requests", "Requests; of metadata, operations on items.", Over::sum}, &Sample::requests),
-        field({"start_s", "Start of the first rank, since the start of the run.", Over::least, "", true},
+        field({"start_s", "Start of the first rank, relative to the start of the run.", Over::least, "", true},
               &Sample::start_s),
         field({"elapsed_s", "From the start of the first rank to the end of the last one."}, &Sample::elapsed_s),
         field({"rate_mib_s", "`bytes` ÷ `elapsed_s`."},
@@ -287,19 +291,21 @@ struct Sample {
               &Sample::start_skew_s),
         field({"end_skew_s", "Latest minus earliest end of the ranks with work.", Over::none, "null", true},
               &Sample::end_skew_s),
-        field({"clock_error_s", "Largest error of `elapsed_s` from clocks that differ; null with one clock.",
+        field({"clock_error_s",
+               "Largest error of `elapsed_s` that the differences between clocks can cause; null with one clock.",
                Over::none, "null"},
               &Sample::clock_error_s),
         field({"flags", "Warnings: `clock` where `clock_error_s` exceeds 1 % of `elapsed_s`.", Over::none, "[]"},
               &Sample::flags),
         field({"first_done_s", "From `start_s` until the first rank with work was done.", Over::none, "null", true},
               &Sample::first_done_s),
-        field({"rate_first_done_mib_s", "Rate of all ranks until then; null for metadata.", Over::none, "null"},
-              [](const Sample& of) {
-                return of.of_data() ? mib_per_second(of.first_done_amount, of.first_done_s)
-                                    : std::numeric_limits<double>::quiet_NaN();
-              }),
-        field({"rate_first_done_requests_s", "The same of metadata; null for data.", Over::none, "null"},
+        field(
+            {"rate_first_done_mib_s", "Rate of all ranks until `first_done_s`; null for metadata.", Over::none, "null"},
+            [](const Sample& of) {
+              return of.of_data() ? mib_per_second(of.first_done_amount, of.first_done_s)
+                                  : std::numeric_limits<double>::quiet_NaN();
+            }),
+        field({"rate_first_done_requests_s", "The same for metadata; null for data.", Over::none, "null"},
               [](const Sample& of) {
                 return of.of_data() ? std::numeric_limits<double>::quiet_NaN()
                                     : per_second(of.first_done_amount, of.first_done_s);
@@ -307,10 +313,10 @@ struct Sample {
         field({"requests_s", "`requests` ÷ `elapsed_s`.", Over::none, "null"},
               [](const Sample& of) { return per_second(static_cast<double>(of.requests), of.elapsed_s); }),
         field({"open_s", "Longest time that a rank took to open its file.", Over::most, "null"}, &Sample::open_s),
-        field({"transfer_s", "Longest time that a rank transferred.", Over::most, "null"}, &Sample::transfer_s),
-        field({"sync_s", "Longest time that a rank synced.", Over::most, "null"}, &Sample::sync_s),
+        field({"transfer_s", "Longest time that a rank spent in transfers.", Over::most, "null"}, &Sample::transfer_s),
+        field({"sync_s", "Longest time that a rank spent in sync calls.", Over::most, "null"}, &Sample::sync_s),
         field({"close_s", "Longest time that a rank took to close its file.", Over::most, "null"}, &Sample::close_s),
-        field({"prepare_s", "Longest time that a rank generated and verified data.", Over::most, "null"},
+        field({"prepare_s", "Longest time that a rank spent generating and verifying data.", Over::most, "null"},
               &Sample::prepare_s),
         field({"compute_s", "Longest time that a rank computed between requests (`think`).", Over::most, "null"},
               &Sample::compute_s),
@@ -319,22 +325,23 @@ struct Sample {
               [](const Sample& of) { return of.latency.summary(); }),
         field({"histogram", "Histogram of these latencies.", Over::none, "null"},
               [](const Sample& of) { return of.latency.buckets(); }),
-        field({"parts", "Operations of a mix; empty for others.", Over::none, "[]"}, &Sample::parts),
+        field({"parts", "Operations of a mix; empty for other phases.", Over::none, "[]"}, &Sample::parts),
         field({"rank_rate_mib_s", "Rates of ranks; null for metadata.", Over::none, "null"},
               [](const Sample& of) { return of.of_data() ? std::optional(of.rank_rates) : std::nullopt; }),
-        field({"rank_rate_requests_s", "The same of metadata; null for data.", Over::none, "null"},
+        field({"rank_rate_requests_s", "The same for metadata; null for data.", Over::none, "null"},
               [](const Sample& of) { return of.of_data() ? std::nullopt : std::optional(of.rank_rates); }),
-        field({"deadline", "What was done at the deadline; null without one.", Over::none, "null"}, &Sample::deadline),
-        field({"arrivals", "How requests arrived; null in closed loop.", Over::none, "null"}, &Sample::arrivals),
-        field({"verify", "What was verified; null where nothing was.", Over::none, "null"}, &Sample::verification),
+        field({"deadline", "State at the deadline; null without one.", Over::none, "null"}, &Sample::deadline),
+        field({"arrivals", "Arrival and issue of requests; null in closed loop.", Over::none, "null"},
+              &Sample::arrivals),
+        field({"verify", "Verification; null where nothing was verified.", Over::none, "null"}, &Sample::verification),
         field({"digest", "Checksum of all bytes that were read; null where none were verified.", Over::sum, "null"},
               &Sample::digest),
         inlined(&Sample::served),
-        field({"cache", "What was done to caches before; null for `as-is` and where nothing is read.", Over::none,
-               "null"},
+        field({"cache", "Cache preparation before the phase; null for `as-is` and in phases that read nothing.",
+               Over::none, "null"},
               &Sample::cache),
-        field({"facts", "What the interface reports of the open file of rank 0, in the first repetition.", Over::none,
-               "{}"},
+        field({"facts", "Properties of the open file of rank 0 that the interface reports, in the first repetition.",
+               Over::none, "{}"},
               &Sample::facts),
         inlined(&Sample::calls)};
   }

@@ -30,10 +30,11 @@ struct CallCount {
   }
 
   static constexpr std::string_view record_name = "CallCount";
-  static constexpr std::string_view record_about = "What the kernel counts of processes; null where it does not.";
+  static constexpr std::string_view record_about =
+      "I/O counters that the kernel keeps for processes (/proc/PID/io); null where it keeps none.";
   static constexpr auto fields() {
     return std::tuple{
-        field({"read_calls", "Read-like system calls during the transfer; null where a kernel does not count.",
+        field({"read_calls", "Read-like system calls during the transfer; null where a kernel does not count them.",
                Over::sum, "null"},
               &CallCount::read),
         field({"write_calls", "Write-like system calls during the transfer.", Over::sum, "null"}, &CallCount::write),
@@ -44,7 +45,8 @@ struct CallCount {
         field({"storage_read_bytes", "Bytes that the kernel fetched from storage for the processes (`read_bytes`).",
                Over::sum, "null"},
               &CallCount::storage_read_bytes),
-        field({"storage_write_bytes", "Bytes that the kernel owes to storage for the processes (`write_bytes`).",
+        field({"storage_write_bytes",
+               "Bytes that the processes caused the kernel to write to storage, now or later (`write_bytes`).",
                Over::sum, "null"},
               &CallCount::storage_write_bytes)};
   }

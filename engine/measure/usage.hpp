@@ -29,14 +29,14 @@ struct Usage {
   }
 
   static constexpr std::string_view record_name = "Usage";
-  static constexpr std::string_view record_about = "What processes used.";
+  static constexpr std::string_view record_about = "Resource usage of processes.";
   static constexpr auto fields() {
     return std::tuple{
         field({"user_s", "Processor time in user mode.", Over::sum, "null"}, &Usage::user_s),
         field({"system_s", "Processor time in the kernel.", Over::sum, "null"}, &Usage::system_s),
-        field({"voluntary_switches", "Context switches of processes that waited.", Over::sum, "null"},
+        field({"voluntary_switches", "Voluntary context switches: the process had to wait.", Over::sum, "null"},
               &Usage::voluntary_switches),
-        field({"involuntary_switches", "Context switches of processes that were preempted.", Over::sum, "null"},
+        field({"involuntary_switches", "Involuntary context switches: the process was preempted.", Over::sum, "null"},
               &Usage::involuntary_switches)};
   }
 };

@@ -100,17 +100,17 @@ class RankRates(Record):
 
 
 class Deadline(Record):
-    """What was done at the deadline (stonewall), before ranks completed as many requests as the fastest.
+    """State at the deadline (stonewall), before slower ranks caught up with the fastest one.
 
     Attributes:
         deadline_s: The deadline of the case.
-        requests: Requests done by then.
+        requests: Requests completed by the deadline.
         bytes: Bytes of these requests.
         elapsed_s: From the start until the last rank stopped at the deadline.
         rate_mib_s: `bytes` ÷ `elapsed_s`.
         wear_out_s: Longest time that a rank took to catch up after the deadline; 0 where none did.
-        requests_per_rank_min: Fewest requests that a rank with work had done.
-        requests_per_rank_max: Most requests that a rank had done.
+        requests_per_rank_min: Fewest requests that a rank with work had completed.
+        requests_per_rank_max: Most requests that a rank had completed.
     """
 
     deadline_s: Unsigned
@@ -124,16 +124,16 @@ class Deadline(Record):
 
 
 class Arrivals(Record):
-    """How requests arrived in open loop, and were issued.
+    """Arrival and issue of requests in open loop.
 
     Attributes:
         kind: `fixed` or `poisson`.
-        rate_requests_s: Rate that the case asks for, of all ranks.
+        rate_requests_s: Arrival rate that the case specifies, for all ranks together.
         offered_requests_s: Rate at which requests arrived.
         achieved_requests_s: Rate at which requests were issued.
-        late_requests: Requests that were due while their rank was busy or had as many in flight as it
-            may.
-        latest_s: Longest time from when a request was due to when it was issued.
+        late_requests: Requests that were due while their rank was busy or already had its maximum of
+            requests in flight.
+        latest_s: Longest delay between the due time of a request and its issue.
     """
 
     kind: str
@@ -145,13 +145,13 @@ class Arrivals(Record):
 
 
 class Verify(Record):
-    """What was verified: data, and results of metadata operations.
+    """Verification of data and of the results of metadata operations.
 
     Attributes:
-        checked_bytes: Bytes that were compared with what was written.
-        wrong_bytes: Bytes of both kinds that differ.
+        checked_bytes: Bytes that were compared with the written data.
+        wrong_bytes: Wrong bytes among `checked_bytes` and `outside_bytes`.
         mismatches: Wrong requests, sizes and results of metadata operations.
-        outside_bytes: Bytes compared where no request writes.
+        outside_bytes: Bytes outside the extents of all requests that were compared with zero.
         files: Files whose size was compared.
     """
 
@@ -163,14 +163,14 @@ class Verify(Record):
 
 
 class CachePreparation(Record):
-    """What the cache policy did before a phase that reads.
+    """Cache preparation before a phase that reads.
 
     Attributes:
         policy: `cold` or `warm`.
-        action: What was done, such as `fsync, posix_fadvise`.
-        cached_share: Share of the files in the memory of the nodes then, 0 to 1; null where it is not
-            known.
-        examined_by: The system call that found this share.
+        action: Actions of the preparation, such as `fsync, posix_fadvise`.
+        cached_share: Share of the files that the nodes' memory held afterwards, 0 to 1; null where
+            unknown.
+        examined_by: System call that determined this share.
     """
 
     policy: str
@@ -188,53 +188,55 @@ class Sample(Record):
         warmup: Whether the repetition is a warm-up.
         operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         measured: Whether the phase is measured; preparation is not.
-        valid: Whether all that was verified is right.
+        valid: Whether verification found no error.
         clients: Ranks of the case.
-        nodes: Nodes that these ranks are on.
+        nodes: Nodes of these ranks.
         files: Files of the case; of metadata, items of all ranks.
         bytes: Bytes that requests moved.
         requests: Requests; of metadata, operations on items.
-        start_s: Start of the first rank, since the start of the run.
+        start_s: Start of the first rank, relative to the start of the run.
         elapsed_s: From the start of the first rank to the end of the last one.
         rate_mib_s: `bytes` ÷ `elapsed_s`.
         start_skew_s: Latest minus earliest start of the ranks.
         end_skew_s: Latest minus earliest end of the ranks with work.
-        clock_error_s: Largest error of `elapsed_s` from clocks that differ; null with one clock.
+        clock_error_s: Largest error of `elapsed_s` that the differences between clocks can cause; null
+            with one clock.
         flags: Warnings: `clock` where `clock_error_s` exceeds 1 % of `elapsed_s`.
         first_done_s: From `start_s` until the first rank with work was done.
-        rate_first_done_mib_s: Rate of all ranks until then; null for metadata.
-        rate_first_done_requests_s: The same of metadata; null for data.
+        rate_first_done_mib_s: Rate of all ranks until `first_done_s`; null for metadata.
+        rate_first_done_requests_s: The same for metadata; null for data.
         requests_s: `requests` ÷ `elapsed_s`.
         open_s: Longest time that a rank took to open its file.
-        transfer_s: Longest time that a rank transferred.
-        sync_s: Longest time that a rank synced.
+        transfer_s: Longest time that a rank spent in transfers.
+        sync_s: Longest time that a rank spent in sync calls.
         close_s: Longest time that a rank took to close its file.
-        prepare_s: Longest time that a rank generated and verified data.
+        prepare_s: Longest time that a rank spent generating and verifying data.
         compute_s: Longest time that a rank computed between requests (`think`).
         user_s: Processor time in user mode.
         system_s: Processor time in the kernel.
-        voluntary_switches: Context switches of processes that waited.
-        involuntary_switches: Context switches of processes that were preempted.
+        voluntary_switches: Voluntary context switches: the process had to wait.
+        involuntary_switches: Involuntary context switches: the process was preempted.
         latency: Latencies of the requests; null without requests.
         histogram: Histogram of these latencies.
-        parts: Operations of a mix; empty for others.
+        parts: Operations of a mix; empty for other phases.
         rank_rate_mib_s: Rates of ranks; null for metadata.
-        rank_rate_requests_s: The same of metadata; null for data.
-        deadline: What was done at the deadline; null without one.
-        arrivals: How requests arrived; null in closed loop.
-        verify: What was verified; null where nothing was.
+        rank_rate_requests_s: The same for metadata; null for data.
+        deadline: State at the deadline; null without one.
+        arrivals: Arrival and issue of requests; null in closed loop.
+        verify: Verification; null where nothing was verified.
         digest: Checksum of all bytes that were read; null where none were verified.
         served_by_storage: Bytes that came from storage ÷ bytes read; null where no counter shows it.
         served_bytes: Bytes that came from storage.
         served_source: Counters that show it: `process`, `lustre`, `nfs`, `ceph`, `network` or `block`.
-        cache: What was done to caches before; null for `as-is` and where nothing is read.
-        facts: What the interface reports of the open file of rank 0, in the first repetition.
-        read_calls: Read-like system calls during the transfer; null where a kernel does not count.
+        cache: Cache preparation before the phase; null for `as-is` and in phases that read nothing.
+        facts: Properties of the open file of rank 0 that the interface reports, in the first repetition.
+        read_calls: Read-like system calls during the transfer; null where a kernel does not count them.
         write_calls: Write-like system calls during the transfer.
         call_read_bytes: Bytes that the read calls moved (`rchar`).
         call_write_bytes: Bytes that the write calls moved (`wchar`).
         storage_read_bytes: Bytes that the kernel fetched from storage for the processes (`read_bytes`).
-        storage_write_bytes: Bytes that the kernel owes to storage for the processes (`write_bytes`).
+        storage_write_bytes: Bytes that the processes caused the kernel to write to storage, now or later
+            (`write_bytes`).
     """
 
     case: int
@@ -292,7 +294,7 @@ class Sample(Record):
 
 
 class RankRow(Record):
-    """What one rank did in a phase.
+    """Transfers, times and resource usage of one rank in a phase.
 
     Attributes:
         case: Number of the case in the plan, from 1.
@@ -303,19 +305,20 @@ class RankRow(Record):
         node: Number of its node.
         bytes: Bytes that its requests moved.
         requests: Its requests; of metadata, operations on items.
-        start_s: Its start, since the start of the run.
-        end_s: Its end, since the start of the run.
-        transfer_s: Time that it transferred.
+        start_s: Its start, relative to the start of the run.
+        end_s: Its end, relative to the start of the run.
+        transfer_s: Time that it spent in transfers.
         io_s: Sum of the latencies of its requests.
         user_s: Processor time in user mode.
         system_s: Processor time in the kernel.
         digest: Checksum of the bytes that it read; null where none were verified.
-        read_calls: Read-like system calls during the transfer; null where a kernel does not count.
+        read_calls: Read-like system calls during the transfer; null where a kernel does not count them.
         write_calls: Write-like system calls during the transfer.
         call_read_bytes: Bytes that the read calls moved (`rchar`).
         call_write_bytes: Bytes that the write calls moved (`wchar`).
         storage_read_bytes: Bytes that the kernel fetched from storage for the processes (`read_bytes`).
-        storage_write_bytes: Bytes that the kernel owes to storage for the processes (`write_bytes`).
+        storage_write_bytes: Bytes that the processes caused the kernel to write to storage, now or later
+            (`write_bytes`).
     """
 
     case: int
@@ -351,7 +354,7 @@ class NodeCounters(Record):
         operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         node: Number of the node.
         elapsed_s: Time between the two readings.
-        sampling_s: Time that the two readings took.
+        sampling_s: Duration of the two readings themselves.
         counters: Counters by source and instance, as formats.md lists them.
     """
 
@@ -375,9 +378,10 @@ class ClockRow(Record):
         operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         node: Number of the node.
         offset_start_s: Clock of rank 0 minus the node's clock, at the start.
-        offset_end_s: The same at the end.
-        error_s: Largest error of both.
-        drift_ppm: How much faster the node's clock runs, since the start of the run.
+        offset_end_s: Clock of rank 0 minus the node's clock, at the end.
+        error_s: Largest error of both offsets.
+        drift_ppm: Drift of the node's clock against that of rank 0, since the start of the run; positive:
+            the node's clock runs faster.
         drift_error_ppm: Largest error of `drift_ppm`.
     """
 
@@ -394,7 +398,7 @@ class ClockRow(Record):
 
 
 class Timeline(Record):
-    """What a rank, or all ranks of a node, did in each interval of a phase.
+    """Requests of a rank, or of all ranks of a node, in each interval of a phase.
 
     Attributes:
         case: Number of the case in the plan, from 1.
@@ -403,7 +407,7 @@ class Timeline(Record):
         operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         rank: Number of the rank; null: all ranks of the node.
         node: Number of the node.
-        start_s: Start of the first interval, since the start of the run.
+        start_s: Start of the first interval, relative to the start of the run.
         interval_s: Length of each interval.
         bytes: Bytes of the requests that ended in each interval.
         requests: Requests that ended in each interval.
@@ -426,13 +430,14 @@ class Timeline(Record):
 
 
 class Damage(Record):
-    """Wrong bytes that have one cause.
+    """Wrong bytes with the same cause.
 
     Attributes:
         cause: Name of the cause.
-        offset: Offset of the first byte in the file.
-        bytes: Number of bytes.
-        value: Number that the cause has.
+        offset: Offset of the first wrong byte in the file.
+        bytes: Number of wrong bytes.
+        value: Number that belongs to the cause, such as the offset of misplaced data; null for causes
+            without one.
         text: The damage in words.
     """
 
@@ -444,7 +449,7 @@ class Damage(Record):
 
 
 class ErrorRow(Record):
-    """An error: who, where and what.
+    """An error, with its rank, place and cause.
 
     Attributes:
         case: Number of the case in the plan, from 1.
@@ -452,7 +457,7 @@ class ErrorRow(Record):
         warmup: Whether the repetition is a warm-up.
         operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
         kind: `io`, `verify`, `stall` or `plan`.
-        rank: Rank that found it.
+        rank: Rank that found the error.
         host: Host of the rank.
         file: File or directory.
         offset: Offset in the file.
@@ -464,8 +469,8 @@ class ErrorRow(Record):
         found: First found bytes, hexadecimal.
         cause: Cause of most of the wrong bytes.
         causes: Causes of the wrong bytes, at most 8.
-        server: Server that holds the place, where it is known.
-        count: Errors that this one stands for.
+        server: Server that holds this offset; null where unknown.
+        count: Number of errors that this record stands for.
         remedy: What to do.
     """
 
