@@ -68,7 +68,8 @@ class Connection {
     if (result >= 0) return;
     throw IoError({call, address.conf, 0, 0, -result},
                   "no connection to the file system: " + std::string(std::strerror(-result)),
-                  "cephfs.conf, cephfs.user and cephfs.filesystem: those with which ceph-fuse mounts it here");
+                  "set cephfs.conf, cephfs.user and cephfs.filesystem to the values with which ceph-fuse mounts the "
+                  "file system on this host");
   }
   ceph_mount_info* client_ = nullptr;
   bool mounted_ = false;
@@ -206,8 +207,8 @@ class Cephfs final : public Interface {
     const Mount found = mount_of(directory);
     const bool kernel = found.type == "ceph";
     if (!kernel && found.type != "fuse.ceph-fuse" && mount_.empty())
-      throw IoError({"connect", directory, 0, 0, 0}, "this is no CephFS but " + found.type,
-                    "a target on a mount of CephFS, or cephfs.mount and cephfs.root");
+      throw IoError({"connect", directory, 0, 0, 0}, "the target is not on CephFS but on " + found.type,
+                    "choose a target on a CephFS mount, or set cephfs.mount and cephfs.root");
     if (root_.empty() && kernel) {  // "monitors:/path", or "user@cluster.name=/path"
       const std::size_t slash = found.source.find('/');
       root_ = (slash == std::string::npos ? "" : found.source.substr(slash)) + found.root;
@@ -225,7 +226,8 @@ class Cephfs final : public Interface {
                              : ::ceph_open(calls_.client, inside.c_str(), flags, 0);
     if (file == -EINVAL && creates)
       throw IoError({"ceph_open_layout", inside, 0, 0, EINVAL}, "the file system refuses this layout",
-                    "stripe_unit a multiple of 64 KiB, object_size a multiple of it, a data pool of the file system");
+                    "make stripe_unit a multiple of 64 KiB and object_size a multiple of stripe_unit, and name a data "
+                    "pool of the file system");
     if (file < 0) throw IoError({"ceph_open", inside, 0, 0, -file});
     if (calls_.lazy) ::ceph_lazyio(calls_.client, file, 1);
     return std::make_unique<LibraryFile<CephCalls>>(calls_, file, inside, method_);
@@ -247,24 +249,27 @@ class Cephfs final : public Interface {
 
 constexpr double largest_size = 1 << 30;
 constexpr Parameter parameters[] = {
-    {"conf", Kind::config, "\"\"", "Path of ceph.conf; empty: $CEPH_CONF, or where Ceph looks for it."},
+    {"conf", Kind::config, "\"\"", "Path of ceph.conf; empty: $CEPH_CONF, or Ceph's default paths."},
     {"user", Kind::user, "\"\"", "Name of the client, without \"client.\"; empty: admin."},
     {"filesystem", Kind::volume, "\"\"", "Name of the file system; empty: the cluster's default."},
     {"method", Kind::choice, "\"multiple\"",
-     "How a request of several extents is done: a call for each (multiple), or a call for those that follow each other "
-     "in the file (vectored: ceph_preadv, ceph_pwritev).",
+     "Transfer of a request of several extents: one call for each extent (multiple), or one call for each run of "
+     "adjacent extents in the file (vectored: ceph_preadv, ceph_pwritev).",
      no_limit, no_limit, "multiple|vectored"},
     {"cache", Kind::flag, "true", "Let the library cache data in the process (client_oc)."},
     {"lazy", Kind::flag, "false",
-     "Let several clients cache one file that they write, as far as they keep to their own parts (ceph_lazyio)."},
+     "Let several clients cache a file that all of them write, provided that each keeps to its own parts "
+     "(ceph_lazyio)."},
     {"stripe_unit", Kind::bytes, "0",
-     "Bytes of a new file that go to one object before the next; 0: the value of its directory.", 0, largest_size},
-    {"stripe_count", Kind::count, "0",
-     "Objects that a new file is spread over at a time; 0: the value of its directory.", 0, 65535},
-    {"object_size", Kind::bytes, "0", "Bytes of an object of a new file; 0: the value of its directory.", 0,
+     "Stripe unit of new files: bytes that go to one object before the next; 0: the value of the directory.", 0,
      largest_size},
-    {"pool", Kind::pool, "\"\"", "Data pool of new files; empty: as their directory has it."},
-    {"timeout", Kind::seconds, "60", "How long an object store may take for a request; then it is an error.", 1, 86400},
+    {"stripe_count", Kind::count, "0",
+     "Stripe count of new files: objects over which a file is striped at a time; 0: the value of the directory.", 0,
+     65535},
+    {"object_size", Kind::bytes, "0", "Object size of new files; 0: the value of the directory.", 0, largest_size},
+    {"pool", Kind::pool, "\"\"", "Data pool of new files; empty: that of the directory."},
+    {"timeout", Kind::seconds, "60",
+     "Time limit of a request to an object store (OSD); a request that takes longer fails.", 1, 86400},
     mount_parameter,
     root_parameter,
 };

@@ -113,7 +113,7 @@ class Directory {
 
  private:
   [[noreturn]] static void missing(const char* call, const char* path) {
-    throw IoError({call, path, 0, 0, 0}, "the interface has no such call");
+    throw IoError({call, path, 0, 0, 0}, "the interface does not offer this call");
   }
 };
 

@@ -42,12 +42,13 @@ glfs_t* connect_to(const Address& address) {
   const auto result = result_within(connect_limit, [volume] { return negative_errno(::glfs_init(volume)); });
   const int error = result ? -*result : ETIMEDOUT;
   if (error == ENOENT)
-    throw IoError({"glfs_init", address.text(), 0, 0, error}, "the server has no such volume, or it is not started",
-                  "gfapi.volume: one of those that `gluster volume info` lists");
+    throw IoError({"glfs_init", address.text(), 0, 0, error},
+                  "the volume does not exist on the server or is not started",
+                  "set gfapi.volume to a volume that `gluster volume info` lists");
   if (error != 0)
     throw IoError({"glfs_init", address.text(), 0, 0, error},
                   "no connection to the volume: " + std::string(std::strerror(error)),
-                  "gfapi.server and gfapi.port: a server of the volume that this host reaches");
+                  "set gfapi.server and gfapi.port to a server of the volume that this host can reach");
   return known = volume;
 }
 
@@ -230,8 +231,8 @@ class Gfapi final : public Interface {
     const Mount found = mount_of(directory);
     if (found.type == "fuse.glusterfs") take_over(found);
     if (address_.volume.empty())
-      throw IoError({"connect", directory, 0, 0, 0}, "it is not known which volume this is",
-                    "a target on a mount of GlusterFS, or gfapi.volume, gfapi.mount and gfapi.root");
+      throw IoError({"connect", directory, 0, 0, 0}, "the GlusterFS volume of the target is unknown",
+                    "choose a target on a GlusterFS mount, or set gfapi.volume, gfapi.mount and gfapi.root");
     if (address_.server.empty()) address_.server = "localhost";
     inside_ = InsidePaths(directory, mount_.empty() ? found.point : mount_, root_);
     calls_.address = address_;
@@ -276,8 +277,8 @@ constexpr Parameter parameters[] = {
     {"server", Kind::host, "\"\"", "A server of the volume; empty: that of the target's mount."},
     {"port", Kind::port, "24007", "Port of the server's management daemon.", 1, 65535},
     {"method", Kind::choice, "\"multiple\"",
-     "How a request of several extents is done: a call for each (multiple), or a call for those that follow each other "
-     "in the file (vectored: glfs_preadv, glfs_pwritev).",
+     "Transfer of a request of several extents: one call for each extent (multiple), or one call for each run of "
+     "adjacent extents in the file (vectored: glfs_preadv, glfs_pwritev).",
      no_limit, no_limit, "multiple|vectored"},
     mount_parameter,
     root_parameter,

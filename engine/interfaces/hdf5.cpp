@@ -27,7 +27,7 @@ std::string last_problem() {
         return 0;
       },
       &text);
-  return text.empty() ? "HDF5 says nothing" : text;
+  return text.empty() ? "HDF5 reports no error text" : text;
 }
 
 [[noreturn]] void fail(const char* call, const std::string& file, std::uint64_t offset = 0, std::uint64_t length = 0) {
@@ -283,7 +283,7 @@ class Hdf5 final : public Interface {
                  settings.text("libver") == "latest", settings.number("chunk"), settings.number("alignment")},
         hints_(settings.map("hints")) {
     if (options_.chunk > UINT_MAX)
-      throw InputError("hdf5.chunk", "a chunk is at most 4 GiB - 1 byte", "hdf5.chunk = \"1 MiB\"");
+      throw InputError("hdf5.chunk", "the chunk size must be at most 4 GiB - 1 byte", "hdf5.chunk = \"1 MiB\"");
     // Errors are reported by exceptions, not on standard error.
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
@@ -310,18 +310,18 @@ class Hdf5 final : public Interface {
 
 constexpr Parameter parameters[] = {
     {"access", Kind::choice, "\"independent\"",
-     "Who takes part in a transfer: each rank alone, or all ranks of the file together.", no_limit, no_limit,
-     "independent|collective"},
-    {"chunk", Kind::bytes, "0", "Bytes of the dataset's chunks; 0: it is stored in one piece (contiguous).", 0},
+     "Whether each rank transfers alone (independent) or all ranks of the file together (collective).", no_limit,
+     no_limit, "independent|collective"},
+    {"chunk", Kind::bytes, "0", "Chunk size of the dataset; 0: not chunked (contiguous).", 0},
     {"alignment", Kind::bytes, "0",
-     "What the dataset's offset in the file, or that of each chunk, is a multiple of (H5Pset_alignment); 0: anything.",
-     0},
+     "Alignment in the file of the dataset, or of each of its chunks (H5Pset_alignment); 0: none.", 0},
     {"collective_metadata", Kind::flag, "false",
      "HDF5's own metadata is read and written collectively (H5Pset_all_coll_metadata_ops, "
      "H5Pset_coll_metadata_write)."},
     {"libver", Kind::choice, "\"earliest\"",
-     "The file format: one that old libraries read, or that of the library in use (H5Pset_libver_bounds).", no_limit,
-     no_limit, "earliest|latest"},
+     "File format: the earliest, which old libraries can read, or the latest of the library in use "
+     "(H5Pset_libver_bounds).",
+     no_limit, no_limit, "earliest|latest"},
     {"hints", Kind::map, "{}", "MPI_Info hints given at open, such as { romio_cb_write = \"enable\" }."},
 };
 

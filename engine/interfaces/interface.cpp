@@ -7,7 +7,7 @@
 namespace strider {
 
 std::size_t QueuedFile::complete_within(std::span<std::uint32_t>, std::uint64_t) {
-  throw std::logic_error("the interface waits until a request is done");
+  throw std::logic_error("the interface cannot wait for completions with a time limit");
 }
 
 std::unique_ptr<Directory> Interface::open_directory(const std::string& path) {
@@ -21,8 +21,9 @@ const InterfaceEntry* find_interface(std::string_view name) {
   if (module == nullptr) return nullptr;
   const LoadedModule loaded = load_module(*module);
   if (loaded.entry == nullptr)
-    throw InputError("interface", "the interface " + std::string(name) + " is not available: " + loaded.problem,
-                     "strider doctor says what is; set up again once its library is there");
+    throw InputError(
+        "interface", "the interface " + std::string(name) + " is not available: " + loaded.problem,
+        "strider doctor lists the available interfaces; run the setup again after installing the missing library");
   return loaded.entry;
 }
 

@@ -49,7 +49,7 @@ class Listio final : public Interface {
       throw IoError({"connect", directory, 0, 0, 0},
                     "listio.servers is " + std::to_string(options_.spreading.servers) + ", but the volume has " +
                         std::to_string(servers),
-                    "a smaller listio.servers, or strider listio serve DIR --servers N");
+                    "set a smaller listio.servers, or start the volume with strider listio serve DIR --servers N");
     // Found out now, since that takes longer than many a phase.
     if (options_.method == listio::Method::hybrid && options_.threshold_bytes == 0) volume_->client.method_costs();
   }
@@ -75,9 +75,10 @@ class Listio final : public Interface {
   std::uint64_t largest_transfer() const override { return std::uint64_t{1} << 32; }
   void check(const Demand& demand) const override {
     if (demand.depth > 1 && options_.holes > 0)
-      throw InputError("depth", "holes are made in the memory of one request", "depth = 1, or listio.holes = 0");
+      throw InputError("depth", "listio.holes supports only one request in flight", "depth = 1, or listio.holes = 0");
     if (demand.depth > 1 && options_.calls != ListioCalls::list)
-      throw InputError("depth", "with depth, all extents of a request go as one list", "listio.calls = \"list\"");
+      throw InputError("depth", "with depth above 1, all extents of a request must go to the server as one list",
+                       "listio.calls = \"list\"");
   }
 
  private:
@@ -89,49 +90,54 @@ class Listio final : public Interface {
 
 constexpr Parameter parameters[] = {
     {"volume", Kind::config, "\"\"",
-     "The volume's file; empty: listio-volume.json in the target or above it, else four servers are started for the "
-     "run."},
+     "Volume file; empty: listio-volume.json in the target or in a directory above it. Without one, four servers are "
+     "started for the run."},
     {"calls", Kind::choice, "\"list\"",
-     "How a request of several extents is handed over: as one list, with a call for each extent (each), or read "
-     "through a buffer that covers their holes (sieve; written by a call for each extent, since there are no locks).",
+     "Calls for a request of several extents: one list (list), one call for each extent (each), or reads through a "
+     "buffer that covers the extents and their holes (sieve; writes use one call for each extent, because there are no "
+     "locks).",
      no_limit, no_limit, "list|each|sieve"},
     {"sieve_buffer", Kind::bytes, "4194304", "Bytes of the buffer for calls = \"sieve\".", 1},
     {"method", Kind::choice, "\"hybrid\"",
-     "How the pieces of a list get to a server's contiguous buffer: each by itself (multiple), copied together first "
-     "(pack), as few operations of the network as it can (gather; reads scatter), or pack or gather, whichever costs "
-     "less (hybrid).",
+     "Transfer of the pieces of a list to a server's contiguous buffer: one network operation for each piece "
+     "(multiple), one after copying the pieces together (pack), as few as the network allows (gather; reads scatter), "
+     "or the cheaper of pack and gather (hybrid).",
      no_limit, no_limit, "multiple|pack|gather|hybrid"},
     {"threshold", Kind::bytes, "0",
-     "Mean length of pieces from which on hybrid gathers; 0: what was measured when the case connected."},
-    {"transport", Kind::text, "\"\"", "What carries the bytes: cma, tcp …; empty: what the volume's file says."},
+     "Mean piece length from which hybrid chooses gather; 0: determined by a measurement when the case connects."},
+    {"transport", Kind::text, "\"\"", "Transport of the data: cma, tcp …; empty: the transport in the volume file."},
     {"registration", Kind::choice, "\"none\"", "Domain in which the memory of requests is registered.", no_limit,
      no_limit, "none|uring|mlock|model"},
     {"strategy", Kind::choice, "\"ogr\"",
-     "How lists are registered: each piece (individual), from the first to the last (single), in groups (ogr).",
+     "Registration of the pieces of a list: each piece by itself (individual), one region from the first to the last "
+     "piece (single), or in groups (ogr).",
      no_limit, no_limit, "individual|single|ogr"},
-    {"cache_bytes", Kind::bytes, "0", "What the pin-down cache keeps registered; 0: no cache."},
+    {"cache_bytes", Kind::bytes, "0", "Most bytes that the pin-down cache keeps registered; 0: no cache."},
     {"calibrate", Kind::flag, "true",
-     "Fit the cost of registering before the first case, as hybrid and ogr count with it; else that of the slides."},
-    {"strip", Kind::bytes, "0", "Strip size of files that a case makes; 0: the volume's."},
-    {"servers", Kind::count, "0", "Servers that they are spread over; 0: all.", 0, 65536},
+     "Measure the cost of memory registration before the first case, for the choices of hybrid and ogr; false: they "
+     "assume the cost published in 2003."},
+    {"strip", Kind::bytes, "0", "Strip size of files that a case creates; 0: that of the volume."},
+    {"servers", Kind::count, "0", "Servers over which these files are striped; 0: all.", 0, 65536},
     {"server_rate", Kind::bytes, "0",
-     "What each server of the volume moves in a second at most, of servers that are started for the run; a volume that "
-     "is found has to have the same limit. 0: whatever they have."},
-    {"runs", Kind::count, "128", "Runs of one request to a server at most; longer lists are split.", 1, 65536},
+     "Upper limit of bytes per second of each server. Servers started for the run get this limit; an existing volume "
+     "must already have it. 0: any limit."},
+    {"runs", Kind::count, "128",
+     "Most runs (contiguous byte ranges) in one request to a server; longer lists are split.", 1, 65536},
     {"holes", Kind::count, "0",
-     "Gaps between the pieces of a request in memory that are made holes: what registering many pieces at once meets."},
+     "Gaps between the pieces of a request in memory that are turned into holes, to test the registration of many "
+     "pieces at once."},
     {"hole", Kind::choice, "\"unmapped\"",
-     "What is in a hole: nothing (unmapped), or pages without access (inaccessible).", no_limit, no_limit,
+     "Contents of a hole: no mapping (unmapped), or pages without access rights (inaccessible).", no_limit, no_limit,
      "unmapped|inaccessible"},
-    {"timeout", Kind::seconds, "30", "How long a call may take; a longer one ends with an error that names the server.",
-     1, 86400},
+    {"timeout", Kind::seconds, "30", "Time limit of a call; a longer one fails with an error that names the server.", 1,
+     86400},
 };
 
 }  // namespace
 
 extern const InterfaceEntry listio_entry{
     "listio",
-    "The list-I/O service: lists of pieces to and from servers over which files are striped.",
+    "The list-I/O service: transfers lists of pieces to and from the servers over which a file is striped.",
     {.storage = Storage::kept, .metadata = listio_calls, .client = StorageClient::servers},
     parameters,
     make_interface<Listio>};

@@ -153,7 +153,7 @@ class MappedFile final : public File {
       return;
     const std::uint64_t begin = std::max(extent.file_offset, bytes_);
     throw IoError({call, file_.path(), begin, end - begin, 0},
-                  "the mapping ends here, as the file did when it was opened");
+                  "the mapping ends here: the file had this size when it was opened");
   }
 
   /// The signal does not say why: the file is shorter by now, or no page of it can be read or given.
@@ -202,12 +202,13 @@ class Mmap final : public Interface {
 };
 
 constexpr Parameter parameters[] = {
-    {"populate", Kind::flag, "false", "Map all pages when the file is opened, rather than each at its first use."},
-    {"advice", Kind::choice, "\"normal\"", "Advice to the kernel about the access to come (madvise).", no_limit,
+    {"populate", Kind::flag, "false", "Map all pages when the file is opened instead of each page at its first use."},
+    {"advice", Kind::choice, "\"normal\"", "Advice to the kernel about the coming accesses (madvise).", no_limit,
      no_limit, "normal|sequential|random|willneed"},
     {"msync", Kind::choice, "\"sync\"",
-     "What a sync does: wait until the data is on stable storage, or only ask for it (a no-op on Linux).", no_limit,
-     no_limit, "sync|async"},
+     "Effect of a sync: wait until the data is on stable storage (sync), or only request the write-back (async; a "
+     "no-op on Linux).",
+     no_limit, no_limit, "sync|async"},
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ std::filesystem::path path_of(const Module& module) {
 
 std::string last_problem() {
   const char* text = ::dlerror();
-  return text != nullptr ? text : "it cannot be loaded";
+  return text != nullptr ? text : "the module cannot be loaded";
 }
 
 /// Loads a library. Some take over signals then, to clean up (libfabric's `shm`): they stay the program's.
@@ -49,7 +49,7 @@ LoadedModule load_module(const Module& module) {
   auto* entry = reinterpret_cast<Entry*>(::dlsym(library, "strider_module_entry"));
   if (version == nullptr || entry == nullptr) return {nullptr, last_problem()};
   if (std::string_view(version()) != STRIDER_VERSION)
-    return {nullptr, "the module is of version " + std::string(version()) + ", the engine of " + STRIDER_VERSION};
+    return {nullptr, "the module has version " + std::string(version()) + ", the engine " + STRIDER_VERSION};
   std::string problem = entry()->problem != nullptr ? entry()->problem() : "";
   return {problem.empty() ? entry() : nullptr, problem};
 }

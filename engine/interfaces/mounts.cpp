@@ -30,7 +30,7 @@ InsidePaths::InsidePaths(std::string directory, const std::string& mount, const 
   const std::string whole = canonical(directory_), top = canonical(mount);
   if (!is_below(whole, top))
     throw IoError({"connect", directory_, 0, 0, 0}, "the target is not below " + mount,
-                  "a target there, or another `mount` of the interface");
+                  "choose a target there, or set another `mount` of the interface");
   // Without a slash at its end, so that of the top nothing remains.
   inside_ = root;
   while (inside_.ends_with('/')) inside_.pop_back();

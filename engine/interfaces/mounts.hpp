@@ -24,11 +24,11 @@ class InsidePaths {
 };
 
 /// What interfaces have that reach a file system past its mount.
-inline constexpr Parameter mount_parameter{
-    "mount", Kind::directory, "\"\"",
-    "The local directory that is `root` for the library; empty: the mount point of the target's file system."};
+inline constexpr Parameter mount_parameter{"mount", Kind::directory, "\"\"",
+                                           "Local directory that corresponds to the library's path `root`; empty: the "
+                                           "mount point of the target's file system."};
 inline constexpr Parameter root_parameter{
     "root", Kind::path, "\"\"",
-    "The path that `mount` has for the library; empty: what the mount table says, or the top of the file system."};
+    "The library's path of the directory `mount`; empty: the path in the mount table, or the root of the file system."};
 
 }  // namespace strider

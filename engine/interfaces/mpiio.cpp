@@ -35,8 +35,10 @@ class MpiIo final : public Interface {
         hints_(settings.map("hints")) {
     const bool collective = options_.participation == Participation::collective;
     if (collective && options_.method == Method::multiple)
-      throw InputError("mpiio.method", "collective access moves a whole request by one call",
-                       "mpiio.method = \"list\" or \"view\", or mpiio.access = \"independent\"");
+      throw InputError(
+          "mpiio.method",
+          "collective access needs one call for a whole request, but method = \"multiple\" makes one for each extent",
+          "mpiio.method = \"list\" or \"view\", or mpiio.access = \"independent\"");
     if (!collective && options_.form == Form::split)
       throw InputError("mpiio.split", "split transfers are collective", "mpiio.access = \"collective\"");
     if (!collective && options_.pointer == Pointer::ordered)
@@ -83,21 +85,21 @@ class MpiIo final : public Interface {
                        "depth = 1, mpiio.method = \"multiple\", or \"view\" where requests repeat regularly");
     if (demand.depth > 1 && options_.participation == Participation::collective && demand.writes &&
         !demand.dense_rounds)
-      throw InputError(
-          "depth",
-          "nonblocking collective writes of ROMIO read the holes between their extents and write them back, "
-          "over what others in flight have written there",
-          "depth = 1, mpiio.access = \"independent\", or a pattern and order in which request k of all ranks "
-          "together leaves no holes");
+      throw InputError("depth",
+                       "ROMIO's nonblocking collective writes read the holes between their extents and write them "
+                       "back, which can overwrite data of other requests in flight",
+                       "depth = 1, mpiio.access = \"independent\", or a pattern and order in which the requests k of "
+                       "all ranks together leave no holes");
     if (options_.pointer != Pointer::shared && options_.pointer != Pointer::ordered) return;
     if (!demand.takes_turns)
-      throw InputError("mpiio.pointer",
-                       "at a shared file pointer MPI chooses the offset: the ranks have to take turns through a file "
-                       "that they have written, with requests of one size, as many of each rank",
-                       "pattern strided or sequential, operations that begin with write and leave out "
-                       "read-modify-write, order = \"forward\", readback = \"same\"");
+      throw InputError(
+          "mpiio.pointer",
+          "at a shared file pointer MPI chooses the offsets: the requests must have one size, each rank must have the "
+          "same number of them, and they must follow each other in rank order in a file that this case writes first",
+          "choose pattern strided or sequential, operations that begin with write and have no read-modify-write, order "
+          "= \"forward\" and readback = \"same\"");
     if (options_.pointer == Pointer::shared && demand.verified && demand.ranks > 1)
-      throw InputError("verify", "ranks that come to the shared file pointer as they like write no known order",
+      throw InputError("verify", "data cannot be verified: ranks reach the shared file pointer in an unknown order",
                        "verify = \"off\", mpiio.pointer = \"ordered\", or sharing = \"per-rank\"");
   }
 
@@ -116,23 +118,25 @@ class MpiIo final : public Interface {
 
 constexpr Parameter parameters[] = {
     {"access", Kind::choice, "\"independent\"",
-     "Who takes part in a transfer: each rank alone, or all ranks of the file together.", no_limit, no_limit,
-     "independent|collective"},
+     "Whether each rank transfers alone (independent) or all ranks of the file together (collective).", no_limit,
+     no_limit, "independent|collective"},
     {"method", Kind::choice, "\"list\"",
-     "How a request of several extents is done: an MPI call for each (multiple), one call through a file view made for "
-     "the request (list), or one call through a view that serves all requests (view; like list where requests do not "
-     "repeat regularly). The memory side is an MPI datatype where it is not contiguous.",
+     "Transfer of a request of several extents: one MPI call for each extent (multiple), one call through a file view "
+     "of this request (list), or one call through a single view for all requests (view; like list where requests do "
+     "not repeat regularly). Noncontiguous memory is described by an MPI datatype.",
      no_limit, no_limit, "multiple|list|view"},
     {"pointer", Kind::choice, "\"explicit\"",
-     "What says where a transfer takes place: an offset in the call (explicit), the rank's own file pointer "
-     "(individual), the pointer that all ranks share, as they come (shared) or collectively in rank order (ordered).",
+     "Source of a transfer's file offset: the call itself (explicit), the rank's own file pointer (individual), or the "
+     "shared file pointer, used by ranks in any order (shared) or collectively in rank order (ordered).",
      no_limit, no_limit, "explicit|individual|shared|ordered"},
     {"split", Kind::flag, "false",
-     "Split collective transfers: begun, then ended after think; with access = \"collective\"."},
+     "Split collective transfers: begin the transfer, compute for the time think, then end it; needs access = "
+     "\"collective\"."},
     {"preallocate", Kind::flag, "false", "Reserve the file's space when it is created (MPI_File_preallocate)."},
-    {"atomic", Kind::flag, "false", "MPI's atomic mode: what one rank writes others see at once, whole."},
+    {"atomic", Kind::flag, "false",
+     "MPI's atomic mode: other ranks see a write at once and as a whole (MPI_File_set_atomicity)."},
     {"prefix", Kind::choice, "\"\"",
-     "Put before the file's name to choose MPI's file system driver; empty: the library chooses by the file system.",
+     "Prefix of the file name that selects MPI's file system driver; empty: the library chooses by the file system.",
      no_limit, no_limit,
      "|ufs:|nfs:|testfs:|lustre:|gpfs:|panfs:|pvfs:|pvfs2:|xfs:|pfs:|piofs:|hfs:|sfs:|bgl:|bglockless:|zoidfs:|ime:|"
      "daos:|quobyte:"},
@@ -146,7 +150,7 @@ constexpr MetadataCalls metadata_calls{MetadataCall::open, MetadataCall::seek, M
 
 extern const InterfaceEntry mpiio_entry{
     "mpiio",
-    "MPI-IO: MPI_File_write_at and its relatives; with depth the nonblocking ones.",
+    "MPI-IO: MPI_File_write_at and related calls; their nonblocking variants with depth above 1.",
     {.storage = Storage::kept, .transfers = Transfers::collective, .metadata = metadata_calls},
     parameters,
     make_interface<MpiIo>};

@@ -39,7 +39,7 @@ class Connection {
           {"nfs_mount", url, 0, 0, -mounted.value_or(-ETIMEDOUT)},
           mounted ? "no connection to the export: " + std::string(::nfs_get_error(context_))
                   : "the server does not answer",
-          "nfs.url: name a server that this host can reach, and an export that accepts mounts from any source port");
+          "set nfs.url to a server that this host can reach and to an export that accepts mounts from any source port");
   }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -299,8 +299,8 @@ class Nfs final : public Interface {
     if (url_.empty() && found.type.starts_with("nfs") && colon != std::string::npos)
       url_ = "nfs://" + found.source.substr(0, colon) + found.source.substr(colon + 1) + "?version=3";
     if (url_.empty())
-      throw IoError({"connect", directory, 0, 0, 0}, "it is not known which export this is",
-                    "a target on an NFS mount, or nfs.url, nfs.mount and nfs.root");
+      throw IoError({"connect", directory, 0, 0, 0}, "the NFS export of the target is unknown",
+                    "choose a target on an NFS mount, or set nfs.url, nfs.mount and nfs.root");
     inside_ = InsidePaths(directory, mount_.empty() ? found.point : mount_,
                           root_.empty() && mount_.empty() ? found.root : root_);
     calls_.url = url_;
@@ -332,9 +332,10 @@ class Nfs final : public Interface {
 
 constexpr Parameter parameters[] = {
     {"url", Kind::url, "\"\"",
-     "The export, as libnfs has it: \"nfs://SERVER/EXPORT?version=3\"; empty: that of the target's mount.", no_limit,
+     "The export as a URL of libnfs: \"nfs://SERVER/EXPORT?version=3\"; empty: that of the target's mount.", no_limit,
      no_limit, "nfs"},
-    {"timeout", Kind::seconds, "60", "How long the server may take for a request; then it is an error.", 1, 86400},
+    {"timeout", Kind::seconds, "60", "Time limit of a request to the server; a request that takes longer fails.", 1,
+     86400},
     mount_parameter,
     root_parameter,
 };
@@ -357,10 +358,11 @@ constexpr MetadataCalls calls{MetadataCall::make_directory,
 
 }  // namespace
 
-extern const InterfaceEntry nfs_entry{"nfs",
-                                      "NFS from user space, by libnfs: nfs_pread, nfs_pwrite, without kernel or mount.",
-                                      {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
-                                      parameters,
-                                      make_interface<Nfs>};
+extern const InterfaceEntry nfs_entry{
+    "nfs",
+    "NFS from user space, by libnfs: nfs_pread, nfs_pwrite, without the kernel client or a mount.",
+    {.storage = Storage::kept, .metadata = calls, .client = StorageClient::library},
+    parameters,
+    make_interface<Nfs>};
 
 }  // namespace strider

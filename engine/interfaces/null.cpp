@@ -50,7 +50,7 @@ class Null final : public Interface {
 }  // namespace
 
 extern const InterfaceEntry null_entry{"null",
-                                       "Moves no bytes: what is measured is Strider's own cost.",
+                                       "Moves no bytes, to measure Strider's own overhead.",
                                        {.metadata = MetadataCalls::all()},
                                        {},
                                        make_interface<Null>};

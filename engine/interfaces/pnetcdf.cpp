@@ -312,12 +312,11 @@ class Pnetcdf final : public Interface {
 
 constexpr Parameter parameters[] = {
     {"access", Kind::choice, "\"independent\"",
-     "Who takes part in a transfer: each rank alone, or all ranks of the file together.", no_limit, no_limit,
-     "independent|collective"},
+     "Whether each rank transfers alone (independent) or all ranks of the file together (collective).", no_limit,
+     no_limit, "independent|collective"},
     {"calls", Kind::choice, "\"blocking\"",
-     "Each call moves its bytes (blocking), or depth requests are posted and then moved by one wait: from the memory "
-     "of "
-     "the request (nonblocking) or, for writes, from a copy (buffered).",
+     "Each call moves its bytes (blocking), or a number of requests (depth) are posted and one wait moves them all: "
+     "from the memory of the requests (nonblocking) or, for writes, from a copy (buffered).",
      no_limit, no_limit, "blocking|nonblocking|buffered"},
     {"hints", Kind::map, "{}", "MPI_Info hints given at open, such as { nc_var_align_size = \"1048576\" }."},
 };

@@ -108,7 +108,8 @@ Options options_of(const Settings& settings) {
   options.method = method == "sieve" ? Method::sieve : method == "vectored" ? Method::vectored : Method::multiple;
   options.sieve_buffer = settings.number("sieve_buffer");
   if (options.method == Method::sieve && settings.flag("direct"))
-    throw InputError("posix.method", "data sieving and direct I/O do not go together: a window begins at any byte",
+    throw InputError("posix.method",
+                     "data sieving is not possible with direct I/O: a sieving window can begin at any byte",
                      "posix.method = \"multiple\", or posix.direct = false");
   return options;
 }
@@ -145,9 +146,9 @@ constexpr Parameter parameters[] = {
     {"dsync", Kind::flag, "false", "Each write returns when its data is on stable storage (O_DSYNC)."},
     {"preallocate", Kind::flag, "false", "Reserve the file's space when it is created (fallocate)."},
     {"method", Kind::choice, "\"multiple\"",
-     "How a request of several extents is done: a call for each (multiple), a call for those that follow each other in "
-     "the "
-     "file (vectored: preadv, pwritev), or through a buffer that covers them and their holes (sieve).",
+     "Transfer of a request of several extents: one call for each extent (multiple), one call for each run of adjacent "
+     "extents in the file (vectored: preadv, pwritev), or through a buffer that covers the extents and the holes "
+     "between them (sieve).",
      no_limit, no_limit, "multiple|vectored|sieve"},
     {"sieve_buffer", Kind::bytes, "4194304", "Bytes of the buffer for method = \"sieve\".", 1},
 };

@@ -369,8 +369,8 @@ class Library {
     const auto begun = result_within(connect_limit, [] { return PVFS_util_init_defaults(); });
     if (!begun || *begun < 0)
       throw IoError({"PVFS_util_init_defaults", tab, 0, 0, begun ? -negative_errno(*begun) : ETIMEDOUT},
-                    begun ? "no file system of the table can be reached" : "the server does not answer",
-                    "pvfs2.tab: a table like /etc/pvfs2tab, with a server that this host reaches");
+                    begun ? "no file system in the table can be reached" : "the server does not answer",
+                    "set pvfs2.tab to a table like /etc/pvfs2tab, with a server that this host can reach");
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -401,8 +401,9 @@ class Pvfs2 final : public Interface {
     const PVFS_error known =
         PVFS_util_resolve(directory.c_str(), &calls_.system, inside.data(), static_cast<int>(inside.size()));
     if (known < 0)
-      throw IoError({"PVFS_util_resolve", directory, 0, 0, 0}, "the table has no OrangeFS file system at the target",
-                    "a target below a mount point of pvfs2.tab, /etc/pvfs2tab or /etc/fstab");
+      throw IoError({"PVFS_util_resolve", directory, 0, 0, 0},
+                    "the table of file systems has no OrangeFS at the target",
+                    "choose a target below a mount point in pvfs2.tab, /etc/pvfs2tab or /etc/fstab");
     inside_ = InsidePaths(directory, directory, inside.data());
     require(PVFS_util_gen_credential_defaults(&credential_), "PVFS_util_gen_credential_defaults", directory);
     calls_.credential = &credential_;
@@ -436,16 +437,16 @@ class Pvfs2 final : public Interface {
 constexpr Parameter parameters[] = {
     {"tab", Kind::config, "\"\"", "The table of file systems; empty: $PVFS2TAB_FILE, /etc/fstab or /etc/pvfs2tab."},
     {"method", Kind::choice, "\"list\"",
-     "How a request of several extents is done: a call for each (multiple), or descriptions of up to 64 places in "
-     "memory "
-     "and file a call (list: PVFS_Request_hindexed).",
+     "Transfer of a request of several extents: one call for each extent (multiple), or calls that each describe up to "
+     "64 pieces in memory and file (list: PVFS_Request_hindexed).",
      no_limit, no_limit, "multiple|list"},
     {"distribution", Kind::choice, "\"default\"",
-     "How new files are spread over their data files; default: as the file system has it.", no_limit, no_limit,
+     "Distribution of new files over their data files; default: the file system's default.", no_limit, no_limit,
      "default|simple_stripe|twod_stripe|basic_dist"},
-    {"stripe_size", Kind::bytes, "0", "Bytes that go to one data file before the next; 0: the distribution's own.", 0,
-     1 << 30},
-    {"data_files", Kind::count, "0", "Number of data files, each on a server; 0: as the file system has it.", 0, 65535},
+    {"stripe_size", Kind::bytes, "0",
+     "Stripe size: bytes that go to one data file before the next; 0: the distribution's default.", 0, 1 << 30},
+    {"data_files", Kind::count, "0", "Number of data files, each on one server; 0: the file system's default.", 0,
+     65535},
 };
 
 constexpr MetadataCalls calls{MetadataCall::make_directory, MetadataCall::remove_directory,

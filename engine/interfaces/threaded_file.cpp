@@ -36,8 +36,9 @@ ThreadedFile::ThreadedFile(std::unique_ptr<File> file, std::vector<Mover> movers
     for (const Mover& mover : movers_) threads_.emplace_back([this, &mover] { serve(mover); });
   } catch (const std::system_error& error) {
     stop();
-    throw IoError({"pthread_create", "", 0, 0, error.code().value()},
-                  "no more threads after " + std::to_string(threads_.size()) + ": " + error.what());
+    throw IoError(
+        {"pthread_create", "", 0, 0, error.code().value()},
+        "cannot start another I/O thread; running threads: " + std::to_string(threads_.size()) + ": " + error.what());
   }
 }
 

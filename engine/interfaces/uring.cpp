@@ -400,7 +400,7 @@ class UringFile final : public QueuedFile {
 
 Options options_of(const Settings& settings) {
   if (settings.flag("polled") && !settings.flag("direct"))
-    throw InputError("uring.polled", "only direct I/O can be polled", "uring.direct = true as well");
+    throw InputError("uring.polled", "completion polling (IOPOLL) needs direct I/O", "set uring.direct = true as well");
   Options options;
   options.open_flags = (settings.flag("direct") ? O_DIRECT : 0) | (settings.flag("dsync") ? O_DSYNC : 0);
   options.ring_flags =
@@ -440,7 +440,7 @@ std::string problem() {
     int disabled = 0;
     std::ifstream("/proc/sys/kernel/io_uring_disabled") >> disabled;
     if (disabled > 0) return "io_uring is disabled (kernel.io_uring_disabled = " + std::to_string(disabled) + ")";
-    return "io_uring is forbidden to this process, as containers do it (seccomp)";
+    return "this process may not use io_uring, probably because of a seccomp filter of its container";
   }
 }
 
@@ -448,27 +448,31 @@ constexpr Parameter parameters[] = {
     {"direct", Kind::flag, "false", "Bypass the page cache (O_DIRECT)."},
     {"dsync", Kind::flag, "false", "Each write is done when its data is on stable storage (O_DSYNC)."},
     {"batch", Kind::count, "0",
-     "Requests that one call (io_uring_enter) hands to the kernel; 0: as many as there are when there is nothing to do "
-     "but wait.",
+     "Requests that one call (io_uring_enter) submits to the kernel; 0: all that are queued when the rank has to wait "
+     "for a completion.",
      0, most_entries},
     {"wait", Kind::count, "1",
-     "Requests that are waited for before the next are issued; as many as the depth: one batch after the other.", 1,
-     most_entries},
+     "Completions to wait for before the next requests are issued; with the value of depth, requests run batch by "
+     "batch.",
+     1, most_entries},
     {"fixed_files", Kind::flag, "false", "Register the file with the ring, so that requests need not look it up."},
-    {"fixed_buffers", Kind::flag, "false", "Register the requests' memory with the ring, so that it is pinned once."},
+    {"fixed_buffers", Kind::flag, "false",
+     "Register the memory of the requests with the ring, so that it is pinned only once."},
     {"polled", Kind::flag, "false",
-     "Ask the device for completions rather than wait for interrupts (IOPOLL); needs direct, and a device that can."},
+     "Poll the device for completions instead of waiting for interrupts (IOPOLL); needs direct and a device that "
+     "supports polling."},
     {"submit_polled", Kind::flag, "false",
-     "A kernel thread looks for requests, which then need no call (SQPOLL); it keeps a core busy."},
+     "A kernel thread polls for new requests, which then need no system call (SQPOLL); the thread keeps a core busy."},
 };
 
 }  // namespace
 
-extern const InterfaceEntry uring_entry{"uring",
-                                        "io_uring: requests go to the kernel, and come back, through rings in memory.",
-                                        {.storage = Storage::kept},
-                                        parameters,
-                                        make_interface<Uring>,
-                                        problem};
+extern const InterfaceEntry uring_entry{
+    "uring",
+    "io_uring: requests and completions pass between process and kernel through rings in shared memory.",
+    {.storage = Storage::kept},
+    parameters,
+    make_interface<Uring>,
+    problem};
 
 }  // namespace strider

@@ -55,7 +55,7 @@ IoError error_of(const XRootDStatus& status, const char* call, const std::string
   std::string text = status.ToStr();
   while (text.ends_with('\n') || text.ends_with(' ')) text.pop_back();
   const bool ends = text.find(beyond_end) != std::string::npos;
-  if (ends) text = "the file ends before the last of these pieces: " + text;
+  if (ends) text = "the file ends before the last piece of the request: " + text;
   return {{std::string("XrdCl::") + call, file, offset, length, ends ? 0 : errno_of(status)}, text};
 }
 
@@ -340,11 +340,12 @@ class Xrootd final : public Interface {
     delete found;
     if (errno_of(status) == ENOENT)
       throw IoError({"XrdCl::FileSystem::Stat", server_ + "/" + inside, 0, 0, ENOENT},
-                    "the server has no such directory: it has not what is mounted at the target",
-                    "xrootd.url, xrootd.mount and xrootd.root: the local directory that is `root` on the server");
+                    "the server does not have the directory of the target",
+                    "check xrootd.url, xrootd.mount and xrootd.root: the local directory `mount` must correspond to "
+                    "`root` on the server");
     if (!status.IsOK())
       throw IoError({"XrdCl::FileSystem::Stat", server_, 0, 0, errno_of(status)}, status.ToStr(),
-                    "xrootd.url: a server that this host reaches");
+                    "set xrootd.url to a server that this host can reach");
   }
   std::unique_ptr<File> open(const OpenRequest& request) override {
     return std::make_unique<XrootdFile>(calls_.server + inside_(request.path), request, method_);
@@ -370,11 +371,11 @@ class Xrootd final : public Interface {
 constexpr Parameter parameters[] = {
     {"url", Kind::url, "null", "The server: \"root://HOST:PORT\".", no_limit, no_limit, "root|roots", true},
     {"method", Kind::choice, "\"list\"",
-     "How a request of several extents is done: a call for each (multiple), or a list of up to 1024 pieces of the file "
-     "a "
-     "call (list: VectorRead, VectorWrite).",
+     "Transfer of a request of several extents: one call for each extent (multiple), or calls that each take a list of "
+     "up to 1024 pieces of the file (list: VectorRead, VectorWrite).",
      no_limit, no_limit, "multiple|list"},
-    {"timeout", Kind::seconds, "60", "How long the server may take for a request; then it is an error.", 1, 86400},
+    {"timeout", Kind::seconds, "60", "Time limit of a request to the server; a request that takes longer fails.", 1,
+     86400},
     mount_parameter,
     root_parameter,
 };

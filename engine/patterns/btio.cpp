@@ -163,8 +163,8 @@ constexpr Parameter parameters[] = {
     {"class", Kind::choice, "\"A\"", "The grid of an NPB class: 12, 24, 64, 102, 162 or 408 points in each direction.",
      no_limit, no_limit, "S|W|A|B|C|D"},
     {"grid", Kind::numbers, "null", "Points in each direction, [nx, ny, nz], in place of the class.", 1},
-    {"dumps", Kind::count, "40", "How often the whole grid is stored, one behind the other.", 1},
-    {"request", Kind::choice, "\"dump\"", "What a request moves: all cells of the rank in a dump, or one of them.",
+    {"dumps", Kind::count, "40", "Dumps: how often the whole grid is stored, one dump after the other.", 1},
+    {"request", Kind::choice, "\"dump\"", "Data of a request: all cells of the rank in a dump, or one of them.",
      no_limit, no_limit, "dump|cell"},
 };
 
@@ -172,7 +172,7 @@ constexpr Parameter parameters[] = {
 
 extern const PatternEntry btio_entry{
     "btio",
-    "The solution of NAS BT: each rank owns cells on a diagonal of the grid, a row of a cell is an extent.",
+    "The solution array of NAS BT: each rank owns cells on a diagonal of the grid; each row of a cell is an extent.",
     "ranks = q * q; cell c of rank r has part i = (r mod q + c) mod q of x, j = (r div q - c) mod q of y, c of z; "
     "n points divided by q make parts of n div q, the first n mod q one more; "
     "row (z, y) of a cell: file offset (((dump * nz + z) * ny + y) * nx + x) * 40 bytes, a point being 5 doubles; "

@@ -58,8 +58,9 @@ class Flash final : public ListPattern {
 constexpr Parameter parameters[] = {
     {"blocks", Kind::count, "80", "Blocks of each rank.", 1},
     {"cells", Kind::count, "8", "Cells of a block along each of its three sides.", 1},
-    {"guard_cells", Kind::count, "4", "Cells around a block that are in memory but not in the file, on each side.", 0},
-    {"variables", Kind::count, "24", "Variables of a cell: requests per rank.", 1},
+    {"guard_cells", Kind::count, "4", "Guard cells on each side of a block, which are in memory but not in the file.",
+     0},
+    {"variables", Kind::count, "24", "Variables of a cell; each variable is one request of a rank.", 1},
     {"element", Kind::bytes, "8", "Bytes of one variable of one cell.", 1},
 };
 
@@ -67,8 +68,8 @@ constexpr Parameter parameters[] = {
 
 extern const PatternEntry flash_entry{
     "flash",
-    "The checkpoint of the FLASH code: a request is one variable of all cells, strewn in memory, contiguous in the "
-    "file.",
+    "The checkpoint of the FLASH code: a request is one variable of all cells of a rank, scattered in memory, "
+    "contiguous in the file.",
     "variable v of cell (z, y, x) of block b: file offset "
     "((((v * ranks + rank) * blocks + b) * cells^3) + (z * cells + y) * cells + x) * element; "
     "memory offset ((((b * s + z + g) * s + y + g) * s + x + g) * variables + v) * element, with g = guard_cells, "

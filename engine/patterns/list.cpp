@@ -51,7 +51,7 @@ class Reader {
     take_header();
     std::vector<Row> rows;
     while (next()) rows.push_back(row());
-    if (rows.empty()) wrong("lists no extents", "one line for each extent, below the header");
+    if (rows.empty()) wrong("lists no extents", "write one line for each extent below the header");
     return rows;
   }
 
@@ -66,7 +66,7 @@ class Reader {
 
   static std::string shown(std::string_view field) {
     const std::string forbidden = forbidden_character(field);
-    return forbidden.empty() ? in_quotes(field) : "what has " + forbidden + " in it";
+    return forbidden.empty() ? in_quotes(field) : "a value with " + forbidden + " in it";
   }
 
   /// Splits the next line that says something; false at the end of the file.
@@ -99,10 +99,9 @@ class Reader {
     for (std::size_t i = 0; i < fields_.size(); ++i) {
       const auto* known = std::find(std::begin(columns), std::end(columns), fields_[i]);
       if (known == std::end(columns))
-        wrong("unknown column " + shown(fields_[i]),
-              "a list says where; what is done there, operations say: keep only the columns of " + header());
+        wrong("unknown column " + shown(fields_[i]), "keep only the columns of " + header());
       auto& column = column_[static_cast<std::size_t>(known - std::begin(columns))];
-      if (column) wrong("the column " + std::string(*known) + " comes twice", "leave out one of the two");
+      if (column) wrong("the column " + std::string(*known) + " appears twice", "remove one of the two");
       column = i;
     }
     width_ = fields_.size();
@@ -113,9 +112,9 @@ class Reader {
   Row row() const {
     if (fields_.size() != width_)
       wrong("has " + std::to_string(fields_.size()) + " fields, the header " + std::to_string(width_),
-            "one number for each column");
+            "write one number for each column");
     Row row{number(0), number(1), {number(2), column_[4] ? number(4) : 0, number(3)}, line_};
-    if (row.extent.length == 0) wrong("length is 0", "leave the line out");
+    if (row.extent.length == 0) wrong("length is 0", "remove the line");
     if (row.rank >= 1'000'000) wrong("rank is out of range: " + std::to_string(row.rank), "ranks are below 1000000");
     return row;
   }
@@ -125,7 +124,7 @@ class Reader {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value >= limit)
       wrong(std::string(columns[c]) + " must be a whole number below 2^62, not " + shown(text),
-            "bytes and counts in digits, without units");
+            "write bytes and counts in digits, without units");
     return value;
   }
 
@@ -267,7 +266,7 @@ constexpr Parameter parameters[] = {
 
 extern const PatternEntry list_entry{
     "list",
-    "Extents as a file lists them, such as a recorded trace.",
+    "Extents listed in a file, such as a recorded trace.",
     "the extents of request k of rank r are the lines of the file that name r and k; "
     "without memory offsets, those of a request lie in memory one behind the other, by file offset",
     "recorded traces",

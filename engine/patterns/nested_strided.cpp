@@ -92,9 +92,9 @@ class NestedStrided final : public Pattern {
 constexpr Parameter parameters[] = {
     transfer_parameter,
     {"levels", Kind::levels, "[4, 16]",
-     "Loops around the transfer, outermost first: [count, stride in bytes], or a count alone for the stride that "
-     "leaves "
-     "no gap: ranks * transfer for the innermost loop, the next inner count times its stride for the others.",
+     "Loops around the transfer, outermost first: [count, stride in bytes] or a count alone. A count alone has the "
+     "stride that leaves no gap: ranks * transfer for the innermost loop, the count of the next inner loop times its "
+     "stride for the others.",
      0},
 };
 
@@ -102,7 +102,7 @@ constexpr Parameter parameters[] = {
 
 extern const PatternEntry nested_strided_entry{
     "nested-strided",
-    "Strides within strides: the ranks' transfers alternate, in groups, in groups of groups.",
+    "Nested strides: the ranks' transfers alternate in groups, which repeat in larger groups.",
     "offset(k) = rank * transfer + sum over levels of digit * stride, the digits those of k in mixed radix over the "
     "levels' counts, the innermost level's the lowest; "
     "a stride not given is that of the next inner level times its count, ranks * transfer for the innermost",

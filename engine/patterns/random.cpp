@@ -23,7 +23,8 @@ class Random final : public Pattern {
         slot_of_(slots_, seed_) {
     if (transfer_ > size_) throw InputError("transfer", "transfer is larger than size", "make transfer at most size");
     if (replacement_ && count_ == 0)
-      throw InputError("count", "random with replacement needs count", "say how many requests each rank makes");
+      throw InputError("count", "random with replacement needs count",
+                       "set count to the number of requests of each rank");
     checked_product(size_, 1, "size");
   }
   std::uint64_t requests(Place place, Direction) const override {
@@ -41,7 +42,8 @@ class Random final : public Pattern {
   void check(std::uint32_t ranks) const override {
     if (replacement_) return;
     if (slots_ < ranks)
-      throw InputError("size", "size has fewer transfers than there are ranks", "make size larger or transfer smaller");
+      throw InputError("size", "size holds fewer transfers than there are ranks",
+                       "make size larger or transfer smaller");
     if (count_ > slots_ / ranks)
       throw InputError("count",
                        "random without replacement has only " + std::to_string(slots_ / ranks) +
@@ -74,17 +76,19 @@ constexpr Parameter parameters[] = {
     transfer_parameter,
     {"size", Kind::bytes, "67108864", "Bytes of the file over which the requests are spread.", 1},
     {"count", Kind::count, "null",
-     "Requests per rank; without replacement as many as cover the file (size / transfer / ranks) if not given.", 1},
-    {"align", Kind::bytes, "null", "With replacement: offsets are multiples of this; transfer if not given, 1 for any.",
-     1},
-    {"replacement", Kind::flag, "false", "Requests may hit the same bytes again; otherwise each slot is visited once."},
+     "Requests per rank; default without replacement: as many as cover the file (size / transfer / ranks).", 1},
+    {"align", Kind::bytes, "null",
+     "With replacement: offsets are multiples of this number; default: transfer; 1: any offset.", 1},
+    {"replacement", Kind::flag, "false",
+     "Several requests may access the same bytes; otherwise each slot is accessed at most once."},
 };
 
 }  // namespace
 
 extern const PatternEntry random_entry{
     "random",
-    "Transfers at random places of the whole file, each place once, or any place any time (replacement).",
+    "Transfers at random offsets of the whole file: each slot at most once or, with replacement, any offset any number "
+    "of times.",
     "offset(k) = perm(k * ranks + rank) * transfer, perm a permutation of the size / transfer slots by seed; with "
     "replacement: uniform in [0, size - transfer], rounded down to align, from a stream seeded with seed + rank",
     "IOR -z and -zz; \"Scalable I/O on Clusters\" 2002: random seek and read",

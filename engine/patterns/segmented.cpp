@@ -14,8 +14,7 @@ class Segmented final : public Pattern {
         segments_(settings.number("segments")),
         per_block_((block_ + transfer_ - 1) / transfer_) {
     if (transfer_ > block_)
-      throw InputError("transfer", "transfer is larger than block",
-                       "make transfer at most block, or block at least transfer");
+      throw InputError("transfer", "transfer is larger than block", "lower transfer or raise block");
     checked_product(segments_, block_, "block");
   }
   std::uint64_t requests(Place, Direction) const override { return per_block_ * segments_; }
@@ -41,9 +40,8 @@ class Segmented final : public Pattern {
 
 constexpr Parameter parameters[] = {
     transfer_parameter,
-    {"block", Kind::bytes, "null", "Contiguous bytes of one rank within a segment; as large as transfer if not given.",
-     1},
-    {"segments", Kind::count, "1", "Rounds of all ranks' blocks along the file.", 1},
+    {"block", Kind::bytes, "null", "Contiguous bytes of one rank within a segment; default: transfer.", 1},
+    {"segments", Kind::count, "1", "Segments of the file; each has one block of every rank.", 1},
 };
 
 }  // namespace

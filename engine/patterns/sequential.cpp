@@ -39,7 +39,7 @@ class Sequential final : public Pattern {
 
 constexpr Parameter parameters[] = {
     transfer_parameter,
-    {"size", Kind::bytes, "67108864", "Bytes of the file that every rank walks.", 1},
+    {"size", Kind::bytes, "67108864", "Bytes of the file; every rank accesses all of them.", 1},
     {"overlap", Kind::flag, "false", "All ranks write the same bytes; otherwise rank 0 of each file writes alone."},
 };
 
@@ -47,7 +47,7 @@ constexpr Parameter parameters[] = {
 
 extern const PatternEntry sequential_entry{
     "sequential",
-    "Every rank walks the whole file; writes are rank 0's alone unless overlap is set.",
+    "Every rank accesses the whole file; only rank 0 writes, unless overlap is set.",
     "offset(k) = k * transfer; the last transfer is shorter where transfer does not divide size",
     "PIObench \"sequential\"",
     false,

@@ -39,7 +39,7 @@ class Subarray final : public ListPattern {
                        "leave out dimensions");
     if (settings.has("grid")) take_grid(settings.numbers("grid"));
     if (settings.text("memory") == "packed" && halo_ > 0)
-      throw InputError("halo", "packed memory has no halo", "halo = 0, or memory = \"in-place\"");
+      throw InputError("halo", "a halo is not possible with memory = \"packed\"", "halo = 0, or memory = \"in-place\"");
     array_bytes_ = checked_product(element_, 1, "element");
     for (const std::uint64_t points : dims_) {
       if (points == 0) throw InputError("dims", "a dimension of dims is 0", "every dimension must be at least 1");
@@ -76,14 +76,14 @@ class Subarray final : public ListPattern {
       if (grid[d] > dims_[d])
         throw InputError(
             "dims", std::to_string(grid[d]) + " ranks share a dimension of " + std::to_string(dims_[d]) + " points",
-            "make dims larger, or divide the array otherwise by grid");
+            "make dims larger, or set grid to another division of the array");
       places = checked_product(places, grid[d], "grid");
     }
     if (places != ranks)
       throw InputError(
           "clients",
           "grid is made for " + std::to_string(places) + " ranks, but " + std::to_string(ranks) + " share a file",
-          "choose clients and grid alike, or leave out grid");
+          "make the product of grid equal to the ranks that share a file, or leave out grid");
     checked_extents(extents({0, ranks}, 0), "dims");
   }
 
@@ -95,7 +95,8 @@ class Subarray final : public ListPattern {
  private:
   void take_grid(const Numbers& numbers) {
     if (numbers.size() != dims_.size())
-      throw InputError("grid", "grid has not as many numbers as dims", "one number of ranks for each dimension");
+      throw InputError("grid", "grid and dims have different numbers of dimensions",
+                       "set one number of ranks for each dimension");
     grid_.emplace();
     grid_->fill(1);
     std::copy(numbers.begin(), numbers.end(), grid_->begin());
@@ -142,8 +143,8 @@ class Subarray final : public ListPattern {
 constexpr Parameter parameters[] = {
     {"dims", Kind::numbers, "[2048, 2048]", "Elements of the array in each dimension; the last one varies fastest.", 1},
     {"grid", Kind::numbers, "null",
-     "Ranks in each dimension, one number for each of dims; if not given, divided as evenly as possible, larger "
-     "numbers first.",
+     "Ranks in each dimension, one number for each of dims; default: as even a division as possible, larger numbers "
+     "first.",
      1},
     {"element", Kind::bytes, "4", "Bytes of an element.", 1},
     {"memory", Kind::choice, "\"packed\"",
@@ -151,7 +152,7 @@ constexpr Parameter parameters[] = {
      no_limit, "packed|in-place"},
     {"halo", Kind::count, "0",
      "Elements around the block in memory, on each side of each dimension; needs \"in-place\".", 0},
-    {"count", Kind::count, "1", "Requests per rank: how often the array is stored, one behind the other.", 1},
+    {"count", Kind::count, "1", "Requests per rank: how often the array is stored, one array after the other.", 1},
 };
 
 }  // namespace

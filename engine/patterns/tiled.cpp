@@ -19,9 +19,9 @@ class Tiled final : public ListPattern {
         element_(settings.number("element")),
         count_(settings.number("count")) {
     if (overlap_x_ >= tile_x_)
-      throw InputError("overlap_x", "tiles overlap by all of their width", "make overlap_x smaller than tile_x");
+      throw InputError("overlap_x", "the overlap is as wide as a tile", "make overlap_x smaller than tile_x");
     if (overlap_y_ >= tile_y_)
-      throw InputError("overlap_y", "tiles overlap by all of their height", "make overlap_y smaller than tile_y");
+      throw InputError("overlap_y", "the overlap is as high as a tile", "make overlap_y smaller than tile_y");
     checked_extents(tile_y_, "tile_y");
   }
   std::uint64_t requests(Place, Direction) const override { return count_; }
@@ -78,14 +78,14 @@ class Tiled final : public ListPattern {
 };
 
 constexpr Parameter parameters[] = {
-    {"tiles_x", Kind::count, "null", "Tiles side by side; ranks / tiles_y if not given.", 1},
-    {"tiles_y", Kind::count, "1", "Tiles one below the other; there is one tile for each rank.", 1},
+    {"tiles_x", Kind::count, "null", "Tiles side by side; default: ranks / tiles_y.", 1},
+    {"tiles_y", Kind::count, "1", "Tiles one above the other; each rank has one tile.", 1},
     {"tile_x", Kind::count, "1024", "Width of a tile in elements.", 1},
     {"tile_y", Kind::count, "768", "Height of a tile in elements.", 1},
-    {"overlap_x", Kind::count, "0", "Elements that neighbours side by side share.", 0},
-    {"overlap_y", Kind::count, "0", "Elements that neighbours one below the other share.", 0},
+    {"overlap_x", Kind::count, "0", "Elements by which tiles side by side overlap.", 0},
+    {"overlap_y", Kind::count, "0", "Elements by which tiles one above the other overlap.", 0},
     {"element", Kind::bytes, "3", "Bytes of an element (pixel).", 1},
-    {"count", Kind::count, "1", "Requests per rank: frames, one behind the other.", 1},
+    {"count", Kind::count, "1", "Requests per rank: frames, one after the other in the file.", 1},
 };
 
 }  // namespace

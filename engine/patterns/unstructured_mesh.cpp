@@ -85,7 +85,7 @@ class UnstructuredMesh final : public ListPattern {
         run_(settings.number("run")),
         seed_(settings.number("seed")) {
     if (values_per_record_ > values_per_vertex_)
-      throw InputError("values_per_record", "a request takes more values of a vertex than it has",
+      throw InputError("values_per_record", "a request moves more values of a vertex than the vertex has",
                        "make values_per_record at most values_per_vertex");
     const std::uint64_t vertex = checked_product(values_per_vertex_, element_, "values_per_vertex");
     checked_product(vertices_, vertex, "vertices");
@@ -169,9 +169,9 @@ class UnstructuredMesh final : public ListPattern {
 
 constexpr Parameter parameters[] = {
     {"vertices", Kind::count, "1048576", "Vertices of the mesh.", 1},
-    {"values_per_vertex", Kind::count, "8", "Values of a vertex, one behind the other in the file.", 1},
+    {"values_per_vertex", Kind::count, "8", "Values of a vertex, contiguous in the file.", 1},
     {"values_per_record", Kind::count, "null",
-     "Values of each vertex that one request moves; all of them, in one request, if not given.", 1},
+     "Number of values per vertex that one request moves; if not given, one request moves all of them.", 1},
     {"element", Kind::bytes, "8", "Bytes of a value.", 1},
     {"run", Kind::count, "8", "Most consecutive vertices that are dealt to a rank at once.", 1},
 };
@@ -180,7 +180,7 @@ constexpr Parameter parameters[] = {
 
 extern const PatternEntry unstructured_mesh_entry{
     "unstructured-mesh",
-    "Vertices are dealt to the ranks at random, in short runs; a request is some values of each of a rank's vertices.",
+    "Vertices are dealt to the ranks at random, in short runs; a request moves some values of each vertex of a rank.",
     "vertex v in request k: file offset (v * values_per_vertex + k * values_per_record) * element, values_per_record * "
     "element bytes, packed in memory; a run of vertices is one extent where a request takes all their values; "
     "vertices come in groups of ranks * (run + 1), the last one cut off; "

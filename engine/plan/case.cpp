@@ -6,38 +6,39 @@ namespace {
 constexpr Parameter clients{"clients", Kind::count, "1", "Ranks that take part in the case.", 1, most_ranks};
 constexpr Parameter repetitions{
     "repetitions", Kind::repetitions, "3",
-    "How often the case is measured: a number, or { min, max, until = \"5%\" }: until the 95 % interval of the mean "
-    "rate is at most that much to each side."};
-constexpr Parameter warmup{"warmup", Kind::count, "0", "Repetitions run before the measured ones and marked as such.",
+    "Number of measured repetitions: a number, or { min, max, until = \"5%\" }, which repeats until the 95 % interval "
+    "of the mean rate extends at most ±5 % around the mean."};
+constexpr Parameter warmup{"warmup", Kind::count, "0", "Repetitions before the measured ones, marked as warm-up.",
                            0,        1000};
 constexpr Parameter order{"order",
                           Kind::choice,
                           "\"forward\"",
-                          "Sequence in which a rank visits its requests.",
+                          "Order in which a rank issues its requests.",
                           no_limit,
                           no_limit,
                           "forward|backward|random"};
-constexpr Parameter shift{
-    "shift",
-    Kind::count,
-    "1",
-    "Ranks by which readback = \"shift\" moves; use at least the number of ranks on a node to avoid that node's cache.",
-    0,
-    1e6};
+constexpr Parameter shift{"shift",
+                          Kind::count,
+                          "1",
+                          "Distance in ranks for readback = \"shift\"; use at least the number of ranks per node to "
+                          "avoid reads from the writing node's cache.",
+                          0,
+                          1e6};
 constexpr Parameter deadline{
     "deadline", Kind::seconds, "0", "Stop issuing requests after this time (stonewall); 0: never.", 0, 1e7};
-constexpr Parameter wear_out{"wear_out", Kind::flag, "true",
-                             "After the deadline every rank completes as many requests as the fastest had."};
+constexpr Parameter wear_out{
+    "wear_out", Kind::flag, "true",
+    "After the deadline, every rank completes as many requests as the fastest rank had completed by then."};
 constexpr Parameter settle{"settle", Kind::seconds, "0", "Idle time before each phase.", 0, 86400};
-constexpr Parameter seed{"seed", Kind::count, "1", "Fixes every random choice of pattern and order."};
+constexpr Parameter seed{"seed", Kind::count, "1", "Seed of all random choices of pattern and order."};
 
 constexpr Parameter arrivals{
     "arrivals",
     Kind::choice,
     "\"closed\"",
-    "When requests come: each after the one before it (closed loop), or in open loop at arrival_rate, whether those "
-    "before are done or not: at equal intervals (\"fixed\") or at random (\"poisson\"). Latency is then from when a "
-    "request came.",
+    "Arrival of requests: each when the one before it is done (closed loop), or at arrival_rate without waiting for "
+    "earlier ones (open loop), at equal intervals (\"fixed\") or at random (\"poisson\"). In open loop, latency counts "
+    "from the arrival of a request.",
     no_limit,
     no_limit,
     "closed|fixed|poisson"};
@@ -45,7 +46,7 @@ constexpr Parameter arrival_rate{
     "arrival_rate",
     Kind::count,
     "0",
-    "Requests per second of all ranks together that come in open loop, with arrivals = \"fixed\" or \"poisson\".",
+    "Requests per second of all ranks together that arrive in open loop (arrivals = \"fixed\" or \"poisson\").",
     0,
     1e9};
 
@@ -61,26 +62,29 @@ constexpr Parameter data_parameters[] = {
      "One file for all (\"shared\"), one for each rank (\"per-rank\") or node (\"per-node\"), or a number of files "
      "dealt to consecutive ranks."},
     {"readback", Kind::choice, "\"same\"",
-     "Whose data a rank reads: its own, that of the rank `shift` further, or a random other's.", no_limit, no_limit,
-     "same|shift|shuffle"},
+     "Data that a rank reads: its own (same), that of the rank `shift` further on (shift), or that of a random other "
+     "rank (shuffle).",
+     no_limit, no_limit, "same|shift|shuffle"},
     shift,
     {"sync", Kind::choice, "\"end\"",
-     "When data is forced to stable storage: never, at the end of a writing phase, after each request.", no_limit,
-     no_limit, "none|end|each"},
+     "When data is forced to stable storage: never (none), at the end of a writing phase (end), or after each request "
+     "(each).",
+     no_limit, no_limit, "none|end|each"},
     {"verify", Kind::choice, "\"off\"",
-     "\"full\": data that identifies itself is generated for every write and every byte read is checked and digested, "
-     "within the timed phase (prepare_s says how long that took).",
+     "\"full\": every write has self-identifying data, and every byte read is checked and digested. Both happen within "
+     "the timed phase; prepare_s is the time that they took.",
      no_limit, no_limit, "off|full"},
     deadline,
     wear_out,
     settle,
-    {"depth", Kind::count, "1", "Requests that each rank keeps in flight, with interfaces that can (queue depth).", 1,
+    {"depth", Kind::count, "1", "Requests that each rank keeps in flight (queue depth), if the interface can.", 1,
      65536},
     {"think", Kind::seconds, "0",
-     "Time that each rank computes after it has issued a request (think time), while those in flight go on.", 0, 3600},
+     "Think time: each rank computes for this time after it has issued a request, while requests in flight continue.",
+     0, 3600},
     {"cache", Kind::choice, "\"as-is\"",
-     "What the nodes' memory holds of the files before a phase that reads: whatever is there, nothing (\"cold\": they "
-     "are synced and dropped) or all of it (\"warm\": read once before, unmeasured).",
+     "State of the page cache for the files before a phase that reads: unchanged (\"as-is\"), empty (\"cold\": the "
+     "files are synced and dropped) or full (\"warm\": the files are read once before, unmeasured).",
      no_limit, no_limit, "as-is|cold|warm"},
     seed,
     {"rate_limit", Kind::bytes, "0",
@@ -92,8 +96,8 @@ constexpr Parameter data_parameters[] = {
 constexpr Parameter tree_parameters[] = {
     clients,
     {"operations", Kind::operations, "[\"create\", \"stat\", \"unlink\"]",
-     "Phases of each repetition, in this order. What one needs and no earlier one has made is made first, unmeasured; "
-     "what is left at the end is removed, unmeasured too."},
+     "Phases of each repetition, in this order. Items that a phase needs and no earlier phase has created are created "
+     "first, unmeasured. Items left at the end are removed, also unmeasured."},
     repetitions,
     warmup,
     order,
@@ -101,23 +105,22 @@ constexpr Parameter tree_parameters[] = {
      "One tree for all (\"shared\"), one for each rank (\"per-rank\") or node (\"per-node\"), or a number of trees "
      "dealt to consecutive ranks."},
     {"readback", Kind::choice, "\"same\"",
-     "Whose items a rank visits unless it makes new ones: its own, those of the rank `shift` further, or of a random "
-     "other.",
+     "Items that a rank works on, except in operations that create new ones: its own (same), those of the rank `shift` "
+     "further on (shift), or those of a random other rank (shuffle).",
      no_limit, no_limit, "same|shift|shuffle"},
     shift,
-    {"sync", Kind::choice, "\"none\"", "\"each\": what create and small-write write is forced to stable storage.",
+    {"sync", Kind::choice, "\"none\"", "\"each\": data written by create and small-write is forced to stable storage.",
      no_limit, no_limit, "none|each"},
-    {"verify", Kind::choice, "\"off\"", "\"full\": files hold data that identifies itself, and small-read checks it.",
+    {"verify", Kind::choice, "\"off\"", "\"full\": files hold self-identifying data, and small-read checks it.",
      no_limit, no_limit, "off|full"},
     deadline,
     wear_out,
     settle,
     seed,
     {"mix", Kind::weights, "{}",
-     "What the operation mix draws from: operations and their weights, such as { stat = 60, small-read = 25, create = "
-     "10, unlink = 5 }."},
-    {"mix_operations", Kind::count, "0", "Requests of each rank in a mix; 0: as many as it has files.", 0, 1e15},
-    {"open_files", Kind::count, "512", "Files of each rank that open keeps open, at most.", 1, 1e6},
+     "Operations of the mix and their weights, such as { stat = 60, small-read = 25, create = 10, unlink = 5 }."},
+    {"mix_operations", Kind::count, "0", "Requests of each rank in a mix; 0: as many as the rank has files.", 0, 1e15},
+    {"open_files", Kind::count, "512", "Most files of each rank that the operation open keeps open.", 1, 1e6},
     {"rate_limit", Kind::count, "0", "Upper limit of requests per second of all ranks together; 0: no limit.", 0, 1e12},
     arrivals,
     arrival_rate,

@@ -35,18 +35,19 @@ using Complain = std::function<void(const std::string& key, const std::string& m
 void check_load(const Case& test, const Complain& complain) {
   if (test.arrivals == Arrivals::closed) {
     if (test.arrival_rate_per_s > 0)
-      complain("arrival_rate", "in closed loop a request comes when the one before it is done",
+      complain("arrival_rate",
+               "in closed loop a request arrives when the one before it is done, so it has no arrival rate",
                "arrivals = \"fixed\" or \"poisson\", or no arrival_rate");
     return;
   }
   if (test.arrival_rate_per_s == 0)
-    complain("arrival_rate", "in open loop requests come at a rate of their own, and none is given",
+    complain("arrival_rate", "in open loop requests arrive at arrival_rate, which is not given",
              "arrival_rate = 1000, in requests per second of all clients together");
   if (test.rate_limit_per_s > 0)
-    complain("rate_limit", "in open loop requests come at arrival_rate, however fast they are done",
+    complain("rate_limit", "in open loop requests arrive at arrival_rate, so they cannot have a rate_limit too",
              "arrivals = \"closed\", or no rate_limit");
   if (test.think_s > 0)
-    complain("think", "a rank that thinks could not issue the requests that come meanwhile", "think = 0");
+    complain("think", "in open loop a rank cannot issue requests that arrive during its think time", "think = 0");
 }
 
 /// What is checked of every case.
@@ -54,10 +55,11 @@ void check_ranks_and_files(const Case& test, const Complain& complain) {
   if (test.sharing.kind == SharingKind::files && test.sharing.files > test.clients)
     complain("sharing", "there are more files than clients", "use \"per-rank\" or at most as many files as clients");
   if (test.readback == Readback::shift && test.clients > 1 && test.shift % test.clients == 0)
-    complain("shift", "a shift by a multiple of clients lets every rank read its own data",
+    complain("shift", "with a shift by a multiple of clients every rank reads its own data",
              "a shift from 1 to clients - 1");
   if (test.verify == Verify::full && !test.interface->capabilities.stores())
-    complain("verify", "the interface " + std::string(test.interface->name) + " stores nothing that could be verified",
+    complain("verify",
+             "the interface " + std::string(test.interface->name) + " stores no data, so nothing can be verified",
              "verify = \"off\"");
 }
 
@@ -66,7 +68,7 @@ void check_calls(const Case& test, const Complain& complain) {
     const OperationEntry& entry = entry_of(operation);
     if (test.interface->capabilities.metadata.contains(entry.metadata.calls)) return;
     complain(key, "the interface " + std::string(test.interface->name) + " cannot " + std::string(entry.name),
-             "strider describe interfaces says what it offers on a tree");
+             "strider describe interfaces lists its metadata operations");
   };
   if (test.interface->capabilities.metadata.empty())
     return complain("interface", "the interface " + std::string(test.interface->name) + " has no metadata operations",
@@ -82,10 +84,11 @@ void check_calls(const Case& test, const Complain& complain) {
 void check_mix(const Case& test, const Complain& complain) {
   if (std::count(test.operations.begin(), test.operations.end(), Operation::mix) == 0) return;
   if (test.mix.empty())
-    complain("mix", "the operation mix needs to know what to draw from",
-             "mix = { stat = 60, create = 20, unlink = 20 }");
+    complain("mix", "the operation mix has no operations and weights", "mix = { stat = 60, create = 20, unlink = 20 }");
   if (test.order != OrderKind::forward)
-    complain("order", "a mix visits files at random, and a rank's oldest file is its first one", "order = \"forward\"");
+    complain("order",
+             "a mix chooses files at random and removes a rank's files from the first on, so it has no other order",
+             "order = \"forward\"");
 }
 
 /// What an operation lacks that works on files of so many bytes; empty if nothing.
@@ -93,7 +96,8 @@ std::string lack_of_contents(Operation operation, std::uint64_t bytes, const Tre
   if (entry_of(operation).metadata.contents == MetadataOperation::Contents::any) return "";
   if (operation == Operation::truncate) return bytes > 0 ? "" : "files with contents";
   if (tree.file_bytes() == 0) return "a file_size";
-  return bytes > 0 || operation == Operation::small_write ? "" : "files with contents: small-write or create before it";
+  return bytes > 0 || operation == Operation::small_write ? ""
+                                                          : "files with contents: put small-write or create before it";
 }
 
 /// Operations on a file's bytes need some, a mix needs files of one size, and no file is larger than files can be.
@@ -109,11 +113,11 @@ void check_sizes(const Case& test, const Tree& tree, const Complain& complain) {
     if (step.kind == Step::Kind::sweep) continue;
     if (!fulfilled(step.operation, bytes)) return;
     if (step.operation == Operation::mix && bytes != tree.file_bytes())
-      return complain("operations", "a mix needs files as create makes them, of one size",
+      return complain("operations", "a mix needs files of the size that create writes",
                       "put mix before truncate, expand and mknod");
     bytes = size_after(step.operation, bytes, tree.file_bytes());
     if (bytes > most_bytes)
-      return complain("operations", "files would grow beyond 1 PiB", "fewer times expand, or a smaller file_size");
+      return complain("operations", "files would grow beyond 1 PiB", "use expand fewer times, or lower file_size");
   }
   for (const MixPart& part : test.mix)
     if (!fulfilled(part.operation, tree.file_bytes())) return;
@@ -135,7 +139,8 @@ void check_arrivals(const Case& test, const Complain& complain) {
     if (step.kind == Step::Kind::measured &&
         (step.operation == Operation::make_tree || step.operation == Operation::remove_tree))
       return complain("arrivals",
-                      "clients that share a tree make and remove it level by level, and wait for each other in between",
+                      "in open loop clients cannot share a tree in make-tree and remove-tree: they wait for each other "
+                      "after each level",
                       "sharing = \"per-rank\", arrivals = \"closed\", or operations without make-tree and remove-tree");
 }
 
@@ -155,14 +160,15 @@ void check_depth(const Case& test, const Interface& interface, const Complain& c
   if (test.depth == 1) return;
   const std::string name(test.interface->name);
   if (interface.largest_depth() == 1)
-    return complain("depth", "each call of the interface " + name + " waits for its bytes", "depth = 1");
+    return complain("depth", "the calls of the interface " + name + " are blocking, so it keeps one request in flight",
+                    "depth = 1");
   if (test.depth > interface.largest_depth())
     complain("depth", "the interface " + name + " keeps fewer requests in flight",
              "at most " + std::to_string(interface.largest_depth()));
   if (test.sync == SyncPolicy::each)
-    complain("sync", "a sync after each request leaves nothing in flight", "depth = 1, or sync = \"end\"");
+    complain("sync", "a sync after each request allows only one request in flight", "depth = 1, or sync = \"end\"");
   if (std::count(test.operations.begin(), test.operations.end(), Operation::read_modify_write) > 0)
-    complain("operations", "read-modify-write waits for each request", "depth = 1");
+    complain("operations", "read-modify-write allows only one request in flight", "depth = 1");
 }
 
 /// Whether all requests of all ranks lie one behind the other in turns (see Demand), judged by the first and the last
@@ -235,12 +241,12 @@ void check_pace(const Case& test, const Interface& interface, const Demand& dema
   if (test.arrivals == Arrivals::closed && test.rate_limit_per_s == 0) return;
   if (interface.cooperation(demand.shape) == Cooperation::collective)
     complain(test.rate_limit_per_s > 0 ? "rate_limit" : "arrivals",
-             "in collective transfers the ranks wait for each other, not for when a request is due",
+             "in collective transfers the ranks wait for each other and cannot issue requests at their due times",
              "independent access, or neither rate_limit nor arrivals");
   if (test.depth > 1 && !interface.completes_within())
     complain("depth",
              "the interface " + std::string(test.interface->name) +
-                 " cannot wait for what is in flight and for when the next request is due",
+                 " cannot wait for requests in flight and for the due time of the next request at once",
              "depth = 1, or the interface posix or uring");
 }
 
@@ -260,7 +266,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     const std::uint32_t ranks = assignments.ranks_of(0);
     check_ranks(*pattern, assignments);
     if (pattern->request_bytes(ranks) > interface->largest_transfer())
-      complain("transfer", "transfer is larger than " + std::string(test.interface->name) + " moves in one call",
+      complain("transfer", "transfer is larger than the limit of one call of " + std::string(test.interface->name),
                "at most " + std::to_string(interface->largest_transfer()) + " bytes");
     if (pattern->alignment(ranks) < interface->alignment())
       complain("transfer",
@@ -280,10 +286,12 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
         interface->cooperation(demand.shape) == Cooperation::collective_open)
       complain("sync",
                "a sync of " + std::string(test.interface->name) +
-                   " is collective, and independent ranks do not sync equally often",
+                   " is collective, but independent ranks can make different numbers of requests",
                "sync = \"end\", sharing = \"per-rank\", or collective access");
     if (test.deadline_s > 0 && test.order == OrderKind::random && pattern->requests({1, 2}, Direction::write) == 0)
-      complain("deadline", "with a random order, readers would look for pieces that the only writer had not reached",
+      complain("deadline",
+               "only one rank writes; with a random order, readers would read pieces that it had not written by the "
+               "deadline",
                "order = \"forward\" or \"backward\", overlap = true, or deadline = 0");
   } catch (const InputError& error) {
     complain(error.key(), error.what(), error.remedy());

@@ -46,11 +46,13 @@ ItemName name_for(Operation operation) {
 void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out) {
   const Case& test = find_case(plan, query.case_number);
   if (test.tree == nullptr)
-    throw InputError("case", "case " + std::to_string(test.number) + " moves data", "ask for its extents");
+    throw InputError("case", "case " + std::to_string(test.number) + " accesses a file, not a tree",
+                     "list its extents instead (extents)");
   const Operation operation = find_operation(test, query.operation);
   check_rank(test, query.rank);
   if (operation == Operation::mix)
-    throw InputError("operation", "a mix draws its items while it runs", "choose another operation of the case");
+    throw InputError("operation", "the items of a mix are drawn at run time and cannot be listed",
+                     "choose another operation of the case");
   const MetadataOperation& metadata = entry_of(operation).metadata;
   const bool own = metadata.owner == MetadataOperation::Owner::own;
   const auto tree = make_tree_of(test);
@@ -74,7 +76,8 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
 void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& out) {
   const Case& test = find_case(plan, query.case_number);
   if (test.tree != nullptr)
-    throw InputError("case", "case " + std::to_string(test.number) + " visits a tree", "ask for its items");
+    throw InputError("case", "case " + std::to_string(test.number) + " works on a tree, not a file",
+                     "list its items instead (items)");
   const Operation operation = find_operation(test, query.operation);
   check_rank(test, query.rank);
   const auto pattern = make_pattern_of(test);

@@ -65,10 +65,11 @@ constexpr M new_files(MetadataCalls calls) {
 
 constexpr OperationEntry operations[] = {
     {Operation::write, "write", "write", "Write a new file."},
-    {Operation::rewrite, "rewrite", "write", "Write the same bytes again; the file exists."},
+    {Operation::rewrite, "rewrite", "write", "Write the same bytes of an existing file again."},
     {Operation::read, "read", "read", "Read a file."},
-    {Operation::reread, "reread", "read", "Read at once again what was just read."},
-    {Operation::read_modify_write, "read-modify-write", "both", "Each request: read it, change it, write it back."},
+    {Operation::reread, "reread", "read", "Read the same bytes again, right after a read."},
+    {Operation::read_modify_write, "read-modify-write", "both",
+     "Read the data of each request, change it and write it back."},
 
     {Operation::make_tree, "make-tree", "metadata", "Make the directories of the tree.",
      avoiding(making(tree({MetadataCall::make_directory}), Thing::tree, {}), in_trees)},
@@ -77,16 +78,17 @@ constexpr OperationEntry operations[] = {
      mixable(new_files({MetadataCall::open}))},
     {Operation::mknod, "mknod", "metadata", "Make an empty file without opening it.",
      new_files({MetadataCall::make_node})},
-    {Operation::open, "open", "metadata", "Open a file for reading and keep it open; at most open_files of each rank.",
+    {Operation::open, "open", "metadata",
+     "Open a file for reading and keep it open; each rank keeps at most open_files open.",
      [] {
        M operation = files({MetadataCall::open});
        operation.makes = {Thing::open_files};
        operation.avoids = {Thing::open_files};
        return operation;
      }()},
-    {Operation::lseek, "lseek", "metadata", "Go to the end of a file that is open.",
+    {Operation::lseek, "lseek", "metadata", "Seek to the end of an open file.",
      needing(files({MetadataCall::open, MetadataCall::seek}), Thing::open_files)},
-    {Operation::close, "close", "metadata", "Close a file that is open.",
+    {Operation::close, "close", "metadata", "Close an open file.",
      [] {
        M operation = needing(files({MetadataCall::open}), Thing::open_files);
        operation.removes = {Thing::open_files};
@@ -94,13 +96,14 @@ constexpr OperationEntry operations[] = {
      }()},
     {Operation::open_close, "open-close", "metadata", "Open a file for reading and close it.",
      mixable(files({MetadataCall::open}))},
-    {Operation::stat, "stat", "metadata", "Ask for a file's state; its kind, size and links are checked.",
+    {Operation::stat, "stat", "metadata",
+     "Query a file's attributes (stat); its type, size and number of links are checked.",
      mixable(files({MetadataCall::state}))},
-    {Operation::access, "access", "metadata", "Ask whether a file may be read.",
+    {Operation::access, "access", "metadata", "Query whether a file may be read (access).",
      mixable(files({MetadataCall::access}))},
     {Operation::chmod, "chmod", "metadata", "Set a file's mode.", mixable(files({MetadataCall::set_mode}))},
     {Operation::utime, "utime", "metadata", "Set a file's times to now.", mixable(files({MetadataCall::set_times}))},
-    {Operation::truncate, "truncate", "metadata", "Cut a file to half of its size.",
+    {Operation::truncate, "truncate", "metadata", "Truncate a file to half of its size.",
      with_contents(changing(files({MetadataCall::truncate})))},
     {Operation::expand, "expand", "metadata", "Make a file twice as large by truncate; 4 KiB if it was empty.",
      changing(files({MetadataCall::truncate}))},
@@ -117,7 +120,7 @@ constexpr OperationEntry operations[] = {
     {Operation::getxattr, "getxattr", "metadata", "Get an extended attribute of a file; its value is checked.",
      needing(files({MetadataCall::attributes}), Thing::attributes)},
     {Operation::rename, "rename", "metadata",
-     "Give a file another name in its directory; the next rename gives the first one back.",
+     "Rename a file within its directory; the next rename restores the first name.",
      changing(files({MetadataCall::rename}))},
     {Operation::link, "link", "metadata", "Make a hard link to a file.",
      making(files({MetadataCall::link}), Thing::hard_links, {Thing::tree, Thing::files})},
@@ -130,23 +133,22 @@ constexpr OperationEntry operations[] = {
          avoiding(removing(files({MetadataCall::unlink}), {Thing::files, Thing::attributes}), {Thing::open_files}))},
     {Operation::mkdir, "mkdir", "metadata", "Make a directory as an item.",
      making(directories({MetadataCall::make_directory}), Thing::directories, {Thing::tree})},
-    {Operation::stat_directory, "stat-directory", "metadata", "Ask for a directory's state; its kind is checked.",
-     directories({MetadataCall::state})},
-    {Operation::chdir, "chdir", "metadata", "Make a directory the process's own.",
+    {Operation::stat_directory, "stat-directory", "metadata",
+     "Query a directory's attributes (stat); its type is checked.", directories({MetadataCall::state})},
+    {Operation::chdir, "chdir", "metadata", "Change the working directory of the process to a directory.",
      directories({MetadataCall::change_directory})},
     {Operation::rename_directory, "rename-directory", "metadata",
-     "Give a directory another name; the next rename gives the first one back.",
-     changing(directories({MetadataCall::rename}))},
+     "Rename a directory; the next rename restores the first name.", changing(directories({MetadataCall::rename}))},
     {Operation::rmdir, "rmdir", "metadata", "Remove a directory that is an item.",
      removing(directories({MetadataCall::remove_directory}), {Thing::directories})},
     {Operation::readdir, "readdir", "metadata", "Read all entries of a directory of the tree; their number is checked.",
      tree({MetadataCall::list})},
     {Operation::readdir_stat, "readdir-stat", "metadata",
-     "Read all entries of a directory of the tree and ask for the state of each.",
+     "Read all entries of a directory of the tree and query the attributes of each (stat).",
      tree({MetadataCall::list, MetadataCall::state})},
     {Operation::remove_tree, "remove-tree", "metadata", "Remove the directories of the tree.",
      own(avoiding(removing(tree({MetadataCall::remove_directory}), {Thing::tree}), in_trees))},
-    {Operation::mix, "mix", "metadata", "Draw each request from the weights of mix.",
+    {Operation::mix, "mix", "metadata", "Draw the operation of each request at random by the weights of mix.",
      own(avoiding(removing(files({MetadataCall::open, MetadataCall::unlink}), {Thing::attributes}), in_files))},
 };
 

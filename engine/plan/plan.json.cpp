@@ -24,8 +24,7 @@ std::string shown(const Json& json) { return json.is_string() ? in_quotes(json.g
 void refuse_forbidden(std::string_view key, const std::string& text) {
   const std::string found = forbidden_character(text);
   if (!found.empty())
-    wrong(key, std::string(key) + " contains " + found + ", a character that no text of a plan may have",
-          "write the text without it");
+    wrong(key, std::string(key) + " contains " + found + ", which is not allowed in a plan", "remove it from the text");
 }
 
 /// Looks at all texts of a value of any kind, names of keys too. `key`: of the outermost value.
@@ -200,21 +199,22 @@ const OperationEntry& operation_of(const std::string& name, Subject subject, con
   if (entry == nullptr) wrong(key, "unknown operation \"" + name + "\"");
   if (is_metadata(entry->operation) == (subject == Subject::metadata)) return *entry;
   if (subject == Subject::metadata)
-    wrong(key, name + " moves the bytes of a pattern, and this case has a tree",
-          "small-write, small-read, or a pattern");
-  wrong(key, name + " works on a tree, and this case has a pattern", "tree = \"balanced\" in the place of pattern");
+    wrong(key, name + " moves the bytes of a pattern, but this case has a tree",
+          "use small-write or small-read, or a pattern instead of the tree");
+  wrong(key, name + " works on a tree, but this case has a pattern", "use tree = \"balanced\" instead of pattern");
 }
 
 std::vector<Operation> operations_of(const std::vector<std::string>& names, Subject subject) {
   constexpr std::size_t most_operations = 60;
   if (names.size() > most_operations)
     wrong("operations", "a case has at most " + std::to_string(most_operations) + " operations",
-          "make it several cases");
+          "split it into several cases");
   std::vector<Operation> result;
   for (const std::string& name : names) {
     const Operation operation = operation_of(name, subject, "operations").operation;
     if (operation == Operation::write && !result.empty())
-      wrong("operations", "write makes a new file and so must come first", "use rewrite for a file that exists");
+      wrong("operations", "write creates a new file, so it must be the first operation",
+            "use rewrite for a file that exists");
     result.push_back(operation);
   }
   return result;
@@ -225,7 +225,7 @@ std::vector<MixPart> mix_of(const Weights& weights) {
   for (const auto& [name, weight] : weights) {
     const OperationEntry& entry = operation_of(name, Subject::metadata, "mix");
     if (entry.metadata.mixes == MetadataOperation::Mixes::no)
-      wrong("mix", name + " cannot be part of a mix", "strider describe operations says which can");
+      wrong("mix", name + " cannot be part of a mix", "strider describe operations lists the operations that can");
     mix.push_back({entry.operation, weight});
   }
   return mix;
@@ -257,7 +257,7 @@ void read_pattern(const Json& json, Case& test) {
 }
 
 void read_tree(const Json& json, Case& test) {
-  if (json.contains("pattern")) wrong("tree", "a case has a pattern or a tree, not both", "make it two cases");
+  if (json.contains("pattern")) wrong("tree", "a case has a pattern or a tree, not both", "split it into two cases");
   test.tree = entry_of(json, "tree", &find_tree);
   test.tree_settings = settings_of(test.tree->parameters, json["tree"], "");
 }

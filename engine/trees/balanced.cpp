@@ -16,7 +16,8 @@ static_assert(most_levels * longest_step + top_and_item < PathText::capacity, "n
 /// First directories of levels 0, 1, …, and the number of all behind them.
 std::vector<std::uint64_t> level_starts(std::uint64_t depth, std::uint64_t fanout) {
   if (depth >= most_levels)
-    throw InputError("depth", "a tree has fewer than " + std::to_string(most_levels) + " levels", "a smaller depth");
+    throw InputError("depth", "depth is too large: a tree has fewer than " + std::to_string(most_levels) + " levels",
+                     "a smaller depth");
   std::vector<std::uint64_t> starts{0, 1};
   std::uint64_t width = 1;
   for (std::uint64_t level = 1; level <= depth; ++level) {
@@ -73,11 +74,11 @@ class Balanced final : public Tree {
 
 constexpr Parameter parameters[] = {
     {"items", Kind::count, "null",
-     "Files of each rank in each directory, and as many directories where an operation makes some.", 1, 1e12,
+     "Files of each rank in each directory, and as many directories for operations that create directories.", 1, 1e12,
      std::string_view{}, true},
     {"depth", Kind::count, "0", "Levels of directories below the top one.", 0, most_levels - 1},
     {"fanout", Kind::count, "1", "Directories in each directory above the deepest level.", 1, 1e9},
-    {"place", Kind::choice, "\"all\"", "Where the items are: in all directories, or in those of the deepest level.",
+    {"place", Kind::choice, "\"all\"", "Directories that hold items: all, or only those of the deepest level (leaves).",
      no_limit, no_limit, "all|leaves"},
     name_length_parameter,
     file_size_parameter,
@@ -87,8 +88,8 @@ constexpr Parameter parameters[] = {
 
 extern const TreeEntry balanced_entry{
     "balanced",
-    "A tree in which every directory above the deepest level has equally many directories, and every directory (or "
-    "leaf) holds equally many items of each rank.",
+    "A tree in which every directory above the deepest level has the same number of subdirectories, and every "
+    "directory (or every leaf) holds the same number of items of each rank.",
     "directories = 1 + fanout + ... + fanout^depth; child c of directory d is directory d * fanout + 1 + c; item i of "
     "a rank is in directory first + i div items, first = 0 or that of the deepest level",
     "mdtest -z depth -b fanout -I items (-L: place = \"leaves\")",

@@ -66,10 +66,15 @@ const TreeEntry* find_tree(std::string_view name);
 
 /// Parameters of every tree.
 inline constexpr Parameter name_length_parameter{
-    "name_length", Kind::count, "0", "Characters of an item's name at least; short names are filled up.", 0, 255};
+    "name_length",
+    Kind::count,
+    "0",
+    "Minimum length of an item's name in characters; shorter names are padded.",
+    0,
+    255};
 inline constexpr Parameter file_size_parameter{
     "file_size", Kind::bytes,
-    "0",         "What create and small-write write into each file, in one call, and small-read reads.",
+    "0",         "Bytes that create and small-write write into each file, and small-read reads from it, in one call.",
     0,           1 << 30};
 
 /// The directories of a tree that a rank deals with where the ranks share it out: number k of them.

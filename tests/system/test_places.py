@@ -72,10 +72,10 @@ def test_a_volume_of_another_user_above_the_target_does_not_count(
     file.write_text("{}", encoding="utf-8")
     document = plan([case("segmented", "listio", operations=["write"])])
     of_ours = run_engine(engine, document, tmp_path)
-    assert "is not the file of a volume" in str(of_ours.of("error")), "a file of ours does"
+    assert "is not a volume file" in str(of_ours.of("error")), "a file of ours does"
     if way == "another user's":
         os.chown(file, 65534, 65534)
     else:
         file.chmod(stat.S_IRUSR | stat.S_IWUSR | stat.S_IWOTH)
     done = run_engine(engine, document, tmp_path)
-    assert "there is no volume" in str(done.of("error"))
+    assert "no list-I/O volume found" in str(done.of("error"))

@@ -36,9 +36,9 @@ void MemoryHoles::make(const Request& request) {
   const auto gaps = gaps_of(request);
   if (gaps.size() < wanted_)
     throw IoError({"munmap", "", 0, 0, 0},
-                  "between the pieces of a request there are " + std::to_string(gaps.size()) +
-                      " gaps of a page or more, fewer than listio.holes",
-                  "fewer listio.holes, or a larger memory_gap");
+                  "the pieces of a request have " + std::to_string(gaps.size()) +
+                      " gaps of at least a page between them, fewer than listio.holes",
+                  "lower listio.holes, or raise memory_gap");
   while (holes_.size() < wanted_) {
     const std::span<std::byte> hole = gaps[(2 * holes_.size() + 1) * gaps.size() / (2 * wanted_)];
     const int result = kind_ == HoleKind::unmapped ? ::munmap(hole.data(), hole.size())

@@ -29,10 +29,10 @@ std::string find_volume(const std::string& directory) {
     if (const std::string file = place / volume_file; is_trusted(file)) return file;
     if (place == place.parent_path()) break;
   }
-  throw IoError(
-      {"connect", directory, 0, 0, 0},
-      "there is no volume: neither here nor above is a file " + std::string(volume_file) + " of yours or root's",
-      "strider listio serve DIR starts one; then a target in DIR, or listio.volume");
+  throw IoError({"connect", directory, 0, 0, 0},
+                "no list-I/O volume found: neither this directory nor one above it has a file " +
+                    std::string(volume_file) + " that you or root own",
+                "start a volume with strider listio serve DIR and choose a target in DIR, or set listio.volume");
 }
 
 void require_rate(const std::string& file, std::uint64_t found, std::uint64_t wanted) {
@@ -40,7 +40,8 @@ void require_rate(const std::string& file, std::uint64_t found, std::uint64_t wa
   throw IoError({"connect", file, 0, 0, 0},
                 "listio.server_rate is " + std::to_string(wanted) + " B/s, but the servers of this volume " +
                     (found == 0 ? "have no limit" : "are limited to " + std::to_string(found) + " B/s"),
-                "a target outside of the volume, or strider listio serve DIR --rate " + std::to_string(wanted));
+                "choose a target outside of the volume, or start it with strider listio serve DIR --rate " +
+                    std::to_string(wanted));
 }
 
 listio::ClientOptions client_options(const VolumeClientOptions& options) {
@@ -67,9 +68,9 @@ std::unique_ptr<VolumeClient> connect_to(const std::string& file, const VolumeCl
   } catch (const InputError& error) {
     throw IoError({"connect", file, 0, 0, 0}, error.what(), error.remedy());
   } catch (const std::system_error& error) {
-    throw IoError({"connect", file, 0, 0, error.code().value()},
-                  "registration \"" + options.registration + "\": " + error.what(),
-                  "listio.registration: another domain, or none; `ulimit -l` for more memory that may be pinned");
+    throw IoError(
+        {"connect", file, 0, 0, error.code().value()}, "registration \"" + options.registration + "\": " + error.what(),
+        "set listio.registration to another domain or none, or raise the limit of locked memory (`ulimit -l`)");
   }
 }
 

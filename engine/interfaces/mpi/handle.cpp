@@ -66,7 +66,8 @@ void MpiHandle::preallocate(const OpenRequest& request) {
   int failed = code == MPI_SUCCESS ? 0 : 1;
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, request.group->communicator);
   check_mpi(code, "MPI_File_preallocate", name_);
-  if (failed != 0) throw IoError({"MPI_File_preallocate", name_, 0, request.file_size, 0}, "it failed on another rank");
+  if (failed != 0)
+    throw IoError({"MPI_File_preallocate", name_, 0, request.file_size, 0}, "the call failed on another rank");
 }
 
 void MpiHandle::sync() { check_mpi(MPI_File_sync(file_), "MPI_File_sync", name_); }
@@ -144,7 +145,7 @@ void MpiHandle::follow_order(const Piece& piece) {
   const auto mine = position_ + static_cast<MPI_Offset>(place_.rank * piece.bytes);
   if (mine != piece.offset)
     throw IoError({"MPI_File_write_ordered", name_, piece.file_offset, piece.bytes, 0},
-                  "the shared file pointer leads to " + std::to_string(mine) + ", not to this request's offset");
+                  "the shared file pointer is at offset " + std::to_string(mine) + ", not at this request's offset");
   position_ += static_cast<MPI_Offset>(place_.ranks * piece.bytes);
 }
 

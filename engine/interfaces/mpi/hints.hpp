@@ -19,7 +19,7 @@ class Hints {
       // The library itself would end all ranks.
       if (key.size() >= MPI_MAX_INFO_KEY || value.size() >= MPI_MAX_INFO_VAL)
         throw IoError({"MPI_Info_set", key, 0, 0, 0}, "the hint is longer than this MPI library allows",
-                      "a name below " + std::to_string(MPI_MAX_INFO_KEY) + " bytes and a value below " +
+                      "use a name below " + std::to_string(MPI_MAX_INFO_KEY) + " bytes and a value below " +
                           std::to_string(MPI_MAX_INFO_VAL));
       MPI_Info_set(info_, key.c_str(), value.c_str());
     }

@@ -270,7 +270,7 @@ def test_all_mistakes_are_named_at_once() -> None:
 
 def test_what_the_engine_objects_to_is_named_by_the_line(plan_of: Callable[[Imported], object]) -> None:
     text = GLOBAL + 'ModuleName "Segmented (write)"\nWorkUnits 2\nBufferSize 8g\n'
-    with pytest.raises(StriderError, match=r"^pio-bench\.conf:4: transfer is larger than mpiio moves"):
+    with pytest.raises(StriderError, match=r"^pio-bench\.conf:4: transfer is larger than the limit of one call"):
         plan_of(read(text, "pio-bench.conf"))
 
 

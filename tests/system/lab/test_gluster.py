@@ -49,7 +49,7 @@ def test_metadata_by_the_library(engine: Engine, tmp_path: Path, gluster: Record
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"), [({"volume": "other"}, "no such volume"), ({"port": 9}, "no connection")]
+    ("wrong", "said"), [({"volume": "other"}, "does not exist on the server"), ({"port": 9}, "no connection")]
 )
 def test_a_wrong_address_is_an_error(
     engine: Engine, tmp_path: Path, gluster: Record, wrong: Json, said: str
