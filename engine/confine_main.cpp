@@ -52,7 +52,7 @@ Options options_of(int count, char** words) {
     else if (name == "--remount") options.remount_command.push_back(value);
     else throw InputError("", "unknown option " + name, usage);
   }
-  if (i + 1 >= count || std::string(words[i]) != "--") throw InputError("", "there is no command", usage);
+  if (i + 1 >= count || std::string(words[i]) != "--") throw InputError("", "the command after -- is missing", usage);
   options.command = words + i + 1;
   return options;
 }
@@ -72,7 +72,7 @@ void drop_caches(const void*, const std::string&) {
 
 void run_remount(const void* context, const std::string& deadline) {
   const auto& command = *static_cast<const std::vector<std::string>*>(context);
-  if (command.empty()) throw IoError({"remount", "", 0, 0, 0}, "there is no remount command");
+  if (command.empty()) throw IoError({"remount", "", 0, 0, 0}, "no remount command is configured");
   remount(command, std::strtod(deadline.c_str(), nullptr));
 }
 

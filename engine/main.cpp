@@ -115,7 +115,7 @@ double seconds(const Arguments& arguments, const std::string& name, double other
   double value = 0;
   constexpr double longest_s = 1e9;
   if (!(stream >> value) || !stream.eof() || !(value >= 0.001) || value > longest_s)
-    throw InputError(name, "--" + name + " must be a number of seconds from 0.001 on: " + text, usage);
+    throw InputError(name, "--" + name + " must be a number of seconds, at least 0.001: " + text, usage);
   return value;
 }
 
@@ -196,7 +196,7 @@ int observe(const Arguments& arguments) {
   options.duration_s = seconds(arguments, "for", options.duration_s);
   options.counters = counter_scope(arguments);
   if (options.counters == CounterScope::none)
-    throw InputError("counters", "observe with --counters none sees nothing", "basic or all");
+    throw InputError("counters", "observe with --counters none would record nothing", "use basic or all");
   const std::string until = arguments.options.contains("until") ? arguments.text("until") : "signal";
   if (until != "signal" && until != "input-closes")
     throw InputError("until", "unknown --until " + until, "one of signal, input-closes");

@@ -14,12 +14,13 @@ std::string IoError::remedy() const {
     case ENOSPC: return "free space in the target or make the case smaller (block, segments, count or clients)";
     case EDQUOT: return "ask for more quota or make the case smaller (block, segments, count or clients)";
     case EACCES:
-    case EPERM: return "choose a target in which you may write, on every node";
+    case EPERM: return "choose a target in which you may write on every node";
     case EINVAL:
-      return "direct I/O needs transfer sizes the device accepts (multiples of 4 KiB); not every file system has it";
-    case EIO: return "look at the kernel log and the storage servers' logs on this host";
+      return "with direct I/O, choose transfer sizes that the device accepts (multiples of 4 KiB); not every file "
+             "system supports direct I/O";
+    case EIO: return "check the kernel log of this host and the logs of the storage servers";
     case ESTALE:
-    case ENOENT: return "see that every node has the same target mounted and coherent caches";
+    case ENOENT: return "check that every node has mounted the same target and that the caches are coherent";
     case EOPNOTSUPP: return "this file system lacks the call; leave out the option that asks for it";
     case EFBIG: return "raise the file size limit (ulimit -f) or use more files (sharing)";
     case EMFILE:

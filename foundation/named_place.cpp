@@ -29,14 +29,13 @@ bool consists_of(std::string_view text, std::string_view others) {
 void check_path(const Parameter& parameter, const std::string& path) {
   if (path.empty()) wrong(parameter, "the path is empty", "name one");
   if (path.size() > longest_path)
-    wrong(parameter, in_quotes(path) + " is longer than a path can be",
-          "at most " + std::to_string(longest_path) + " bytes");
+    wrong(parameter, in_quotes(path) + " is too long for a path", "at most " + std::to_string(longest_path) + " bytes");
   if (path.front() == '~')
     wrong(parameter, in_quotes(path) + " begins with ~, which only a shell expands", "write the whole path");
   for (std::string_view rest = path; !rest.empty();) {
     const std::size_t end = std::min(rest.find('/'), rest.size());
     if (end > longest_component)
-      wrong(parameter, in_quotes(rest.substr(0, end)) + " is longer than a file's name can be",
+      wrong(parameter, in_quotes(rest.substr(0, end)) + " is too long for a file name",
             "at most " + std::to_string(longest_component) + " bytes between two slashes");
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -85,7 +84,7 @@ void check_url(const Parameter& parameter, const std::string& url) {
   const std::string_view scheme = std::string_view(url).substr(0, std::min(colon, url.size()));
   const std::string example = std::string(schemes.front()) + "://SERVER:PORT/PATH";
   if (colon == std::string::npos || std::find(schemes.begin(), schemes.end(), scheme) == schemes.end())
-    wrong(parameter, in_quotes(url) + " is no address of this kind", "write " + example);
+    wrong(parameter, in_quotes(url) + " is not an address of this kind", "write " + example);
   const std::string_view rest = std::string_view(url).substr(colon + 3);
   if (!is_authority(rest.substr(0, rest.find_first_of("/?#"))))
     wrong(parameter, in_quotes(url) + " names no server", "write " + example);
@@ -97,7 +96,7 @@ void check_name(const Parameter& parameter, const std::string& name) {
   if (name.empty() || name.size() > longest_name || !consists_of(name, "._:@+-") || name.front() == '-' ||
       name == "." || name == "..")
     wrong(parameter, in_quotes(name) + " is not the name of a " + std::string(name_of(parameter.kind)),
-          "1 to 255 letters, digits and . _ : @ + -, none of - first");
+          "use 1 to 255 letters, digits and . _ : @ + -, without - at the beginning");
 }
 
 }  // namespace

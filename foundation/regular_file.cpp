@@ -19,7 +19,7 @@ std::string irregularity_of(const struct stat& found, std::uint64_t most_bytes) 
   if (S_ISSOCK(found.st_mode)) return "is a socket";
   if (!S_ISREG(found.st_mode)) return "is a device";
   if (static_cast<std::uint64_t>(found.st_size) <= most_bytes) return "";
-  return "has " + std::to_string(found.st_size) + " bytes, and " + std::to_string(most_bytes) + " are the most";
+  return "has " + std::to_string(found.st_size) + " bytes, but at most " + std::to_string(most_bytes) + " are allowed";
 }
 
 [[noreturn]] void fail(int error_number) {

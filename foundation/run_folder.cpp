@@ -20,8 +20,8 @@ constexpr const char* marker_file = ".strider";
 constexpr std::size_t longest_marker = 4096;
 
 [[noreturn]] void refuse(const std::string& file, int error, const std::string& reason) {
-  throw IoError({"open", file, 0, 0, error}, "outside of what this run may touch: " + reason,
-                "nothing was touched there; see who changed the target while the run went on");
+  throw IoError({"open", file, 0, 0, error}, "outside of the folder of this run: " + reason,
+                "Strider changed nothing there; find out who changed the target during the run");
 }
 
 /// As openat(2), but never out of `directory` nor across a mount. Without openat2 the last name alone is watched.
@@ -65,14 +65,14 @@ void RunFolder::check() {
   if (::fstat(descriptor_.get(), &opened) != 0) throw_errno("fstat", path_);
   if (::stat(path_.c_str(), &found) != 0) return;  // what needs it will say so
   if (opened.st_dev != found.st_dev || opened.st_ino != found.st_ino)
-    refuse(path_, EXDEV, "this path leads to another directory than at the start of the run");
+    refuse(path_, EXDEV, "this path no longer leads to the directory that it had at the start of the run");
 }
 
 Descriptor RunFolder::open(const std::string& path, int flags, mode_t mode) {
   Descriptor opened = open_beneath(descriptor(), relative(path), flags, mode);
   if (opened) return opened;
   if (errno == EXDEV) refuse(path, EXDEV, "a link or a mount in this path leads out of the run's folder");
-  if (errno == ELOOP) refuse(path, ELOOP, "there is a link in the place of a file of this run");
+  if (errno == ELOOP) refuse(path, ELOOP, "a link has replaced a file of this run");
   throw_errno("open", path);
 }
 
@@ -84,7 +84,7 @@ const char* RunFolder::relative(const std::string& path) const {
   const std::size_t length = path_.size();
   if (path == path_) return ".";
   if (path.size() <= length + 1 || path.compare(0, length, path_) != 0 || path[length] != '/')
-    refuse(path, EXDEV, "it is not below " + path_);
+    refuse(path, EXDEV, "the path is not below " + path_);
   return path.c_str() + length + 1;
 }
 

@@ -80,7 +80,7 @@ Ceiling link_ceiling() {
     mention(link.name + " " + std::to_string(std::lround(link.mib_s * mib * 8 / 1e6)) + " Mbit/s");
   }
   for (const std::string& name : links.unknown) mention("the speed of " + name + " is not known");
-  if (links.known.empty() && links.unknown.empty()) sum.about = "no link leads out of the node";
+  if (links.known.empty() && links.unknown.empty()) sum.about = "the node has no external network link";
   if (!links.known.empty() && links.unknown.empty()) sum.value = total;
   return sum;
 }
@@ -92,7 +92,7 @@ void add_storage(const RunContext& context, int rank, std::size_t machines, Node
   const bool in_memory = context.storage.file_system == "tmpfs" || context.storage.file_system == "ramfs";
   DeviceStream found;
   if (in_memory) {
-    found.write.about = found.read.about = context.storage.file_system + " is memory, there is no device below";
+    found.write.about = found.read.about = context.storage.file_system + " is in memory, without a storage device";
   } else {
     found = measure_device({.path = context.directory + "/ceiling." + std::to_string(rank),
                             .folder = context.folder,
@@ -168,15 +168,17 @@ class Measurement {
   void measure_between(const std::vector<int>& leaders, NodeCeilings& mine) {
     if (!context_.nodes.counts) return;
     MPI_Comm communicator = communicator_of(leaders);
-    mine.add(ceiling_of("network", "MiB/s", measure_messages(context_, communicator),
-                        "1 MiB messages of MPI to the next node, from the one before as many"));
+    mine.add(
+        ceiling_of("network", "MiB/s", measure_messages(context_, communicator),
+                   "1 MiB MPI messages in a ring of nodes: each sends to the next and receives from the previous one"));
     MPI_Comm_free(&communicator);
   }
 
   void measure_within(NodeCeilings& mine) {
     const std::vector<double> found = measure_messages(context_, of_first_(2));
     if (rank_ == 0)
-      mine.add(ceiling_of("mpi_within_node", "MiB/s", found, "1 MiB messages of MPI between two ranks, both ways"));
+      mine.add(
+          ceiling_of("mpi_within_node", "MiB/s", found, "1 MiB MPI messages between two ranks, in both directions"));
   }
 
   /// The lowest rank of each machine.

@@ -137,14 +137,14 @@ Round measure_round(RankWork* work, MPI_Comm communicator, const WaitOptions& wa
 std::string about_copy(const CopySize& size, std::size_t ranks_here) {
   const std::string buffers = std::to_string(size.buffer_bytes >> 20) + " MiB in each of " +
                               std::to_string(ranks_here) + (ranks_here == 1 ? " rank" : " ranks") + " of a node";
-  return size.exceeds_caches ? buffers : buffers + ", which caches may hold";
+  return size.exceeds_caches ? buffers : buffers + ", which may fit into the CPU caches";
 }
 
 std::vector<Ceiling> ceilings_of(const std::array<std::vector<double>, RankWork::kinds>& found, std::string copy) {
   constexpr std::array<const char*, RankWork::kinds> names{"memory_copy", "data_generation", "verification",
                                                            "null_requests"};
   const std::array<std::string, RankWork::kinds> about{std::move(copy), "1 MiB at a time", "1 MiB at a time",
-                                                       "requests of the interface null"};
+                                                       "requests to the interface null"};
   std::vector<Ceiling> ceilings;
   for (std::size_t kind = 0; kind < RankWork::kinds; ++kind)
     ceilings.push_back(
@@ -175,7 +175,8 @@ std::vector<Ceiling> measure_ranks(const RunContext& context, MPI_Comm communica
       found[kind].push_back(all.value[kind]);
   }
   if (was_interrupted) return {};
-  if (lacking > 0) return {{"memory_copy", "MiB/s", std::nullopt, std::nullopt, "a rank has no memory for it"}};
+  if (lacking > 0)
+    return {{"memory_copy", "MiB/s", std::nullopt, std::nullopt, "a rank has too little memory for the buffers"}};
   return ceilings_of(found, about_copy(size, static_cast<std::size_t>(here)));
 }
 

@@ -65,7 +65,7 @@ std::string answer(const std::string& request, const Errands& errands, const voi
       return "refused\n" + std::string(error.what()) + "\n\n";
     }
   }
-  return "refused\nthere is no errand of that name\n\n";
+  return "refused\nunknown errand\n\n";
 }
 
 std::string take_line(std::string& text) {
@@ -87,7 +87,7 @@ ErrandResult ask_errand(const std::string& socket, Errand errand, const std::str
   std::string text = receive_all(connection.get(), longest_answer);
   const std::string state = take_line(text);
   ErrandResult result{state == "done" ? ErrandResult::State::done : ErrandResult::State::refused, "", ""};
-  result.message = text.empty() ? "the process outside of the confinement has ended" : take_line(text);
+  result.message = text.empty() ? "the helper process outside of the confinement has ended" : take_line(text);
   result.remedy = take_line(text);
   return result;
 }

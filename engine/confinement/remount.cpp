@@ -49,7 +49,7 @@ class Command {
       if (monotonic_ns() >= deadline_ns) return false;
       std::this_thread::sleep_for(pause);
     }
-    if (ended < 0) fail("ended in a way that cannot be known");
+    if (ended < 0) fail("ended with an unknown status");
     return true;
   }
   /// One that hangs in the kernel does not even die of this, and is not waited for.
@@ -60,7 +60,7 @@ class Command {
   }
   [[noreturn]] void fail(const std::string& how) const {
     throw IoError({"remount", program_, 0, 0, 0}, "the remount command " + how,
-                  "try the command by hand; what it printed is in engine.log");
+                  "run the command by hand; its output is in engine.log");
   }
   void check() const {
     if (WIFSIGNALED(status_)) fail("was killed by signal " + std::to_string(WTERMSIG(status_)));

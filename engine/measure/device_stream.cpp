@@ -160,11 +160,12 @@ DeviceStream measure_buffered(const DeviceStreamOptions& options, std::uint64_t 
   const Moved first = write(std::min(size, first_bytes));
   const auto fits = static_cast<std::uint64_t>(first.mib_s() * options.seconds) * mib;
   const Moved written = fits > first.bytes ? write(std::min({size, fits, most_buffered_bytes})) : first;
-  DeviceStream found{ceiling_of("write", "MiB/s", {written.mib_s()}, "fsync at the end, " + amount(written)),
-                     untold("read", "direct I/O is not possible here, and the file stays in memory")};
+  DeviceStream found{
+      ceiling_of("write", "MiB/s", {written.mib_s()}, "fsync at the end, " + amount(written)),
+      untold("read", "direct I/O is not possible here, and the file cannot be dropped from the page cache")};
   if (!dropped(options)) return found;
   const Moved read = move(file, options, Way::read, written.bytes, options.seconds);
-  found.read = ceiling_of("read", "MiB/s", {read.mib_s()}, "dropped from memory before, " + amount(read));
+  found.read = ceiling_of("read", "MiB/s", {read.mib_s()}, "dropped from the page cache before, " + amount(read));
   return found;
 }
 
@@ -174,9 +175,9 @@ DeviceStream measure_device(const DeviceStreamOptions& options) {
   try {
     const std::uint64_t size = room(options.path, options.sharers, most_bytes);
     if (size < first_bytes) {
-      const std::string why = options.sharers == 1 ? "less than 64 MiB are free"
-                                                   : "less than 64 MiB are free for each of " +
-                                                         std::to_string(options.sharers) + " machines";
+      const std::string why =
+          options.sharers == 1 ? "less than 64 MiB are free"
+                               : "less than 64 MiB are free for each of " + std::to_string(options.sharers) + " nodes";
       return {untold("write", why), untold("read", why)};
     }
     try {

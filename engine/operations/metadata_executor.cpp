@@ -223,7 +223,7 @@ void MetadataExecutor::expect(bool right, const char* what, std::uint64_t found,
 
 void MetadataExecutor::check_state(ItemType type) {
   if (state_.type != type)
-    return findings_.add({path_, type == ItemType::file ? "this is no file" : "this is no directory"});
+    return findings_.add({path_, type == ItemType::file ? "this is not a regular file" : "this is not a directory"});
   if (type == ItemType::directory) return;
   expect(state_.size_bytes == population_.file_bytes, "the size", state_.size_bytes, population_.file_bytes);
   const std::uint64_t links = population_.present.has(Thing::hard_links) ? 2 : 1;
@@ -232,7 +232,7 @@ void MetadataExecutor::check_state(ItemType type) {
 
 void MetadataExecutor::check_contents() {
   const std::uint64_t wanted = std::min(population_.file_bytes, work_.tree->file_bytes());
-  expect(moved_bytes_ == wanted, "what can be read", moved_bytes_, wanted);
+  expect(moved_bytes_ == wanted, "the readable length", moved_bytes_, wanted);
   if (!work_.contents || moved_bytes_ != wanted) return;
   const std::uint64_t begin = timer_.now();
   const auto written = work_.memory.first(std::min(wanted, population_.written_bytes));
@@ -248,8 +248,8 @@ void MetadataExecutor::check_contents() {
 
 void MetadataExecutor::check_link() {
   if (text_ != target_.view())
-    findings_.add(
-        {path_, "the link leads to \"" + std::string(text_) + "\" instead of \"" + std::string(target_.view()) + "\""});
+    findings_.add({path_, "the link points to \"" + std::string(text_) + "\" instead of \"" +
+                              std::string(target_.view()) + "\""});
 }
 
 void MetadataExecutor::check_entries(std::uint64_t directory) {
@@ -270,9 +270,11 @@ void MetadataExecutor::check(Operation operation) {
     case Operation::small_read: return check_contents();
     case Operation::readlink: return check_link();
     case Operation::lseek:
-      return expect(offset_ == population_.file_bytes, "the end of the file", offset_, population_.file_bytes);
+      return expect(offset_ == population_.file_bytes, "the offset that lseek returned", offset_,
+                    population_.file_bytes);
     case Operation::getxattr:
-      if (text_ != attribute_value) findings_.add({path_, "the attribute has another value"});
+      if (text_ != attribute_value)
+        findings_.add({path_, "the extended attribute has another value than the one that was set"});
       return;
     default: return;
   }

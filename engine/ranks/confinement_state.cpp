@@ -32,19 +32,20 @@ Confinement find_confinement(const ConfinementOptions& options, MPI_Comm communi
   MPI_Comm_size(communicator, &ranks);
   all_reduce(std::span(&confined, 1), MPI_SUM, communicator, waiting);
   if (confined == 0) {
-    const std::string unknown = options.probe.empty()
-                                    ? "the engine was not started by strider run"
-                                    : "no rank is below strider-confine, as where a daemon starts them";
+    const std::string unknown =
+        options.probe.empty() ? "the engine was not started by strider run"
+                              : "no rank runs under strider-confine, for example because a daemon starts the ranks";
     return {"none", options.reason.empty() ? unknown : options.reason};
   }
   std::string missing;
   const auto add = [&](const std::string& text) { missing += (missing.empty() ? "" : "; ") + text; };
   if (confined < ranks)
     add(std::to_string(ranks - confined) + " of " + std::to_string(ranks) +
-        " ranks are not confined, as on other hosts than this one");
+        " ranks are not confined, for example those on other hosts");
   const int abi = landlock_support().abi;
   if (abi < abi_with_truncate)
-    add("files outside can be shortened by their path (Landlock ABI " + std::to_string(abi) + " of this kernel)");
+    add("files outside of the run's folder can be truncated by path (Landlock ABI " + std::to_string(abi) +
+        " of this kernel)");
   if (!RunFolder::kernel_keeps_beneath()) add("links within the run's folder are followed (no openat2 here)");
   if (!options.wider.empty()) add(options.wider);
   return {missing.empty() ? "full" : "partly", missing};

@@ -70,7 +70,7 @@ class TransferRepetition : private CaseRepetition {
     if (outcome.failed || outcome.interrupted) return;
     if (test_.interface->capabilities.client == StorageClient::library) {
       cache_ = {test_.cache == CachePolicy::cold ? "cold" : "warm",
-                "nothing that can be seen: the interface brings a client of its own", std::nullopt, ""};
+                "not known: the interface has its own client, whose cache is not visible", std::nullopt, ""};
       return;
     }
     const bool remounts = test_.cache == CachePolicy::cold && !context_.remount_command.empty();

@@ -98,11 +98,11 @@ ErrorRecord describe_finding(const Findings::Finding& finding, int rank, const s
 ErrorRecord describe_size(const SizeMismatch& mismatch, int rank, const std::string& host, const std::string& file) {
   const bool shorter = mismatch.found < mismatch.expected;
   const std::string message = "the file ends at " + std::to_string(mismatch.found) + ", says " +
-                              std::string(mismatch.seen_by) + ", but what was written ends at " +
+                              std::string(mismatch.seen_by) + ", but the written data ends at " +
                               std::to_string(mismatch.expected);
   ErrorRecord record = record_of("verify", rank, host, file, message,
                                  shorter ? "do not trust this storage or its caches before the cause is found"
-                                         : "see that no other program writes to this folder");
+                                         : "check that no other program writes to this folder");
   record.offset = std::min(mismatch.found, mismatch.expected);
   record.length = std::max(mismatch.found, mismatch.expected) - record.offset;
   const Damage damage{shorter ? Cause::missing_end : Cause::outside, record.offset, record.length, 0};
@@ -111,10 +111,10 @@ ErrorRecord describe_size(const SizeMismatch& mismatch, int rank, const std::str
 }
 
 ErrorRecord describe_outside(const ByteMismatch& mismatch, int rank, const std::string& host, const std::string& file) {
-  ErrorRecord record =
-      record_of("verify", rank, host, file,
-                std::to_string(mismatch.wrong_bytes) + " bytes are not zero where no request of the case writes",
-                "see that no other program writes to this folder; else a write has changed bytes beside its own");
+  ErrorRecord record = record_of(
+      "verify", rank, host, file,
+      std::to_string(mismatch.wrong_bytes) + " bytes outside the extents of all requests are not zero",
+      "check that no other program writes to this folder; if none does, a write has changed bytes outside its extent");
   copy_text(record.found_hex, hex(mismatch.found, mismatch.shown));
   copy_text(record.expected_hex, std::string(2 * std::size_t{mismatch.shown}, '0'));
   record.offset = mismatch.file_offset;

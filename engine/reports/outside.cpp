@@ -21,14 +21,14 @@ IoError explained(const IoError& error, const RunContext& context) {
   const IoError::What& what = error.details();
   const bool denied = what.error_number == EACCES || what.error_number == EPERM || what.error_number == EXDEV;
   const std::string said = error.what();
-  constexpr const char* known = "outside of what this run may touch";
+  constexpr const char* known = "outside of the folder of this run";
   if (!context.confined || !denied || said.starts_with(known)) return error;
   std::error_code unknown;
   const std::filesystem::path place = place_of(what.file);
   const auto folder = std::filesystem::weakly_canonical(context.directory, unknown);
   if (place.empty() || is_below(place.string(), folder.string())) return error;
-  return IoError(what, std::string(known) + ": " + place.string() + " is not below its folder (" + said + ")",
-                 "choose the directory as target, see who put a link there, or run with --confine off");
+  return IoError(what, std::string(known) + ": " + place.string() + " is not below it (" + said + ")",
+                 "choose that directory as target, remove the link that leads there, or run with --confine off");
 }
 
 }  // namespace strider

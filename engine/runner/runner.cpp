@@ -185,7 +185,7 @@ class Runner {
     ErrorInfo info;
     info.kind = "plan";
     info.message = "the confinement that this run requires is not in force: " + confinement_.missing;
-    info.remedy = "strider doctor says what this machine has; --confine auto runs nevertheless";
+    info.remedy = "strider doctor shows what this machine supports; --confine auto runs without full confinement";
     if (session_.rank() == 0) {
       events_.error(context_.current, info);
       events_.end("failed");
@@ -289,7 +289,7 @@ bool fits(const MpiSession& session, const Plan& plan) {
   if (static_cast<std::uint32_t>(session.ranks()) == plan.ranks) return true;
   if (session.rank() == 0)
     std::cerr << "strider-engine: the plan needs " << plan.ranks << " ranks but MPI started " << session.ranks()
-              << ": use the mpiexec of the MPI that the engine is built with, and -n " << plan.ranks << '\n';
+              << ": use the mpiexec of the MPI library with which the engine was built, and -n " << plan.ranks << '\n';
   return false;
 }
 

@@ -37,7 +37,7 @@ TEST_F(RegularFile, IsNotReadBeyondALimit) {
   const std::string file = folder_.file("large");
   std::ofstream(file) << "0123456789a";
   EXPECT_EQ(refusal(file, 11), "");
-  EXPECT_EQ(refusal(file, 10), "has 11 bytes, and 10 are the most");
+  EXPECT_EQ(refusal(file, 10), "has 11 bytes, but at most 10 are allowed");
 }
 
 // Each would wait without an end, or read without one.

@@ -38,7 +38,7 @@ class RunFolderTest : public testing::Test {
       folder.open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
       ADD_FAILURE() << path << " was opened";
     } catch (const IoError& error) {
-      EXPECT_TRUE(std::string(error.what()).starts_with("outside of what this run may touch")) << error.what();
+      EXPECT_TRUE(std::string(error.what()).starts_with("outside of the folder of this run")) << error.what();
     }
     EXPECT_EQ(text_of(outside_ / "file"), "precious");
     EXPECT_EQ(std::distance(fs::directory_iterator(outside_), fs::directory_iterator()), 1);

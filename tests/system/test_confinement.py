@@ -19,7 +19,7 @@ from harness import EngineRun, Json, case, plan, read_events, run_engine, stride
 from strider.engine import Engine
 from strider.launch.confinement import PROGRAM, support
 
-OUTSIDE = "outside of what this run may touch"
+OUTSIDE = "outside of the folder of this run"
 PATTERN: dict[str, Json] = {
     "pattern_transfer": 65536,
     "pattern_block": 1 << 18,
@@ -224,7 +224,7 @@ def run_suite(tmp_path: Path, target: Path, *words: object, **variables: str) ->
     ("abi", "options", "state", "said"),
     [
         ("9", ["--confine", "require"], "full", ""),
-        ("2", [], "partly", "files outside can be shortened by their path (Landlock ABI 2"),
+        ("2", [], "partly", "files outside of the run's folder can be truncated by path (Landlock ABI 2"),
         ("0", [], "none", "not confined: STRIDER_LANDLOCK_ABI is 0"),
         ("9", ["--confine", "off"], "none", ""),
     ],

@@ -135,7 +135,8 @@ TEST_F(MetadataExecutorTest, SetxattrSetsWhatGetxattrGets) {
   EXPECT_EQ(::getxattr(tour.path("/b0/f0.2").c_str(), "user.strider", value, sizeof value), 7);
   expect_unchanged(Operation::getxattr);
   ASSERT_EQ(::setxattr(tour.path("/b0/f0.2").c_str(), "user.strider", "other", 5, 0), 0);
-  EXPECT_EQ(tour.run(Operation::getxattr), (Words{"top/b0/f0.2: the attribute has another value"}));
+  EXPECT_EQ(tour.run(Operation::getxattr),
+            (Words{"top/b0/f0.2: the extended attribute has another value than the one that was set"}));
   ASSERT_EQ(::removexattr(tour.path("/f0.0").c_str(), "user.strider"), 0);
   EXPECT_THROW(tour.execute(Operation::getxattr), IoError);
 }

@@ -17,21 +17,21 @@ TEST_F(MetadataExecutorTest, StatFindsAnotherSizeKindOrNumberOfLinks) {
   std::filesystem::create_directory(tour.path("/b0/f0.3"));
   EXPECT_EQ(tour.run(Operation::stat),
             (Words{"top/f0.0: the size is 7 instead of 6", "top/b0/f0.2: the number of links is 2 instead of 1",
-                   "top/b0/f0.3: this is no file"}));
+                   "top/b0/f0.3: this is not a regular file"}));
 }
 
 TEST_F(MetadataExecutorTest, StatFollowsNoLink) {
   tour.run(Operation::create);
   std::filesystem::rename(tour.path("/f0.0"), tour.path("/away"));
   std::filesystem::create_symlink("away", tour.path("/f0.0"));
-  EXPECT_EQ(tour.run(Operation::stat), (Words{"top/f0.0: this is no file"}));
+  EXPECT_EQ(tour.run(Operation::stat), (Words{"top/f0.0: this is not a regular file"}));
 }
 
 TEST_F(MetadataExecutorTest, StatDirectoryFindsAFile) {
   tour.run(Operation::mkdir);
   std::filesystem::remove(tour.path("/d0.1"));
   tour.write("/d0.1", "");
-  EXPECT_EQ(tour.run(Operation::stat_directory), (Words{"top/d0.1: this is no directory"}));
+  EXPECT_EQ(tour.run(Operation::stat_directory), (Words{"top/d0.1: this is not a directory"}));
 }
 
 TEST_F(MetadataExecutorTest, ReaddirFindsWhatIsMissingAndWhatWasAdded) {
@@ -62,21 +62,21 @@ TEST_F(MetadataExecutorTest, ReadlinkFindsAnotherTarget) {
   tour.run(Operation::symlink);
   std::filesystem::remove(tour.path("/s0.1"));
   std::filesystem::create_symlink("f0.0", tour.path("/s0.1"));
-  EXPECT_EQ(tour.run(Operation::readlink), (Words{"top/s0.1: the link leads to \"f0.0\" instead of \"f0.1\""}));
+  EXPECT_EQ(tour.run(Operation::readlink), (Words{"top/s0.1: the link points to \"f0.0\" instead of \"f0.1\""}));
 }
 
 TEST_F(MetadataExecutorTest, LseekFindsAnotherEnd) {
   tour.run(Operation::create);
   tour.run(Operation::open);
   tour.write("/f0.1", "str");
-  EXPECT_EQ(tour.run(Operation::lseek), (Words{"top/f0.1: the end of the file is 3 instead of 6"}));
+  EXPECT_EQ(tour.run(Operation::lseek), (Words{"top/f0.1: the offset that lseek returned is 3 instead of 6"}));
   tour.run(Operation::close);
 }
 
 TEST_F(MetadataExecutorTest, SmallReadFindsAShorterFile) {
   tour.run(Operation::create);
   tour.write("/f0.1", "str");
-  EXPECT_EQ(tour.run(Operation::small_read), (Words{"top/f0.1: what can be read is 3 instead of 6"}));
+  EXPECT_EQ(tour.run(Operation::small_read), (Words{"top/f0.1: the readable length is 3 instead of 6"}));
 }
 
 /// One file, of which reads may transfer the first and the last byte alone and claim to have read all.

@@ -151,7 +151,7 @@ def test_a_target_that_becomes_a_link_takes_nothing_elsewhere(
         outcome = run(*settings, display=Watcher(1, swap), bounds=Bounds(confine))
         assert 0 < outcome.samples < 200
     assert outcome.exit_code != ExitCode.OK
-    assert any("outside of what this run may touch" in error["message"] for error in outcome.errors)
+    assert any("outside of the folder of this run" in error["message"] for error in outcome.errors)
     (elsewhere,) = outside.iterdir()
     assert contents(elsewhere) == []
     assert contents(moved) == ["precious"]
