@@ -154,7 +154,7 @@ TEST_F(DeviceStreamTest, TogetherTheyTakeAPartOfTheFreeSpaceOnly) {
   const DeviceStream found = measure_device(
       {.path = folder_.file("stream"), .seconds = 0.05, .sharers = too_many, .go_on = [] { return true; }});
   EXPECT_FALSE(found.write.value);
-  EXPECT_EQ(found.write.about, "less than 64 MiB are free for each of " + std::to_string(too_many) + " machines");
+  EXPECT_EQ(found.write.about, "less than 64 MiB are free for each of " + std::to_string(too_many) + " nodes");
 }
 
 TEST_F(DeviceStreamTest, EndsWhenAsked) {

@@ -74,7 +74,7 @@ TEST_F(ListOf, NamesTheLineOfAMistake) {
   const std::string h = header;
   EXPECT_EQ(mistake("rank,request,file_offset\n"), ":1: there is no column length");
   EXPECT_EQ(mistake("rank,request,file_offset,length,operation\n"), ":1: unknown column \"operation\"");
-  EXPECT_EQ(mistake("rank,request,file_offset,length,rank\n"), ":1: the column rank comes twice");
+  EXPECT_EQ(mistake("rank,request,file_offset,length,rank\n"), ":1: the column rank appears twice");
   EXPECT_EQ(mistake(h + "0,0,0,4KiB\n"), ":2: length must be a whole number below 2^62, not \"4KiB\"");
   EXPECT_EQ(mistake(h + "0,0,-1,4\n"), ":2: file_offset must be a whole number below 2^62, not \"-1\"");
   EXPECT_EQ(mistake(h + "0,0,99999999999999999999,4\n"),
@@ -95,9 +95,9 @@ TEST_F(ListOf, NamesTheLineOfAMistake) {
 TEST_F(ListOf, WhatIsNoListIsNotQuoted) {
   EXPECT_EQ(mistake("root:$6$secret:19000:0:99999:7:::\n"), ":1: is not a header");
   EXPECT_EQ(mistake("secret, rank, word\n"), ":1: is not a header");
-  EXPECT_EQ(mistake("rank,request,\x1b[2J\n"), ":1: unknown column what has U+001B in it");
+  EXPECT_EQ(mistake("rank,request,\x1b[2J\n"), ":1: unknown column a value with U+001B in it");
   EXPECT_EQ(mistake(std::string(header) + "0,0,0,\xff\n"),
-            ":2: length must be a whole number below 2^62, not what has a byte that is no UTF-8 in it");
+            ":2: length must be a whole number below 2^62, not a value with a byte that is no UTF-8 in it");
 }
 
 TEST_F(ListOf, WhatIsNoRegularFileIsNotOpened) {
