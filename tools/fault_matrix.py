@@ -1,8 +1,8 @@
 """The matrix of faults: runs it, and writes tests/system/faults.json and docs/reference/faults.md.
 
 `make faults` runs all of it, for about an hour on two cores; with names of interfaces, a mount or a way, only
-this part is done anew. `--page` writes the page alone. The exit code is 1 if a fault was not reported under its
-name and no reason explains it.
+this part is done anew. `--page` writes the page alone. The exit code is 1 if a fault was not reported under
+its name and no reason explains it.
 """
 
 import argparse
