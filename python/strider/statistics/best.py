@@ -44,8 +44,8 @@ def best_of(rates: Sequence[Sequence[float]]) -> Best:
     A result may be the best unless another one is higher by more than chance explains (multiple comparisons
     with the best, Hsu 1981, by Dunnett's one-sided critical value). Its deviation is its own or, if that is
     larger, that of all results. The rate is drawn towards the mean of all (empirical Bayes, James and Stein),
-    all the way unless an F test finds differences: where there are none, shrinking alone leaves 1 to 2 % of
-    luck with five results. Where differences are as small as the noise, the rate is some per cent too low.
+    all the way unless an F test finds differences: where there are none, shrinking alone leaves some of the
+    luck with few results. Where differences are as small as the noise, the rate is some per cent too low.
 
     Args:
         rates: Of each result its repetitions, positive and at least two.

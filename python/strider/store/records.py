@@ -211,7 +211,7 @@ class Sample(Record):
         sync_s: Longest time that a rank spent in sync calls.
         close_s: Longest time that a rank took to close its file.
         prepare_s: Longest time that a rank spent generating and verifying data.
-        compute_s: Longest time that a rank computed between requests (`think`).
+        compute_s: Longest time that a rank computed (`think`).
         user_s: Processor time in user mode.
         system_s: Processor time in the kernel.
         voluntary_switches: Voluntary context switches: the process had to wait.
@@ -228,7 +228,7 @@ class Sample(Record):
         served_by_storage: Bytes that came from storage ÷ bytes read; null where no counter shows it.
         served_bytes: Bytes that came from storage.
         served_source: Counters that show it: `process`, `lustre`, `nfs`, `ceph`, `network` or `block`.
-        cache: Cache preparation before the phase; null for `as-is` and in phases that read nothing.
+        cache: Cache preparation; null for `as-is` and in phases that read nothing.
         facts: Properties of the open file of rank 0 that the interface reports, in the first repetition.
         read_calls: Read-like system calls during the transfer; null where a kernel does not count them.
         write_calls: Write-like system calls during the transfer.

@@ -85,7 +85,7 @@ def test_both_sides_run_in_turns_in_random_order_and_are_paired(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measured = measure(place, monkeypatch, 0.9)
-    monkeypatch.setattr(against.random, "SystemRandom", lambda: random.Random(4))
+    monkeypatch.setattr(random, "SystemRandom", lambda: random.Random(4))
     assert main(words(place, "--against", str(place / "old"), "--json")) == 0
     captured = capsys.readouterr()
     assert [set(measured.targets[i : i + 2]) for i in range(0, 12, 2)] == [{"old", "new"}] * 6

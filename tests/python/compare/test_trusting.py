@@ -180,7 +180,7 @@ def test_the_intervals_of_named_rows_contain_the_true_changes(tmp_path: Path) ->
             drawn.append(
                 [rated(run, (1000 * own * factors).tolist()) for run, own in zip(side, noise, strict=True)]
             )
-        for row in compare(*drawn).rows:
+        for row in compare(drawn[0], drawn[1]).rows:
             if row.verdict in ("slower", "faster") and row.base and row.change:
                 true = truth[row.base.case.number]
                 count += 1
@@ -239,7 +239,7 @@ def test_equal_systems_are_named_in_one_of_twenty_tables(tmp_path: Path) -> None
             logs = rng.normal(0, 0.03, (len(side), 1)) + rng.normal(0, 0.03, shape)
             pairs = zip(side, (1000 * np.exp(logs)).tolist(), strict=True)
             drawn.append([rated(run, own) for run, own in pairs])
-        found = compare(*drawn)
+        found = compare(drawn[0], drawn[1])
         verdicts = {row.verdict for row in found.rows} | {one.verdict for one in found.overall}
         named += verdicts != {"no difference shown"}
     assert named / trials <= 0.05 + 2 * (0.05 * 0.95 / trials) ** 0.5

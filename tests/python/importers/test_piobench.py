@@ -268,9 +268,9 @@ def test_all_mistakes_are_named_at_once() -> None:
     assert [line.split(": ")[0] for line in caught.value.message.splitlines()] == ["f:1", "f:1", "f:2"]
 
 
-def test_what_the_engine_objects_to_is_named_by_the_line(plan_of: Callable[[Imported], object]) -> None:
+def test_what_the_engine_refuses_is_named_by_the_line(plan_of: Callable[[Imported], object]) -> None:
     text = GLOBAL + 'ModuleName "Segmented (write)"\nWorkUnits 2\nBufferSize 8g\n'
-    with pytest.raises(StriderError, match=r"^pio-bench\.conf:4: transfer is larger than the limit of one call"):
+    with pytest.raises(StriderError, match=r"^pio-bench\.conf:4: transfer is larger than the limit"):
         plan_of(read(text, "pio-bench.conf"))
 
 

@@ -57,7 +57,7 @@ def test_results_that_are_not_trusted_have_no_headline_and_one_reason(tmp_path: 
     assert cards_of(verified) == []
     assert headline_remark(summarize(verified)) == (
         "No headline for write (best grade: C verified), read (best grade: C verified): "
-        "headlines need trust A or B."
+        "headlines need trust A or B, 5 repetitions, and intervals within ±10 % for half of the results."
     )
     cached = [
         sample.model_copy(update={"served_bytes": 0, "served_by_storage": 0.0})
@@ -68,10 +68,32 @@ def test_results_that_are_not_trusted_have_no_headline_and_one_reason(tmp_path: 
     reads = run.model_copy(update={"samples": cached})
     assert [name for name, _, _ in cards_of(reads)] == ["write"]
     assert headline_remark(summarize(reads)) == (
-        "No headline for read (best grade: D cache): headlines need trust A or B."
+        "No headline for read (best grade: D cache): headlines need trust A or B, 5 repetitions, and "
+        "intervals within ±10 % for half of the results."
     )
     short = run.model_copy(update={"samples": [s.model_copy(update={"elapsed_s": 0.5}) for s in run.samples]})
     assert cards_of(short) == []
+
+
+def test_three_repetitions_are_no_headline_though_they_agree(tmp_path: Path) -> None:
+    run = trusted(run_of(tmp_path, [CaseSpec(operations=("write",))], repetitions=3))
+    assert [summary.trust.grade for summary in summarize(run) if summary.trust] == ["B"]
+    assert cards_of(run) == []
+
+
+def test_results_that_are_narrow_by_luck_are_no_headline(tmp_path: Path) -> None:
+    """Of noisy results some have a narrow interval by chance, and the highest of these is too high."""
+    run = trusted(run_of(tmp_path, [CaseSpec(operations=("write",)) for _ in range(3)]))
+    assert len(cards_of(run)) == 1
+    noisy = [
+        sample.model_copy(update={"rate_mib_s": sample.rate_mib_s * (0.8 if sample.repetition % 2 else 1.2)})
+        if sample.case > 1
+        else sample
+        for sample in run.samples
+    ]
+    unsteady = run.model_copy(update={"samples": noisy})
+    assert [summary.trust.grade for summary in summarize(unsteady) if summary.trust] == ["A", "C", "C"]
+    assert cards_of(unsteady) == []
 
 
 def test_one_repetition_is_no_headline_however_high(tmp_path: Path) -> None:

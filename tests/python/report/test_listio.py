@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,7 @@ def test_methods_are_compared_where_nothing_else_differs(tmp_path: Path) -> None
     assert "gather overtakes pack" not in chart.svg
 
 
-def rated(run: Run, rates: dict[tuple[str, int], Sequence[float]]) -> Run:
+def rated(run: Run, rates: Mapping[tuple[str, int], Sequence[float]]) -> Run:
     """With the rates of each method and length, in phases of two seconds."""
     samples = []
     for sample in run.samples:
@@ -125,7 +125,9 @@ def rated(run: Run, rates: dict[tuple[str, int], Sequence[float]]) -> Run:
     return run.model_copy(update={"samples": samples})
 
 
-def caption_of(directory: Path, rates: dict[tuple[str, int], Sequence[float]], repetitions: int = 3) -> str:
+def caption_of(
+    directory: Path, rates: Mapping[tuple[str, int], Sequence[float]], repetitions: int = 3
+) -> str:
     cases = [
         replace(vector(method, piece), common={"verify": "off"})
         for method in ("pack", "gather")

@@ -101,7 +101,7 @@ def test_a_single_p_value_needs_no_adjustment() -> None:
 def test_exchanged_sides_are_as_far_from_the_threshold(factor: float, threshold: float) -> None:
     """1 - 0.05 is nearer to 1 than 1 + 0.05 on a scale of ratios."""
     sides = BASE, [factor * rate for rate in OTHER]
-    there, back = unpaired_ratio(*sides), unpaired_ratio(*reversed(sides))
+    there, back = unpaired_ratio(sides[0], sides[1]), unpaired_ratio(sides[1], sides[0])
     one, two = (float(ratio.p_value(threshold)) for ratio in (there, back))
     assert one == pytest.approx(two, rel=1e-6, abs=1e-12)
 
@@ -118,8 +118,8 @@ def test_two_runs_are_judged_by_the_variance_of_earlier_ones() -> None:
 def test_two_runs_of_an_unchanged_system_differ_in_5_of_100_cases() -> None:
     rng = np.random.default_rng(2)
     found = [
-        float(ratio_by_history(*np.exp(rng.normal(0, 0.03, 2)), np.exp(rng.normal(0, 0.03, 6))).p_value())
-        for _ in range(4000)
+        float(ratio_by_history(base, other, np.exp(rng.normal(0, 0.03, 6))).p_value())
+        for base, other in np.exp(rng.normal(0, 0.03, (4000, 2)))
     ]
     assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=0.012)
 

@@ -102,7 +102,7 @@ def test_a_process_that_dies_costs_one_answer(site: Site, tmp_path: Path) -> Non
         while not (tmp_path / "pid").exists():
             await asyncio.sleep(0.05)
         os.killpg(os.getpgid(int((tmp_path / "pid").read_text())), signal.SIGKILL)
-        with pytest.raises(StriderError, match="was ended"):
+        with pytest.raises(StriderError, match="was killed"):
             await answer
         (tmp_path / "hang").unlink()
         assert (await pool.ask("plan", question(site)))["name"] == "small"
