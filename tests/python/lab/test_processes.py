@@ -90,6 +90,10 @@ def test_what_a_daemon_starts_by_itself_is_found_by_its_mark(start: Start) -> No
 def test_a_process_without_mark_is_found_by_name_and_place(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"], cwd=tmp_path) as process:
         try:
+            # The kernel names a process a moment after Popen has returned.
+            name, deadline = Path(f"/proc/{process.pid}/comm"), time.monotonic() + 30
+            while name.read_text(encoding="utf-8") != "sleep\n" and time.monotonic() < deadline:
+                time.sleep(0.01)
             assert [found.pid for found in working_in(tmp_path, ["sleep"])] == [process.pid]
             assert list(working_in(tmp_path, ["cat"])) == []
             assert list(working_in(tmp_path.parent, ["sleep"])) == []
