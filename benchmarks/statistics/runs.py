@@ -17,6 +17,7 @@ import numpy as np
 
 from noise import Logs, Noise, Random, buckets_of, lognormal
 from strider.store.described import older_description
+from strider.store.load import described_cases
 from strider.store.model import CeilingReport, End, ErrorRow, NodeCounters, Plan, Run, RunInfo, Sample, Start
 
 Json = dict[str, Any]
@@ -221,21 +222,12 @@ class Synthetic:
         """The run as `strider.store.load` reads it."""
         plan = Plan.model_validate(self.plan())
         info = RunInfo.model_validate(self.document())
-        checked = {case.case: case for case in info.check.cases or []}
-        known = {"description": older_description()}
-        cases = {
-            case.number: case.model_copy(
-                update=known
-                | {key: getattr(checked[case.number], key, None) for key in ("request_bytes", "own_client")}
-            )
-            for case in plan.cases
-        }
         return Run(
             directory=directory or Path(self.name),
             info=info,
             plan=plan,
             start=Start.model_validate(self.events[0]),
-            cases=cases,
+            cases=described_cases(plan, info, older_description()),
             samples=[Sample.model_validate(one) for one in self.of("sample")],
             errors=[ErrorRow.model_validate(one) for one in self.of("error")],
             ceilings=[CeilingReport.model_validate(one) for one in self.of("ceilings")],

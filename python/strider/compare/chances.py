@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from strider.compare.judge import SIGNIFICANT
 from strider.report.words.numbers import significant
 from strider.report.words.wording import plural
-from strider.statistics import adjust, paired_ratio
+from strider.statistics import adjust, paired_ratio, simes
 from strider.statistics.distribution import LEVEL
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ def _fails(test: Test, ratios: NDArray[np.float64], of_suite: NDArray[np.float64
         return np.asarray((low < 1 / (1 + test.threshold)).any(axis=-1))
     p_rows, p_suite = adjust(rows.p_value(test.threshold)), suite.p_value(test.threshold)
     if test.rows > 1:
-        both = np.minimum(
-            2 * np.minimum(p_rows.min(axis=-1), p_suite), np.maximum(p_rows.min(axis=-1), p_suite)
-        )
+        both = simes(p_rows.min(axis=-1), p_suite)
         p_rows, p_suite = np.maximum(p_rows, both[:, None]), np.maximum(p_suite, both)
     named, suite_named = p_rows < SIGNIFICANT, p_suite < SIGNIFICANT
     if test.condition == "slower":

@@ -10,6 +10,7 @@ from strider.compare.judge import SIGNIFICANT
 from strider.compare.model import Change, Method, Row
 from strider.report.words.numbers import significant
 from strider.report.words.wording import plural, readable_key
+from strider.statistics.exceeding import file_system_of
 from strider.statistics.trust import is_trusted
 from strider.store.model import Run
 from strider.units import format_bytes_rounded
@@ -37,8 +38,7 @@ def about(side: Sequence[Run]) -> str:
     """Where and when the runs of a side were taken."""
     first = side[0]
     environment = first.info.environment
-    target = environment.get("target")
-    kind = target.get("file_system", "") if isinstance(target, dict) else ""
+    kind = file_system_of(first)
     host = str(environment.get("host", ""))
     parts = [
         f"{len(side)} runs, the first" if len(side) > 1 else "",
@@ -136,9 +136,7 @@ def _facts_of(run: Run) -> list[tuple[str, str]]:
         for key in _MACHINE
         if (value := environment.get(key)) is not None and not isinstance(value, dict)
     ]
-    target = environment.get("target")
-    kind = str(target.get("file_system", "")) if isinstance(target, dict) else ""
-    facts = [*machine, ("file system", kind)]
+    facts = [*machine, ("file system", file_system_of(run))]
     if start is None:
         return facts
     return [

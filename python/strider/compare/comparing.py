@@ -9,7 +9,7 @@ from strider.compare.circumstances import about, remarks
 from strider.compare.history import History
 from strider.compare.judge import Opponents, judge, settle
 from strider.compare.labels import Labels
-from strider.compare.measured import Taken
+from strider.compare.measured import Taken, taken_of
 from strider.compare.metrics import METRICS, Metric
 from strider.compare.model import Comparison, Method, Row, Side
 from strider.compare.values import By, values_of
@@ -52,7 +52,7 @@ def compare(
     method = _method(base, other)
     earlier = history or History()
     sides = Opponents(
-        _taken(base), _taken(other), "A", "B", method, (_taken(earlier.base), _taken(earlier.other))
+        taken_of(base), taken_of(other), "A", "B", method, (taken_of(earlier.base), taken_of(earlier.other))
     )
     matches = match(sides.base[0].items, sides.other[0].items)
     labels = Labels.of([one.item for one in matches])
@@ -68,10 +68,6 @@ def compare(
     ]
     said = remarks(base, other, method, settled, threshold)
     return Comparison(both, "", threshold, chosen, settled, said, labels.constants, overall)
-
-
-def _taken(runs: Sequence[Run]) -> list[Taken]:
-    return [Taken.of(run, items(list(run.cases.values()))) for run in runs]
 
 
 def compare_within(

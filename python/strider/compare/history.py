@@ -10,9 +10,8 @@ from pathlib import Path
 from statistics import median, stdev
 
 from strider.compare.circumstances import conditions
-from strider.compare.measured import Taken, past
+from strider.compare.measured import past, taken_of
 from strider.compare.metrics import METRICS
-from strider.compare.work import items
 from strider.errors import StriderError
 from strider.statistics import MINIMUM_FOR_RATIO
 from strider.store import load
@@ -122,7 +121,7 @@ def duration_s(run: Run) -> float | None:
 def _spread(runs: Sequence[Run]) -> float | None:
     if len(runs) < MINIMUM_FOR_RATIO:
         return None
-    taken = [Taken.of(run, items(list(run.cases.values()))) for run in runs]
+    taken = taken_of(runs)
     series = (past(taken, item, METRICS["rate"]) for item in taken[0].items)
     spreads = [stdev(map(math.log, values)) for values in series if len(values) >= MINIMUM_FOR_RATIO]
     return median(spreads) if spreads else None

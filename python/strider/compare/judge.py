@@ -20,6 +20,7 @@ from strider.statistics import (
     describe,
     paired_ratio,
     ratio_by_history,
+    simes,
     unpaired_ratio,
 )
 from strider.statistics.trust import is_trusted
@@ -133,7 +134,7 @@ def settle(rows: Sequence[Row], threshold: float) -> tuple[list[Row], list[Overa
     of_rows = adjust([row.change.p_value for row in judged if row.change]).tolist()
     overall = overall_of(judged, threshold)
     of_suite = adjust([one.change.p_value for one in overall]).tolist()
-    gate = _gate(min(of_rows, default=1.0), min(of_suite)) if overall else 0.0
+    gate = float(simes(min(of_rows, default=1.0), min(of_suite))) if overall else 0.0
     of_rows, of_suite = ([max(p, gate) for p in found] for found in (of_rows, of_suite))
     named = sum(p < SIGNIFICANT for p in of_rows)
     level = 1 - SIGNIFICANT * named / len(judged) if judged else 0.0
@@ -152,11 +153,6 @@ def settle(rows: Sequence[Row], threshold: float) -> tuple[list[Row], list[Overa
         )
         for one, p in zip(overall, of_suite, strict=True)
     ]
-
-
-def _gate(first: float, second: float) -> float:
-    """The p-value of both groups together (Simes)."""
-    return min(1.0, 2 * min(first, second), max(first, second))
 
 
 def _named(change: Change, metric: Metric) -> Verdict:

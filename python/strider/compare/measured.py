@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from strider.compare.metrics import Metric
-from strider.compare.work import Item
+from strider.compare.work import Item, items
 from strider.statistics.trust import HARDLY_SERVED
 from strider.store.model import Run, Sample
 
@@ -49,6 +49,11 @@ class Taken:
         same = self.by_work.get(item.key, [])
         named = [one for one in same if one.case.name == item.case.name]
         return next(iter(named or same), None)
+
+
+def taken_of(runs: Sequence[Run]) -> list[Taken]:
+    """What each of some runs has measured, with all of its operations."""
+    return [Taken.of(run, items(list(run.cases.values()))) for run in runs]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from strider.statistics.histogram import BUCKET_WIDTH
 from strider.store.case import Case
 from strider.store.model import Sample
-
-#: Width of a bucket of the engine's histograms in logarithms, at most. Percentiles are midpoints of buckets;
-#: the mean and the extremes are counted exactly.
-BUCKET = 1 / 128
 
 Better = Literal["higher", "lower"]
 
@@ -57,9 +54,9 @@ METRICS = {
         Metric("rate", "MiB/s", "higher", _rate),
         Metric("first-done", "MiB/s", "higher", _first_done),
         Metric("latency-mean", "s", "lower", _latency("mean_s")),
-        Metric("latency-p50", "s", "lower", _latency("p50_s"), BUCKET),
-        Metric("latency-p90", "s", "lower", _latency("p90_s"), BUCKET),
-        Metric("latency-p99", "s", "lower", _latency("p99_s"), BUCKET),
+        Metric("latency-p50", "s", "lower", _latency("p50_s"), BUCKET_WIDTH),
+        Metric("latency-p90", "s", "lower", _latency("p90_s"), BUCKET_WIDTH),
+        Metric("latency-p99", "s", "lower", _latency("p99_s"), BUCKET_WIDTH),
         Metric("latency-max", "s", "lower", _latency("max_s")),
     )
 }

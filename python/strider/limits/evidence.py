@@ -11,13 +11,12 @@ from statistics import fmean
 from strider.statistics import OperationSummary
 from strider.statistics.ceilings import MEMORY_COPY, NULL_REQUESTS, Ceilings
 from strider.statistics.counters import summarize_counters
-from strider.statistics.exceeding import is_networked, is_through_target
+from strider.statistics.exceeding import is_in_memory, is_networked, is_through_target
 from strider.statistics.rule import FEWEST_REPETITIONS
 from strider.statistics.trust import Trust, is_trusted
 from strider.store.model import NodeCounters, Sample
 from strider.units import MIB
 
-_IN_MEMORY = ("tmpfs", "ramfs", "rootfs")
 #: From this share of the bytes on, those of a result went over the nodes' networks.
 _LEFT_THE_NODE = 0.5
 
@@ -116,7 +115,7 @@ class Evidence:
     @property
     def in_memory(self) -> bool:
         """Whether the bytes go to a file system in memory."""
-        return self.file_system in _IN_MEMORY and is_through_target(self.summary.case)
+        return is_in_memory(self.file_system) and is_through_target(self.summary.case)
 
     def mean(self, name: str) -> float | None:
         """Mean of a field of the samples over the repetitions in which it is known."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from strider.limits.rule import Rule
 from strider.limits.rules import RULES
 from strider.statistics import OperationSummary
 from strider.statistics.ceilings import Ceilings
+from strider.statistics.counters import by_operation
 from strider.statistics.exceeding import file_system_of
 from strider.store.model import NodeCounters, Run
 
@@ -108,9 +108,7 @@ def find(
         counters: What its nodes counted in each repetition.
     """
     ceilings, file_system = Ceilings.of(run), file_system_of(run)
-    counted: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
-    for node in counters:
-        counted[node.case, node.operation].append(node)
+    counted = by_operation(counters)
     transports = _transports(run)
     return [
         _judge(

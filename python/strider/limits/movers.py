@@ -15,7 +15,7 @@ from statistics import geometric_mean, median
 
 from strider.statistics import OperationSummary, adjust, unpaired_ratio
 from strider.statistics.rule import Card
-from strider.statistics.trust import is_trusted
+from strider.statistics.trust import OF_SOURCES, is_trusted
 from strider.store.case import Case
 from strider.store.model import Sample
 
@@ -38,7 +38,6 @@ CARD = Card(
 )
 _BASE = "posix"
 _NOT_COMPARED = "null"
-_OF_SOURCES = frozenset({"cache", "source?", "servers?", "memory", "not synced"})
 _NOT_WORK = (
     "case",
     "number",
@@ -150,7 +149,7 @@ def moves(summaries: Sequence[OperationSummary]) -> list[Move]:
 def _is_comparable(summary: OperationSummary) -> bool:
     """Whether a result is grade B or better; what served the bytes does not matter to the ranks' counters."""
     trust = summary.trust
-    return trust is not None and is_trusted(trust.apart_from(_OF_SOURCES))
+    return trust is not None and is_trusted(trust.apart_from(OF_SOURCES))
 
 
 def _names(cases: Sequence[Case]) -> dict[int, str]:
@@ -238,15 +237,10 @@ def _values(summary: OperationSummary) -> dict[str, list[float]]:
 
 def _test(before: Sequence[float], after: Sequence[float]) -> tuple[tuple[float, float], float]:
     """The 95 % interval of the ratio, and the probability of one so far beyond 1.5 where it is 1.5."""
-    from scipy.special import stdtr
-
     found = unpaired_ratio(before, after)
     low, high = found.interval()
-    beyond = abs(float(found.log)) - math.log(LEAST_RATIO)
-    error = float(found.error)
-    if error <= 0:
-        return (float(low), float(high)), 0.0 if beyond >= 0 else 1.0
-    return (float(low), float(high)), float(stdtr(float(found.freedom), -beyond / error))
+    # The side is that of the measured ratio, so one of the two tails is meant.
+    return (float(low), float(high)), float(found.p_value(LEAST_RATIO - 1)) / 2
 
 
 def move_sentences(found: Sequence[Move]) -> list[str]:

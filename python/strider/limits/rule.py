@@ -40,7 +40,7 @@ class Rule:
     """One rule.
 
     Attributes:
-        name: What it is about, in a word or two.
+        name: Its subject, one or two words.
         weight: Whether it alone explains a rate.
         threshold: Effect size: from this value of `share` on it applies; 0 where it applies at any.
         share: The number that decides, of most rules a share from 0 to 1; None where it is not known.

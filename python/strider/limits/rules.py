@@ -13,12 +13,9 @@ from strider.limits.evidence import Evidence, ratio
 from strider.limits.rule import Rule
 from strider.statistics.exceeding import BEYOND_DEVICE
 from strider.statistics.rule import lower_share
+from strider.statistics.trust import HARDLY_SERVED, OF_SOURCES
 from strider.units import MIB, format_rate
 
-_CACHED = 0.1
-"""As in the note `from cache`: a read of which less came from storage."""
-_OF_CACHES = frozenset({"cache", "source?", "servers?", "memory", "not synced"})
-"""What served the bytes does not matter to rules about the program, caches and memory themselves."""
 _SEVERAL = 2.0
 """A device is asked for all it can do by at least so many requests at a time."""
 _FEWEST_RESENT, _RESENT = 5, 0.001
@@ -86,7 +83,7 @@ def _exceeding(evidence: Evidence) -> float | None:
 
 
 def _is_faster(evidence: Evidence) -> bool:
-    return evidence.summary.exceeding is not None and evidence.may_be_judged(_OF_CACHES)
+    return evidence.summary.exceeding is not None and evidence.may_be_judged(OF_SOURCES)
 
 
 def _exceeding_words(evidence: Evidence) -> str:
@@ -223,7 +220,7 @@ RULES: tuple[Rule, ...] = (
         _always("computing between requests (think) takes {share} of the time"),
         "From a third on the rate is as much the program's as the storage's.",
         "`compute_s` ÷ `elapsed_s`",
-        despite=_OF_CACHES,
+        despite=OF_SOURCES,
     ),
     Rule(
         "rate limit",
@@ -234,17 +231,17 @@ RULES: tuple[Rule, ...] = (
         "The pace keeps to within a few percent of what was asked where storage follows.",
         "rate ÷ `rate_limit` or `arrival_rate`",
         "reaches",
-        despite=_OF_CACHES,
+        despite=OF_SOURCES,
     ),
     Rule(
         "cache",
         "explains",
-        1.0 - _CACHED,
+        1.0 - HARDLY_SERVED,
         _from_cache,
         _always("{share} of what was read came from a cache"),
         "As for the note `from cache`: less than a tenth came from storage.",
         "1 − `served_bytes` ÷ bytes read",
-        despite=_OF_CACHES,
+        despite=OF_SOURCES,
     ),
     Rule(
         "faster than storage",
@@ -259,7 +256,7 @@ RULES: tuple[Rule, ...] = (
         holds=_is_faster,
         unit="×",
         described="lower end of the 95 % interval of the rate above 1.1 × the device, or above the links",
-        despite=_OF_CACHES,
+        despite=OF_SOURCES,
     ),
     Rule(
         "memory copy",
@@ -270,7 +267,7 @@ RULES: tuple[Rule, ...] = (
         "Data that is copied once can hardly move faster; measured twice, a ceiling differs by a tenth.",
         "rate ÷ `memory_copy`",
         "reaches",
-        despite=_OF_CACHES,
+        despite=OF_SOURCES,
     ),
     Rule(
         "memory",
@@ -281,7 +278,7 @@ RULES: tuple[Rule, ...] = (
         "One copy at full speed takes half of the time then.",
         "rate ÷ `memory_copy`",
         below=0.9,
-        despite=_OF_CACHES,
+        despite=OF_SOURCES,
     ),
     Rule(
         "data",
@@ -291,7 +288,7 @@ RULES: tuple[Rule, ...] = (
         _data_words,
         "Without it the rate would be a third higher at least.",
         "`prepare_s` ÷ `elapsed_s`",
-        despite=_OF_CACHES | {"verified"},
+        despite=OF_SOURCES | {"verified"},
     ),
     Rule(
         "target in memory",
@@ -313,7 +310,7 @@ RULES: tuple[Rule, ...] = (
         _always("{share} of the bare request loop's rate: the software of each request dominates"),
         "Half of the time goes into Strider's own loop then.",
         "`requests_s` ÷ `null_requests`",
-        despite=_OF_CACHES,
+        despite=OF_SOURCES,
     ),
     Rule(
         "device",
@@ -411,7 +408,7 @@ RULES: tuple[Rule, ...] = (
         "(`user_s` + `system_s`) ÷ clients ÷ `elapsed_s`",
         "beyond",
         _cost_of_request,
-        despite=_OF_CACHES,
+        despite=OF_SOURCES,
     ),
     Rule(
         "I/O wait",

@@ -11,6 +11,7 @@ from strider.statistics.ratio import (
     adjust,
     paired_ratio,
     ratio_by_history,
+    simes,
     unpaired_ratio,
 )
 from strider.statistics.spells import Spell, slow_spell
@@ -51,6 +52,7 @@ __all__ = [
     "paired_ratio",
     "ratio_by_history",
     "resemblance",
+    "simes",
     "slow_spell",
     "stragglers",
     "summarize",

@@ -14,6 +14,14 @@ FEWEST_TICKS, _TICK_S = 20, 0.01
 _PROCESSOR = ("user_s", "nice_s", "system_s", "idle_s", "iowait_s", "irq_s", "softirq_s", "steal_s")
 
 
+def by_operation(counters: Sequence[NodeCounters]) -> defaultdict[tuple[int, str], list[NodeCounters]]:
+    """What nodes counted, by number of the case and operation."""
+    found: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
+    for node in counters:
+        found[node.case, node.operation].append(node)
+    return found
+
+
 @dataclass(frozen=True)
 class CounterSummary:
     """Means over the repetitions that count, summed over nodes and, but for `block`, instances.

@@ -147,19 +147,23 @@ def confidence_interval(values: Sequence[float]) -> Interval | None:
     )
 
 
-def student_interval(values: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper ends of Student's 95 % interval of the mean, along the last axis.
+def student_interval(
+    values: ArrayLike, level: float = LEVEL, least_deviation: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper ends of Student's interval of the mean, along the last axis.
 
     Args:
         values: Shape (…, n), n at least 2.
+        level: Probability that the interval has the mean in it.
+        least_deviation: A smaller standard deviation of the values is chance, as where they are rounded.
     """
     import numpy as np
     from scipy.special import stdtrit
 
     data = np.asarray(values, dtype=float)
     n = data.shape[-1]
-    mean = data.mean(axis=-1)
-    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * data.std(axis=-1, ddof=1) / math.sqrt(n)
+    mean, deviation = data.mean(axis=-1), np.maximum(data.std(axis=-1, ddof=1), least_deviation)
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * deviation / math.sqrt(n)
     return mean - half, mean + half
 
 

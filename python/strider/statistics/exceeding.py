@@ -40,6 +40,7 @@ _NETWORKED = frozenset(
         "fuse.xrootdfs",
     ]
 )
+_IN_MEMORY = frozenset(["tmpfs", "ramfs", "rootfs"])
 #: Interfaces that bring a client of their own, for runs of engines that did not say so.
 OWN_CLIENTS = frozenset(["cephfs", "gfapi", "nfs", "pvfs2", "xrootd"])
 #: One moves no bytes; the other's servers are Strider's own, wherever these have the bytes.
@@ -71,6 +72,11 @@ def file_system_of(run: Run) -> str:
 def is_networked(file_system: str) -> bool:
     """Whether a file system of this type is on other machines."""
     return file_system in _NETWORKED
+
+
+def is_in_memory(file_system: str) -> bool:
+    """Whether a file system of this type is in memory."""
+    return file_system in _IN_MEMORY
 
 
 def is_through_target(case: Case) -> bool:

@@ -19,6 +19,9 @@ from strider.store.model import Histogram
 SCHEME = "loglinear-7"
 _SUB_BITS = 7
 _SUB_BUCKETS = 1 << _SUB_BITS
+#: Width of a bucket in logarithms, at most. Percentiles are midpoints of buckets; the mean and the extremes
+#: are counted exactly.
+BUCKET_WIDTH = 1 / _SUB_BUCKETS
 
 
 def bucket_of(nanoseconds: int) -> int:

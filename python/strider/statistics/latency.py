@@ -6,15 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from strider.statistics.distribution import LEVEL, MINIMUM_FOR_INTERVAL
-from strider.statistics.histogram import LatencyDistribution, merge
+from strider.statistics.distribution import MINIMUM_FOR_INTERVAL, student_interval
+from strider.statistics.histogram import BUCKET_WIDTH, LatencyDistribution, merge
 from strider.store import Part, Sample
 
 #: A percentile is shown where so many requests of each repetition lie beyond it: p99.9 of 192 requests is
 #: their maximum, 0.69 of the true one, and of 10 000 it is 0.98.
 BEYOND = 10
-#: Width of a bucket of the histograms in logarithms: percentiles of repetitions differ by whole buckets.
-_BUCKET = 1 / 128
 
 
 @dataclass(frozen=True)
@@ -97,13 +95,8 @@ def _interval(values: Sequence[float]) -> tuple[float, float]:
     The deviation is never less than that of values that are rounded to buckets: equal percentiles are not
     known without an error.
     """
-    import numpy as np
-    from scipy.special import stdtrit
-
-    n = len(values)
-    if n < MINIMUM_FOR_INTERVAL or min(values) <= 0:
+    if len(values) < MINIMUM_FOR_INTERVAL or min(values) <= 0:
         return math.nan, math.nan
-    logs = np.log(np.asarray(values, dtype=float))
-    error = max(float(logs.std(ddof=1)), _BUCKET / math.sqrt(12)) / math.sqrt(n)
-    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
-    return math.exp(float(logs.mean()) - half), math.exp(float(logs.mean()) + half)
+    logs = [math.log(value) for value in values]
+    low, high = student_interval(logs, least_deviation=BUCKET_WIDTH / math.sqrt(12))
+    return math.exp(low), math.exp(high)

@@ -161,3 +161,12 @@ def adjust(p_values: ArrayLike) -> FloatArray:
     result = np.empty_like(adjusted)
     np.put_along_axis(result, order, adjusted, axis=-1)
     return result
+
+
+def simes(first: ArrayLike, second: ArrayLike) -> FloatArray:
+    """The p-value of two tests together (Simes 1986): small where one is very small, or both are."""
+    import numpy as np
+
+    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    together: FloatArray = np.minimum(2 * np.minimum(one, two), np.maximum(one, two))
+    return together

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
+
+from strider.statistics.distribution import LEVEL, MINIMUM_FOR_INTERVAL, student_interval
 
 #: Fewest repetitions from which anything is said of a result.
-FEWEST_REPETITIONS = 3
+FEWEST_REPETITIONS = MINIMUM_FOR_INTERVAL
 #: Measured by benchmarks/diagnoses.py.
 _RATES = Path(__file__).with_name("rule_rates.json")
 
@@ -38,7 +40,7 @@ class Card:
     """The description of a rule: what it looks at, what it needs, and when it speaks.
 
     Attributes:
-        name: What it is about, in a word or two.
+        name: Its subject, one or two words.
         evidence: The measurements that it uses.
         counts: The fewest repetitions, phases or events.
         test: The statistical test, with its level.
@@ -84,22 +86,19 @@ def _all_rates() -> dict[str, Rates]:
     }
 
 
-def interval_of(values: Sequence[float | None], level: float = 0.95) -> tuple[float, float, float] | None:
+def interval_of(values: Sequence[float | None], level: float = LEVEL) -> tuple[float, float, float] | None:
     """Centre and ends of the interval of the typical value: Student's t on logarithms.
 
     None for fewer than three values, and where one of them is unknown, 0 or less.
     """
-    from scipy.special import stdtrit
-
     known = [value for value in values if value is not None and math.isfinite(value) and value > 0]
     if len(known) < max(FEWEST_REPETITIONS, len(values)):
         return None
     if min(known) == max(known):
         return known[0], known[0], known[0]
     logs = [math.log(value) for value in known]
-    n = len(logs)
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * stdev(logs) / math.sqrt(n)
-    return math.exp(fmean(logs)), math.exp(fmean(logs) - half), math.exp(fmean(logs) + half)
+    low, high = student_interval(logs, level)
+    return math.exp(fmean(logs)), math.exp(low), math.exp(high)
 
 
 def lower_share(events: int, trials: int, level: float = 0.99) -> float:

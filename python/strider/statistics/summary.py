@@ -11,7 +11,7 @@ from statistics import fmean, median
 from typing import Literal
 
 from strider.statistics.ceilings import Ceilings
-from strider.statistics.counters import CounterSummary, summarize_counters
+from strider.statistics.counters import CounterSummary, by_operation, summarize_counters
 from strider.statistics.distribution import Distribution, describe
 from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
 from strider.statistics.histogram import LatencyDistribution
@@ -286,9 +286,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
     """
     samples: defaultdict[tuple[int, str], list[Sample]] = defaultdict(list)
     errors: defaultdict[tuple[int, str], list[ErrorRow]] = defaultdict(list)
-    counted: defaultdict[tuple[int, str], list[NodeCounters]] = defaultdict(list)
-    for node in counters:
-        counted[node.case, node.operation].append(node)
+    counted = by_operation(counters)
     for sample in run.samples:
         if sample.measured:
             samples[sample.case, sample.operation].append(sample)

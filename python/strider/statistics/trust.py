@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from strider.statistics.exceeding import is_networked, is_through_target
+from strider.statistics.exceeding import is_in_memory, is_networked, is_through_target
 from strider.statistics.levels import has_levels
 from strider.statistics.steadiness import has_trend
 
@@ -39,7 +39,6 @@ HARDLY_SERVED = 0.1
 COLD = 0.01
 #: The source of `served` that counts exactly what the ranks' own reads fetched.
 _EXACT = frozenset(["process"])
-_IN_MEMORY = frozenset(["tmpfs", "ramfs", "rootfs"])
 #: Operations of metadata that clients may answer from their own caches; all others change something.
 _LOOKUPS = frozenset(
     [
@@ -60,6 +59,10 @@ _LOOKUPS = frozenset(
 )
 #: Operations of metadata that `sync = "each"` makes durable.
 _SYNCED = frozenset(["create", "small-write"])
+
+#: Reasons about what served the bytes. They do not matter to a sentence about the program, its processor
+#: time, caches or memory.
+OF_SOURCES = frozenset({"cache", "source?", "servers?", "memory", "not synced"})
 
 _Finding = tuple[Grade, str]
 
@@ -163,7 +166,7 @@ def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding
     case = summary.case
     if summary.exceeding is not None:
         yield "D", "cache"
-    if is_through_target(case) and file_system in _IN_MEMORY:
+    if is_through_target(case) and is_in_memory(file_system):
         # There is nothing behind this memory, so the rate is what it says: one of memory, never of storage.
         yield "B", "memory"
     elif case.is_metadata:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from strider.errors import StriderError
+from strider.store.case import Case
 from strider.store.described import Description, older_description
 from strider.store.events import FILE_CHECK, read_events, read_last_event, require_version
 from strider.store.model import (
@@ -61,26 +62,30 @@ def load(run_dir: Path) -> Run:
     """
     info, plan = load_info(run_dir), load_plan(run_dir)
     events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, End))
-    checked = {case.case: case for case in info.check.cases or []}
     errors = [event for event in events if isinstance(event, ErrorRow)]
-    known = {"description": load_description(run_dir)}
-    cases = [
-        case.model_copy(
-            update={name: getattr(checked.get(case.number), name, None) for name in _CHECKED} | known
-        )
-        for case in plan.cases
-    ]
     return Run(
         directory=run_dir,
         info=info,
         plan=plan,
         start=next((event for event in events if isinstance(event, Start)), None),
-        cases={case.number: case for case in cases},
+        cases=described_cases(plan, info, load_description(run_dir)),
         samples=_judged([event for event in events if isinstance(event, Sample)], errors),
         errors=errors,
         ceilings=[event for event in events if isinstance(event, CeilingReport)],
         end=next((event for event in reversed(events) if isinstance(event, End)), None),
     )
+
+
+def described_cases(plan: Plan, info: RunInfo, description: Description) -> dict[int, Case]:
+    """The cases of a plan by number, with what the engine's check and its description say of them."""
+    checked = {case.case: case for case in info.check.cases or []}
+    return {
+        case.number: case.model_copy(
+            update={name: getattr(checked.get(case.number), name, None) for name in _CHECKED}
+            | {"description": description}
+        )
+        for case in plan.cases
+    }
 
 
 def _judged(samples: Sequence[Sample], errors: Sequence[ErrorRow]) -> list[Sample]:

@@ -6,23 +6,17 @@ from collections.abc import Sequence
 
 from strider.report.words.numbers import percent
 from strider.statistics import OperationSummary
-
-#: A read with a smaller share from storage counts as served by a cache.
-FROM_CACHE = 0.1
-#: A read with at least this share from storage needs no note.
-FROM_STORAGE = 0.9
-#: A file with a larger share in memory is not cold.
-_STILL_CACHED = 0.01
+from strider.statistics.trust import COLD, HARDLY_SERVED, MOST_SERVED
 
 
 def is_from_cache(summary: OperationSummary) -> bool:
     """Returns whether counters show that a read was served by a cache."""
-    return summary.served is not None and summary.served.share < FROM_CACHE
+    return summary.served is not None and summary.served.share < HARDLY_SERVED
 
 
 def is_from_storage(summary: OperationSummary) -> bool:
     """Returns whether counters show that a read was served by storage."""
-    return summary.served is not None and summary.served.share > FROM_STORAGE
+    return summary.served is not None and summary.served.share > MOST_SERVED
 
 
 def cache_note(summary: OperationSummary) -> str:
@@ -78,7 +72,7 @@ def cache_remarks(summaries: Sequence[OperationSummary]) -> list[str]:
 
 def _is_not_cold(summary: OperationSummary) -> bool:
     done = summary.preparation
-    return done is not None and done.policy == "cold" and (done.cached_share or 0.0) > _STILL_CACHED
+    return done is not None and done.policy == "cold" and (done.cached_share or 0.0) > COLD
 
 
 def _is_unseen(summary: OperationSummary) -> bool:

@@ -18,10 +18,9 @@ from strider.report.words.wording import (
     verification_line,
 )
 from strider.statistics import DigestComparison, OperationSummary
+from strider.statistics.exceeding import file_system_of, is_in_memory
 from strider.store.model import Run
 from strider.units import format_bytes_rounded, format_seconds
-
-_IN_MEMORY = ("tmpfs", "ramfs", "rootfs")
 
 
 def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
@@ -29,7 +28,7 @@ def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
     samples = sum(summary.n for summary in summaries)
     cases = len({summary.case.number for summary in summaries})
     host = _host(run)
-    file_system = _file_system(run)
+    file_system = file_system_of(run)
     parts = [
         f"{plural(samples, 'sample')} of {plural(cases, 'case')}",
         f"taken on {host}" if host else "",
@@ -92,12 +91,6 @@ def _host(run: Run) -> str:
     return str(run.info.environment.get("host", "")) or (nodes[0].name if nodes else "")
 
 
-def _file_system(run: Run) -> str:
-    """Returns the type of the target's file system; empty if unknown."""
-    target = run.info.environment.get("target")
-    return str(target.get("file_system", "")) if isinstance(target, dict) else ""
-
-
 def _duration(run: Run) -> str:
     if run.info.ended:
         try:
@@ -117,9 +110,9 @@ def _null_remark(summaries: Sequence[OperationSummary]) -> str:
 
 
 def _memory_remark(run: Run) -> str:
-    if _file_system(run) not in _IN_MEMORY:
+    if not is_in_memory(file_system_of(run)):
         return ""
-    return f"The target is on {_file_system(run)}: these are rates of memory, not of storage."
+    return f"The target is on {file_system_of(run)}: these are rates of memory, not of storage."
 
 
 def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, int]:
@@ -127,7 +120,7 @@ def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, i
 
     Cases with conclusive counters are omitted.
     """
-    if _file_system(run) in _IN_MEMORY:
+    if is_in_memory(file_system_of(run)):
         return {}
     space = {case.case: case.space_bytes for case in run.info.check.cases or []}
     read = {
