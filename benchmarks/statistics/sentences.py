@@ -163,7 +163,7 @@ def _with_cause(
             shares = [Share(_hits(own[n], keys, case), trials) for n in counts]
             grid.rows.append([cause, *(share.percent for share in shares)])
             grid.claims.extend(
-                f"sentence, n = {n}: with the cause {cause} said in {share.percent} % only"
+                f"sentence, n = {n}: {cause} is named in only {share.percent} % of the runs that have it"
                 for n, share in zip(counts, shares, strict=True)
                 if share.is_below(FOUND)
             )

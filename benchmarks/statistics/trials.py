@@ -250,8 +250,8 @@ def verdicts(trials: int, rng: Random, progress: Progress, largest: int = 100) -
     )
     power = Grid(
         "Verdicts on planted differences",
-        f"Side B is slower in all 10 rows. Share of the rows that are named slower, and of {few} tables "
-        "whose suite is, in percent; last, share of the intervals of named rows that hold the true size.",
+        f"Side B is slower in all 10 rows. Shares in percent: rows that are named slower; of {few} tables, "
+        "those that name the whole suite slower; intervals of named rows that hold the true size.",
         ["comparison", "n", "2 %", "5 %", "10 %", "suite 2 %", "suite 5 %", "sizes held"],
     )
     progress.expect(sum(_work(n, sizes, trials, few) for one in CONTESTS for n in one.counts))

@@ -452,8 +452,8 @@ constexpr Parameter parameters[] = {
      "for a completion.",
      0, most_entries},
     {"wait", Kind::count, "1",
-     "Completions to wait for before the next requests are issued; with the value of depth, requests run batch by "
-     "batch.",
+     "Completions to wait for before the next requests are issued; if equal to depth, each batch of requests "
+     "completes before the next is issued.",
      1, most_entries},
     {"fixed_files", Kind::flag, "false", "Register the file with the ring, so that requests need not look it up."},
     {"fixed_buffers", Kind::flag, "false",

@@ -92,8 +92,9 @@ class NestedStrided final : public Pattern {
 constexpr Parameter parameters[] = {
     transfer_parameter,
     {"levels", Kind::levels, "[4, 16]",
-     "Loops around the transfer, outermost first: [count, stride in bytes] or a count alone. A count alone has the "
-     "stride that leaves no gap: ranks * transfer for the innermost loop, the count of the next inner loop times its "
+     "Loops around the transfer, outermost first: [count, stride in bytes] or a count alone. Without a stride, "
+     "the loop leaves no gap; its stride is then ranks * transfer for the innermost loop, the count of the next inner "
+     "loop times its "
      "stride for the others.",
      0},
 };

@@ -39,7 +39,7 @@ class RandomStrided final : public Pattern {
 
 constexpr Parameter parameters[] = {
     transfer_parameter,
-    {"count", Kind::count, "64", "Requests per rank (work units): rounds in which every rank has one slot.", 1},
+    {"count", Kind::count, "64", "Requests per rank (work units). Each round gives every rank one slot.", 1},
 };
 
 }  // namespace

@@ -113,7 +113,7 @@ void check_sizes(const Case& test, const Tree& tree, const Complain& complain) {
     if (step.kind == Step::Kind::sweep) continue;
     if (!fulfilled(step.operation, bytes)) return;
     if (step.operation == Operation::mix && bytes != tree.file_bytes())
-      return complain("operations", "a mix needs files of the size that create writes",
+      return complain("operations", "the operation mix needs files that still have the size written by create",
                       "put mix before truncate, expand and mknod");
     bytes = size_after(step.operation, bytes, tree.file_bytes());
     if (bytes > most_bytes)

@@ -190,7 +190,7 @@ def totals(
         assumed.append(f"does {grouped(rates.operations_s)} operations/s{_aside(operations_option)}")
     return [
         f"{_number(len(plan.cases), 'case')}, {phases} phases on {ranks}, {', '.join(done)}",
-        f"needs {space} and {_number(total.files, 'file')} at a time in {plan.target or 'the target'}",
+        f"needs {space} and {_number(total.files, 'file')} in {plan.target or 'the target'} at the same time",
         f"takes about {time}, if the target {' and '.join(assumed)}",
     ]
 

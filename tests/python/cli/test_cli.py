@@ -142,7 +142,7 @@ class TestPlan:
         shown = capfd.readouterr().out
         assert "transfer 64 KiB" in shown
         assert "2 cases, 8 phases on 2 ranks, 3 MiB transferred in total" in shown
-        assert "needs 512 KiB and 1 file at a time" in shown
+        assert "needs 512 KiB and 1 file in" in shown
         assert "takes about 3 s, if the target transfers 1 MiB/s" in shown
 
     def test_one_case_shows_all_its_columns(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:

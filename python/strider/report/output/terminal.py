@@ -44,9 +44,9 @@ def show_block(block: Block, console: Console) -> None:
     """Prints a block.
 
     Raises:
-        TypeError: It is none for terminals.
+        TypeError: A terminal cannot show such a block.
     """
-    raise TypeError(f"{type(block).__name__} is no block for a terminal")
+    raise TypeError(f"{type(block).__name__} cannot be shown on a terminal")
 
 
 @show_block.register(Text)
