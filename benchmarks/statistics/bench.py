@@ -30,6 +30,7 @@ from sentences import trials_of_sentences  # noqa: E402
 from trials import (  # noqa: E402
     coverage_of_rates,
     coverage_of_ratios,
+    coverage_of_until,
     false_alarms_of_trends,
     verdicts,
 )
@@ -44,6 +45,7 @@ def _coverage(trials: int, rng: np.random.Generator, progress: Progress) -> list
         coverage_of_rates(2 * trials, rng, progress),
         coverage_of_percentiles(trials // 2, rng, progress),
         coverage_of_ratios(4 * trials, rng, progress),
+        coverage_of_until(4 * trials, rng, progress),
         false_alarms_of_trends(4 * trials, rng, progress),
     ]
 

@@ -28,8 +28,9 @@ from noise import (
 from runs import MIB, Planned, Setting, Synthetic
 from strider.compare import compare, compare_within
 from strider.compare.model import Comparison
-from strider.statistics import describe, paired_ratio, unpaired_ratio
+from strider.statistics import Interval, describe, paired_ratio, unpaired_ratio
 from strider.store.model import Run, Sample
+from strider.suite.values import FEWEST_UNTIL
 
 COUNTS = (3, 5, 10)
 #: Coverage that a 95 % interval promises where repetitions are independent.
@@ -82,6 +83,41 @@ def _held(noise: Noise, n: int, truth: float, trials: int, rng: Random, progress
         held += bool(found and found.interval and found.interval.low <= truth <= found.interval.high)
     progress.step(f"intervals of rates, {noise.name}", trials)
     return Share(held, trials)
+
+
+#: `until`, the largest number of repetitions, and the smallest numbers that the table compares.
+_UNTIL, _MOST, _FEWEST = 0.05, 30, (3, 5, FEWEST_UNTIL)
+
+
+def coverage_of_until(trials: int, rng: Random, progress: Progress) -> Grid:
+    """How often the interval of a case that `until` has ended holds the truth, by its smallest number."""
+    about = (
+        "Share of the 95 % intervals, in percent, that hold the true centre of a rate if a case repeats "
+        f"until the interval is ±{100 * _UNTIL:g} %, up to {_MOST} times, by the smallest number of "
+        f"repetitions; in brackets, the mean number of repetitions. {trials} series each. Strider takes at "
+        f"least {FEWEST_UNTIL}."
+    )
+    grid = Grid("Intervals after `until`", about, ["noise", *map(str, _FEWEST)])
+    for noise in (*NOISES[:2], *NOISES[3:6]):
+        cells = []
+        for fewest in _FEWEST:
+            ended = [_until_narrow(values, fewest) for values in np.exp(noise.draw(rng, (trials, _MOST)))]
+            held = Share(sum(found.low <= 1 <= found.high for _, found in ended), trials)
+            cells.append(f"{held.percent} ({np.mean([count for count, _ in ended]):.0f})")
+            progress.step(f"until, {noise.name}", trials)
+        grid.rows.append([noise.name, *cells])
+    return grid
+
+
+def _until_narrow(values: NDArray[np.float64], fewest: int) -> tuple[int, Interval]:
+    """The number of repetitions that the engine takes (repetitions/schedule.cpp), and their interval."""
+    for count in range(fewest, len(values) + 1):
+        found = describe(values[:count].tolist())
+        if not (found and found.interval and found.half_width is not None):
+            continue
+        if found.half_width <= _UNTIL or count == len(values):
+            return count, found.interval
+    raise ValueError(f"fewer than {fewest} repetitions")
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ namespace strider {
 namespace {
 
 constexpr Parameter clients{"clients", Kind::count, "1", "Ranks that take part in the case.", 1, most_ranks};
-constexpr Parameter repetitions{
-    "repetitions", Kind::repetitions, "3",
-    "Number of measured repetitions: a number, or { min, max, until = \"5%\" }, which repeats until the 95 % interval "
-    "of the mean rate extends at most ±5 % around the mean."};
+constexpr Parameter repetitions{"repetitions", Kind::repetitions, "3",
+                                "Number of measured repetitions: a number, or { min, max, until = \"5%\" }, which "
+                                "repeats at least min (or 8) times, "
+                                "until the 95 % interval of the mean rate extends at most ±5 % around the mean."};
 constexpr Parameter warmup{"warmup", Kind::count, "0", "Repetitions before the measured ones, marked as warm-up.",
                            0,        1000};
 constexpr Parameter order{"order",

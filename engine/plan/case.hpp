@@ -31,7 +31,7 @@ struct Sharing {
 struct Repetitions {
   std::uint64_t minimum = 1;
   std::uint64_t maximum = 1;
-  double until = 0;  ///< half-width of the 95 % interval of the mean rate, relative to it; 0: always `maximum`
+  double until = 0;  ///< how far the 95 % interval of the mean rate reaches, as a share of it; 0: always `maximum`
 };
 
 /// An operation of a mix and how often it is drawn, relative to the others.

@@ -20,11 +20,15 @@ double t_975(std::size_t freedom) {
 
 double relative_half_width(const std::vector<double>& values) {
   if (values.size() < 2) return std::numeric_limits<double>::infinity();
+  if (std::any_of(values.begin(), values.end(), [](double value) { return value <= 0; }))
+    return std::numeric_limits<double>::infinity();
   const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  std::vector<double> logs(values.size());
+  std::transform(values.begin(), values.end(), logs.begin(), [](double value) { return std::log(value); });
+  const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / n;
   double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return t_975(values.size() - 1) * std::sqrt(squares / (n - 1) / n) / mean;
+  for (const double value : logs) squares += (value - mean) * (value - mean);
+  return std::expm1(t_975(values.size() - 1) * std::sqrt(squares / (n - 1) / n));
 }
 
 Schedule::Schedule(const Plan& plan) : plan_(plan), random_(plan.seed), states_(plan.cases.size()) { begin_round(); }

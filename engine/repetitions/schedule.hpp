@@ -47,8 +47,8 @@ class Schedule {
   std::uint64_t done_phases_ = 0;
 };
 
-/// Half the width of the 95 % interval of the mean (Student's t), relative to the mean. Infinite for fewer than two
-/// values.
+/// How far the 95 % interval of the geometric mean (Student's t on the logarithms) reaches above it, as a share of it.
+/// Infinite for fewer than two values, and if a value is not above zero.
 double relative_half_width(const std::vector<double>& values);
 
 }  // namespace strider

@@ -14,6 +14,10 @@ from strider.units import format_bytes, parse_bytes, parse_seconds, parse_share
 
 DEFAULT_REPETITIONS = 3
 DEFAULT_MOST_REPETITIONS = 20
+FEWEST_UNTIL = 8
+"""Repetitions before `until` may end a case.
+
+With 3, intervals that are narrow by chance end it (docs/reference/statistics.md)."""
 LARGEST_INTEGER = 2**63 - 1
 """File offsets are signed 64-bit numbers."""
 _EXACT = 1e19
@@ -236,6 +240,8 @@ def _repetitions(_: Parameter, typed: Json) -> dict[str, Json]:
         raise ValueError(f"min = {least} is larger than max = {most}: swap them")
     if until and least < 2:
         raise ValueError("until needs at least 2 repetitions: write min = 3")
+    if until:
+        least = max(least, min(FEWEST_UNTIL, most))
     return {"min": least, "max": most, "until": until}
 
 

@@ -176,15 +176,25 @@ TEST(Schedule, PhasesOfAFailedCaseAreNoLongerPlanned) {
 
 // Student's t for 97.5 %: 12.706 (1 degree of freedom), 2.776 (4), 2.045 (29), 1.984 (99).
 TEST(RelativeHalfWidth, AgreesWithTables) {
-  EXPECT_NEAR(relative_half_width({9, 11}), 12.706 * std::sqrt(2.0 / 2) / 10, 1e-9);
-  EXPECT_NEAR(relative_half_width({8, 9, 10, 11, 12}), 2.776 * std::sqrt(2.5 / 5) / 10, 1e-9);
-  const auto alternating = [](int n) {
+  const auto powers = [](const std::vector<double>& logs) {
     std::vector<double> values;
-    for (int i = 0; i < n; ++i) values.push_back(i % 2 == 0 ? 95 : 105);
+    for (const double each : logs) values.push_back(700 * std::exp(each));
     return values;
   };
-  EXPECT_NEAR(relative_half_width(alternating(30)), 2.045 * 5 * std::sqrt(30.0 / 29 / 30) / 100, 1e-5);
-  EXPECT_NEAR(relative_half_width(alternating(100)), 1.984 * 5 * std::sqrt(100.0 / 99 / 100) / 100, 1e-5);
+  EXPECT_NEAR(relative_half_width(powers({-0.1, 0.1})), std::expm1(12.706 * 0.1), 1e-9);
+  EXPECT_NEAR(relative_half_width(powers({-0.2, -0.1, 0, 0.1, 0.2})), std::expm1(2.776 * 0.1 * std::sqrt(2.5 / 5)),
+              1e-9);
+  const auto alternating = [&](int n) {
+    std::vector<double> logs;
+    for (int i = 0; i < n; ++i) logs.push_back(i % 2 == 0 ? -0.05 : 0.05);
+    return powers(logs);
+  };
+  EXPECT_NEAR(relative_half_width(alternating(30)), std::expm1(2.045 * 0.05 * std::sqrt(1.0 / 29)), 1e-5);
+  EXPECT_NEAR(relative_half_width(alternating(100)), std::expm1(1.984 * 0.05 * std::sqrt(1.0 / 99)), 1e-5);
+}
+
+TEST(RelativeHalfWidth, IsInfiniteWhereAValueIsNotAboveZero) {
+  EXPECT_TRUE(std::isinf(relative_half_width({7, 0, 7})));
 }
 
 TEST(RelativeHalfWidth, OfEqualValuesIsZeroAndOfOneIsInfinite) {

@@ -178,7 +178,9 @@ def test_cases_that_differ_in_the_name_alone_stay_apart(suite_of: SuiteOf) -> No
     [
         ("5", {"min": 5, "max": 5, "until": 0.0}),
         ("{ min = 2, max = 9 }", {"min": 2, "max": 9, "until": 0.0}),
-        ('{ until = "5%" }', {"min": 3, "max": 20, "until": 0.05}),
+        ('{ until = "5%" }', {"min": 8, "max": 20, "until": 0.05}),
+        ('{ min = 3, until = "5%" }', {"min": 8, "max": 20, "until": 0.05}),
+        ('{ min = 2, max = 5, until = "5%" }', {"min": 5, "max": 5, "until": 0.05}),
         ('{ min = 30, until = "5%" }', {"min": 30, "max": 30, "until": 0.05}),
     ],
 )
