@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _MINIMUM_PAIRS = 3
 #: What a run takes besides its measurement, seconds: the launcher's start, its tables and its report.
 _OVERHEAD_S = 2.0
+_ASSUMED_RATE_MIB_S = 200
+_ASSUMED = f"if the targets transfer {_ASSUMED_RATE_MIB_S} MiB/s; the first pair shows the time"
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _side(label: str, prepared: Prepared, known_s: float | None) -> _Side:
     known = experience_of(prepared.store, plan.suite.name, plan.target)
     expected_s = known.duration_s or known_s
     if expected_s is None:
-        expected_s = estimate(prepared.checked, AssumedRates(200 << 20, 10_000)).seconds
+        expected_s = estimate(prepared.checked, AssumedRates(_ASSUMED_RATE_MIB_S << 20, 10_000)).seconds
     return _Side(label, prepared, known, expected_s + _OVERHEAD_S, [])
 
 
@@ -171,7 +173,7 @@ def _announce(sides: Sequence[_Side], verdicts: Verdicts, console: "Console") ->
         name = f"{side.label}{' (base)' if side.label == 'A' else ''}"
         _tell(console, f"{name}: suite {plan.suite.name} on {plan.target}")
     expected = format_seconds(verdicts.pairs * sum(side.expected_s for side in sides))
-    how = "as earlier runs took" if all(side.known.runs for side in sides) else "estimated"
+    how = "as earlier runs took" if all(side.known.runs for side in sides) else _ASSUMED
     _tell(console, f"{2 * verdicts.pairs} runs in {verdicts.pairs} pairs, about {expected} ({how})")
     rows = sum(len(set(case.operations)) for case in sides[1].prepared.checked.suite.plan.cases)
     widest = max(sides, key=lambda side: side.known.spread or 0.0).known
@@ -200,6 +202,9 @@ def _run_pairs(
             done = sum(len(one.done) for one in sides)
             left_s = (time.monotonic() - started) / done * (2 * pairs - done) if done else 0.0
             left = f", about {format_seconds(left_s)} left" if done else ""
+            if done == len(sides):
+                whole = format_seconds(2 * pairs * (time.monotonic() - started) / done)
+                _tell(console, f"at the pace of the first pair, {2 * pairs} runs take {whole}")
             _tell(console, f"pair {pair} of {pairs}, {side.label}{left}")
             display = display_of(side.prepared, options, console)
             outcome = perform(side.prepared, display, console, interrupted, notes)

@@ -115,6 +115,8 @@ def conclude(found: "Comparison", wanted: list[FailOn], *, json: bool, page: Pat
     """Prints a comparison, and exits with code 1 if it meets a condition of --fail-on."""
     _print(found, json=json, page=page)
     said = failures(found, wanted)
+    if unjudged := _unjudged(found, wanted):
+        print(f"strider: note: {unjudged}", file=sys.stderr)
     for failure in said:
         print(f"strider: {failure}", file=sys.stderr)
     if said:
@@ -229,8 +231,21 @@ def failures(found: "Comparison", wanted: list[FailOn]) -> list[str]:
     return met
 
 
+def _unjudged(found: "Comparison", wanted: list[FailOn]) -> str:
+    """Returns a sentence on the operations that a condition could not judge; empty if there are none."""
+    from strider.report.words.wording import plural
+
+    without = sum(row.verdict == "no verdict" for row in found.rows)
+    if not without or not any(one in (FailOn.SLOWER, FailOn.DIFFERENT) for one in wanted):
+        return ""
+    return (
+        f"--fail-on judges only operations with a verdict; {plural(without, 'operation')} of "
+        f"{len(found.rows)} without: {no_verdict(found)}"
+    )
+
+
 def no_verdict(found: "Comparison") -> str:
-    """Returns why no row has a verdict, and the remedy."""
+    """Returns why the first row without a verdict has none, and the remedy."""
     reason = next(row.reason for row in found.rows if row.verdict == "no verdict")
     if found.by:
         return f'{reason}: run the suite with interleave = "random"'

@@ -96,6 +96,7 @@ def test_both_sides_run_in_turns_in_random_order_and_are_paired(
     assert {row["trust"]["grade"] for row in document["rows"]} == {"A"}
     assert f"A (base): suite trial on {place / 'old'}" in captured.err
     assert "12 runs in 6 pairs, about" in captured.err
+    assert "at the pace of the first pair, 12 runs take" in captured.err
     assert "pair 6 of 6, " in captured.err
     assert set(measured.targets[::2]) == {"old", "new"}, "either side is first in some pairs"
 

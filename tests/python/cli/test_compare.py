@@ -13,7 +13,7 @@ import pytest
 from builders import CaseSpec, RunBuilder, sweep
 from comparison_builders import in_turns
 from strider.cli import main
-from strider.cli.compare import FailOn, failures
+from strider.cli.compare import FailOn, conclude, failures
 from strider.compare import compare
 
 
@@ -121,6 +121,19 @@ def test_five_earlier_runs_of_the_case_give_single_runs_a_verdict(
 def test_a_test_for_proof_prints_its_chances(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", BASE, SAME, "--fail-on", "unproven", "--threshold", "5%"]) == 0
     assert "note: with 6 pairs and runs that vary by" in capsys.readouterr().err
+
+
+def test_operations_that_a_condition_cannot_judge_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = compare(*in_turns(tmp_path, sweep(transfers=[4096, 8192]), pairs=6, factor=lambda *_: 1.0))
+    first = replace(found.rows[0], verdict="no verdict", reason="too few earlier runs")
+    mixed = replace(found, rows=[first, *found.rows[1:]])
+    conclude(mixed, [FailOn.SLOWER], json=True, page=None)
+    assert f"1 operation of {len(mixed.rows)} without: too few earlier runs" in capsys.readouterr().err
+    for judged, wanted in ((found, [FailOn.SLOWER]), (mixed, []), (mixed, [FailOn.INCOMPARABLE])):
+        conclude(judged, wanted, json=True, page=None)
+        assert "without" not in capsys.readouterr().err
 
 
 def test_a_suite_that_is_slower_as_a_whole_fails(tmp_path: Path) -> None:
