@@ -31,10 +31,16 @@ class _Owner(BaseModel):
     parameters: list[Parameter] = []
 
 
+class _Interface(_Owner):
+    """An interface with what it can do, by name; empty in runs of version 0.1.0 and before."""
+
+    capabilities: dict[str, bool | list[str]] = {}
+
+
 class Description(BaseModel):
     """What an engine said (docs/formats.md, section 1), as far as a run needs it."""
 
-    interfaces: list[_Owner] = []
+    interfaces: list[_Interface] = []
     patterns: list[_Owner] = []
     trees: list[_Owner] = []
     case: list[Parameter] = []
@@ -44,6 +50,10 @@ class Description(BaseModel):
         """The parameters of an interface, pattern or tree by name; none of an unknown one."""
         known: list[_Owner] = getattr(self, owners)
         return by_name(next((one.parameters for one in known if one.name == name), []))
+
+    def is_collective(self, interface: str) -> bool:
+        """Whether the interface transfers data by collective MPI calls; False for an unknown one."""
+        return any(one.name == interface and one.capabilities.get("collective") for one in self.interfaces)
 
 
 def by_name(parameters: list[Parameter]) -> dict[str, Parameter]:

@@ -49,6 +49,7 @@ def remarks(
         *checks(run, summaries, comparisons),
         _null_remark(summaries),
         _memory_remark(run),
+        _crowded_remark(run, summaries),
         *cache_remarks(summaries),
         _cache_remark(run, summaries),
         headline_remark(summaries),
@@ -113,6 +114,27 @@ def _memory_remark(run: Run) -> str:
     if not is_in_memory(file_system_of(run)):
         return ""
     return f"The target is on {file_system_of(run)}: these are rates of memory, not of storage."
+
+
+def _crowded_remark(run: Run, summaries: Sequence[OperationSummary]) -> str:
+    """Returns a sentence on results with more ranks than cores, through interfaces on MPI-IO."""
+    cores = run.info.environment.get("cores")
+    if not isinstance(cores, int) or not run.start or len(run.start.nodes) != 1:
+        return ""
+    crowded = [
+        summary.case
+        for summary in summaries
+        if summary.case.clients > cores
+        and summary.case.description.is_collective(summary.case.interface_name)
+    ]
+    if not crowded:
+        return ""
+    names = " and ".join(sorted({case.interface_name for case in crowded}))
+    ranks = max(case.clients for case in crowded)
+    return (
+        f"{plural(len(crowded), 'result')} of {names}: more ranks than cores (up to {ranks} on {cores}). MPI "
+        "calls of waiting ranks use processor time, so these rates may be too low."
+    )
 
 
 def cached_cases(run: Run, summaries: Sequence[OperationSummary]) -> dict[int, int]:
