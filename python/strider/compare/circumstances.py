@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from statistics import median
 
 from strider.compare.judge import SIGNIFICANT
@@ -24,6 +25,8 @@ _SHORT_S = 0.1
 _FEW = 6
 #: Probability with which a difference of the size that a remark gives is named.
 _POWER = 0.9
+#: True spreads over which that probability is averaged.
+_SPREADS = 200
 _IN_TURNS = (
     "measure alternating runs: strider run SUITE --against BASELINE, or join 3 or more of each side "
     "with commas"
@@ -199,20 +202,37 @@ def _resolution(rows: Sequence[Row], threshold: float) -> str:
 
 
 def least_named(change: Change, limit: float, threshold: float = 0.0) -> float:
-    """The change that would be named with a probability of 90 % at this spread, as a share of the base.
+    """The change that a new comparison would name with a probability of 90 %, as a share of the base.
 
     Args:
         change: A row's change, for its error.
         limit: The p-value must be below this.
         threshold: A share that differences must be shown to exceed.
     """
-    from scipy.special import nctdtrinc, stdtrit
-
     beyond = math.log1p(threshold) + change.resolution
     if change.error == 0:
         return math.expm1(beyond)
-    critical = float(stdtrit(change.freedom, 1 - limit / 2))
-    shift = float(nctdtrinc(change.freedom, 1 - _POWER, critical))
-    if not math.isfinite(shift):
-        shift = critical + float(stdtrit(change.freedom, _POWER))
-    return math.expm1(min(beyond + shift * change.error, math.log(1e3)))
+    return math.expm1(min(beyond + _shift(change.freedom, limit) * change.error, math.log(1e3)))
+
+
+@lru_cache(maxsize=256)
+def _shift(freedom: float, limit: float) -> float:
+    """The difference that is named with a probability of 90 %, in standard errors of this comparison.
+
+    The spread is known from few measurements, and the new comparison estimates it again. The probability is
+    the mean over the true spreads that this comparison allows (scaled inverse chi distribution).
+    """
+    import numpy as np
+    from scipy.optimize import brentq
+    from scipy.special import chdtri, nctdtr, stdtrit
+
+    critical = float(stdtrit(freedom, 1 - limit / 2))
+    shares = (np.arange(_SPREADS) + 0.5) / _SPREADS
+    spreads = np.sqrt(freedom / chdtri(freedom, shares))
+
+    def missed(shift: float) -> float:
+        found = nctdtr(freedom, shift / spreads, critical)
+        # Far below the difference the function underflows to NaN.
+        return float(np.mean(np.nan_to_num(found, nan=0.0)))
+
+    return float(brentq(lambda shift: missed(shift) - (1 - _POWER), 0.0, 100 * critical, xtol=1e-3))
