@@ -24,7 +24,7 @@ _ANNOUNCED = re.compile(r"(?:(?P<percent>[\d.]+) %|factor of (?P<factor>[\d.]+))
 def coverage_of_percentiles(trials: int, rng: Random, progress: Progress) -> Grid:
     """How often the interval of a percentile holds that of a typical repetition."""
     about = (
-        "Share of the 95 % intervals of a latency percentile, in percent, that hold the one of a typical "
+        "Share of the 95 % intervals of a latency percentile, in percent, that contain that of a typical "
         f"repetition; {trials} results for each number of repetitions. Latencies are lognormal (45 %), and "
         "each repetition as a whole is faster or slower by the deviation named. Above 97 % where the buckets "
         "of the histograms, 0.8 % wide, are most of the deviation."
@@ -98,7 +98,8 @@ def announced_differences(trials: int, rng: Random, progress: Progress) -> Grid:
                     grid.claims.append(f"announced difference, {contest.name}, n = {n}: none is announced")
                 elif named.is_below(0.8):
                     grid.claims.append(
-                        f"announced difference, {contest.name}, n = {n}: named in {named.percent} % of 90 %"
+                        f"announced difference, {contest.name}, n = {n}: named in {named.percent} % of "
+                        "comparisons (promised: 90 %)"
                     )
     return grid
 

@@ -55,9 +55,9 @@ def coverage_of_rates(trials: int, rng: Random, progress: Progress) -> Grid:
     """How often `describe` gives an interval that holds the truth."""
     centred = hasattr(describe([1.0, 2.0, 3.0]), "centre")
     about = (
-        f"Share of the 95 % intervals, in percent, that hold the true {'centre' if centred else 'mean'} of "
-        f"a rate, by the number of repetitions; {trials} series for each number (300 for 50). 93 to 97 is "
-        "promised for independent repetitions of one kind, which lognormal noise is."
+        f"Share of the 95 % intervals, in percent, that contain the true {'centre' if centred else 'mean'} "
+        f"of a rate, by the number of repetitions; {trials} series for each number (300 for 50). Promised: "
+        "93 to 97 for independent repetitions from one distribution (lognormal noise)."
     )
     counts = (*COUNTS, 30, 50)
     grid = Grid("Intervals of rates", about, ["noise", *map(str, counts)])
@@ -164,8 +164,8 @@ def coverage_of_ratios(trials: int, rng: Random, progress: Progress) -> Grid:
     """How often the interval of a ratio holds 1 where both sides are alike."""
     many = 10 * trials
     about = (
-        "Share of the 95 % intervals of a ratio, in percent, that hold the true one, by the number of pairs "
-        f"or of repetitions of each side; {many} pairs of series for each number."
+        "Share of the 95 % intervals of a ratio, in percent, that contain the true one, by the number of "
+        f"pairs or of repetitions of each side; {many} pairs of series for each number."
     )
     grid = Grid("Intervals of ratios", about, ["design", *map(str, COUNTS)])
     for design in DESIGNS:
@@ -205,7 +205,7 @@ def false_alarms_of_trends(trials: int, rng: Random, progress: Progress) -> Grid
 
     about = (
         f"Share of series without a trend, in percent, whose fitted line has p < 0.05, of {10 * trials}. "
-        "What is said of a run needs more, see the sentences below."
+        "A run reports a trend only under stricter conditions, see the sentences below."
     )
     grid = Grid("Fits of trends", about, ["noise", "5", "10", "30"])
     for noise in (lognormal(0.05), autocorrelated(0.3), autocorrelated(0.5), autocorrelated(0.7)):
@@ -281,13 +281,13 @@ def verdicts(trials: int, rng: Random, progress: Progress, largest: int = 100) -
         "False verdicts of comparisons",
         "Share of tables without any difference, in percent, that name one, in a row or for the whole suite, "
         "by the number of rows; n is the number of repetitions, or of pairs of runs with 3 repetitions each. "
-        f"{trials} tables of 1 and of 10 rows, {few} of 100. At most 5 % is promised, but for two levels.",
+        f"{trials} tables of 1 and of 10 rows, {few} of 100. Promised: at most 5 %, except for two levels.",
         ["comparison", "n", *(f"{rows} rows" for rows in sizes)],
     )
     power = Grid(
         "Verdicts on planted differences",
         f"Side B is slower in all 10 rows. Shares in percent: rows that are named slower; of {few} tables, "
-        "those that name the whole suite slower; intervals of named rows that hold the true size.",
+        "those that name the whole suite slower; intervals of named rows that contain the true size.",
         ["comparison", "n", "2 %", "5 %", "10 %", "suite 2 %", "suite 5 %", "sizes held"],
     )
     progress.expect(sum(_work(n, sizes, trials, few) for one in CONTESTS for n in one.counts))

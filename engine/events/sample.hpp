@@ -207,7 +207,7 @@ struct Sample {
                 &Deadline::elapsed_s),
           field({"rate_mib_s", "`bytes` ÷ `elapsed_s`."},
                 [](const Deadline& at) { return mib_per_second(static_cast<double>(at.bytes), at.elapsed_s); }),
-          field({"wear_out_s", "Longest time that a rank took to catch up after the deadline; 0 where none did.",
+          field({"wear_out_s", "Longest time that a rank took to catch up after the deadline; 0 if none did.",
                  Over::most},
                 &Deadline::wear_out_s),
           field({"requests_per_rank_min", "Fewest requests that a rank with work had completed.", Over::least},

@@ -37,7 +37,7 @@ constexpr Parameter parameters[] = {
 extern const PatternEntry strided_entry{"strided",
                                         "The ranks' transfers alternate along the file.",
                                         "offset(k) = k * ranks * transfer + rank * transfer",
-                                        "PIObench \"simple strided\"; IOR with -b equal to -t; the 2015 tool's strided",
+                                        "PIObench \"simple strided\"; IOR with -b equal to -t; the suite `pario-2015`",
                                         true,
                                         parameters,
                                         make_pattern<Strided>};

@@ -37,7 +37,7 @@ void make_folder(const std::string& path) {
 ServerFolder::ServerFolder(const std::string& directory, std::uint32_t number, std::uint32_t servers, Folder folder)
     : path_(directory + "/server-" + std::to_string(number)) {
   if (folder == Folder::existing && ::access((path_ + "/label").c_str(), F_OK) != 0)
-    refuse(path_, "no data of this server of the volume found here",
+    refuse(path_, "no data of this server found",
            "start each server on its former host (the same hosts in the same order), or keep the directory on a file "
            "system that they share");
   make_folder(directory);

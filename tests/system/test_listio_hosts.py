@@ -117,7 +117,7 @@ def test_what_they_keep_is_found_again_and_only_there(hosts: Hosts) -> None:
     moved = hosts.serve()
     assert moved.returncode == 3
     assert "server 1" in moved.stderr
-    assert "no data of this server of the volume" in moved.stderr
+    assert "no data of this server found" in moved.stderr
     hosts.see_none()
     (hosts.directory / "elsewhere").rename(kept)
     assert hosts.serve().returncode == 0

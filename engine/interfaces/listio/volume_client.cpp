@@ -40,7 +40,7 @@ void require_rate(const std::string& file, std::uint64_t found, std::uint64_t wa
   throw IoError({"connect", file, 0, 0, 0},
                 "listio.server_rate is " + std::to_string(wanted) + " B/s, but the servers of this volume " +
                     (found == 0 ? "have no limit" : "are limited to " + std::to_string(found) + " B/s"),
-                "choose a target outside of the volume, or start it with strider listio serve DIR --rate " +
+                "choose a target outside the volume, or restart the volume with strider listio serve DIR --rate " +
                     std::to_string(wanted));
 }
 

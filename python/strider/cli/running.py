@@ -307,7 +307,7 @@ def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is
         except Exception as error:
             complete = False
             said = error.message if isinstance(error, StriderError) else in_words(error)
-            _warn(f"error: cannot write {product}: {said}; the measurement is complete in {path}")
+            _warn(f"error: cannot write {product}: {said}; all measured data is in {path}")
             if isinstance(error, ImportError | MemoryError):
                 # The next step needs the same library, which is only partly loaded.
                 break
@@ -346,7 +346,7 @@ def in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Inte
         name = signal.Signals(-code).name
         path = outcome.directory.path
         _warn(
-            f"error: {name} ended the process that writes the results; the measurement is complete in {path}"
+            f"error: the process that writes the results was killed by {name}; all measured data is in {path}"
         )
     return code == 0
 

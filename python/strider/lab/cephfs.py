@@ -40,7 +40,9 @@ def start(site: Site) -> list[Endpoint]:
     site.daemon("ceph-fuse", ["ceph-fuse", "-f", *chosen, str(point)])
     site.wait_for_mount("cephfs", point)
     blocks = ["stat", "--file-system", "--format=%b", str(point)]
-    site.wait("the manager to count space", lambda: site.run(blocks).strip() != "0", START_LIMIT_S)
+    site.wait(
+        "the manager to report the file system's size", lambda: site.run(blocks).strip() != "0", START_LIMIT_S
+    )
     native = {"library": "libcephfs", "configuration": str(settings), "file system": "cephfs"}
     return [Endpoint(name="cephfs", mount=point, native=native, remark="data is kept in memory")]
 

@@ -28,7 +28,7 @@ def tables() -> str:
                     *((c.name, "adds", c.evidence, c.counts, c.test, c.effect) for c in BESIDE_RULES),
                 ],
             ),
-            _table(("rule", "why there"), [(one.name, one.why) for one in RULES]),
+            _table(("rule", "reason for the threshold"), [(one.name, one.why) for one in RULES]),
             _table(
                 (
                     "sentence",

@@ -108,7 +108,7 @@ class Deadline(Record):
         bytes: Bytes of these requests.
         elapsed_s: From the start until the last rank stopped at the deadline.
         rate_mib_s: `bytes` ÷ `elapsed_s`.
-        wear_out_s: Longest time that a rank took to catch up after the deadline; 0 where none did.
+        wear_out_s: Longest time that a rank took to catch up after the deadline; 0 if none did.
         requests_per_rank_min: Fewest requests that a rank with work had completed.
         requests_per_rank_max: Most requests that a rank had completed.
     """
@@ -461,9 +461,9 @@ class ErrorRow(Record):
         host: Host of the rank.
         file: File or directory.
         offset: Offset in the file.
-        length: Bytes of the request; of wrong data, the wrong bytes.
+        length: Bytes of the request; for wrong data: number of wrong bytes.
         call: Function that failed.
-        errno: Error number of the system; 0 where there is none.
+        errno: Error number of the system (errno); 0 if there is none.
         message: What happened.
         expected: First expected bytes, hexadecimal.
         found: First found bytes, hexadecimal.

@@ -40,7 +40,7 @@ TEST_F(FolderTest, HasOneServerAtATime) {
 }
 
 TEST_F(FolderTest, OfAVolumeThatIsThereIsNotMadeAnew) {
-  EXPECT_NE(refusal(0, 1, Folder::existing).find("no data of this server of the volume"), std::string::npos);
+  EXPECT_NE(refusal(0, 1, Folder::existing).find("no data of this server found"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(place_.path() + "/server-0"));
   EXPECT_EQ(refusal(0, 1), "");
   EXPECT_EQ(refusal(0, 1, Folder::existing), "");

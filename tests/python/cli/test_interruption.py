@@ -131,7 +131,7 @@ def test_a_report_that_cannot_be_written_costs_the_report_alone(fail: Fail, tmp_
     assert done.returncode == 1
     assert "null" in done.stdout
     assert "error: cannot write the report" in done.stderr
-    assert "No space left on device; the measurement is complete in" in done.stderr
+    assert "No space left on device; all measured data is in" in done.stderr
     (run,) = (tmp_path / "store").iterdir()
     assert '"status": "complete"' in (run / "run.json").read_text(encoding="utf-8")
 
@@ -149,7 +149,7 @@ def test_a_library_that_ends_the_process_costs_the_results_alone(fail: Fail, tmp
     done = fail("strider.store", "derive", "os.kill(os.getpid(), signal.SIGSEGV)")
     assert done.returncode == 1
     assert (
-        "error: SIGSEGV ended the process that writes the results; the measurement is complete in"
+        "error: the process that writes the results was killed by SIGSEGV; all measured data is in"
         in done.stderr
     )
     (run,) = (tmp_path / "store").iterdir()

@@ -116,7 +116,7 @@ BY_SHARE = [
         counters("block", busy_s=0.91),
         counters("block", busy_s=0.89),
         (),
-        "a block device had work 91 % of the time, with 2 requests in flight",
+        "a block device was busy 91 % of the time, with 2 requests in flight",
     ),
     (
         "link",
@@ -130,7 +130,7 @@ BY_SHARE = [
         counters("network", received_bytes=810 * MIB),
         counters("network", received_bytes=790 * MIB),
         (of_node(network=1000),),
-        "81 % of what MPI moves between the nodes",
+        "carries 81 % of the rate of MPI between the nodes",
     ),
     (
         "processors",
@@ -259,7 +259,7 @@ def test_the_work_on_data_is_called_what_it_is() -> None:
 def test_something_that_only_adds_explains_nothing() -> None:
     analysis = analysis_of(Result(rates=[600] * 3), ceilings=[of_clients(memory_copy=1000)])
     assert analysis.text(analysis.verdicts[0]) == (
-        f"{UNEXPLAINED}; at 60 % of memory copy, which takes a good part of the time"
+        f"{UNEXPLAINED}; at 60 % of memory copy, which takes a large part of the time"
     )
 
 

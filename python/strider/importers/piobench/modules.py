@@ -74,12 +74,12 @@ class Temporal:
 
 MODULE = (
     ModuleDirective("ModuleName", "name", 'Pattern and operation, such as "Simple Strided (re-write)".'),
-    ModuleDirective("ModuleReps", "count", "Repetitions (1 if not given).", ("ModuleRepetitions",)),
-    ModuleDirective("ModuleSettleTime", "seconds", "Idle time before each measurement (0 if not given)."),
+    ModuleDirective("ModuleReps", "count", "Repetitions (default: 1).", ("ModuleRepetitions",)),
+    ModuleDirective("ModuleSettleTime", "seconds", "Idle time before each measurement (default: 0)."),
 )
-BUFFER = ModuleDirective("BufferSize", "size", "Bytes of one request (64 KiB).", ("BufSize",))
-UNITS = ModuleDirective("WorkUnits", "count", "Requests of each process (64).", ("NumWorkUnits",))
-ELEMENT = ModuleDirective("ElementSize", "size", "Bytes of one value (8).", ("ValueSize",))
+BUFFER = ModuleDirective("BufferSize", "size", "Bytes of one request (default: 64 KiB).", ("BufSize",))
+UNITS = ModuleDirective("WorkUnits", "count", "Requests of each process (default: 64).", ("NumWorkUnits",))
+ELEMENT = ModuleDirective("ElementSize", "size", "Bytes of one value (default: 8).", ("ValueSize",))
 SEED = ModuleDirective("Seed", "whole", "Fixes the random choices.", ("RandomSeed",))
 
 

@@ -93,7 +93,7 @@ def _chart(summary: OperationSummary, lines: Sequence[Drawn], facets: Facets) ->
     description = f"Line chart of rate in {summary.rate_unit} over the time of a phase: {title}."
     interval = f"{lines[0].interval_s:.3g} s"
     shown = f"; {_numbered(lines)} of {summary.n} that count" if len(lines) < summary.n else ""
-    caption = f"All ranks together, by intervals of {interval}{shown}."
+    caption = f"All ranks together, in intervals of {interval}{shown}."
     return Chart(title, caption, svg.draw(specification, description), "timeline", summary.operation)
 
 

@@ -130,7 +130,10 @@ def _levels_text(found: Levels) -> str:
     what, unit = _operation(summary.case, summary.operation), summary.rate_unit
     low, high = (format_rate_of(summary, rate) for rate in (found.low, found.high))
     if found.since is None:
-        return f"Two levels: the rate of {what} is near {low} or near {high} {unit}, in no order."
+        return (
+            f"Two levels: the rate of {what} is near {low} {unit} in some repetitions, and near {high} in "
+            "the others."
+        )
     rises = summary.rates[found.since] > summary.rates[0]
     first, second = (low, high) if rises else (high, low)
     return (
