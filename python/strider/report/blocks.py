@@ -8,6 +8,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 Subject = TypeVar("Subject")
 
+#: Cells without a value.
+_EMPTY = frozenset({"", "–"})
+
 #: Columns of words, which begin at the left; all others are numbers.
 TEXT_COLUMNS = frozenset(
     {
@@ -134,6 +137,15 @@ class Table:
             position
             for position, (head, unit) in enumerate(self.columns)
             if position < self.labels or name not in (head, f"{head} {unit}")
+        ]
+        return self.with_columns(kept)
+
+    def without_empty(self) -> Table:
+        """The table without the columns, other than labels, in which no row has a value."""
+        kept = [
+            position
+            for position in range(len(self.columns))
+            if position < self.labels or {row[position] for row in self.rows} - _EMPTY
         ]
         return self.with_columns(kept)
 

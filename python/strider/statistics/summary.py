@@ -249,6 +249,12 @@ class OperationSummary:
         return len(self.samples)
 
     @property
+    def iops(self) -> float | None:
+        """Requests per second, the geometric mean over the repetitions that count; None without any."""
+        found = describe([sample.requests_s for sample in self.samples])
+        return found.centre if found else None
+
+    @property
     def amounts(self) -> list[float]:
         """Work of each repetition that counts, in the order of execution, in `work_unit`."""
         return list(map(_quantities(self.case).amount, self.samples))

@@ -63,6 +63,7 @@ def _alert(block: Alert, console: Console) -> None:
 
 @show_block.register(Table)
 def _table(block: Table, console: Console) -> None:
+    block = block.without_empty()
     if block.splits:
         _split(block, console)
         return
@@ -118,8 +119,10 @@ def _built(table: Table) -> RichTable:
             overflow="fold" if name in table.folding else "ellipsis",
             max_width=table.folding.get(name) or None,
         )
+    # A rule above every other row separates nothing.
+    rules = table.sections if 2 * (len(table.sections) + 1) <= len(table.rows) else frozenset()
     for number, row in enumerate(table.rows):
-        if number in table.sections:
+        if number in rules:
             built.add_section()
         cells = [
             RichText(cell, style=table.styles.get((number, name), ""))

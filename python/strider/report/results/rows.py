@@ -64,7 +64,7 @@ def _as_row(
         "outlier_repetitions": [outlier.sample.repetition for outlier in outliers([summary])],
         f"rate_total_{unit}": summary.total_rate,
         f"rate_first_done_median_{unit}": first_done,
-        **({} if of_metadata else _published(summary, reference)),
+        **({} if of_metadata else {"iops": summary.iops, **_published(summary, reference)}),
         **_latency_fields(summary.latency),
         **{name: getattr(summary.calls, name, None) for name in CallSummary.__dataclass_fields__},
         **({} if of_metadata else _cache_fields(summary)),

@@ -21,7 +21,7 @@ Columns = dict[tuple[str, str], Cell]
 """Heading and unit of each column, and the text of a summary."""
 
 #: Columns omitted in a narrow terminal, first to omit first.
-_OPTIONAL = ("first\ndone", "median", "max", "min", "p50", "p99", "requests")
+_OPTIONAL = ("first\ndone", "median", "max", "min", "p50", "IOPS", "p99", "requests")
 _FOLDING = {"pattern": 38, "notes": 26}
 
 
@@ -79,6 +79,7 @@ def _short_columns(summaries: Sequence[OperationSummary], reference: Reference |
     found = overlaps(summaries)
     columns: Columns = {
         ("rate ± 95 %", "MiB/s"): _rate,
+        ("IOPS", ""): _iops,
         ("median", "MiB/s"): rates["median", "MiB/s"],
         **(_published(reference, "published", f"{reference.year}, MB/s") if reference else {}),
         ("min", "MiB/s"): rates["min", "MiB/s"],
@@ -110,6 +111,11 @@ def _rate(summary: OperationSummary) -> str:
     half_width = summary.rate.half_width
     spread = f" ± {percent(half_width)} %" if half_width is not None else ""
     return significant(summary.rate.centre) + spread
+
+
+def _iops(summary: OperationSummary) -> str:
+    """Formats the requests per second."""
+    return significant(summary.iops)
 
 
 def format_transfer(summary: OperationSummary) -> str:
@@ -171,6 +177,7 @@ def _rates(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
         ("trust", ""): trust_cell,
         ("notes", ""): lambda s: "; ".join(notes(s)),
         ("rate", "MiB/s"): of_rate("centre"),
+        ("IOPS", ""): _iops,
         ("95 % interval", "MiB/s"): interval,
         ("median", "MiB/s"): of_rate("median"),
         ("mean", "MiB/s"): of_rate("mean"),
