@@ -17,6 +17,7 @@ struct Plan {
   std::uint64_t seed = 1;
   Interleave interleave = Interleave::random;
   double stall_timeout_s = 600;
+  double time_limit_s = 0;  ///< of the whole run; 0: none
   std::vector<Case> cases;
 };
 

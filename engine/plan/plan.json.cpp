@@ -353,6 +353,7 @@ void read_header(const Json& json, Plan& plan) {
   plan.ranks_per_node = static_cast<std::uint32_t>(header_number(json, "ranks_per_node", 0, most_ranks));
   plan.seed = header_number(json, "seed", 1, std::numeric_limits<std::uint64_t>::max());
   plan.stall_timeout_s = json.value("stall_timeout_s", 600.0);
+  plan.time_limit_s = json.value("time_limit_s", 0.0);
   const std::string interleave = json.value("interleave", "random");
   if (interleave != "random" && interleave != "none") wrong("interleave", "interleave must be \"random\" or \"none\"");
   plan.interleave = interleave == "random" ? Interleave::random : Interleave::none;

@@ -41,9 +41,17 @@ void Schedule::begin_round() {
     for (std::size_t i = round_.size(); i > 1; --i) std::swap(round_[i - 1], round_[random_() % i]);
 }
 
-std::optional<ScheduledRepetition> Schedule::next() {
+std::optional<ScheduledRepetition> Schedule::next(double elapsed_s) {
+  if (turn_) {
+    double& longest_s = states_[turn_->case_index].longest_s;
+    longest_s = std::max(longest_s, elapsed_s - turn_->began_s);
+    turn_.reset();
+  }
   if (round_.empty()) begin_round();
   if (round_.empty()) return std::nullopt;
+  const bool is_limited = plan_.time_limit_s > 0;
+  if (is_limited && elapsed_s + states_[round_.back()].longest_s > plan_.time_limit_s) return std::nullopt;
+  turn_ = Turn{round_.back(), elapsed_s};
   return ScheduledRepetition{round_.back(), states_[round_.back()].repetitions_done};
 }
 

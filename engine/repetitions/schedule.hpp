@@ -20,8 +20,9 @@ struct ScheduledRepetition {
 class Schedule {
  public:
   explicit Schedule(const Plan& plan);
-  /// The next repetition, or nothing when all cases are done.
-  std::optional<ScheduledRepetition> next();
+  /// The next repetition, or nothing when all cases are done or when it would end after the plan's time limit, judged
+  /// by the longest repetition of its case so far. `elapsed_s`: since the start of the run.
+  std::optional<ScheduledRepetition> next(double elapsed_s = 0);
   /// Takes the result of a repetition: the rate of each measured operation, in any unit.
   void finished(const ScheduledRepetition& done, const std::map<std::string, double>& rates);
   /// The case cannot be continued.
@@ -35,6 +36,7 @@ class Schedule {
   struct State {
     std::uint64_t repetitions_done = 0;
     bool closed = false;
+    double longest_s = 0;  ///< of its repetitions
     std::map<std::string, std::vector<double>> rates;
   };
   bool enough(std::size_t case_index) const;
@@ -45,6 +47,11 @@ class Schedule {
   std::vector<State> states_;
   std::vector<std::size_t> round_;  ///< cases of this round still to visit, last first
   std::uint64_t done_phases_ = 0;
+  struct Turn {
+    std::size_t case_index = 0;
+    double began_s = 0;
+  };
+  std::optional<Turn> turn_;  ///< the last one
 };
 
 /// How far the 95 % interval of the geometric mean (Student's t on the logarithms) reaches above it, as a share of it.

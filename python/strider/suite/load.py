@@ -97,6 +97,7 @@ def build(
         seed=settings["seed"],
         interleave=settings["interleave"],
         stall_timeout_s=settings["stall_timeout"],
+        time_limit_s=settings["time_limit"],
         cases=[case for case, _ in cases],
     )
     return Suite(document, plan, [origin for _, origin in cases], changes)

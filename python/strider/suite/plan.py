@@ -72,6 +72,7 @@ class Plan(BaseModel):
     seed: int = 1
     interleave: Literal["random", "none"] = "random"
     stall_timeout_s: float = 600.0
+    time_limit_s: float = 0.0
     cases: list[PlannedCase]
 
     def to_json(self) -> str:

@@ -40,6 +40,14 @@ SUITE_PARAMETERS = {
             doc="Time limit of a phase without progress.",
         ),
         Parameter(
+            name="time_limit",
+            kind="seconds",
+            default=0.0,
+            minimum=0,
+            doc="Time limit of the run: a repetition that would end later does not begin, as far as earlier ones "
+            "of its case tell; 0: none.",
+        ),
+        Parameter(
             name="ranks_per_node",
             kind="count",
             default=0,

@@ -45,12 +45,14 @@ TEST(Plan, WhatIsGivenIsRead) {
                     "settle": 0.5, "seed": 99)",
                  R"("name": "strided", "transfer": 100, "count": 7)",
                  R"("name": "mpiio", "access": "collective", "prefix": "ufs:", "hints": {"cb_nodes": "2"})")},
-      R"("ranks": 6, "ranks_per_node": 2, "seed": 5, "interleave": "none", "stall_timeout_s": 9.5, )");
+      R"("ranks": 6, "ranks_per_node": 2, "seed": 5, "interleave": "none", "stall_timeout_s": 9.5,
+         "time_limit_s": 90, )");
   EXPECT_EQ(plan.ranks, 6U);
   EXPECT_EQ(plan.ranks_per_node, 2U);
   EXPECT_EQ(plan.seed, 5U);
   EXPECT_EQ(plan.interleave, Interleave::none);
   EXPECT_EQ(plan.stall_timeout_s, 9.5);
+  EXPECT_EQ(plan.time_limit_s, 90);
   const Case& test = plan.cases.at(0);
   EXPECT_EQ(test.number, 7U);
   EXPECT_EQ(test.name, "mine");

@@ -69,6 +69,35 @@ TEST(Schedule, EachRoundVisitsEachOpenCaseOnce) {
   }
 }
 
+TEST(Schedule, NoRepetitionBeginsThatWouldEndAfterTheTimeLimit) {
+  Plan plan = plan_of({times(100), times(100)});
+  plan.time_limit_s = 20;
+  Schedule schedule(plan);
+  const double takes_s[] = {1, 4};
+  double now_s = 3;  // the start of the ranks
+  std::vector<std::size_t> turns;
+  while (const auto turn = schedule.next(now_s)) {
+    turns.push_back(turn->case_index);
+    now_s += takes_s[turn->case_index];
+    schedule.finished(*turn, {});
+  }
+  EXPECT_LE(now_s, 20);
+  EXPECT_GE(now_s, 16);
+  EXPECT_GE(turns.size(), 6U);
+}
+
+TEST(Schedule, WithoutATimeLimitTimeDoesNotMatter) {
+  const Plan plan = plan_of({times(3)});
+  Schedule schedule(plan);
+  double now_s = 0;
+  std::size_t turns = 0;
+  while (const auto turn = schedule.next(now_s += 1e6)) {
+    ++turns;
+    schedule.finished(*turn, {});
+  }
+  EXPECT_EQ(turns, 3U);
+}
+
 TEST(Schedule, RoundsDifferAndFollowTheSeed) {
   const auto order = [](std::uint64_t seed) {
     const Plan plan = plan_of(std::vector<Repetitions>(20, times(2)), Interleave::random, seed);

@@ -198,9 +198,11 @@ def test_the_seed_of_the_suite_is_that_of_its_cases_unless_they_have_one(suite_o
 
 def test_the_keys_of_the_suite_are_in_the_plan(suite_of: SuiteOf) -> None:
     keys = 'ranks_per_node = 2\ninterleave = "none"\nstall_timeout = "2min"\ndescription = "why"\n'
+    keys += 'time_limit = "90s"\n'
     plan = suite_of(
         text=f'[suite]\nname = "s"\ntarget = "/d"\n{keys}[[case]]\ninterface = "null"\npattern = "strided"'
     ).plan
+    assert plan.time_limit_s == 90.0
     assert (plan.ranks_per_node, plan.interleave, plan.stall_timeout_s, plan.suite.description) == (
         2,
         "none",
@@ -218,7 +220,7 @@ def test_the_plan_has_its_keys_in_the_documented_order(suite_of: SuiteOf) -> Non
     document = json.loads(suite_of().plan.to_json())
     assert list(document) == [
         "format", "version", "suite", "target", "ranks", "ranks_per_node", "seed", "interleave",
-        "stall_timeout_s", "cases",
+        "stall_timeout_s", "time_limit_s", "cases",
     ]  # fmt: skip
     assert list(document["cases"][0])[:7] == [
         "case", "name", "clients", "interface", "pattern", "operations", "repetitions"
