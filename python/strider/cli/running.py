@@ -166,13 +166,16 @@ def perform(
     return outcome
 
 
-def run_document(document: "Document", options: RunOptions, render: "Render | None" = None) -> None:
+def run_document(
+    document: "Document", options: RunOptions, render: "Render | None" = None, is_brief: bool = False
+) -> None:
     """Runs a suite, prints its results and exits with the run's exit code.
 
     Args:
         document: The suite.
         options: Options from the command line.
         render: Formats the results as lines; None for Strider's table.
+        is_brief: Whether to omit the notes of the pre-flight checks and the paths of the run.
 
     Raises:
         StriderError: The suite is invalid, or the run cannot be started.
@@ -186,12 +189,14 @@ def run_document(document: "Document", options: RunOptions, render: "Render | No
     prepared = prepare(document, options)
     display = display_of(prepared, options, console)
     with interruptions() as interrupted:
-        outcome = perform(prepared, display, console, interrupted)
+        notes = Console(stderr=True, quiet=True) if is_brief else None
+        outcome = perform(prepared, display, console, interrupted, notes)
         complete = True
         # After an interruption the user waits for the prompt; the report can be written later.
         if outcome.status != "interrupted":
             complete = in_child(outcome, partial(present, outcome, options, render), interrupted)
-        _print_directories(outcome, console)
+        if not is_brief:
+            _print_directories(outcome, console)
         exit_code = outcome.exit_code if complete else outcome.exit_code or ExitCode.CHECK_FAILED
         sys.stdout.flush()
         # The run is complete: a later signal must not mark it as interrupted.

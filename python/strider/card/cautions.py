@@ -1,0 +1,103 @@
+"""Reservations of a card: each with the numbers that show it, the weightiest first."""
+
+from collections.abc import Iterator
+
+from strider.card.model import Card, Caution, Line
+from strider.card.wording import in_words, rounded, size, time
+
+#: A stall is a request this many times as long as half of them.
+_STALL = 100.0
+_FULL = 0.9
+#: Writes that are faster than reads by more than this have a cache behind the sync.
+_FASTER = 1.3
+_TOP = ("write.sequential", "read.sequential", "read.random", "append.fsync", "write.random")
+
+
+def cautions(card: Card) -> list[Caution]:
+    """Returns all reservations."""
+    return [*_memory(card), *_space(card), *_servers(card), *_levels(card), *_writes(card), *_stalls(card), *_few(card)]
+
+
+def _memory(card: Card) -> Iterator[Caution]:
+    if card.place.kind == "memory":
+        yield Caution(
+            id="memory",
+            text="a file system in memory: nothing survives a restart, no read is cold",
+            evidence={},
+        )
+
+
+def _space(card: Card) -> Iterator[Caution]:
+    used = 1 - card.place.free / card.place.size if card.place.size else 0.0
+    if used > _FULL:
+        yield Caution(
+            id="full",
+            text=f"{used:.0%} of the space is used, {size(card.place.free)} are free: full storage may be slower",
+            evidence={"used": used, "free": card.place.free},
+        )
+
+
+def _servers(card: Card) -> Iterator[Caution]:
+    if card.place.kind in ("network", "fuse"):
+        yield Caution(
+            id="servers",
+            text="caches of servers are not visible from here: reads may come from them",
+            evidence={},
+        )
+
+
+def _levels(card: Card) -> Iterator[Caution]:
+    for line in _top(card):
+        if line.rate and {"level", "trend"} & set(line.reasons):
+            rates = [one.rate for one in line.rounds]
+            low, high = (in_words(line.rate.model_copy(update={"value": end})) for end in (min(rates), max(rates)))
+            yield Caution(
+                id="unsteady",
+                text=f"{line.label}: {low} to {high} from round to round, not by chance",
+                evidence={"low": min(rates), "high": max(rates)},
+            )
+
+
+def _writes(card: Card) -> Iterator[Caution]:
+    write, read = card.line("write.sequential"), card.line("read.sequential")
+    if card.place.kind == "memory" or not (write and read and write.rate and read.rate):
+        return
+    if write.rate.low and read.rate.high and write.rate.low > _FASTER * read.rate.high:
+        factor = write.rate.value / read.rate.value
+        yield Caution(
+            id="write-cache",
+            text=f"writes are {rounded(factor, 2)} times as fast as reads: a cache may take them, despite sync",
+            evidence={"ratio": factor},
+        )
+
+
+def _stalls(card: Card) -> Iterator[Caution]:
+    worst: tuple[float, Line] | None = None
+    for line in _top(card):
+        p50, tail = line.latency_us.p50, line.latency_us.p999
+        if p50 and tail and tail > _STALL * p50 and (worst is None or tail / p50 > worst[0]):
+            worst = (tail / p50, line)
+    if worst and worst[1].latency_us.p50 and worst[1].latency_us.p999:
+        line = worst[1]
+        p50, tail = worst[1].latency_us.p50, worst[1].latency_us.p999
+        yield Caution(
+            id="stalls",
+            text=f"stalls: {line.label}: 1 request in 1000 takes {time(tail)}, half take {time(p50)}",
+            evidence={"p50_us": p50, "p999_us": tail},
+        )
+
+
+def _few(card: Card) -> Iterator[Caution]:
+    graded = [line for line in card.lines if line.grade]
+    low = [line for line in graded if not line.is_trusted]
+    spread = [line for line in low if {"spread", "short"} & set(line.reasons) or "repetition" in str(line.reasons)]
+    if len(spread) > len(graded) / 2:
+        yield Caution(
+            id="uncertain",
+            text=f"{len(low)} of {len(graded)} numbers are below grade B: measure longer with --budget",
+            evidence={"below": len(low), "graded": len(graded)},
+        )
+
+
+def _top(card: Card) -> list[Line]:
+    return [line for name in _TOP if (line := card.line(name)) and line.rate]

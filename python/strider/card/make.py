@@ -1,0 +1,308 @@
+"""Makes the card of a run of `strider quick`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from strider.card.cautions import cautions
+from strider.card.model import (
+    Budget,
+    Card,
+    Latency,
+    Line,
+    Machine,
+    NotMeasured,
+    PlaceFacts,
+    Rate,
+    RatioLine,
+    Round,
+    Unit,
+)
+from strider.card.verdict import verdict
+from strider.statistics import MINIMUM_FOR_RATIO, OperationSummary, describe, paired_ratio
+from strider.store.model import Run, Sample
+from strider.units import MIB
+
+#: A ratio whose interval lies within 10 % of 1 is called the same.
+_SAME = 1.1
+_HARDLY_SERVED = 0.1
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A line of the card: which operation of which case it shows."""
+
+    id: str
+    label: str
+    case: str
+    operation: str
+    unit: Unit
+
+
+WANTED = (
+    Wanted("write.sequential", "write, 1 MiB{stable}", "sequential", "write", "B/s"),
+    Wanted("read.sequential", "read, 1 MiB{cold}", "sequential", "read", "B/s"),
+    Wanted("read.deep", "read, 1 MiB, {depth} at once", "sequential deep", "read", "B/s"),
+    Wanted("read.random", "random read 4 KiB", "random", "read", "1/s"),
+    Wanted("read.random.deep", "random read 4 KiB, {depth} ({interface})", "random deep", "read", "1/s"),
+    Wanted("write.random", "random write 4 KiB{stable}", "random", "rewrite", "1/s"),
+    Wanted("write.random.deep", "random write 4 KiB, {depth} ({interface})", "random deep", "rewrite", "1/s"),
+    Wanted("append.fsync", "append 4 KiB + fsync", "append", "write", "1/s"),
+    Wanted("create.synced", "create 4 KiB files, synced", "create", "create", "1/s"),
+    Wanted("names.create", "create", "names", "create", "1/s"),
+    Wanted("names.stat", "stat", "names", "stat", "1/s"),
+    Wanted("names.list", "list", "names", "readdir", "1/s"),
+    Wanted("names.unlink", "unlink", "names", "unlink", "1/s"),
+)
+CACHED = Wanted("read.cached", "read from the page cache", "cached", "read", "B/s")
+_WORDS = {
+    "local": {"stable": ", stable", "cold": ", cold"},
+    "memory": {"stable": "", "cold": ""},
+    "network": {"stable": ", synced", "cold": ", client cold"},
+    "fuse": {"stable": ", synced", "cold": ", client cold"},
+}
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two cases to divide: the upper by the lower one."""
+
+    id: str
+    row: str
+    what: str
+    upper: _Key
+    lower: _Key
+
+
+@dataclass(frozen=True)
+class _Key:
+    case: str
+    operation: str
+    interface: str = "posix"
+    sharing: str = ""
+
+
+_ONE, _OWN, _SHARED = ("sequential", "shared"), ("clients", "per-rank"), ("clients", "shared")
+
+
+def _sharing(row: str, upper: tuple[str, str], lower: tuple[str, str]) -> list[_Pair]:
+    return [
+        _Pair(
+            f"{row}.{operation}",
+            row,
+            operation,
+            _Key(upper[0], operation, sharing=upper[1]),
+            _Key(lower[0], operation, sharing=lower[1]),
+        )
+        for operation in ("write", "read")
+    ]
+
+
+def _interfaces(row: str, names: dict[str, str]) -> list[_Pair]:
+    return [
+        _Pair(f"{row}.{name}", row, words, _Key(row, "write", name), _Key(row, "write"))
+        for name, words in names.items()
+    ]
+
+
+_PAIRS = (
+    *_sharing("clients", _OWN, _ONE),
+    *_sharing("shared", _SHARED, _OWN),
+    *_interfaces("pieces", {"mpiio": "MPI-IO", "listio": "list I/O"}),
+    *_interfaces("large", {"mpiio": "MPI-IO", "uring": "io_uring"}),
+)
+
+
+def make_card(
+    run: Run,
+    summaries: Sequence[OperationSummary],
+    place: PlaceFacts,
+    machine: Machine,
+    budget: Budget,
+    missing: Sequence[NotMeasured] = (),
+) -> Card:
+    """Returns the card of a run.
+
+    Args:
+        run: The run.
+        summaries: Of its operations.
+        place: The directory.
+        machine: The machine.
+        budget: Time asked for and taken.
+        missing: What was left out on purpose.
+    """
+    wanted = [*WANTED, *([CACHED] if place.kind != "memory" else [])]
+    lines = [_line(each, summaries, place, missing) for each in wanted]
+    card = Card(
+        target=run.info.directory or run.plan.target,
+        place=place,
+        machine=machine,
+        budget=budget.model_copy(update={"rounds": rounds_of(summaries)}),
+        lines=[line for line in lines if line.rate or line.why],
+        ratios=list(_ratios(summaries)),
+        not_measured=[*missing, *(NotMeasured(id=line.id, why=line.why) for line in lines if line.why)],
+        report=str(run.directory / "report.html"),
+    )
+    card = card.model_copy(update={"cautions": cautions(card)})
+    return card.model_copy(update={"verdict": verdict(card)})
+
+
+def rounds_of(summaries: Sequence[OperationSummary]) -> int:
+    """Returns the number of rounds that every line has."""
+    return min((summary.n for summary in summaries if summary.case.name != "cached"), default=0)
+
+
+def _line(
+    wanted: Wanted, summaries: Sequence[OperationSummary], place: PlaceFacts, missing: Sequence[NotMeasured]
+) -> Line:
+    summary = next(
+        (
+            summary
+            for summary in summaries
+            if summary.case.name == wanted.case and summary.operation == wanted.operation
+        ),
+        None,
+    )
+    if summary is None:
+        why = next((one.why for one in missing if one.id == wanted.id), "")
+        return Line(id=wanted.id, label=_label(wanted, place, 16, "uring"), why=why)
+    depth, interface = _depth(summary), summary.case.interface_name
+    label = _label(wanted, place, depth, interface)
+    if not summary.samples:
+        why = summary.errors[0].message if summary.errors else "the time limit came first"
+        return Line(id=wanted.id, label=label, interface=interface, why=why)
+    rates = _rates(wanted, summary, summaries)
+    found = describe(rates)
+    # What a cache served has no grade: it is no rate of storage.
+    trust = summary.trust if wanted is not CACHED else None
+    if wanted is CACHED and (summary.served is None or summary.served.share >= _HARDLY_SERVED):
+        return Line(id=wanted.id, label=label)
+    return Line(
+        id=wanted.id,
+        label=label,
+        interface=interface,
+        depth=depth,
+        request=summary.case.transfer_bytes or 0,
+        rate=Rate(
+            value=found.centre,
+            unit=wanted.unit,
+            low=found.interval.low if found.interval else None,
+            high=found.interval.high if found.interval else None,
+        )
+        if found
+        else None,
+        latency_us=_latency(summary),
+        rounds=[_round(sample, rate) for sample, rate in zip(summary.samples, rates, strict=True)],
+        grade=trust.grade if trust else "",
+        reasons=list(trust.reasons) if trust else [],
+    )
+
+
+def _label(wanted: Wanted, place: PlaceFacts, depth: int, interface: str) -> str:
+    return wanted.label.format(**_WORDS[place.kind], depth=depth, interface=interface)
+
+
+def _depth(summary: OperationSummary) -> int:
+    depth = summary.case.common_parameters().get("depth", 1)
+    return depth if isinstance(depth, int) else 1
+
+
+def _rates(wanted: Wanted, summary: OperationSummary, summaries: Sequence[OperationSummary]) -> list[float]:
+    """Bytes or requests per second of each repetition; of a listing, entries."""
+    if wanted.operation == "readdir":
+        entries = {
+            sample.repetition: sample.requests
+            for other in summaries
+            if other.case.number == summary.case.number and other.operation == "create"
+            for sample in other.samples
+        }
+        return [sample.requests_s * entries.get(sample.repetition, 0) for sample in summary.samples]
+    if wanted.unit == "1/s":
+        return [sample.requests_s for sample in summary.samples]
+    return [sample.rate_mib_s * MIB for sample in summary.samples]
+
+
+def _round(sample: Sample, rate: float) -> Round:
+    served = sample.served_bytes / sample.bytes if sample.served_bytes is not None and sample.bytes else None
+    return Round(
+        at_s=round(sample.start_s, 3),
+        seconds=round(sample.elapsed_s, 6),
+        requests=sample.requests,
+        rate=rate,
+        served=served,
+    )
+
+
+def _latency(summary: OperationSummary) -> Latency:
+    found = summary.latency
+    if found is None or summary.operation == "readdir":
+        return Latency()
+    values = {"p50": found.p50_s, "p99": found.p99_s, "p999": found.p999_s}
+    return Latency(**{name: value * 1e6 for name, value in values.items() if math.isfinite(value)})
+
+
+def _ratios(summaries: Sequence[OperationSummary]) -> Iterator[RatioLine]:
+    for pair in _PAIRS:
+        upper, lower = _find(summaries, pair.upper), _find(summaries, pair.lower)
+        if upper and lower and not (upper.errors or lower.errors or upper.voided or lower.voided):
+            ratio = ratio_of(pair, _by_repetition(lower), _by_repetition(upper))
+            if ratio:
+                yield ratio
+
+
+def _find(summaries: Sequence[OperationSummary], key: _Key) -> OperationSummary | None:
+    return next(
+        (
+            summary
+            for summary in summaries
+            if summary.case.name == key.case
+            and summary.operation == key.operation
+            and summary.case.interface_name == key.interface
+            and (not key.sharing or summary.case.sharing == key.sharing)
+        ),
+        None,
+    )
+
+
+def _by_repetition(summary: OperationSummary) -> dict[int, float]:
+    return {
+        sample.repetition: rate
+        for sample, rate in zip(summary.samples, summary.rates, strict=True)
+        if math.isfinite(rate) and rate > 0
+    }
+
+
+def ratio_of(pair: _Pair, lower: dict[int, float], upper: dict[int, float]) -> RatioLine | None:
+    """Returns the ratio of two cases, paired by round; None without a common round."""
+    common = sorted(lower.keys() & upper.keys())
+    if not common:
+        return None
+    logs = [math.log(upper[number] / lower[number]) for number in common]
+    value = math.exp(sum(logs) / len(logs))
+    low = high = None
+    if len(common) >= MINIMUM_FOR_RATIO:
+        ratio = paired_ratio([lower[number] for number in common], [upper[number] for number in common])
+        low, high = map(float, ratio.interval())
+    return RatioLine(
+        id=pair.id,
+        row=pair.row,
+        what=pair.what,
+        value=value,
+        low=low,
+        high=high,
+        pairs=len(common),
+        word=word_of(low, high),
+    )
+
+
+def word_of(low: float | None, high: float | None) -> str | None:
+    """Returns the word for a ratio: none if its interval neither excludes 1 nor is narrow around it."""
+    if low is None or high is None:
+        return None
+    if low > 1:
+        return "faster"
+    if high < 1:
+        return "slower"
+    return "same" if low > 1 / _SAME and high < _SAME else None

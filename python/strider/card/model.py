@@ -1,0 +1,179 @@
+"""A card as data: `card.json` of a run directory (docs/formats.md)."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from strider.engine import Json, to_json
+from strider.store.records import Record
+from strider.text_file import write_whole
+
+CARD_FILE = "card.json"
+
+Unit = Literal["B/s", "1/s"]
+
+
+class PlaceFacts(Record):
+    """The directory; sizes in bytes."""
+
+    fs: str
+    kind: Literal["local", "memory", "network", "fuse"]
+    device: str = ""
+    virtual: bool = False
+    size: int
+    free: int
+    direct: bool
+
+
+class Machine(Record):
+    """The machine that measured."""
+
+    cores: int
+    memory: int
+
+
+class Budget(Record):
+    """Time asked for and taken.
+
+    Attributes:
+        rounds: Number of complete rounds.
+    """
+
+    asked_s: float
+    took_s: float
+    rounds: int = 0
+
+
+class Rate(Record):
+    """A rate with its 95 % interval; `low` and `high` are None below three rounds."""
+
+    value: float
+    unit: Unit
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def half_width(self) -> float | None:
+        """How far the interval reaches above the centre, as a share."""
+        if self.low is None or self.high is None or self.low <= 0:
+            return None
+        return float((self.high / self.low) ** 0.5 - 1)
+
+
+class Latency(Record):
+    """Percentiles in microseconds; None where too few requests show them."""
+
+    p50: float | None = None
+    p99: float | None = None
+    p999: float | None = None
+
+
+class Round(Record):
+    """One repetition of a line; `served` is the share of the bytes that storage served."""
+
+    at_s: float
+    seconds: float
+    requests: int
+    rate: float
+    served: float | None = None
+
+
+class Line(Record):
+    """One number of the card.
+
+    Attributes:
+        interface: Interface that made the requests.
+        depth: Requests in flight.
+        grade: Grade of docs/trust.md; empty for rates of a cache.
+        why: Why it was not measured; empty if it was.
+    """
+
+    id: str
+    label: str
+    interface: str = ""
+    depth: int = 1
+    request: int = 0
+    rate: Rate | None = None
+    latency_us: Latency = Latency()
+    rounds: list[Round] = []
+    grade: str = ""
+    reasons: list[str] = []
+    why: str = ""
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether it may be in a sentence."""
+        return self.rate is not None and self.grade in ("A", "B")
+
+
+class RatioLine(Record):
+    """A ratio of two rates, paired by round.
+
+    Attributes:
+        row: The row of the card that it belongs to.
+        what: What was measured, above the ratio.
+        word: `faster` or `slower` if the interval excludes 1, `same` if it lies within 10 % of 1, else None.
+    """
+
+    id: str
+    row: str
+    what: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    pairs: int
+    word: str | None = None
+
+
+class Caution(Record):
+    """A reservation with the numbers that show it."""
+
+    id: str
+    text: str
+    evidence: dict[str, float]
+
+
+class NotMeasured(Record):
+    """What the card lacks."""
+
+    id: str
+    why: str
+
+
+class Card(Record):
+    """The card of a directory."""
+
+    card: Literal[1] = 1
+    target: str
+    place: PlaceFacts
+    machine: Machine
+    budget: Budget
+    verdict: str = ""
+    cautions: list[Caution] = []
+    lines: list[Line] = []
+    ratios: list[RatioLine] = []
+    not_measured: list[NotMeasured] = []
+    report: str = ""
+
+    def line(self, name: str) -> Line | None:
+        """Returns a line by its id."""
+        return next((line for line in self.lines if line.id == name), None)
+
+    def document(self) -> Json:
+        """Returns the card as JSON values."""
+        document: Json = self.model_dump(mode="json")
+        return document
+
+
+def write_card(card: Card, directory: Path) -> None:
+    """Writes `card.json` into a run directory."""
+    write_whole(directory / CARD_FILE, to_json(card.document()))
+
+
+def read_card(directory: Path) -> Card | None:
+    """Returns the card of a run directory; None if it has none that can be read."""
+    try:
+        return Card.model_validate_json((directory / CARD_FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None

@@ -1,0 +1,106 @@
+"""The sentence of the card: only numbers of grade A or B, in a fixed order."""
+
+from collections.abc import Iterator
+
+from strider.card.model import Card, Line, RatioLine
+from strider.card.wording import count, factor, in_words, time
+
+MOST_CHARACTERS = 160
+MOST_NUMBERS = 5
+
+
+def verdict(card: Card) -> str:
+    """Returns the sentence, of at most 160 characters.
+
+    Parts that no number of grade A or B supports are left out; the last parts go first where it is too long.
+    """
+    data = _data(card)
+    random = _random(card)
+    groups = [", ".join([*data, *random]), *_latency(card), *_sharing(card)]
+    parts = [part for part in groups if part][: MOST_NUMBERS - max(0, len(data) + len(random) - 1)]
+    if not parts:
+        return nothing(card)
+    while len(parts) > 1 and len(_sentence(card, parts)) > MOST_CHARACTERS:
+        parts.pop()
+    sentence = _sentence(card, parts)
+    return sentence if len(sentence) <= MOST_CHARACTERS else _sentence(card, [", ".join(data or random)])
+
+
+def nothing(card: Card) -> str:
+    """Returns the sentence of a card without a trusted number, with the most frequent reasons."""
+    graded = [line for line in card.lines if line.grade or line.why]
+    words = [word for line in graded for word in (line.reasons or ([line.why] if line.why else []))]
+    found = sorted(dict.fromkeys(words), key=lambda word: -words.count(word))
+    start = "Nothing here could be measured well enough for a sentence: "
+    reasons = found[:1]
+    for word in found[1:]:
+        if len(start) + len(", ".join([*reasons, word])) < MOST_CHARACTERS:
+            reasons.append(word)
+    text = ", ".join(reasons).replace("repetition", "round") or "no results"
+    return f"{start}{text[: MOST_CHARACTERS - len(start) - 1]}."
+
+
+def place(card: Card) -> str:
+    """Returns the kind of storage: `Local ext4 on vda`."""
+    facts = card.place
+    if facts.kind == "memory":
+        return f"Memory ({facts.fs})"
+    name = facts.fs.removeprefix("fuse.") if facts.fs.startswith("fuse.") else facts.fs
+    through = " through FUSE" if facts.fs.startswith("fuse") and name != "fuse" else ""
+    kind = {"local": "Local", "network": "Network", "fuse": "FUSE"}[facts.kind]
+    device = f" on {facts.device}" if facts.device else ""
+    return f"{kind} {name or 'file system'}{through}{device}"
+
+
+def _sentence(card: Card, parts: list[str]) -> str:
+    return f"{place(card)}: {'; '.join(parts)}."
+
+
+def _trusted(card: Card, name: str) -> Line | None:
+    line = card.line(name)
+    return line if line and line.is_trusted else None
+
+
+def _data(card: Card) -> list[str]:
+    parts = []
+    if (line := _trusted(card, "read.sequential")) and line.rate:
+        parts.append(f"{in_words(line.rate)} reads{_servers(card)}")
+    elif (line := _trusted(card, "read.deep")) and line.rate:
+        parts.append(f"{in_words(line.rate)} reads ({line.depth} at once){_servers(card)}")
+    if (line := _trusted(card, "write.sequential")) and line.rate:
+        words = "writes" if card.place.kind == "memory" else "durable writes"
+        parts.append(f"{in_words(line.rate)} {words}")
+    return parts
+
+
+def _servers(card: Card) -> str:
+    return " (servers may cache)" if card.place.kind in ("network", "fuse") else ""
+
+
+def _random(card: Card) -> list[str]:
+    one, deep = _trusted(card, "read.random"), _trusted(card, "read.random.deep")
+    if one and one.rate:
+        more = f" ({count(deep.rate.value)} from {deep.depth} at once)" if deep and deep.rate else ""
+        return [f"{count(one.rate.value)} random reads/s{more}"]
+    if deep and deep.rate:
+        return [f"{count(deep.rate.value)} random reads/s from {deep.depth} at once"]
+    return []
+
+
+def _latency(card: Card) -> Iterator[str]:
+    line = _trusted(card, "append.fsync")
+    if line and line.latency_us.p50 is not None:
+        yield f"a 4 KiB append with fsync costs {time(line.latency_us.p50)}"
+
+
+def _sharing(card: Card) -> Iterator[str]:
+    known = {ratio.id: ratio for ratio in card.ratios if ratio.word in ("faster", "slower")}
+    together = known.get("clients.read") or known.get("clients.write")
+    if together:
+        yield f"all clients {_operation(together)} {factor(together.value)} of one"
+    elif ratio := known.get("shared.write") or known.get("shared.read"):
+        yield f"one shared file gives {factor(ratio.value)} of a file each"
+
+
+def _operation(ratio: RatioLine) -> str:
+    return ratio.id.rpartition(".")[2]

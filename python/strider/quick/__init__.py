@@ -1,0 +1,22 @@
+"""A quick measurement of a directory: the suite that `strider quick` runs, within a time box.
+
+It looks at the directory, probes its rates in seconds, and chooses sizes and cases so that phases last about a
+second and come from storage. The results become a card (`strider.card`).
+"""
+
+from strider.quick.look import Place, look
+from strider.quick.probe import Probe, probe_document, probed
+from strider.quick.sizes import Sizes, sizes_of
+from strider.quick.suite import Budgeted, quick_document
+
+__all__ = [
+    "Budgeted",
+    "Place",
+    "Probe",
+    "Sizes",
+    "look",
+    "probe_document",
+    "probed",
+    "quick_document",
+    "sizes_of",
+]

@@ -1,0 +1,95 @@
+"""What can be known about a directory before anything is measured."""
+
+import errno
+import mmap
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from strider.launch.machine import cores, memory, mount_of, space_of
+from strider.statistics.exceeding import is_in_memory, is_networked
+
+Kind = Literal["local", "memory", "network", "fuse"]
+
+_PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Place:
+    """A directory and the machine that measures it; sizes in bytes.
+
+    Attributes:
+        kind: Where its data is.
+        device: Name of the block device; empty if there is none.
+        is_virtual: Whether the device is one of a virtual machine.
+        free_files: None if the file system has no limit.
+        is_direct: Whether files can be opened for direct I/O and written.
+        available_bytes: Memory that programs can still use.
+    """
+
+    path: str
+    file_system: str
+    kind: Kind
+    device: str
+    is_virtual: bool
+    total_bytes: int
+    free_bytes: int
+    free_files: int | None
+    is_direct: bool
+    cores: int
+    memory_bytes: int
+    available_bytes: int
+
+
+def look(target: Path) -> Place:
+    """Returns what is known about a directory."""
+    mount, space, ram = mount_of(target), space_of(target), memory()
+    file_system = mount.kind if mount else ""
+    device = device_of(target)
+    return Place(
+        path=str(target),
+        file_system=file_system,
+        kind=kind_of(file_system),
+        device=device,
+        is_virtual=device.startswith(("vd", "xvd")),
+        total_bytes=space.total_bytes,
+        free_bytes=space.free_bytes,
+        free_files=space.free_files,
+        is_direct=can_write_directly(target),
+        cores=cores(),
+        memory_bytes=ram.total_bytes,
+        available_bytes=ram.available_bytes,
+    )
+
+
+def kind_of(file_system: str) -> Kind:
+    """Returns where the data of a type of file system is."""
+    if is_in_memory(file_system):
+        return "memory"
+    if is_networked(file_system):
+        return "network"
+    return "fuse" if file_system.startswith("fuse") else "local"
+
+
+def device_of(target: Path) -> str:
+    """Returns the name of the block device below a directory; empty without one."""
+    number = target.stat().st_dev
+    link = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    return link.resolve().name if link.exists() else ""
+
+
+def can_write_directly(target: Path) -> bool:
+    """Returns whether a page can be written with direct I/O; the file is removed at once."""
+    try:
+        with tempfile.TemporaryFile(dir=target) as file, mmap.mmap(-1, _PAGE) as page:
+            path = f"/proc/self/fd/{file.fileno()}"
+            direct = os.open(path, os.O_RDWR | os.O_DIRECT)
+            try:
+                return os.pwrite(direct, page, 0) == _PAGE
+            finally:
+                os.close(direct)
+    except OSError as error:
+        # Without space nothing is known; the open alone has succeeded.
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)

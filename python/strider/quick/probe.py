@@ -1,0 +1,83 @@
+"""The probe: a run of about two seconds that finds the order of magnitude of the rates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from strider.quick.look import Place
+from strider.store.model import Run
+from strider.suite.document import Document, parse
+from strider.units import MIB
+
+PHASE_S = 0.4
+#: Below this much free space no data is written.
+LEAST_FREE_BYTES = 64 * MIB
+_MOST_BYTES = 2048 * MIB
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What the probe found.
+
+    Attributes:
+        write_bytes_s: Rate of stable writes of 1 MiB; None if it could not be measured.
+        read_bytes_s: Rate of cold reads of 1 MiB, likewise.
+        why: The first error; empty without one.
+        start_s: Time to start and stop the ranks.
+    """
+
+    write_bytes_s: float | None
+    read_bytes_s: float | None
+    why: str = ""
+    start_s: float = 1.0
+
+
+def has_space(place: Place) -> bool:
+    """Returns whether data may be written."""
+    return place.free_bytes >= LEAST_FREE_BYTES
+
+
+def probe_document(place: Place, phase_s: float = PHASE_S) -> Document:
+    """Returns the suite of the probe: one write and one read of 1 MiB requests."""
+    block = max(16 * MIB, min(place.free_bytes // 8, place.available_bytes // 8, _MOST_BYTES)) // MIB
+    direct = "posix.direct = true" if place.is_direct else 'cache        = "cold"'
+    text = f"""\
+[suite]
+name        = "quick-probe"
+repetitions = 1
+deadline    = "{phase_s:.2f}s"
+wear_out    = false
+
+[[case]]
+interface  = "posix"
+{direct}
+pattern    = "segmented"
+transfer   = "1MiB"
+block      = "{block}MiB"
+operations = ["write", "read"]
+"""
+    return parse(text, "quick-probe")
+
+
+def probed(run: Run, wall_s: float) -> Probe:
+    """Returns what a run of the probe found.
+
+    Args:
+        run: The run.
+        wall_s: Time that it took, with the start of the ranks.
+    """
+    start_s = wall_s - run.end.time_s if run.end else wall_s
+    return Probe(
+        write_bytes_s=_rate(run, "write"),
+        read_bytes_s=_rate(run, "read"),
+        why=_reason([error.message for error in run.errors]),
+        start_s=max(0.0, start_s),
+    )
+
+
+def _rate(run: Run, operation: str) -> float | None:
+    rates = [sample.rate_mib_s * MIB for sample in run.samples if sample.operation == operation]
+    return next((rate for rate in rates if rate > 0), None)
+
+
+def _reason(messages: Sequence[str]) -> str:
+    return messages[0] if messages else ""
