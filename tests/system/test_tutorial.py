@@ -10,7 +10,7 @@ from harness import DEADLINE_S, strider_command
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorial.md"
 SHORT = ["--set", "case.deadline=20ms", "--set", "case.repetitions=3"]
 NOT_RUN = ("quick",)
-"""Verbs that take minutes; the suite `quick` has tests of its own."""
+"""Verbs that take minutes, with tests of their own."""
 
 
 def blocks(language: str) -> list[str]:

@@ -24,9 +24,9 @@ class CardLine:
 
 
 _ROWS = {
-    "clients": "all clients / one",
-    "shared": "shared / own file",
-    "pieces": "1 KiB pieces / POSIX",
+    "clients": "all / one",
+    "shared": "shared / own",
+    "pieces": "pieces / POSIX",
     "large": "1 MiB / POSIX",
 }
 _NAMES = "names."
@@ -97,7 +97,9 @@ def interval(line: Line) -> str:
     half = line.rate.half_width if line.rate else None
     if half is None:
         return "-"
-    return f"{half:.0%}" if half >= 0.095 else f"{half * 100:.2g}%" if half < 1 else factor(1 + half)
+    if half >= 1:
+        return factor(1 + half)
+    return f"{half:.0%}" if half >= 0.095 else f"{half * 100:.2g}%"
 
 
 def _style(grade: str) -> Style:
@@ -111,7 +113,8 @@ def _names(card: Card) -> list[CardLine]:
         return []
     rates = ", ".join(f"{line.label} {in_words(line.rate, 2)}" for line in lines if line.rate)
     weakest = max(lines, key=lambda line: line.grade)
-    return [CardLine(_cut(f"not synced: {rates}  {weakest.grade}", WIDTH), _style(weakest.grade))]
+    grade = " ".join([weakest.grade, *map(_reason, weakest.reasons[:1])])
+    return [CardLine(_cut(f"not synced: {rates}  {grade}", WIDTH), _style(weakest.grade))]
 
 
 def _ratio_rows(card: Card) -> list[CardLine]:
@@ -124,11 +127,12 @@ def _ratio_rows(card: Card) -> list[CardLine]:
 
 
 def _ratio_row(label: str, found: Sequence[RatioLine]) -> str:
-    cells = [_ratio(ratio) for ratio in found]
-    return _cut(f"{label:<21}{'  '.join(cells)}", WIDTH)
+    cells = [ratio_in_words(ratio) for ratio in found]
+    return _cut(f"{label:<16}{'  '.join(cells)}", WIDTH)
 
 
-def _ratio(ratio: RatioLine) -> str:
+def ratio_in_words(ratio: RatioLine) -> str:
+    """Returns a ratio with its interval: `MPI-IO x1.9 [1.7-2.1] faster`."""
     if ratio.low is None or ratio.high is None:
         return f"{ratio.what} {factor(ratio.value)} (too few rounds)"
     ends = f"[{factor(ratio.low)[1:]}-{factor(ratio.high)[1:]}]"

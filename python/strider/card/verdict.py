@@ -45,8 +45,8 @@ def place(card: Card) -> str:
     facts = card.place
     if facts.kind == "memory":
         return f"Memory ({facts.fs})"
-    name = facts.fs.removeprefix("fuse.") if facts.fs.startswith("fuse.") else facts.fs
-    through = " through FUSE" if facts.fs.startswith("fuse") and name != "fuse" else ""
+    name = facts.fs.removeprefix("fuse.")
+    through = " through FUSE" if facts.kind == "network" and name != facts.fs else ""
     kind = {"local": "Local", "network": "Network", "fuse": "FUSE"}[facts.kind]
     device = f" on {facts.device}" if facts.device else ""
     return f"{kind} {name or 'file system'}{through}{device}"

@@ -73,20 +73,6 @@ def plan(
         sys.stdout.write(checked.suite.plan.to_json())
     else:
         _print_table(checked, engine, assume_rate, assume_operations)
-        if suite == "quick" and not (settings or clients):
-            _print_quick(checked)
-
-
-def _print_quick(checked: "CheckedPlan") -> None:
-    """Notes which client counts `strider quick` omits on this machine."""
-    from strider.cli.quick import clients_here
-
-    here = clients_here()
-    if max(case.clients for case in checked.suite.plan.cases) > max(map(int, here.split(","))):
-        print(
-            "strider quick omits client counts above the number of processors of this machine: to see "
-            f"its plan here, use strider plan quick --set suite.clients={here}"
-        )
 
 
 def _print_extents(

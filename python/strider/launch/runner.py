@@ -159,7 +159,7 @@ def execute(
             directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
             for observer in observed:
                 observer.move(directory.path)
-            state = RunState(planned_phases(checked), watching.ceilings)
+            state = RunState(planned_phases(checked), watching.ceilings, plan.time_limit_s)
             with (
                 temporary_volume(plan, engine, own.path, _transport(bounds)) as servers,
                 confinement(

@@ -50,6 +50,7 @@ class RunState:
     Attributes:
         planned_phases: Number of phases of the plan; a minimum if repetitions are open.
         ceilings: Whether the machine's ceilings are measured before the first case.
+        time_limit_s: Time limit of the run; 0 without one.
         last_event: Time of the latest event or of the start, in seconds of the monotonic clock.
         started: Time of the first event; None before.
         current: The current phase.
@@ -63,6 +64,7 @@ class RunState:
 
     planned_phases: int
     ceilings: CeilingScope = "none"
+    time_limit_s: float = 0.0
     last_event: float = field(default_factory=time.monotonic)
     started: float | None = None
     current: CurrentPhase | None = None
@@ -139,7 +141,9 @@ class RunState:
         """Returns the estimated completed share of the run, 0 to 1."""
         if self.end:
             return 1.0
-        return min(1.0, (self.samples + self._part) / max(1, self.planned_phases))
+        of_phases = (self.samples + self._part) / max(1, self.planned_phases)
+        of_time = self.elapsed_s / self.time_limit_s if self.time_limit_s else 0.0
+        return min(1.0, max(of_phases, of_time))
 
     @property
     def elapsed_s(self) -> float:

@@ -53,7 +53,7 @@ def sizes_of(place: Place, probe: Probe, phase_s: float, short_s: float) -> Size
     return Sizes(
         file=_clamped(write_s * phase_s * 2 * _RESERVE, most),
         read=_clamped(read_s * phase_s * _RESERVE, most),
-        random=_clamped(write_s * phase_s / 2, min(most, MOST_RANDOM_BYTES)),
+        random=_clamped(write_s * phase_s / 3, min(most, MOST_RANDOM_BYTES)),
         bounded=_clamped(write_s * short_s, min(most, MOST_RANDOM_BYTES), least=4 * MIB),
         items=_items(place, most),
         is_joint=write_s > read_s * _RESERVE,

@@ -11,10 +11,10 @@ from strider.quick.sizes import sizes_of
 from strider.suite.document import Document, parse
 
 #: A phase that counts for grades A and B lasts a second; the deadline ends it a little later.
-PHASE_S = 1.1
+PHASE_S = 1.03
 SHORTEST_PHASE_S, LONGEST_PHASE_S = 0.25, 3.0
 #: Phases of ratios: their grade depends on the number of pairs alone.
-_SHORT_SHARE = 0.45
+_SHORT_SHARE = 0.3
 LEAST_ROUNDS, MOST_ROUNDS = 3, 10
 #: These groups are never left out.
 _LEAST_GROUPS = 4
@@ -85,7 +85,7 @@ def quick_document(
 
     budgeted = fit(make, seconds)
     # The time limit ends the run; more repetitions than expected may fit.
-    most = math.ceil(2 * budgeted.rounds) + 2
+    most = math.ceil(1.5 * budgeted.rounds) + 1
     head = f"""\
 # What strider quick measured: phases of {budgeted.phase_s:.2f} s, in rounds of random order.
 [suite]

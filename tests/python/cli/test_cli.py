@@ -175,16 +175,6 @@ class TestPlan:
         assert "deadline=0.5 s" in shown
         assert "data per repetition" in shown
 
-    def test_the_plan_of_quick_says_what_quick_leaves_out_here(
-        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-        assert main(["plan", "quick"]) == 0
-        assert "strider plan quick --set suite.clients=1,2" in capfd.readouterr().out
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
-        assert main(["plan", "quick"]) == 0
-        assert "strider quick omits" not in capfd.readouterr().out
-
     def test_json_is_the_engines_input(
         self, suite: str, engine: Engine, capfd: pytest.CaptureFixture[str]
     ) -> None:
@@ -264,19 +254,30 @@ class TestRun:
             (clients, operation) for clients in (1, 2) for operation in ("write", "read")
         }
 
-    def test_quick_measures_a_directory_and_leaves_it_empty(
+    def test_quick_prints_a_card_and_leaves_the_directory_empty(
         self, target: str, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        few = [
-            "case.transfer=64KiB",
-            "case.clients=1",
-            "case.repetitions=1",
-            "case.block=64KiB",
-            "case.size=64KiB",
-        ]
-        words = [word for setting in [*few, "case.count=1"] for word in ("--set", setting)]
-        assert main(["quick", target, "--quiet", *words]) == 0
+        assert main(["quick", target, "--quiet", "--budget", "5s"]) == 0
+        shown = capfd.readouterr()
+        lines = shown.out.splitlines()
+        (run,) = store.iterdir()
+        assert lines[-1] == f"report: {run}/report.html"
+        assert len(lines) <= 24
+        assert max(map(len, lines[:-1])) <= 80
+        assert lines[0].startswith(f"{target}: ") or lines[0].startswith("...")
+        assert "\033" not in shown.out
         assert list(Path(target).iterdir()) == []
+        page = (run / "report.html").read_text(encoding="utf-8")
+        assert page.index('id="run-1-card"') < page.index('id="run-1-summary"')
+        (rate,) = (line for line in lines if line.startswith("read, 1 MiB"))
+        assert rate.split()[-2] in page
+
+    @pytest.mark.parametrize("budget", ["4s", "soon", "0"])
+    def test_a_budget_of_quick_is_a_time_of_some_seconds(
+        self, budget: str, target: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["quick", target, "--budget", budget]) == 2
+        assert "--budget" in capfd.readouterr().err
 
     def test_a_suite_without_a_target_needs_one(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["run", suite]) == 2

@@ -34,7 +34,7 @@ ADDRESSES = [
     ("GET", "/compare?run=x&run=y"),
     ("GET", "/static/style.css"),
     ("GET", "/api/description"),
-    ("GET", "/api/suites/quick"),
+    ("GET", "/api/suites/load"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/x"),
     ("POST", "/api/suite"),

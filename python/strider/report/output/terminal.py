@@ -24,16 +24,15 @@ def show(
 ) -> None:
     """Prints sections.
 
-    A terminal is read from its end, so the first section, the summary, comes last.
+    A terminal is read from its end, so the summary comes last.
 
     Args:
-        sections: All of them, the summary first.
+        sections: All of them, in the order of a page.
         subject: What the pieces describe.
         console: Where to print.
         options: Those of `strider show`; the sections that they ask for are printed.
     """
-    summary, *others = sections
-    for section in (*others, summary):
+    for section in sorted(sections, key=lambda section: section.name == "summary"):
         if section.option in options and section.applies(subject):
             for block in section.terminal(subject):
                 show_block(block, console)

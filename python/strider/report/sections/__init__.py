@@ -11,6 +11,7 @@ from strider.report.results.results import Results
 
 #: In the order of the page.
 NAMES = (
+    "card",
     "summary",
     "rates",
     "latency",

@@ -1,0 +1,56 @@
+"""The storage card of a run of `strider quick`, at the top of its report."""
+
+from __future__ import annotations
+
+from strider.card import Card, read_card
+from strider.card.layout import MOST_CAUTIONS, interval, ratio_in_words
+from strider.card.model import Line
+from strider.card.wording import in_words, time
+from strider.report.blocks import Alert, Block, Facts, Section, Table, Text
+from strider.report.results.results import Results
+
+_COLUMNS = [
+    ("what", ""),
+    ("rate", ""),
+    ("± 95 %", ""),
+    ("p50", ""),
+    ("p99", ""),
+    ("trust", ""),
+]
+_NOTHING = "–"
+
+
+def _page(results: Results) -> list[Block]:
+    card = read_card(results.run.directory)
+    if card is None:
+        return []
+    rows = [_row(line) for line in card.lines if line.rate]
+    ratios = [(ratio.row, ratio_in_words(ratio)) for ratio in card.ratios]
+    missing = [(one.id, one.why) for one in card.not_measured]
+    warned = [one.text for one in card.cautions[:MOST_CAUTIONS]]
+    return [
+        Text(card.verdict, "bold"),
+        *([Table("Rates of storage", _COLUMNS, rows, labels=1)] if rows else []),
+        *([Facts("Ratios, with their 95 % intervals", ratios)] if ratios else []),
+        *([Alert("Be careful", warned)] if warned else []),
+        *([Facts("Not measured", missing)] if missing else []),
+        Text(_budget(card), "caption"),
+    ]
+
+
+def _row(line: Line) -> list[str]:
+    rate = in_words(line.rate, 3) if line.rate else _NOTHING
+    percentiles = [
+        _NOTHING if value is None else time(value) for value in (line.latency_us.p50, line.latency_us.p99)
+    ]
+    trust = " ".join(filter(None, [line.grade, ", ".join(line.reasons)])) or "cache: not storage"
+    return [line.label, rate, interval(line), *percentiles, trust]
+
+
+def _budget(card: Card) -> str:
+    return f"Measured in {card.budget.took_s:.0f} s of {card.budget.asked_s:.0f} s, in {card.budget.rounds} rounds."
+
+
+SECTION = Section(
+    "card", "Storage card", _page, applies=lambda results: read_card(results.run.directory) is not None
+)

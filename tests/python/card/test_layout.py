@@ -1,0 +1,100 @@
+"""A card as text."""
+
+import pytest
+from card_builders import append, card, line, place, ratio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strider.card.layout import HEIGHT, WIDTH, card_lines
+from strider.card.make import WANTED
+from strider.card.model import Card, Caution, Latency, Rate
+from strider.card.verdict import verdict
+
+
+def text(made: Card) -> list[str]:
+    return [one.text for one in card_lines(made)]
+
+
+def full(value: float, kind: str, warned: int, path: str) -> Card:
+    lines = [
+        line(
+            wanted.id,
+            value,
+            label=wanted.label.format(stable=", stable", cold=", client cold", depth=16, interface="uring"),
+            latency_us=Latency(p50=value, p99=value * 10),
+            reasons=["servers?", "spread"],
+            grade="C",
+        )
+        for wanted in WANTED
+    ]
+    names = ("clients.write", "clients.read", "shared.write", "shared.read")
+    ratios = [ratio(name, 123.4) for name in (*names, "pieces.MPI-IO", "pieces.list I/O", "large.io_uring")]
+    made = card(
+        *lines,
+        line("read.cached", 25e9, grade=""),
+        kind=kind,
+        ratios=ratios,
+        target=path,
+        cautions=[Caution(id=str(n), text="word " * 40, evidence={}) for n in range(warned)],
+    )
+    return made.model_copy(update={"verdict": verdict(made)})
+
+
+@given(
+    value=st.floats(1e-3, 1e14),
+    kind=st.sampled_from(["local", "memory", "network", "fuse"]),
+    warned=st.integers(0, 5),
+    path=st.text("abc/", min_size=1, max_size=200),
+)
+def test_it_fits_a_screen(value: float, kind: str, warned: int, path: str) -> None:
+    lines = text(full(value, kind, warned, path))
+    assert len(lines) <= HEIGHT
+    assert max(map(len, lines)) <= WIDTH
+
+
+def test_a_row_has_the_rate_its_interval_percentiles_and_grade() -> None:
+    shown = text(card(append(half=0.14, grade="B", reasons=["spread"]), verdict="One."))
+    (row,) = (one for one in shown if one.startswith("append.fsync"))
+    assert row.split() == ["append.fsync", "4.90", "k/s", "14%", "198", "us", "271", "us", "B", "spread"]
+
+
+def test_an_interval_beyond_twice_the_rate_is_a_factor() -> None:
+    (row,) = (one for one in text(card(line("read.random", half=1.2), verdict="One.")) if "read.random" in one)
+    assert " x2.2 " in row
+
+
+def test_what_was_not_measured_says_why() -> None:
+    missing = line("read.random", why="no space (12 MB left)").model_copy(update={"rate": None})
+    assert any("not measured: no space (12 MB left)" in one for one in text(card(missing, verdict="One.")))
+
+
+def test_rates_of_the_cache_stand_apart_without_a_grade() -> None:
+    lines = card_lines(card(append(), line("read.cached", 25e9, grade=""), verdict="One."))
+    (cached,) = (one for one in lines if "page cache" in one.text)
+    assert cached.text == "(from the page cache: read 25 GB/s: not storage)"
+    assert cached.style == "dim"
+
+
+@pytest.mark.parametrize(
+    ("word", "ends"), [("faster", "x1.6 [1.5-1.7] faster"), (None, "x1.6 [1.5-1.7] ?")]
+)
+def test_a_ratio_has_its_interval_and_a_word_or_a_question_mark(word: str | None, ends: str) -> None:
+    shown = text(card(verdict="One.", ratios=[ratio("clients.read", 1.6, word=word)]))
+    assert any(one.endswith(f"read {ends}") for one in shown)
+
+
+def test_the_place_is_named_on_the_first_line() -> None:
+    first = text(card(verdict="One.", place=place(virtual=True)))[0]
+    assert first.startswith("/scratch: ext4 on vda (virtual), 252 GB, 72 GB free ")
+    assert first.endswith(" 2 cores, 24 GB memory")
+
+
+def test_the_report_keeps_its_whole_path() -> None:
+    path = f"/{'long/' * 30}report.html"
+    assert text(card(verdict="One.", report=path))[-1] == f"report: {path}"
+
+
+def test_without_an_interval_there_is_a_dash() -> None:
+    single = line("read.random").model_copy(update={"rate": Rate(value=1000, unit="1/s")})
+    (row,) = (one for one in text(card(single, verdict="One.")) if "read.random" in one)
+    assert row.split()[3] == "-"

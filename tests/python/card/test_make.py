@@ -1,0 +1,99 @@
+"""A card from a run."""
+
+from pathlib import Path
+
+import pytest
+from builders import KIB, MIB, CaseSpec, RunBuilder
+from card_builders import place
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strider.card import Budget, Card, Machine, make_card, read_card, write_card
+from strider.card.make import word_of
+from strider.card.model import CARD_FILE, NotMeasured
+from strider.statistics import summarize
+from strider.store import load
+
+BUDGET = Budget(asked_s=60, took_s=59.0)
+MACHINE = Machine(cores=2, memory=24 * 10**9)
+
+
+def sequential(**more: object) -> CaseSpec:
+    values = {"name": "sequential", "clients": 1, "interface": {"name": "posix", "direct": True}}
+    return CaseSpec(**{**values, **more})  # type: ignore[arg-type]
+
+
+def made(folder: Path, cases: list[CaseSpec], repetitions: int = 5, missing: list[NotMeasured] | None = None) -> Card:
+    run = load(RunBuilder(cases, repetitions=repetitions).write(folder / "run"))
+    return make_card(run, summarize(run), place(), MACHINE, BUDGET, missing or [])
+
+
+def test_a_line_is_an_operation_with_the_grade_of_its_result(tmp_path: Path) -> None:
+    run = load(RunBuilder([sequential()], repetitions=5).write(tmp_path / "run"))
+    summaries = summarize(run)
+    card = make_card(run, summaries, place(), MACHINE, BUDGET)
+    by_operation = {summary.operation: summary for summary in summaries}
+    for name, operation in (("write.sequential", "write"), ("read.sequential", "read")):
+        line, summary = card.line(name), by_operation[operation]
+        assert line
+        assert line.rate
+        assert summary.rate
+        assert summary.trust
+        assert line.rate.value == pytest.approx(summary.rate.centre * MIB)
+        assert (line.grade, line.reasons) == (summary.trust.grade, list(summary.trust.reasons))
+        assert len(line.rounds) == 5
+    assert card.budget.rounds == 5
+
+
+def test_small_requests_are_counted(tmp_path: Path) -> None:
+    pattern = {"name": "random", "transfer": 4 * KIB, "size": MIB}
+    card = made(tmp_path, [sequential(name="random", pattern=pattern, operations=("read",))])
+    line = card.line("read.random")
+    assert line
+    assert line.rate
+    assert line.rate.unit == "1/s"
+    assert line.rate.value == pytest.approx(line.rounds[0].requests / line.rounds[0].seconds, rel=0.5)
+
+
+def test_a_read_from_the_cache_has_no_grade_and_only_then_a_line(tmp_path: Path) -> None:
+    for served, shown in ((0.0, True), (1.0, False)):
+        case = sequential(name="cached", served=served, interface={"name": "posix"})
+        line = made(tmp_path / str(served), [case]).line("read.cached")
+        assert (line is not None) is shown
+        assert line is None or line.grade == ""
+
+
+def test_ratios_are_paired_by_round_and_two_rounds_have_no_word(tmp_path: Path) -> None:
+    cases = [
+        CaseSpec(name="large", interface={"name": name}, operations=("write",)) for name in ("posix", "mpiio", "uring")
+    ]
+    assert {ratio.id for ratio in made(tmp_path / "5", cases).ratios} == {"large.mpiio", "large.uring"}
+    for ratio in made(tmp_path / "2", cases, repetitions=2).ratios:
+        assert (ratio.pairs, ratio.low, ratio.word) == (2, None, None)
+
+
+def test_what_is_missing_is_named_with_its_reason(tmp_path: Path) -> None:
+    missing = [NotMeasured(id="read.random", why="no space")]
+    card = made(tmp_path, [sequential()], missing=missing)
+    line = card.line("read.random")
+    assert line
+    assert (line.rate, line.why) == (None, "no space")
+    assert card.not_measured[0] == missing[0]
+
+
+def test_it_is_kept_beside_the_run(tmp_path: Path) -> None:
+    card = made(tmp_path, [sequential()])
+    assert read_card(tmp_path) is None
+    write_card(card, tmp_path)
+    assert read_card(tmp_path) == card
+    (tmp_path / CARD_FILE).write_text("{", encoding="utf-8")
+    assert read_card(tmp_path) is None
+
+
+@given(low=st.floats(0.01, 100), width=st.floats(1, 100))
+def test_a_word_needs_an_interval_on_one_side_of_1(low: float, width: float) -> None:
+    word = word_of(low, low * width)
+    assert (word == "faster") is (low > 1)
+    assert (word == "slower") is (low * width < 1)
+    if word == "same":
+        assert 0.9 < low <= 1 <= low * width < 1.1 + 1e-9

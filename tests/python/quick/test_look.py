@@ -1,0 +1,35 @@
+"""What is found about a directory before a measurement."""
+
+from pathlib import Path
+
+import pytest
+
+from strider.quick.look import can_write_directly, kind_of, look
+
+
+@pytest.mark.parametrize(
+    ("file_system", "kind"),
+    [
+        ("ext4", "local"),
+        ("tmpfs", "memory"),
+        ("nfs4", "network"),
+        ("lustre", "network"),
+        ("fuse.glusterfs", "network"),
+        ("fuse.mergerfs", "fuse"),
+        ("", "local"),
+    ],
+)
+def test_the_type_of_a_file_system_tells_where_its_data_is(file_system: str, kind: str) -> None:
+    assert kind_of(file_system) == kind
+
+
+def test_looking_leaves_no_file(tmp_path: Path) -> None:
+    found = look(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert found.free_bytes <= found.total_bytes
+    assert found.cores >= 1
+    assert found.available_bytes <= found.memory_bytes
+
+
+def test_a_directory_that_cannot_be_written_has_no_direct_io() -> None:
+    assert not can_write_directly(Path("/proc"))
