@@ -10,7 +10,15 @@ _STALL = 100.0
 _FULL = 0.9
 #: Writes that are faster than reads by more than this have a cache behind the sync.
 _FASTER = 1.3
-_TOP = ("write.sequential", "read.sequential", "read.random", "append.fsync", "write.random")
+_TOP = (
+    "write.sequential",
+    "read.sequential",
+    "read.random",
+    "append.fsync",
+    "write.random",
+    "read.random.deep",
+    "write.random.deep",
+)
 
 
 def cautions(card: Card) -> list[Caution]:
@@ -72,19 +80,24 @@ def _writes(card: Card) -> Iterator[Caution]:
 
 
 def _stalls(card: Card) -> Iterator[Caution]:
-    worst: tuple[float, Line] | None = None
-    for line in _top(card):
-        p50, tail = line.latency_us.p50, line.latency_us.p999
-        if p50 and tail and tail > _STALL * p50 and (worst is None or tail / p50 > worst[0]):
-            worst = (tail / p50, line)
-    if worst and worst[1].latency_us.p50 and worst[1].latency_us.p999:
-        line = worst[1]
-        p50, tail = worst[1].latency_us.p50, worst[1].latency_us.p999
+    """The line whose slow requests are furthest from half of them."""
+    found = [(tail / p50, line, p50, tail, share) for line in _top(card) for p50, tail, share in _tails(line)]
+    worst = max(found, key=lambda one: one[0], default=None)
+    if worst and worst[0] > _STALL:
+        _, line, p50, tail, share = worst
         yield Caution(
             id="stalls",
-            text=f"stalls: {line.label}: 1 request in 1000 takes {time(tail)}, half take {time(p50)}",
-            evidence={"p50_us": p50, "p999_us": tail},
+            text=f"stalls: {line.label}: 1 request in {share} takes {time(tail)}, half take {time(p50)}",
+            evidence={"p50_us": p50, "tail_us": tail, "one_in": share},
         )
+
+
+def _tails(line: Line) -> Iterator[tuple[float, float, int]]:
+    """Percentiles that enough requests show: the median, the slow ones, and one in how many is slower."""
+    found = line.latency_us
+    for tail, share in ((found.p99, 100), (found.p999, 1000)):
+        if found.p50 and tail:
+            yield found.p50, tail, share
 
 
 def _few(card: Card) -> Iterator[Caution]:

@@ -24,7 +24,7 @@ class CardLine:
 
 
 _ROWS = {
-    "clients": "all / one",
+    "clients": "{clients} clients / 1",
     "shared": "shared / own",
     "pieces": "pieces / POSIX",
     "large": "1 MiB / POSIX",
@@ -35,7 +35,7 @@ _NAMES = "names."
 def card_lines(card: Card) -> list[CardLine]:
     """Returns the lines of a card."""
     head = [CardLine(_place(card)), *_sentence(card), CardLine(_head(card), "dim")]
-    body = [*_rates(card), *_names(card), *_ratio_rows(card), *_cached(card)]
+    body = [*_rates(card), *_names(card), *_ratio_rows(card), *_cached(card), *_left_out(card)]
     tail = [CardLine(f"report: {card.report}")]
     room = max(0, min(MOST_CAUTIONS, HEIGHT - len(head) - len(body) - len(tail)))
     warned = [CardLine(_cut(f"! {one.text}", WIDTH), "caution") for one in card.cautions[:room]]
@@ -99,6 +99,8 @@ def interval(line: Line) -> str:
         return "-"
     if half >= 1:
         return factor(1 + half)
+    if half < 0.001:
+        return "<0.1%"
     return f"{half:.0%}" if half >= 0.095 else f"{half * 100:.2g}%"
 
 
@@ -122,7 +124,7 @@ def _ratio_rows(card: Card) -> list[CardLine]:
     for row, label in _ROWS.items():
         found = [ratio for ratio in card.ratios if ratio.row == row]
         if found:
-            rows.append(CardLine(_ratio_row(label, found)))
+            rows.append(CardLine(_ratio_row(label.format(clients=card.machine.clients), found)))
     return rows
 
 
@@ -144,3 +146,12 @@ def _cached(card: Card) -> list[CardLine]:
     if line is None or line.rate is None:
         return []
     return [CardLine(f"(from the page cache: read {in_words(line.rate)}: not storage)", "dim")]
+
+
+def _left_out(card: Card) -> list[CardLine]:
+    """What has no row, with the reason."""
+    known = {line.id for line in card.lines}
+    missing = [one for one in card.not_measured if one.id not in known]
+    reasons = dict.fromkeys(one.why for one in missing)
+    said = ["; ".join(f"{', '.join(one.id for one in missing if one.why == why)}: {why}" for why in reasons)]
+    return [CardLine(_cut(f"(not measured: {text})", WIDTH), "dim") for text in said if text]

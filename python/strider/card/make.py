@@ -82,19 +82,18 @@ class _Key:
     operation: str
     interface: str = "posix"
     sharing: str = ""
+    is_one: bool = False
 
 
-_ONE, _OWN, _SHARED = ("sequential", "shared"), ("clients", "per-rank"), ("clients", "shared")
-
-
-def _sharing(row: str, upper: tuple[str, str], lower: tuple[str, str]) -> list[_Pair]:
+def _clients(row: str, upper: tuple[str, bool], lower: tuple[str, bool]) -> list[_Pair]:
+    """Pairs of sharing, and whether there is one client."""
     return [
         _Pair(
             f"{row}.{operation}",
             row,
             operation,
-            _Key(upper[0], operation, sharing=upper[1]),
-            _Key(lower[0], operation, sharing=lower[1]),
+            _Key("clients", operation, sharing=upper[0], is_one=upper[1]),
+            _Key("clients", operation, sharing=lower[0], is_one=lower[1]),
         )
         for operation in ("write", "read")
     ]
@@ -108,8 +107,8 @@ def _interfaces(row: str, names: dict[str, str]) -> list[_Pair]:
 
 
 _PAIRS = (
-    *_sharing("clients", _OWN, _ONE),
-    *_sharing("shared", _SHARED, _OWN),
+    *_clients("clients", ("per-rank", False), ("per-rank", True)),
+    *_clients("shared", ("shared", False), ("per-rank", False)),
     *_interfaces("pieces", {"mpiio": "MPI-IO", "listio": "list I/O"}),
     *_interfaces("large", {"mpiio": "MPI-IO", "uring": "io_uring"}),
 )
@@ -261,6 +260,7 @@ def _find(summaries: Sequence[OperationSummary], key: _Key) -> OperationSummary 
             and summary.operation == key.operation
             and summary.case.interface_name == key.interface
             and (not key.sharing or summary.case.sharing == key.sharing)
+            and (not key.sharing or (summary.case.clients == 1) is key.is_one)
         ),
         None,
     )

@@ -27,9 +27,10 @@ class PlaceFacts(Record):
 
 
 class Machine(Record):
-    """The machine that measured."""
+    """The machine that measured, and the number of clients of cases with several."""
 
     cores: int
+    clients: int = 2
     memory: int
 
 

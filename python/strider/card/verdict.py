@@ -97,7 +97,8 @@ def _sharing(card: Card) -> Iterator[str]:
     known = {ratio.id: ratio for ratio in card.ratios if ratio.word in ("faster", "slower")}
     together = known.get("clients.read") or known.get("clients.write")
     if together:
-        yield f"all clients {_operation(together)} {factor(together.value)} of one"
+        rate = f"{factor(together.value)} the rate of one"
+        yield f"{card.machine.clients} clients {_operation(together)} at {rate}"
     elif ratio := known.get("shared.write") or known.get("shared.read"):
         yield f"one shared file gives {factor(ratio.value)} of a file each"
 

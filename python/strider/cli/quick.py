@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_CLIENTS = 4
 LEAST_BUDGET_S = 5.0
+LEAST_FREE_BYTES = 24 << 20
+"""Space for names alone; data needs 64 MiB."""
 _COLOURS = {"bold": "1", "A": "1;32", "C": "33", "dim": "2", "caution": "33", "": ""}
 
 
@@ -54,10 +56,16 @@ def quick(
     from strider import engine as engines
     from strider.launch import check_target
     from strider.quick import look, quick_document
+    from strider.units import format_bytes_rounded
 
     began, seconds = time.time(), _seconds(budget)
     target = check_target(directory)
     place = look(target)
+    if place.free_bytes < LEAST_FREE_BYTES:
+        raise StriderError(
+            f"{target} has {format_bytes_rounded(place.free_bytes)} free, so nothing can be measured: free 64 MiB, "
+            "or choose another directory"
+        )
     options = RunOptions([], str(target), None, launcher, store, quiet, ceilings="none")
     probe = _probe(place, options, seconds)
     interfaces = {each.name for each in engines.find().description.interfaces if each.available}
@@ -79,6 +87,11 @@ def clients_here() -> int:
     not the directory.
     """
     return min(MOST_CLIENTS, max(2, len(os.sched_getaffinity(0))))
+
+
+def clients_of(run: "Run") -> int:
+    """Returns the largest number of clients of a run."""
+    return max(case.clients for case in run.cases.values())
 
 
 def _seconds(budget: str) -> float:
@@ -139,11 +152,11 @@ def _card(
         free=place.free_bytes,
         direct=place.is_direct,
     )
-    missing = [NotMeasured(id=name, why="needs a longer --budget") for name in budgeted.left_out]
+    missing = [NotMeasured(id=name, why="more --budget") for name in budgeted.left_out]
     if probe.write_bytes_s is None:
         why = f"{probe.why} ({place.free_bytes / 1e6:.0f} MB left)"
         missing += [NotMeasured(id=name, why=why) for name in ("write.sequential", "read.sequential")]
-    machine = Machine(cores=place.cores, memory=place.memory_bytes)
+    machine = Machine(cores=place.cores, clients=clients_of(run), memory=place.memory_bytes)
     budget = Budget(asked_s=seconds, took_s=round(ended - began, 1))
     card = make_card(run, Results(run).summaries, facts, machine, budget, missing)
     write_card(card, run.directory)

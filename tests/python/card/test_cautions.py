@@ -36,6 +36,14 @@ def test_writes_are_called_faster_only_beyond_both_intervals() -> None:
 def test_a_stall_is_a_hundred_medians() -> None:
     assert ids(card(append(latency_us=Latency(p50=100, p999=10_100)))) == ["stalls"]
     assert ids(card(append(latency_us=Latency(p50=100, p999=9_900)))) == []
+    (worst,) = cautions(
+        card(
+            append(latency_us=Latency(p50=100, p99=20_000)),
+            line("read.random.deep", latency_us=Latency(p50=33, p99=98_000, p999=99_000)),
+        )
+    )
+    assert worst.evidence == {"p50_us": 33, "tail_us": 99_000, "one_in": 1000}
+    assert "1 request in 1000 takes 99 ms, half take 33 us" in worst.text
 
 
 def test_a_change_of_level_has_its_ends() -> None:

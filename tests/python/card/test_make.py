@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from builders import KIB, MIB, CaseSpec, RunBuilder
 from card_builders import place
@@ -97,3 +98,26 @@ def test_a_word_needs_an_interval_on_one_side_of_1(low: float, width: float) -> 
     assert (word == "slower") is (low * width < 1)
     if word == "same":
         assert 0.9 < low <= 1 <= low * width < 1.1 + 1e-9
+
+
+def test_clients_are_set_against_one_client_of_the_same_phases(tmp_path: Path) -> None:
+    """A burst makes short phases faster: a long phase of one client would not be the same work."""
+    cases = [
+        sequential(clients=1),
+        *(sequential(name="clients", clients=count, common={"sharing": sharing}) for count, sharing in SHARINGS),
+    ]
+    card = made(tmp_path, cases)
+    run = load(tmp_path / "run")
+    rates = {
+        (case.clients, case.sharing, case.name): [one for one in run.samples if one.case == case.number]
+        for case in run.plan.cases
+    }
+    alone = [one.rate_mib_s for one in rates[1, "per-rank", "clients"] if one.operation == "write"]
+    both = [one.rate_mib_s for one in rates[2, "per-rank", "clients"] if one.operation == "write"]
+    (found,) = (ratio for ratio in card.ratios if ratio.id == "clients.write")
+    wanted = [two / one for one, two in zip(alone, both, strict=True)]
+    assert min(wanted) <= found.value <= max(wanted)
+    assert found.value == pytest.approx(float(np.exp(np.log(wanted).mean())))
+
+
+SHARINGS = ((1, "per-rank"), (2, "per-rank"), (2, "shared"))

@@ -71,7 +71,7 @@ def test_without_any_trusted_number_the_reasons_are_named() -> None:
 
 def test_a_ratio_is_said_only_with_a_word() -> None:
     lines = [line("read.sequential"), line("write.sequential")]
-    assert verdict(card(*lines, ratios=[ratio("clients.read", 1.6)])).endswith("; all clients read x1.6 of one.")
+    assert verdict(card(*lines, ratios=[ratio("clients.read", 1.6)])).endswith("; 2 clients read at x1.6 the rate of one.")
     for word in (None, "same"):
         assert "clients" not in verdict(card(*lines, ratios=[ratio("clients.read", 1.6, word=word)]))
     slower = ratio("shared.write", 0.5, word="slower")

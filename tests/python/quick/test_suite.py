@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quick_builders import place
 
-from strider.engine import Description
+from strider.engine import Description, Engine
 from strider.quick.probe import Probe, probe_document
 from strider.quick.suite import LEAST_ROUNDS, LONGEST_PHASE_S, SHORTEST_PHASE_S, cost_of, quick_document
 from strider.suite import Changes
@@ -14,6 +14,11 @@ from strider.suite.plan import Plan
 
 ALL = frozenset(["posix", "mpiio", "uring", "listio"])
 NAMES = {"sequential", "random", "append", "random deep", "create", "clients", "sequential deep", "pieces", "names"}
+
+
+@pytest.fixture(scope="module", name="description")
+def of_the_engine(engine: Engine) -> Description:
+    return engine.description
 
 
 def plan_of(description: Description, seconds: float = 110, kind: str = "local", **facts: object) -> Plan:
