@@ -1,11 +1,9 @@
 """Invented directories."""
 
-from typing import Any
-
 from strider.quick import Place
 
 
-def place(kind: str = "local", **facts: Any) -> Place:
+def place(kind: str = "local", **facts: object) -> Place:
     values = {
         "path": "/scratch",
         "file_system": {"local": "ext4", "memory": "tmpfs"}.get(kind, kind),
@@ -20,4 +18,4 @@ def place(kind: str = "local", **facts: Any) -> Place:
         "memory_bytes": 24 * 10**9,
         "available_bytes": 20 * 10**9,
     }
-    return Place(**{**values, **facts})
+    return Place(**{**values, **facts})  # type: ignore[arg-type]

@@ -6,8 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
+from card_builders import place
 from limits_builders import of_clients, of_node
 from metadata_builders import MetadataBuilder, trees
+from strider.card import Budget, Machine, make_card, write_card
+from strider.card.model import NotMeasured
+from strider.statistics import summarize
 from strider.store import Run, load
 
 LONG = "a name of a case that is much longer than anybody would type, though somebody will"
@@ -79,6 +83,23 @@ def _lists(folder: Path) -> Run:
     return run.model_copy(update={"samples": samples})
 
 
+def _card(folder: Path) -> Run:
+    """Measured by `strider quick`."""
+    values: dict[str, object] = {"clients": 1, "interface": {"name": "posix", "direct": True}}
+    cases = [
+        CaseSpec(name="sequential", **values),  # type: ignore[arg-type]
+        *(
+            CaseSpec(name="large", interface={"name": name}, operations=("write",))
+            for name in ("posix", "uring")
+        ),
+    ]
+    run = load(RunBuilder(cases, repetitions=5, suite="quick").write(folder))
+    machine, budget = Machine(cores=2, memory=24 * 10**9), Budget(asked_s=60, took_s=59.0)
+    missing = [NotMeasured(id="pieces", why="no time")]
+    write_card(make_card(run, summarize(run), place(), machine, budget, missing), run.directory)
+    return run
+
+
 KINDS: dict[str, Callable[[Path], Run]] = {
     "empty": _empty,
     "one case": _one_case,
@@ -87,6 +108,7 @@ KINDS: dict[str, Callable[[Path], Run]] = {
     "cached": _cached,
     "metadata": _metadata,
     "lists": _lists,
+    "card": _card,
 }
 
 

@@ -1,7 +1,7 @@
 """The card of a directory: its performance on one screen, with a grade for each number.
 
-A card is a document (`Card`), made from a run of `strider quick`, and kept beside it as `card.json`. A terminal,
-JSON and the report show the same document.
+A card is a document (`Card`), made from a run of `strider quick`, and kept beside it as `card.json`. A
+terminal, JSON and the report show the same document.
 """
 
 from strider.card.layout import card_lines

@@ -23,7 +23,15 @@ _TOP = (
 
 def cautions(card: Card) -> list[Caution]:
     """Returns all reservations."""
-    return [*_memory(card), *_space(card), *_servers(card), *_levels(card), *_writes(card), *_stalls(card), *_few(card)]
+    return [
+        *_memory(card),
+        *_space(card),
+        *_servers(card),
+        *_levels(card),
+        *_writes(card),
+        *_stalls(card),
+        *_few(card),
+    ]
 
 
 def _memory(card: Card) -> Iterator[Caution]:
@@ -40,7 +48,7 @@ def _space(card: Card) -> Iterator[Caution]:
     if used > _FULL:
         yield Caution(
             id="full",
-            text=f"{used:.0%} of the space is used, {size(card.place.free)} are free: full storage may be slower",
+            text=f"{used:.0%} of the space is used, {size(card.place.free)} are free: this may slow it down",
             evidence={"used": used, "free": card.place.free},
         )
 
@@ -58,7 +66,9 @@ def _levels(card: Card) -> Iterator[Caution]:
     for line in _top(card):
         if line.rate and {"level", "trend"} & set(line.reasons):
             rates = [one.rate for one in line.rounds]
-            low, high = (in_words(line.rate.model_copy(update={"value": end})) for end in (min(rates), max(rates)))
+            low, high = (
+                in_words(line.rate.model_copy(update={"value": end})) for end in (min(rates), max(rates))
+            )
             yield Caution(
                 id="unsteady",
                 text=f"{line.label}: {low} to {high} from round to round, not by chance",
@@ -74,7 +84,7 @@ def _writes(card: Card) -> Iterator[Caution]:
         factor = write.rate.value / read.rate.value
         yield Caution(
             id="write-cache",
-            text=f"writes are {rounded(factor, 2)} times as fast as reads: a cache may take them, despite sync",
+            text=f"writes are {rounded(factor, 2)} times as fast as reads: a cache may take them",
             evidence={"ratio": factor},
         )
 
@@ -103,7 +113,9 @@ def _tails(line: Line) -> Iterator[tuple[float, float, int]]:
 def _few(card: Card) -> Iterator[Caution]:
     graded = [line for line in card.lines if line.grade]
     low = [line for line in graded if not line.is_trusted]
-    spread = [line for line in low if {"spread", "short"} & set(line.reasons) or "repetition" in str(line.reasons)]
+    spread = [
+        line for line in low if {"spread", "short"} & set(line.reasons) or "repetition" in str(line.reasons)
+    ]
     if len(spread) > len(graded) / 2:
         yield Caution(
             id="uncertain",

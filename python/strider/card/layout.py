@@ -50,13 +50,15 @@ def _place(card: Card) -> str:
     facts = card.place
     device = f" on {facts.device}" if facts.device else ""
     virtual = " (virtual)" if facts.virtual else ""
-    about = f": {facts.fs or 'unknown file system'}{device}{virtual}, {size(facts.size)}, {size(facts.free)} free"
+    about = (
+        f": {facts.fs or 'unknown file system'}{device}{virtual}, {size(facts.size)}, {size(facts.free)} free"
+    )
     cores = f"{card.machine.cores} core{'s' if card.machine.cores != 1 else ''}"
     right = f"{cores}, {size(card.machine.memory)} memory"
     room = WIDTH - len(about) - len(right) - 2
     path = card.target
     if len(path) > room:
-        path = f"...{path[-max(1, room - 3):]}"
+        path = f"...{path[-max(1, room - 3) :]}"
     left = _cut(f"{path}{about}", WIDTH - len(right) - 2)
     return f"{left}{right.rjust(WIDTH - len(left))}"
 
@@ -83,9 +85,13 @@ def _rates(card: Card) -> list[CardLine]:
 def _rate(line: Line) -> CardLine:
     if line.rate is None:
         return CardLine(_cut(f"{line.label:<{_LABEL}}  not measured: {line.why}", WIDTH), "dim")
-    p50, p99 = (("-" if value is None else time(value)) for value in (line.latency_us.p50, line.latency_us.p99))
+    p50, p99 = (
+        ("-" if value is None else time(value)) for value in (line.latency_us.p50, line.latency_us.p99)
+    )
     grade = " ".join([line.grade, *map(_reason, line.reasons[:1])])
-    return CardLine(_row(line.label, in_words(line.rate, 3), interval(line), p50, p99, grade), _style(line.grade))
+    return CardLine(
+        _row(line.label, in_words(line.rate, 3), interval(line), p50, p99, grade), _style(line.grade)
+    )
 
 
 def _reason(word: str) -> str:
@@ -153,5 +159,5 @@ def _left_out(card: Card) -> list[CardLine]:
     known = {line.id for line in card.lines}
     missing = [one for one in card.not_measured if one.id not in known]
     reasons = dict.fromkeys(one.why for one in missing)
-    said = ["; ".join(f"{', '.join(one.id for one in missing if one.why == why)}: {why}" for why in reasons)]
-    return [CardLine(_cut(f"(not measured: {text})", WIDTH), "dim") for text in said if text]
+    said = [f"{why}: {', '.join(one.id for one in missing if one.why == why)}" for why in reasons]
+    return [CardLine(_cut(f"(not measured, {'; '.join(said)})", WIDTH), "dim")] if said else []

@@ -1,5 +1,6 @@
 """A card as data: `card.json` of a run directory (docs/formats.md)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -97,9 +98,9 @@ class Line(Record):
     request: int = 0
     rate: Rate | None = None
     latency_us: Latency = Latency()
-    rounds: list[Round] = []
+    rounds: Sequence[Round] = ()
     grade: str = ""
-    reasons: list[str] = []
+    reasons: Sequence[str] = ()
     why: str = ""
 
     @property
@@ -151,10 +152,10 @@ class Card(Record):
     machine: Machine
     budget: Budget
     verdict: str = ""
-    cautions: list[Caution] = []
-    lines: list[Line] = []
-    ratios: list[RatioLine] = []
-    not_measured: list[NotMeasured] = []
+    cautions: Sequence[Caution] = ()
+    lines: Sequence[Line] = ()
+    ratios: Sequence[RatioLine] = ()
+    not_measured: Sequence[NotMeasured] = ()
     report: str = ""
 
     def line(self, name: str) -> Line | None:

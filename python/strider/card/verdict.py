@@ -16,14 +16,18 @@ def verdict(card: Card) -> str:
     """
     data = _data(card)
     random = _random(card)
-    groups = [", ".join([*data, *random]), *_latency(card), *_sharing(card)]
-    parts = [part for part in groups if part][: MOST_NUMBERS - max(0, len(data) + len(random) - 1)]
-    if not parts:
+    rates = [part for part in (", ".join([*data, *random]), *_latency(card)) if part] or _other(card)
+    if not rates:
         return nothing(card)
+    parts = [*rates, *_sharing(card)][: MOST_NUMBERS - max(0, len(data) + len(random) - 1)]
     while len(parts) > 1 and len(_sentence(card, parts)) > MOST_CHARACTERS:
         parts.pop()
     sentence = _sentence(card, parts)
-    return sentence if len(sentence) <= MOST_CHARACTERS else _sentence(card, [", ".join(data or random)])
+    return (
+        sentence
+        if len(sentence) <= MOST_CHARACTERS
+        else _sentence(card, [", ".join(data or random or rates)])
+    )
 
 
 def nothing(card: Card) -> str:
@@ -93,14 +97,21 @@ def _latency(card: Card) -> Iterator[str]:
         yield f"a 4 KiB append with fsync costs {time(line.latency_us.p50)}"
 
 
+def _other(card: Card) -> list[str]:
+    """The first trusted line, where none of the usual ones is."""
+    lines = (line for line in card.lines if line.is_trusted)
+    return next(([f"{line.label} at {in_words(line.rate)}"] for line in lines if line.rate), [])
+
+
 def _sharing(card: Card) -> Iterator[str]:
+    """Ratios are added to rates, and never stand alone."""
     known = {ratio.id: ratio for ratio in card.ratios if ratio.word in ("faster", "slower")}
     together = known.get("clients.read") or known.get("clients.write")
     if together:
         rate = f"{factor(together.value)} the rate of one"
         yield f"{card.machine.clients} clients {_operation(together)} at {rate}"
     elif ratio := known.get("shared.write") or known.get("shared.read"):
-        yield f"one shared file gives {factor(ratio.value)} of a file each"
+        yield f"{_operation(ratio)}s of one shared file reach {factor(ratio.value)} of a file each"
 
 
 def _operation(ratio: RatioLine) -> str:

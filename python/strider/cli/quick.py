@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,9 +49,9 @@ def quick(
 ) -> None:
     """Measure the performance of a directory in about two minutes.
 
-    Prints a card of at most 24 lines: rates and latencies of storage, not of the page cache, each with a grade
-    (docs/trust.md), one sentence, and what to be careful about. Writes report.html, and removes its files from
-    the directory.
+    Prints a card of at most 24 lines: rates and latencies of storage, not of the page cache, each with a
+    grade (docs/trust.md), one sentence, and cautions. Writes report.html, and removes its files from the
+    directory.
     """
     from strider import engine as engines
     from strider.launch import check_target
@@ -63,8 +63,8 @@ def quick(
     place = look(target)
     if place.free_bytes < LEAST_FREE_BYTES:
         raise StriderError(
-            f"{target} has {format_bytes_rounded(place.free_bytes)} free, so nothing can be measured: free 64 MiB, "
-            "or choose another directory"
+            f"{target} has {format_bytes_rounded(place.free_bytes)} free, so nothing can be measured: free "
+            "64 MiB, or choose another directory"
         )
     options = RunOptions([], str(target), None, launcher, store, quiet, ceilings="none")
     probe = _probe(place, options, seconds)
@@ -73,9 +73,9 @@ def quick(
     left_s = seconds - (time.time() - began) - probe.start_s
     document, budgeted = quick_document(place, probe, frozenset(interfaces), count, left_s)
 
-    def render(run: "Run") -> Sequence[str]:
+    def render(run: "Run") -> Iterator[str]:
         card = _card(run, place, probe, budgeted, seconds, began)
-        return _json(card) if json else _text(card)
+        return iter(_json(card) if json else _text(card))
 
     run_document(document, options, render, is_brief=True)
 
@@ -119,8 +119,8 @@ def _probe(place: "Place", options: RunOptions, seconds: float) -> "Probe":
     if not has_space(place):
         return Probe(None, None, "no space")
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="strider-probe-") as folder, open(os.devnull, "w") as nowhere:
-        silent = Console(file=nowhere)
+    with tempfile.TemporaryDirectory(prefix="strider-probe-") as folder:
+        silent = Console(quiet=True)
         own = RunOptions(
             [], options.target, None, options.launcher, Path(folder), quiet=True, ceilings="none"
         )
@@ -152,7 +152,7 @@ def _card(
         free=place.free_bytes,
         direct=place.is_direct,
     )
-    missing = [NotMeasured(id=name, why="more --budget") for name in budgeted.left_out]
+    missing = [NotMeasured(id=name, why="no time") for name in budgeted.left_out]
     if probe.write_bytes_s is None:
         why = f"{probe.why} ({place.free_bytes / 1e6:.0f} MB left)"
         missing += [NotMeasured(id=name, why=why) for name in ("write.sequential", "read.sequential")]

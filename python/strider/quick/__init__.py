@@ -1,7 +1,7 @@
 """A quick measurement of a directory: the suite that `strider quick` runs, within a time box.
 
-It looks at the directory, probes its rates in seconds, and chooses sizes and cases so that phases last about a
-second and come from storage. The results become a card (`strider.card`).
+It looks at the directory, probes its rates in seconds, and chooses sizes and cases so that phases last about
+a second and come from storage. The results become a card (`strider.card`).
 """
 
 from strider.quick.look import Place, look

@@ -85,7 +85,10 @@ def _case(name: str, *lines: str) -> str:
 
 def _direct(setting: Setting, interface: str = "posix") -> list[str]:
     """Past the page cache, or through a cold one."""
-    return [f'interface = "{interface}"', f"{interface}.direct = true" if setting.place.is_direct else 'cache = "cold"']
+    return [
+        f'interface = "{interface}"',
+        f"{interface}.direct = true" if setting.place.is_direct else 'cache = "cold"',
+    ]
 
 
 def _segmented(total: int, clients: int = 1, transfer: int = REQUEST) -> list[str]:

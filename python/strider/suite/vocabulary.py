@@ -44,8 +44,8 @@ SUITE_PARAMETERS = {
             kind="seconds",
             default=0.0,
             minimum=0,
-            doc="Time limit of the run: a repetition that would end later does not begin, as far as earlier ones "
-            "of its case tell; 0: none.",
+            doc="Time limit of the run: a repetition that would end later does not begin, judged by the "
+            "longest earlier one of its case; 0: none.",
         ),
         Parameter(
             name="ranks_per_node",

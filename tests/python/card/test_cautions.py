@@ -1,7 +1,6 @@
 """Reservations of a card."""
 
 from card_builders import append, card, line, place
-
 from strider.card.cautions import cautions
 from strider.card.model import Card, Latency, Round
 

@@ -1,10 +1,10 @@
 """A card as text."""
 
 import pytest
-from card_builders import append, card, line, place, ratio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from card_builders import append, card, line, place, ratio
 from strider.card.layout import HEIGHT, WIDTH, card_lines
 from strider.card.make import WANTED
 from strider.card.model import Card, Caution, Latency, Rate
@@ -59,7 +59,9 @@ def test_a_row_has_the_rate_its_interval_percentiles_and_grade() -> None:
 
 
 def test_an_interval_beyond_twice_the_rate_is_a_factor() -> None:
-    (row,) = (one for one in text(card(line("read.random", half=1.2), verdict="One.")) if "read.random" in one)
+    (row,) = (
+        one for one in text(card(line("read.random", half=1.2), verdict="One.")) if "read.random" in one
+    )
     assert " x2.2 " in row
 
 
@@ -75,9 +77,7 @@ def test_rates_of_the_cache_stand_apart_without_a_grade() -> None:
     assert cached.style == "dim"
 
 
-@pytest.mark.parametrize(
-    ("word", "ends"), [("faster", "x1.6 [1.5-1.7] faster"), (None, "x1.6 [1.5-1.7] ?")]
-)
+@pytest.mark.parametrize(("word", "ends"), [("faster", "x1.6 [1.5-1.7] faster"), (None, "x1.6 [1.5-1.7] ?")])
 def test_a_ratio_has_its_interval_and_a_word_or_a_question_mark(word: str | None, ends: str) -> None:
     shown = text(card(verdict="One.", ratios=[ratio("clients.read", 1.6, word=word)]))
     assert any(one.endswith(f"read {ends}") for one in shown)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import KIB, MIB, CaseSpec, RunBuilder
-from card_builders import place
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import KIB, MIB, CaseSpec, RunBuilder
+from card_builders import place
 from strider.card import Budget, Card, Machine, make_card, read_card, write_card
 from strider.card.make import word_of
 from strider.card.model import CARD_FILE, NotMeasured
@@ -24,7 +24,9 @@ def sequential(**more: object) -> CaseSpec:
     return CaseSpec(**{**values, **more})  # type: ignore[arg-type]
 
 
-def made(folder: Path, cases: list[CaseSpec], repetitions: int = 5, missing: list[NotMeasured] | None = None) -> Card:
+def made(
+    folder: Path, cases: list[CaseSpec], repetitions: int = 5, missing: list[NotMeasured] | None = None
+) -> Card:
     run = load(RunBuilder(cases, repetitions=repetitions).write(folder / "run"))
     return make_card(run, summarize(run), place(), MACHINE, BUDGET, missing or [])
 
@@ -66,7 +68,8 @@ def test_a_read_from_the_cache_has_no_grade_and_only_then_a_line(tmp_path: Path)
 
 def test_ratios_are_paired_by_round_and_two_rounds_have_no_word(tmp_path: Path) -> None:
     cases = [
-        CaseSpec(name="large", interface={"name": name}, operations=("write",)) for name in ("posix", "mpiio", "uring")
+        CaseSpec(name="large", interface={"name": name}, operations=("write",))
+        for name in ("posix", "mpiio", "uring")
     ]
     assert {ratio.id for ratio in made(tmp_path / "5", cases).ratios} == {"large.mpiio", "large.uring"}
     for ratio in made(tmp_path / "2", cases, repetitions=2).ratios:
@@ -104,7 +107,10 @@ def test_clients_are_set_against_one_client_of_the_same_phases(tmp_path: Path) -
     """A burst makes short phases faster: a long phase of one client would not be the same work."""
     cases = [
         sequential(clients=1),
-        *(sequential(name="clients", clients=count, common={"sharing": sharing}) for count, sharing in SHARINGS),
+        *(
+            sequential(name="clients", clients=count, common={"sharing": sharing})
+            for count, sharing in SHARINGS
+        ),
     ]
     card = made(tmp_path, cases)
     run = load(tmp_path / "run")

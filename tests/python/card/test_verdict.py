@@ -3,13 +3,20 @@
 import re
 
 import pytest
-from card_builders import append, card, line, place, ratio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from card_builders import append, card, line, place, ratio
 from strider.card.verdict import MOST_CHARACTERS, verdict
 
-NAMES = ("read.sequential", "write.sequential", "read.deep", "read.random", "read.random.deep", "append.fsync")
+NAMES = (
+    "read.sequential",
+    "write.sequential",
+    "read.deep",
+    "read.random",
+    "read.random.deep",
+    "append.fsync",
+)
 
 
 def test_the_parts_have_one_order() -> None:
@@ -64,18 +71,31 @@ def test_without_any_trusted_number_the_reasons_are_named() -> None:
         line("read.random", grade="C", reasons=["spread"]),
         line("append.fsync", grade="C", reasons=["2 repetitions"]),
     )
-    assert verdict(made) == (
-        "Nothing here could be measured well enough for a sentence: spread, 2 rounds."
+    assert verdict(made) == ("Nothing here could be measured well enough for a sentence: spread, 2 rounds.")
+
+
+def test_a_ratio_does_not_stand_alone() -> None:
+    assert verdict(card(line("read.sequential", grade="C"), ratios=[ratio("clients.read", 1.6)])).startswith(
+        "Nothing here"
     )
+
+
+def test_another_trusted_line_is_better_than_nothing() -> None:
+    made = card(line("read.sequential", grade="C"), line("write.random.deep", 30_400, label="random write"))
+    assert verdict(made) == "Local ext4 on vda: random write at 30 k/s."
 
 
 def test_a_ratio_is_said_only_with_a_word() -> None:
     lines = [line("read.sequential"), line("write.sequential")]
-    assert verdict(card(*lines, ratios=[ratio("clients.read", 1.6)])).endswith("; 2 clients read at x1.6 the rate of one.")
+    assert verdict(card(*lines, ratios=[ratio("clients.read", 1.6)])).endswith(
+        "; 2 clients read at x1.6 the rate of one."
+    )
     for word in (None, "same"):
         assert "clients" not in verdict(card(*lines, ratios=[ratio("clients.read", 1.6, word=word)]))
     slower = ratio("shared.write", 0.5, word="slower")
-    assert verdict(card(*lines, ratios=[slower])).endswith("; one shared file gives x0.50 of a file each.")
+    assert verdict(card(*lines, ratios=[slower])).endswith(
+        "; writes of one shared file reach x0.50 of a file each."
+    )
 
 
 @given(

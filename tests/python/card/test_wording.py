@@ -10,14 +10,21 @@ from strider.card.wording import in_words, rounded, scaled, time
 
 @pytest.mark.parametrize(
     ("value", "digits", "said"),
-    [(2.94e9, 2, "2.9 GB/s"), (9.96e9, 2, "10 GB/s"), (999.6e6, 3, "1.00 GB/s"), (386, 2, "390 B/s"), (0, 2, "0 B/s")],
+    [
+        (2.94e9, 2, "2.9 GB/s"),
+        (9.96e9, 2, "10 GB/s"),
+        (999.6e6, 3, "1.00 GB/s"),
+        (386, 2, "390 B/s"),
+        (0, 2, "0 B/s"),
+    ],
 )
 def test_rates_have_few_digits_and_the_largest_unit(value: float, digits: int, said: str) -> None:
     assert in_words(Rate(value=value, unit="B/s"), digits) == said
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(0.73, "0.73 us"), (9.4, "9.4 us"), (91.3, "91 us"), (1234, "1.2 ms"), (2.3e6, "2.3 s")]
+    ("value", "said"),
+    [(0.73, "0.73 us"), (9.4, "9.4 us"), (91.3, "91 us"), (1234, "1.2 ms"), (2.3e6, "2.3 s")],
 )
 def test_times_have_their_unit(value: float, said: str) -> None:
     assert time(value) == said

@@ -254,24 +254,6 @@ class TestRun:
             (clients, operation) for clients in (1, 2) for operation in ("write", "read")
         }
 
-    def test_quick_prints_a_card_and_leaves_the_directory_empty(
-        self, target: str, store: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(["quick", target, "--quiet", "--budget", "5s"]) == 0
-        shown = capfd.readouterr()
-        lines = shown.out.splitlines()
-        (run,) = store.iterdir()
-        assert lines[-1] == f"report: {run}/report.html"
-        assert len(lines) <= 24
-        assert max(map(len, lines[:-1])) <= 80
-        assert lines[0].startswith(f"{target}: ") or lines[0].startswith("...")
-        assert "\033" not in shown.out
-        assert list(Path(target).iterdir()) == []
-        page = (run / "report.html").read_text(encoding="utf-8")
-        assert page.index('id="run-1-card"') < page.index('id="run-1-summary"')
-        (rate,) = (line for line in lines if line.startswith("read, 1 MiB"))
-        assert rate.split()[-2] in page
-
     @pytest.mark.parametrize("budget", ["4s", "soon", "0"])
     def test_a_budget_of_quick_is_a_time_of_some_seconds(
         self, budget: str, target: str, capfd: pytest.CaptureFixture[str]

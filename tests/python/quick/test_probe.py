@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+
 from builders import MIB, CaseSpec, RunBuilder
 from quick_builders import place
-
 from strider.quick.probe import has_space, probed
 from strider.store import load
 

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from quick_builders import place
 
+from quick_builders import place
 from strider.quick.probe import Probe
 from strider.quick.sizes import MOST_FILE_BYTES, sizes_of
 from strider.units import GIB, KIB, MIB

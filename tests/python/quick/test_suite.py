@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quick_builders import place
 
+from quick_builders import place
 from strider.engine import Description, Engine
 from strider.quick.probe import Probe, probe_document
 from strider.quick.suite import LEAST_ROUNDS, LONGEST_PHASE_S, SHORTEST_PHASE_S, cost_of, quick_document
@@ -13,7 +13,17 @@ from strider.suite.load import build
 from strider.suite.plan import Plan
 
 ALL = frozenset(["posix", "mpiio", "uring", "listio"])
-NAMES = {"sequential", "random", "append", "random deep", "create", "clients", "sequential deep", "pieces", "names"}
+NAMES = {
+    "sequential",
+    "random",
+    "append",
+    "random deep",
+    "create",
+    "clients",
+    "sequential deep",
+    "pieces",
+    "names",
+}
 
 
 @pytest.fixture(scope="module", name="description")

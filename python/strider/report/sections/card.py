@@ -48,7 +48,8 @@ def _row(line: Line) -> list[str]:
 
 
 def _budget(card: Card) -> str:
-    return f"Measured in {card.budget.took_s:.0f} s of {card.budget.asked_s:.0f} s, in {card.budget.rounds} rounds."
+    budget = card.budget
+    return f"Measured in {budget.took_s:.0f} s of {budget.asked_s:.0f} s, in {budget.rounds} rounds."
 
 
 SECTION = Section(

@@ -1,0 +1,84 @@
+"""`strider quick`: cards of real directories."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from disks import disk, limited
+from harness import DEADLINE_S, Json, strider_command
+
+LIMIT_BYTES_S = 20_000_000
+BURST = 1.25
+"""A group may move some bytes at once after a pause: 2 MB within a phase of 0.5 s."""
+
+
+def quick(target: Path, store: Path, *words: str, group: list[str] | None = None) -> str:
+    command = strider_command("quick", target, "--store", store, "--quiet", *words)
+    done = subprocess.run(
+        [*(group or []), *command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "error" not in done.stderr
+    return done.stdout
+
+
+def test_a_card_of_memory_fits_a_screen_and_tops_the_report(memory_folder: Path, tmp_path: Path) -> None:
+    shown = quick(memory_folder, tmp_path / "store", "--budget", "5s")
+    lines = shown.splitlines()
+    (run,) = (tmp_path / "store").iterdir()
+    assert lines[-1] == f"report: {run}/report.html"
+    assert len(lines) <= 24
+    assert max(map(len, lines[:-1])) <= 80
+    assert "\033" not in shown
+    assert list(memory_folder.iterdir()) == []
+    for words in (": tmpfs", "nothing survives a restart", "read, 1 MiB "):
+        assert words in shown
+    for words in ("stable", ", cold", "durable", " A\n"):
+        assert words not in shown
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert page.index('id="run-1-card"') < page.index('id="run-1-summary"')
+    (row,) = (line for line in lines if line.startswith("read, 1 MiB "))
+    assert " ".join(row.split()[3:5]) in page
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """The card of an ext4 file system on a device of 20 MB/s, each way."""
+    folder = tmp_path_factory.mktemp("slow")
+    with disk(folder, 512) as device, limited(device, LIMIT_BYTES_S) as group:
+        target = device.point / "target"
+        target.mkdir()
+        shown = quick(target, folder / "store", "--budget", "12s", "--json", group=group)
+        assert list(target.iterdir()) == []
+    card: Json = json.loads(shown)
+    return card
+
+
+def test_no_rate_of_storage_exceeds_the_device(slow: Json) -> None:
+    rates = {line["id"]: line["rate"]["value"] for line in slow["lines"] if line["rate"]}
+    assert {"write.sequential", "read.sequential", "read.random", "append.fsync"} <= rates.keys()
+    for name, rate in rates.items():
+        of_data = name.startswith(("read.", "write.", "append.")) and name != "read.cached"
+        per_request = 1 if "sequential" in name or name == "read.deep" else 4096
+        if of_data:
+            assert rate * per_request <= LIMIT_BYTES_S * BURST, name
+
+
+def test_reads_were_served_by_storage(slow: Json) -> None:
+    rounds = [one for line in slow["lines"] if line["id"].startswith("read.") for one in line["rounds"]]
+    assert rounds
+    assert all(one["served"] >= 0.99 for one in rounds if one["served"] is not None)
+    assert any(one["served"] is not None for one in rounds)
+
+
+def test_it_keeps_its_budget_and_names_its_place(slow: Json) -> None:
+    assert slow["budget"]["took_s"] <= 12 * 1.1 + 5  # a machine that stalls
+    assert (slow["place"]["fs"], slow["place"]["kind"]) == ("ext4", "local")
+    assert slow["verdict"]
