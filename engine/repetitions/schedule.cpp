@@ -42,17 +42,22 @@ void Schedule::begin_round() {
 }
 
 std::optional<ScheduledRepetition> Schedule::next(double elapsed_s) {
-  if (turn_) {
-    double& longest_s = states_[turn_->case_index].longest_s;
-    longest_s = std::max(longest_s, elapsed_s - turn_->began_s);
-    turn_.reset();
-  }
+  if (turn_) states_[turn_->case_index].took_s += elapsed_s - turn_->began_s;
+  turn_.reset();
   if (round_.empty()) begin_round();
+  if (plan_.time_limit_s > 0) leave_out_what_ends_after(plan_.time_limit_s, elapsed_s);
   if (round_.empty()) return std::nullopt;
-  const bool is_limited = plan_.time_limit_s > 0;
-  if (is_limited && elapsed_s + states_[round_.back()].longest_s > plan_.time_limit_s) return std::nullopt;
   turn_ = Turn{round_.back(), elapsed_s};
   return ScheduledRepetition{round_.back(), states_[round_.back()].repetitions_done};
+}
+
+void Schedule::leave_out_what_ends_after(double limit_s, double elapsed_s) {
+  const auto ends_late = [&](std::size_t index) {
+    const State& state = states_[index];
+    const auto done = static_cast<double>(std::max<std::uint64_t>(state.repetitions_done, 1));
+    return elapsed_s + state.took_s / done > limit_s;
+  };
+  round_.erase(std::remove_if(round_.begin(), round_.end(), ends_late), round_.end());
 }
 
 bool Schedule::enough(std::size_t case_index) const {

@@ -20,8 +20,8 @@ struct ScheduledRepetition {
 class Schedule {
  public:
   explicit Schedule(const Plan& plan);
-  /// The next repetition, or nothing when all cases are done or when it would end after the plan's time limit, judged
-  /// by the longest repetition of its case so far. `elapsed_s`: since the start of the run.
+  /// The next repetition, or nothing when all cases are done or when none of this round would end within the plan's
+  /// time limit, judged by the mean repetition of its case so far. `elapsed_s`: since the start of the run.
   std::optional<ScheduledRepetition> next(double elapsed_s = 0);
   /// Takes the result of a repetition: the rate of each measured operation, in any unit.
   void finished(const ScheduledRepetition& done, const std::map<std::string, double>& rates);
@@ -36,11 +36,12 @@ class Schedule {
   struct State {
     std::uint64_t repetitions_done = 0;
     bool closed = false;
-    double longest_s = 0;  ///< of its repetitions
+    double took_s = 0;  ///< all its repetitions
     std::map<std::string, std::vector<double>> rates;
   };
   bool enough(std::size_t case_index) const;
   void begin_round();
+  void leave_out_what_ends_after(double limit_s, double elapsed_s);
 
   const Plan& plan_;
   std::mt19937_64 random_;

@@ -38,14 +38,14 @@ def test_a_card_of_memory_fits_a_screen_and_tops_the_report(memory_folder: Path,
     assert max(map(len, lines[:-1])) <= 80
     assert "\033" not in shown
     assert list(memory_folder.iterdir()) == []
-    for words in (": tmpfs", "nothing survives a restart", "read, 1 MiB "):
+    for words in (": tmpfs", "nothing survives a restart", "read, 1 MiB, any order"):
         assert words in shown
     for words in ("stable", ", cold", "durable", " A\n"):
         assert words not in shown
     page = (run / "report.html").read_text(encoding="utf-8")
     assert page.index('id="run-1-card"') < page.index('id="run-1-summary"')
-    (row,) = (line for line in lines if line.startswith("read, 1 MiB "))
-    assert " ".join(row.split()[3:5]) in page
+    (row,) = (line for line in lines if line.startswith("read, 1 MiB, any"))
+    assert " ".join(row.split()[5:7]) in page
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Json:
     with disk(folder, 512) as device, limited(device, LIMIT_BYTES_S) as group:
         target = device.point / "target"
         target.mkdir()
-        shown = quick(target, folder / "store", "--budget", "12s", "--json", group=group)
+        shown = quick(target, folder / "store", "--budget", "8s", "--json", group=group)
         assert list(target.iterdir()) == []
     card: Json = json.loads(shown)
     return card
@@ -79,6 +79,6 @@ def test_reads_were_served_by_storage(slow: Json) -> None:
 
 
 def test_it_keeps_its_budget_and_names_its_place(slow: Json) -> None:
-    assert slow["budget"]["took_s"] <= 12 * 1.1 + 5  # a machine that stalls
+    assert slow["budget"]["took_s"] <= 8 * 1.1 + 5  # a machine that stalls
     assert (slow["place"]["fs"], slow["place"]["kind"]) == ("ext4", "local")
     assert slow["verdict"]

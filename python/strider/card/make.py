@@ -59,7 +59,7 @@ WANTED = (
 CACHED = Wanted("read.cached", "read from the page cache", "cached", "read", "B/s")
 _WORDS = {
     "local": {"stable": ", stable", "cold": ", cold"},
-    "memory": {"stable": "", "cold": ""},
+    "memory": {"stable": "", "cold": ", any order"},
     "network": {"stable": ", synced", "cold": ", client cold"},
     "fuse": {"stable": ", synced", "cold": ", client cold"},
 }

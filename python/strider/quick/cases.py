@@ -102,6 +102,13 @@ def _operations(*names: str) -> str:
 
 def _sequential(setting: Setting) -> Group:
     sizes, direct = setting.sizes, _direct(setting)
+    if setting.place.kind == "memory":
+        cases = [
+            _case("sequential", *direct, *_segmented(sizes.file), _operations("write")),
+            _case("sequential", *_again(setting), _operations("read")),
+        ]
+        cost_s = 2 * (setting.phase_s + _OVERHEAD_S) + setting.prefill_s(sizes.random)
+        return Group("sequential", cases, cost_s)
     if sizes.is_joint:
         cases = [_case("sequential", *direct, *_segmented(sizes.file), _operations("write", "read"))]
         return Group("sequential", cases, 2 * setting.phase_s + _OVERHEAD_S)
@@ -113,9 +120,21 @@ def _sequential(setting: Setting) -> Group:
     return Group("sequential", cases, cost_s)
 
 
+def _again(setting: Setting) -> list[str]:
+    """Requests of 1 MiB in any order, the same places again and again.
+
+    Memory has no order that is faster, and a file that lasts a second would take seconds to fill.
+    """
+    shape = ['pattern = "random"', f"transfer = {REQUEST}", f"size = {setting.sizes.random}"]
+    return [*_direct(setting), *shape, "replacement = true", f"count = {_ENDLESS}"]
+
+
 def _deep(setting: Setting) -> Group:
-    lines = [*_direct(setting), *_segmented(setting.sizes.read), f"depth = {DEEP}", _operations("read")]
-    cost_s = setting.phase_s + setting.prefill_s(setting.sizes.read) + _OVERHEAD_S
+    in_memory = setting.place.kind == "memory"
+    size = setting.sizes.random if in_memory else setting.sizes.read
+    shape = _again(setting) if in_memory else [*_direct(setting), *_segmented(size)]
+    lines = [*shape, f"depth = {DEEP}", _operations("read")]
+    cost_s = setting.phase_s + setting.prefill_s(size) + _OVERHEAD_S
     return Group("deep", [_case("sequential deep", *lines)], cost_s)
 
 

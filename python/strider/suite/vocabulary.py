@@ -45,7 +45,7 @@ SUITE_PARAMETERS = {
             default=0.0,
             minimum=0,
             doc="Time limit of the run: a repetition that would end later does not begin, judged by the "
-            "longest earlier one of its case; 0: none.",
+            "mean of the earlier ones of its case; 0: none.",
         ),
         Parameter(
             name="ranks_per_node",

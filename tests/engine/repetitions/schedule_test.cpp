@@ -81,8 +81,9 @@ TEST(Schedule, NoRepetitionBeginsThatWouldEndAfterTheTimeLimit) {
     now_s += takes_s[turn->case_index];
     schedule.finished(*turn, {});
   }
+  // A case that would end too late leaves its place to one that fits.
   EXPECT_LE(now_s, 20);
-  EXPECT_GE(now_s, 16);
+  EXPECT_GE(now_s, 19);
   EXPECT_GE(turns.size(), 6U);
 }
 
