@@ -119,7 +119,7 @@ class TransferRepetition : private CaseRepetition {
     task.interface = interface_.get();
     task.order = prefills ? OrderKind::forward : test_.order;
     task.memory = buffer_.get();
-    task.request_limit = prefills ? ~std::uint64_t{0} : available_;
+    task.request_limit = limit_of(operation);
     task.expected_generation = generation_;
     task.written_generation = prefills ? generation_ : generation_ + 1;
     task.files = assignments_.files();
@@ -128,8 +128,14 @@ class TransferRepetition : private CaseRepetition {
     account(task, result, outcome);
     outcome.wrong = outcome.wrong || !result.valid;
     if (!prefills && writes(operation)) ++generation_;
-    // After a phase that its deadline cut short, only what every rank has done is there for the next ones.
-    available_ = std::min(available_, result.completed_requests);
+    // After a phase that its deadline cut short, only what every rank has written (or warmed) is there for the next ones.
+    if (prefills || warms || writes(operation)) available_ = std::min(available_, result.completed_requests);
+    else read_ = result.completed_requests;
+  }
+
+  std::uint64_t limit_of(Operation operation) const {
+    if (operation == Operation::prefill) return ~std::uint64_t{0};
+    return operation == Operation::reread ? std::min(available_, read_) : available_;
   }
 
   /// What a phase has found wrong need not be looked for once more.
@@ -181,6 +187,7 @@ class TransferRepetition : private CaseRepetition {
   Buffer buffer_;
   std::uint64_t generation_;
   std::uint64_t available_ = ~std::uint64_t{0};
+  std::uint64_t read_ = ~std::uint64_t{0};         ///< requests of the last phase that read
   std::optional<WriteRecord> record_;              ///< where the case is verified
   std::optional<Sample::CachePreparation> cache_;  ///< for the phase to come
 };

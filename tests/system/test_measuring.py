@@ -114,6 +114,30 @@ def test_a_deadline_stops_and_wear_out_evens(engine: Engine, tmp_path: Path, wea
     assert read["verify"]["mismatches"] == 0
 
 
+def test_a_read_that_its_deadline_cuts_limits_a_reread_alone(engine: Engine, tmp_path: Path) -> None:
+    """The file was prepared as a whole, so a rewrite may do more requests than the read before it."""
+    endless = {"pattern_size": 1 << 20, "pattern_transfer": 4096, "pattern_count": 1 << 40}
+    one = case(
+        "random",
+        "null",
+        pattern_replacement=True,
+        **endless,
+        repetitions={"min": 40, "max": 40, "until": 0},
+        deadline=0.005,
+        wear_out=False,
+        operations=["read", "reread", "rewrite"],
+    )
+    done = run_engine(engine, plan([one]), tmp_path)
+    assert done.returncode == 0, done.stderr
+    read, reread, rewrite = (
+        [sample["requests"] for sample in done.of("sample", operation=operation)]
+        for operation in ("read", "reread", "rewrite")
+    )
+    assert all(again <= first for first, again in zip(read, reread, strict=True))
+    # Phases of equal length: the chance that none of 40 does more requests is nil.
+    assert any(later > first for first, later in zip(read, rewrite, strict=True))
+
+
 def test_collective_transfers_keep_deadlines_together(engine: Engine, tmp_path: Path) -> None:
     one = case(
         "strided",
