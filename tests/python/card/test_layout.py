@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from card_builders import append, card, line, place, ratio
 from strider.card.layout import HEIGHT, WIDTH, card_lines
 from strider.card.make import WANTED
-from strider.card.model import Card, Caution, Latency, Rate
+from strider.card.model import Card, Caution, Latency, NotMeasured, Rate
 from strider.card.verdict import verdict
 
 
@@ -35,6 +35,7 @@ def full(value: float, kind: str, warned: int, path: str) -> Card:
         kind=kind,
         ratios=ratios,
         target=path,
+        not_measured=[NotMeasured(id="a part", why="no time")],
         cautions=[Caution(id=str(n), text="word " * 40, evidence={}) for n in range(warned)],
     )
     return made.model_copy(update={"verdict": verdict(made)})
@@ -63,6 +64,13 @@ def test_an_interval_beyond_twice_the_rate_is_a_factor() -> None:
         one for one in text(card(line("read.random", half=1.2), verdict="One.")) if "read.random" in one
     )
     assert " x2.2 " in row
+
+
+def test_an_interval_below_a_thousandth_is_not_rounded_to_nothing() -> None:
+    (row,) = (
+        one for one in text(card(line("read.random", half=4e-4), verdict="One.")) if "read.random" in one
+    )
+    assert " <0.1% " in row
 
 
 def test_what_was_not_measured_says_why() -> None:

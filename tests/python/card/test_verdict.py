@@ -98,6 +98,15 @@ def test_a_ratio_is_said_only_with_a_word() -> None:
     )
 
 
+def test_of_a_long_sentence_the_last_part_goes_first() -> None:
+    lines = [line("read.sequential"), line("write.sequential"), line("read.random", 1000)]
+    deep = line("read.random.deep", 9000, depth=16)
+    made = card(*lines, deep, append(), ratios=[ratio("clients.read", 1.6)])
+    said = verdict(made)
+    assert "a 4 KiB append with fsync costs 198 us." in said
+    assert "clients" not in said
+
+
 @given(
     values=st.lists(st.floats(1, 1e12), min_size=6, max_size=6),
     grades=st.lists(st.sampled_from("ABCD"), min_size=6, max_size=6),
