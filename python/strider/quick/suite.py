@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from strider.quick.cases import Group, Setting, groups
 from strider.quick.look import Place
@@ -100,8 +100,3 @@ time_limit  = "{max(0.5, seconds):.1f}s"
 """
     text = "\n\n".join([head, *(case for group in budgeted.groups for case in group.cases)]) + "\n"
     return parse(text, "quick"), budgeted
-
-
-def without_data(probe: Probe) -> Probe:
-    """Returns a probe of a target that cannot take data."""
-    return replace(probe, write_bytes_s=None, read_bytes_s=None)

@@ -254,13 +254,6 @@ class TestRun:
             (clients, operation) for clients in (1, 2) for operation in ("write", "read")
         }
 
-    @pytest.mark.parametrize("budget", ["4s", "soon", "0"])
-    def test_a_budget_of_quick_is_a_time_of_some_seconds(
-        self, budget: str, target: str, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(["quick", target, "--budget", budget]) == 2
-        assert "--budget" in capfd.readouterr().err
-
     def test_a_suite_without_a_target_needs_one(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["run", suite]) == 2
         assert "there is no target directory" in capfd.readouterr().err

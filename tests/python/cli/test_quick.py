@@ -1,0 +1,54 @@
+"""`strider quick`: what it refuses, and its colours; tests/system/test_quick.py measures."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from card_builders import card, line
+from strider.cli import main
+from strider.cli import quick as verb
+from strider.quick import look
+
+quick = sys.modules[verb.__module__]
+
+
+@pytest.mark.parametrize("budget", ["4s", "soon", "0", "-1"])
+def test_a_budget_is_a_time_of_some_seconds(
+    budget: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["quick", str(tmp_path), f"--budget={budget}"]) == 2
+    assert "--budget" in capfd.readouterr().err
+
+
+def test_storage_without_space_is_refused_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    full = replace(look(tmp_path), free_bytes=9 << 20)
+    monkeypatch.setattr("strider.quick.look", lambda _: full)
+    assert main(["quick", str(tmp_path)]) == 2
+    assert capfd.readouterr().err == (
+        f"strider: {tmp_path} has 9 MiB free, so nothing can be measured: free 64 MiB, or choose another "
+        "directory\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("terminal", "no_color", "coloured"), [(True, "", True), (True, "1", False), (False, "", False)]
+)
+def test_colours_are_for_terminals_that_may_have_them(
+    terminal: bool, no_color: str, coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setenv("NO_COLOR", no_color)
+    lines = quick._text(card(line("read.random"), verdict="One."))
+    assert any("\033[1;32m" in one for one in lines) is coloured
+    assert any("\033" in one for one in lines) is coloured
+
+
+@pytest.mark.parametrize(("cores", "clients"), [(1, 2), (2, 2), (3, 3), (64, 4)])
+def test_there_are_two_to_four_clients(cores: int, clients: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    assert quick.clients_here() == clients
