@@ -128,7 +128,7 @@ class TransferRepetition : private CaseRepetition {
     account(task, result, outcome);
     outcome.wrong = outcome.wrong || !result.valid;
     if (!prefills && writes(operation)) ++generation_;
-    // After a phase that its deadline cut short, only what every rank has written (or warmed) is there for the next ones.
+    // After a phase that its deadline cut short, only what every rank has written or warmed is there for the next ones.
     if (prefills || warms || writes(operation)) available_ = std::min(available_, result.completed_requests);
     else read_ = result.completed_requests;
   }

@@ -242,7 +242,8 @@ class Runner {
     if (session_.rank() != 0) return {};
     if (interrupted()) interrupted_ = true;
     if (interrupted_) return {};
-    const std::optional<ScheduledRepetition> next = schedule_.next(static_cast<double>(monotonic_ns() - context_.origin_ns) * 1e-9);
+    const std::optional<ScheduledRepetition> next =
+        schedule_.next(static_cast<double>(monotonic_ns() - context_.origin_ns) * 1e-9);
     if (!next) return {};
     return {static_cast<std::int64_t>(next->case_index), next->repetition, repetitions_++};
   }

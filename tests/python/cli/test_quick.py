@@ -3,16 +3,17 @@
 import os
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from card_builders import card, line
 from strider.cli import main
-from strider.cli import quick as verb
 from strider.quick import look
 
-quick = sys.modules[verb.__module__]
+quick = import_module("strider.cli.quick")
+"""The module; the package has the verb by the same name."""
 
 
 @pytest.mark.parametrize("budget", ["4s", "soon", "0", "-1"])
