@@ -127,11 +127,16 @@ def _names(card: Card) -> list[CardLine]:
 
 def _ratio_rows(card: Card) -> list[CardLine]:
     rows = []
-    for row, label in _ROWS.items():
+    for row in _ROWS:
         found = [ratio for ratio in card.ratios if ratio.row == row]
         if found:
-            rows.append(CardLine(_ratio_row(label.format(clients=card.machine.clients), found)))
+            rows.append(CardLine(_ratio_row(ratio_label(card, row), found)))
     return rows
+
+
+def ratio_label(card: Card, row: str) -> str:
+    """Returns what a row of ratios divides: `2 clients / 1`."""
+    return _ROWS[row].format(clients=card.machine.clients)
 
 
 def _ratio_row(label: str, found: Sequence[RatioLine]) -> str:

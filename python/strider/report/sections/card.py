@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strider.card import Card, read_card
-from strider.card.layout import MOST_CAUTIONS, interval, ratio_in_words
+from strider.card.layout import MOST_CAUTIONS, interval, ratio_in_words, ratio_label
 from strider.card.model import Line
 from strider.card.wording import in_words, time
 from strider.report.blocks import Alert, Block, Facts, Section, Table, Text
@@ -25,14 +25,17 @@ def _page(results: Results) -> list[Block]:
     if card is None:
         return []
     rows = [_row(line) for line in card.lines if line.rate]
-    ratios = [(ratio.row, ratio_in_words(ratio)) for ratio in card.ratios]
-    missing = [(one.id, one.why) for one in card.not_measured]
+    ratios = [(ratio_label(card, ratio.row), ratio_in_words(ratio)) for ratio in card.ratios]
+    missing = [
+        (", ".join(one.id for one in card.not_measured if one.why == why), why)
+        for why in dict.fromkeys(one.why for one in card.not_measured)
+    ]
     warned = [one.text for one in card.cautions[:MOST_CAUTIONS]]
     return [
         Text(card.verdict, "bold"),
         *([Table("Rates of storage", _COLUMNS, rows, labels=1)] if rows else []),
         *([Facts("Ratios, with their 95 % intervals", ratios)] if ratios else []),
-        *([Alert("Be careful", warned)] if warned else []),
+        *([Alert("Cautions", warned)] if warned else []),
         *([Facts("Not measured", missing)] if missing else []),
         Text(_budget(card), "caption"),
     ]
