@@ -225,4 +225,4 @@ def _short(sentence: Sentence) -> str:
     if sentence.pattern is None:
         return sentence.name
     text = re.sub(r"\s+", " ", sentence.text).strip(" ;,:")
-    return text if len(text) <= 90 else text[:89] + "…"
+    return text if len(text) <= 90 else text[:90].rpartition(" ")[0] + " …"

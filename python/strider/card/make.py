@@ -25,7 +25,8 @@ from strider.statistics import MINIMUM_FOR_RATIO, OperationSummary, describe, pa
 from strider.store.model import Run, Sample
 from strider.units import MIB
 
-#: A ratio whose interval lies within 10 % of 1 is called the same.
+#: A ratio whose interval lies within 10 % of 1 is called the same, one beyond it faster or slower: bursts
+#: make short phases faster than long ones by a few percent.
 _SAME = 1.1
 _HARDLY_SERVED = 0.1
 
@@ -298,11 +299,11 @@ def ratio_of(pair: _Pair, lower: dict[int, float], upper: dict[int, float]) -> R
 
 
 def word_of(low: float | None, high: float | None) -> str | None:
-    """Returns the word for a ratio: none if its interval neither excludes 1 nor is narrow around it."""
+    """Returns the word for a ratio: none if its interval reaches both sides of a difference of 10 %."""
     if low is None or high is None:
         return None
-    if low > 1:
+    if low > _SAME:
         return "faster"
-    if high < 1:
+    if high < 1 / _SAME:
         return "slower"
     return "same" if low > 1 / _SAME and high < _SAME else None

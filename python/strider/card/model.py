@@ -115,7 +115,8 @@ class RatioLine(Record):
     Attributes:
         row: The row of the card that it belongs to.
         what: What was measured, above the ratio.
-        word: `faster` or `slower` if the interval excludes 1, `same` if it lies within 10 % of 1, else None.
+        word: `faster` or `slower` if the interval is more than 10 % from 1, `same` if it lies within 10 % of
+            1, else None.
     """
 
     id: str
