@@ -19,7 +19,7 @@ def test_it_shows_the_sentence_the_graded_rates_and_the_ratios(tmp_path: Path) -
     assert [row[0] for row in table.rows] == ["write, 1 MiB, stable", "read, 1 MiB, cold"]
     assert [row[-1].split()[0] for row in table.rows] == [line.grade for line in card.lines]
     ratios, missing = (block.rows for block in blocks if isinstance(block, Facts))
-    assert ratios[0][0] == "large"
+    assert ratios[0][0] == "1 MiB / POSIX"
     assert "io_uring x" in ratios[0][1]
     assert list(missing) == [("pieces", "no time")]
 
