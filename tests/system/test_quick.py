@@ -10,7 +10,7 @@ from disks import disk, limited
 from harness import DEADLINE_S, Json, strider_command
 
 LIMIT_BYTES_S = 20_000_000
-BURST = 1.6
+BURST = 2.0
 """The kernel lets a group move 2 to 4 MB at once after a pause, and a phase lasts 0.3 s or more.
 
 Rates of the page cache are 50 times as high as the limit."""
