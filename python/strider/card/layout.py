@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from strider.card.model import Card, Line, RatioLine
+from strider.card.model import Card, Line, RatioLine, by_reason
 from strider.card.wording import factor, in_words, size, time
 
 WIDTH, HEIGHT = 80, 24
@@ -163,6 +163,5 @@ def _left_out(card: Card) -> list[CardLine]:
     """What has no row, with the reason."""
     known = {line.id for line in card.lines}
     missing = [one for one in card.not_measured if one.id not in known]
-    reasons = dict.fromkeys(one.why for one in missing)
-    said = [f"{why}: {', '.join(one.id for one in missing if one.why == why)}" for why in reasons]
+    said = [f"{why}: {', '.join(names)}" for why, names in by_reason(missing).items()]
     return [CardLine(_cut(f"(not measured, {'; '.join(said)})", WIDTH), "dim")] if said else []

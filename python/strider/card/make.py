@@ -22,13 +22,13 @@ from strider.card.model import (
 )
 from strider.card.verdict import verdict
 from strider.statistics import MINIMUM_FOR_RATIO, OperationSummary, describe, paired_ratio
+from strider.statistics.trust import HARDLY_SERVED
 from strider.store.model import Run, Sample
 from strider.units import MIB
 
 #: A ratio whose interval lies within 10 % of 1 is called the same, one beyond it faster or slower: bursts
 #: make short phases faster than long ones by a few percent.
 _SAME = 1.1
-_HARDLY_SERVED = 0.1
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _line(
     found = describe(rates)
     # What a cache served has no grade: it is no rate of storage.
     trust = summary.trust if wanted is not CACHED else None
-    if wanted is CACHED and (summary.served is None or summary.served.share >= _HARDLY_SERVED):
+    if wanted is CACHED and (summary.served is None or summary.served.share >= HARDLY_SERVED):
         return Line(id=wanted.id, label=label)
     return Line(
         id=wanted.id,

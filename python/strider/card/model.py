@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from strider.engine import Json, to_json
+from strider.statistics.distribution import half_width_of
 from strider.store.records import Record
 from strider.text_file import write_whole
 
@@ -60,7 +61,7 @@ class Rate(Record):
         """How far the interval reaches above the centre, as a share."""
         if self.low is None or self.high is None or self.low <= 0:
             return None
-        return float((self.high / self.low) ** 0.5 - 1)
+        return half_width_of(self.low, self.high)
 
 
 class Latency(Record):
@@ -142,6 +143,14 @@ class NotMeasured(Record):
 
     id: str
     why: str
+
+
+def by_reason(missing: Sequence[NotMeasured]) -> dict[str, list[str]]:
+    """Returns the ids of what was not measured, by the reason."""
+    found: dict[str, list[str]] = {}
+    for one in missing:
+        found.setdefault(one.why, []).append(one.id)
+    return found
 
 
 class Card(Record):

@@ -200,10 +200,10 @@ def _run_pairs(
     for pair in range(1, pairs + 1):
         for side in order.sample(list(sides), len(sides)):
             done = sum(len(one.done) for one in sides)
-            left_s = (time.monotonic() - started) / done * (2 * pairs - done) if done else 0.0
-            left = f", about {format_seconds(left_s)} left" if done else ""
+            run_s = (time.monotonic() - started) / done if done else 0.0
+            left = f", about {format_seconds(run_s * (2 * pairs - done))} left" if done else ""
             if done == len(sides):
-                whole = format_seconds(2 * pairs * (time.monotonic() - started) / done)
+                whole = format_seconds(2 * pairs * run_s)
                 _tell(console, f"at the pace of the first pair, {2 * pairs} runs take {whole}")
             _tell(console, f"pair {pair} of {pairs}, {side.label}{left}")
             display = display_of(side.prepared, options, console)

@@ -235,7 +235,7 @@ def _unjudged(found: "Comparison", wanted: list[FailOn]) -> str:
     """Returns a sentence on the operations that a condition could not judge; empty if there are none."""
     from strider.report.words.wording import plural
 
-    without = sum(row.verdict == "no verdict" for row in found.rows)
+    without = found.counts["no verdict"]
     if not without or not any(one in (FailOn.SLOWER, FailOn.DIFFERENT) for one in wanted):
         return ""
     return (

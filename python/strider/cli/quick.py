@@ -89,11 +89,6 @@ def clients_here() -> int:
     return min(MOST_CLIENTS, max(2, len(os.sched_getaffinity(0))))
 
 
-def clients_of(run: "Run") -> int:
-    """Returns the largest number of clients of a run."""
-    return max(case.clients for case in run.cases.values())
-
-
 def _seconds(budget: str) -> float:
     from strider.units import parse_seconds
 
@@ -156,7 +151,7 @@ def _card(
     if probe.write_bytes_s is None:
         why = f"{probe.why} ({place.free_bytes / 1e6:.0f} MB left)"
         missing += [NotMeasured(id=name, why=why) for name in ("write.sequential", "read.sequential")]
-    machine = Machine(cores=place.cores, clients=clients_of(run), memory=place.memory_bytes)
+    machine = Machine(cores=place.cores, clients=run.plan.ranks, memory=place.memory_bytes)
     budget = Budget(asked_s=seconds, took_s=round(ended - began, 1))
     card = make_card(run, Results(run).summaries, facts, machine, budget, missing)
     write_card(card, run.directory)

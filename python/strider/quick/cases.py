@@ -7,11 +7,10 @@ from functools import partial
 
 from strider.quick.look import Place
 from strider.quick.probe import Probe
-from strider.quick.sizes import Sizes
+from strider.quick.sizes import SMALL, Sizes
 from strider.units import KIB, MIB
 
 REQUEST = MIB
-SMALL = 4 * KIB
 PIECE, PIECES = KIB, 128
 DEEP, DEEPEST = 8, 16
 #: Random requests with replacement never run out: the deadline ends the phase.
@@ -60,7 +59,7 @@ def groups(setting: Setting, has_data: bool) -> list[Group]:
     """Returns the groups in the order of their worth.
 
     Args:
-        setting: What they are made for.
+        setting: The directory, its probed rates, and the sizes and lengths of phases.
         has_data: Whether the target has space for data.
     """
     of_data: list[Callable[[Setting], Group]] = [

@@ -14,7 +14,8 @@ MOST_ITEMS = 200_000
 _RESERVE = 1.4
 #: Share of the free space and of the available memory that the files of a case may take.
 _SHARE = 4
-_ITEM_BYTES = 4 * KIB
+#: Bytes of a small request, and of a file of a metadata case.
+SMALL = 4 * KIB
 
 
 @dataclass(frozen=True)
@@ -73,4 +74,4 @@ def _clamped(wanted: float, most: int, least: int = LEAST_FILE_BYTES) -> int:
 
 def _items(place: Place, most: int) -> int:
     files = place.free_files if place.free_files is not None else MOST_ITEMS * _SHARE
-    return max(16, min(MOST_ITEMS, files // _SHARE, most // _ITEM_BYTES))
+    return max(16, min(MOST_ITEMS, files // _SHARE, most // SMALL))

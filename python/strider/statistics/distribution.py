@@ -42,6 +42,11 @@ class Interval:
     method: Method
 
 
+def half_width_of(low: float, high: float) -> float:
+    """How far an interval reaches above its geometric centre, as a share of the centre; both ends above 0."""
+    return math.sqrt(high / low) - 1
+
+
 @dataclass(frozen=True)
 class Distribution:
     """Repeated measurements of one quantity, in its unit.
@@ -72,7 +77,7 @@ class Distribution:
         """
         if self.interval is None:
             return None
-        return math.sqrt(self.interval.high / self.interval.low) - 1
+        return half_width_of(self.interval.low, self.interval.high)
 
     @property
     def variation(self) -> float:

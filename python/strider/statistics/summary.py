@@ -248,7 +248,7 @@ class OperationSummary:
         """Number of repetitions that count."""
         return len(self.samples)
 
-    @property
+    @cached_property
     def iops(self) -> float | None:
         """Requests per second, the geometric mean over the repetitions that count; None without any."""
         found = describe([sample.requests_s for sample in self.samples])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from strider.card import Card, read_card
 from strider.card.layout import MOST_CAUTIONS, interval, ratio_in_words, ratio_label
-from strider.card.model import Line
+from strider.card.model import Line, by_reason
 from strider.card.wording import in_words, time
 from strider.report.blocks import Alert, Block, Facts, Section, Table, Text
 from strider.report.results.results import Results
+from strider.report.words.numbers import NOTHING
 
 _COLUMNS = [
     ("what", ""),
@@ -17,7 +18,6 @@ _COLUMNS = [
     ("p99", ""),
     ("trust", ""),
 ]
-_NOTHING = "–"
 
 
 def _page(results: Results) -> list[Block]:
@@ -26,10 +26,7 @@ def _page(results: Results) -> list[Block]:
         return []
     rows = [_row(line) for line in card.lines if line.rate]
     ratios = [(ratio_label(card, ratio.row), ratio_in_words(ratio)) for ratio in card.ratios]
-    missing = [
-        (", ".join(one.id for one in card.not_measured if one.why == why), why)
-        for why in dict.fromkeys(one.why for one in card.not_measured)
-    ]
+    missing = [(", ".join(names), why) for why, names in by_reason(card.not_measured).items()]
     warned = [one.text for one in card.cautions[:MOST_CAUTIONS]]
     return [
         Text(card.verdict, "bold"),
@@ -42,9 +39,9 @@ def _page(results: Results) -> list[Block]:
 
 
 def _row(line: Line) -> list[str]:
-    rate = in_words(line.rate, 3) if line.rate else _NOTHING
+    rate = in_words(line.rate, 3) if line.rate else NOTHING
     percentiles = [
-        _NOTHING if value is None else time(value) for value in (line.latency_us.p50, line.latency_us.p99)
+        NOTHING if value is None else time(value) for value in (line.latency_us.p50, line.latency_us.p99)
     ]
     trust = " ".join(filter(None, [line.grade, ", ".join(line.reasons)])) or "cache: not storage"
     return [line.label, rate, interval(line), *percentiles, trust]

@@ -39,7 +39,7 @@ def result_tables(
         *(make(ordered) for make in (_calls, _latencies, _times, _counters, _deadlines)),
     ]
     tables = [_table(caption, columns, ordered, facets) for caption, columns in contents]
-    return [table for table in tables if any(set(row[table.labels :]) - {NOTHING, ""} for row in table.rows)]
+    return [table for table in tables if len(table.without_empty().columns) > table.labels]
 
 
 def short_table(
