@@ -228,6 +228,7 @@ def test_an_interruption_keeps_what_was_measured(tmp_path: Path, number: signal.
         output = job.finish()
         assert job.process.returncode == 1, output
         assert job.events()[-1]["status"] == "interrupted"
+        assert "MiB/s" in output, "the table of what was measured"
         job.assert_clean()
         assert not any(command_of(pid) == "strider-engine" for pid in ranks)
 

@@ -1,13 +1,14 @@
 """`strider quick`: cards of real directories."""
 
 import json
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from disks import disk, limited
-from harness import DEADLINE_S, Json, strider_command
+from harness import DEADLINE_S, Json, strider_command, wait_for
 
 LIMIT_BYTES_S = 20_000_000
 BURST = 2.0
@@ -48,6 +49,28 @@ def test_a_card_of_memory_fits_a_screen_and_tops_the_report(memory_folder: Path,
     assert page.index('id="run-1-card"') < page.index('id="run-1-summary"')
     (row,) = (line for line in lines if line.startswith("read, 1 MiB, any"))
     assert " ".join(row.split()[5:7]) in page
+
+
+def test_an_interruption_prints_the_card_of_what_was_measured(memory_folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    command = strider_command("quick", memory_folder, "--store", store, "--quiet")
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        events = '"event":"sample"'
+        wait_for(lambda: any(events in path.read_text() for path in store.glob("*/events.jsonl")), "a phase")
+        process.send_signal(signal.SIGINT)
+        shown, errors = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 1, errors
+    (run,) = store.iterdir()
+    head, last = shown.splitlines()[2], shown.splitlines()[-1]
+    assert "of 120 s: cut" in head
+    assert last == f"to write the report: strider report {run}"
+    again = subprocess.run(
+        strider_command("show", run), capture_output=True, text=True, check=True, timeout=DEADLINE_S
+    )
+    assert again.stdout.endswith(shown)
+    assert list(memory_folder.iterdir()) == []
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from strider.card.model import Card, Line, RatioLine, by_reason
@@ -36,7 +37,7 @@ def card_lines(card: Card) -> list[CardLine]:
     """Returns the lines of a card."""
     head = [CardLine(_place(card)), *_sentence(card), CardLine(_head(card), "dim")]
     body = [*_rates(card), *_names(card), *_ratio_rows(card), *_cached(card), *_left_out(card)]
-    tail = [CardLine(f"report: {card.report}")]
+    tail = [CardLine(_report(card))]
     room = max(0, min(MOST_CAUTIONS, HEIGHT - len(head) - len(body) - len(tail)))
     warned = [CardLine(_cut(f"! {one.text}", WIDTH), "caution") for one in card.cautions[:room]]
     return [*head, *body, *warned, *tail]
@@ -68,8 +69,22 @@ def _sentence(card: Card) -> list[CardLine]:
 
 
 def _head(card: Card) -> str:
-    rounds = f"{card.budget.rounds} round{'s' if card.budget.rounds != 1 else ''}"
-    return _row(f"{rounds}, {card.budget.took_s:.0f} s", "rate", "±95%", "p50", "p99", "grade")
+    return _row(taken(card), "rate", "±95%", "p50", "p99", "grade")
+
+
+def taken(card: Card) -> str:
+    """Returns the rounds and seconds: `5 rounds, 118 s`; of a cut run `2 rounds, 31 of 120 s: cut`."""
+    budget = card.budget
+    rounds = f"{budget.rounds} round{'s' if budget.rounds != 1 else ''}"
+    if budget.cut:
+        return f"{rounds}, {budget.took_s:.0f} of {budget.asked_s:.0f} s: cut"
+    return f"{rounds}, {budget.took_s:.0f} s"
+
+
+def _report(card: Card) -> str:
+    if card.budget.cut:
+        return f"to write the report: strider report {Path(card.report).parent}"
+    return f"report: {card.report}"
 
 
 def _row(label: str, rate: str, interval: str, p50: str, p99: str, grade: str) -> str:

@@ -66,6 +66,9 @@ _WORDS = {
 }
 
 
+_UNREACHED = {False: "the time limit came first", True: "the run ended first"}
+
+
 @dataclass(frozen=True)
 class _Pair:
     """Two cases to divide: the upper by the lower one."""
@@ -134,12 +137,13 @@ def make_card(
         missing: What was left out on purpose.
     """
     wanted = [*WANTED, *([CACHED] if place.kind != "memory" else [])]
-    lines = [_line(each, summaries, place, missing) for each in wanted]
+    cut = run.status != "complete"
+    lines = [_line(each, summaries, place, missing, cut) for each in wanted]
     card = Card(
         target=run.info.directory or run.plan.target,
         place=place,
         machine=machine,
-        budget=budget.model_copy(update={"rounds": rounds_of(summaries)}),
+        budget=budget.model_copy(update={"rounds": rounds_of(summaries), "cut": cut}),
         lines=[line for line in lines if line.rate or line.why],
         ratios=list(_ratios(summaries)),
         not_measured=[*missing, *(NotMeasured(id=line.id, why=line.why) for line in lines if line.why)],
@@ -155,7 +159,11 @@ def rounds_of(summaries: Sequence[OperationSummary]) -> int:
 
 
 def _line(
-    wanted: Wanted, summaries: Sequence[OperationSummary], place: PlaceFacts, missing: Sequence[NotMeasured]
+    wanted: Wanted,
+    summaries: Sequence[OperationSummary],
+    place: PlaceFacts,
+    missing: Sequence[NotMeasured],
+    cut: bool,
 ) -> Line:
     summary = next(
         (
@@ -171,7 +179,7 @@ def _line(
     depth, interface = _depth(summary), summary.case.interface_name
     label = _label(wanted, place, depth, interface)
     if not summary.samples:
-        why = summary.errors[0].message if summary.errors else "the time limit came first"
+        why = summary.errors[0].message if summary.errors else _UNREACHED[cut]
         return Line(id=wanted.id, label=label, interface=interface, why=why)
     rates = _rates(wanted, summary, summaries)
     found = describe(rates)

@@ -41,11 +41,13 @@ class Budget(Record):
 
     Attributes:
         rounds: Number of complete rounds.
+        cut: Whether the run was interrupted or failed before its time was over.
     """
 
     asked_s: float
     took_s: float
     rounds: int = 0
+    cut: bool = False
 
 
 class Rate(Record):

@@ -32,6 +32,8 @@ def verdict(card: Card) -> str:
 
 def nothing(card: Card) -> str:
     """Returns the sentence of a card without a trusted number, with the most frequent reasons."""
+    if card.budget.cut:
+        return f"The run was cut after {card.budget.took_s:.0f} s: too few rounds for a sentence."
     graded = [line for line in card.lines if line.grade or line.why]
     words = [word for line in graded for word in (line.reasons or ([line.why] if line.why else []))]
     found = sorted(dict.fromkeys(words), key=lambda word: -words.count(word))

@@ -51,7 +51,7 @@ def quick(
 
     Prints a card of at most 24 lines: rates and latencies of storage, not of the page cache, each with a
     grade (docs/trust.md), one sentence, and cautions. Writes report.html, and removes its files from the
-    directory.
+    directory. Ctrl-C prints the card of the results so far. To print a card again: strider show RUN.
     """
     from strider import engine as engines
     from strider.launch import check_target

@@ -70,8 +70,8 @@ def run(
     """Measure all cases of a suite, print a table and write a report.
 
     Creates test files only in the folder strider-RUN of the target and removes it at the end. Ctrl-C stops
-    within two seconds, removes the files and keeps the results so far; the exit code is 1, or 3 without
-    results. A second Ctrl-C ends the writing of results. To see the cases first: strider plan SUITE.
+    within two seconds, removes the files, prints and keeps the results so far; the exit code is 1, or 3
+    without results. A second Ctrl-C ends the writing of results. To see the cases first: strider plan SUITE.
 
     With --against, runs the baseline (A) and the suite (B) alternately, each pair in random order, and
     prints their comparison; --threshold, --fail-on and -o are those of strider compare.

@@ -191,10 +191,7 @@ def run_document(
     with interruptions() as interrupted:
         notes = Console(stderr=True, quiet=True) if is_brief else None
         outcome = perform(prepared, display, console, interrupted, notes)
-        complete = True
-        # After an interruption the user waits for the prompt; the report can be written later.
-        if outcome.status != "interrupted":
-            complete = in_child(outcome, partial(present, outcome, options, render), interrupted)
+        complete = in_child(outcome, partial(present, outcome, options, render), interrupted)
         if not is_brief:
             _print_directories(outcome, console)
         exit_code = outcome.exit_code if complete else outcome.exit_code or ExitCode.CHECK_FAILED
@@ -213,6 +210,8 @@ def _heed(outcome: "Outcome", child: int, count: int) -> None:
         count: Number of signals received.
     """
     if count == 1:
+        if outcome.status == "interrupted":
+            return  # the signal that ended the measurement; it has been reported
         _say(
             "interrupted; the measurement is kept and results are being written; press Ctrl-C again to "
             "exit immediately"
@@ -285,7 +284,8 @@ def last_lines(log: Path, count: int = 8) -> list[str]:
 def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is_shown: bool = True) -> bool:
     """Creates the tables, prints the results if they are to be shown, and writes the report.
 
-    The events are complete at this point, so a failure here does not affect the measurement.
+    After an interruption only the results are printed: the user waits for the prompt, and the rest can be
+    written later. The events are complete at this point, so a failure here does not affect the measurement.
 
     Returns:
         Whether all steps succeeded.
@@ -298,10 +298,11 @@ def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is
         return True
     path = outcome.directory.path
     loaded = cache(lambda: store.load(path))
+    is_whole = outcome.status != "interrupted"
     steps: list[tuple[str, Callable[[], object]]] = [
-        ("the run's tables", lambda: store.derive(path)),
+        *([("the run's tables", lambda: store.derive(path))] if is_whole else []),
         *([("the results", lambda: _print_results(loaded(), outcome, options, render))] if is_shown else []),
-        ("the report", lambda: write_html([loaded()], outcome.directory.report)),
+        *([("the report", lambda: write_html([loaded()], outcome.directory.report))] if is_whole else []),
     ]
     complete = True
     for product, produce in steps:

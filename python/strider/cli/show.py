@@ -32,7 +32,7 @@ def show(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the results of a run as a table."""
+    """Show the results of a run as a table; of strider quick, also its card."""
     from strider import store as runs
     from strider.launch.rundir import store as store_of
     from strider.report import document_of

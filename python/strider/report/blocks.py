@@ -36,12 +36,15 @@ TEXT_COLUMNS = frozenset(
 )
 
 
+TextStyle = Literal["", "caption", "bold", "good", "doubt"]
+
+
 @dataclass(frozen=True)
 class Text:
-    """A paragraph: plain, a caption, bold, or a reservation; with `is_one_line` it is not wrapped."""
+    """A paragraph: plain, a caption, bold, good, or a reservation; with `is_one_line` it is not wrapped."""
 
     text: str
-    style: Literal["", "caption", "bold", "doubt"] = ""
+    style: TextStyle = ""
     is_one_line: bool = False
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from card_builders import append, card, line, place, ratio
 from strider.card.layout import HEIGHT, WIDTH, card_lines
 from strider.card.make import WANTED
-from strider.card.model import Card, Caution, Latency, NotMeasured, Rate
+from strider.card.model import Budget, Card, Caution, Latency, NotMeasured, Rate
 from strider.card.verdict import verdict
 
 
@@ -106,3 +106,12 @@ def test_without_an_interval_there_is_a_dash() -> None:
     single = line("read.random").model_copy(update={"rate": Rate(value=1000, unit="1/s")})
     (row,) = (one for one in text(card(single, verdict="One.")) if "read.random" in one)
     assert row.split()[3] == "-"
+
+
+def test_a_cut_card_says_so_and_how_to_write_the_report() -> None:
+    budget = Budget(asked_s=120, took_s=31, rounds=2, cut=True)
+    made = card(append(), budget=budget, report="/runs/one/report.html")
+    shown = text(made.model_copy(update={"verdict": verdict(made.model_copy(update={"lines": []}))}))
+    assert shown[1] == "The run was cut after 31 s: too few rounds for a sentence."
+    assert shown[2].startswith("2 rounds, 31 of 120 s: cut  ")
+    assert shown[-1] == "to write the report: strider report /runs/one"

@@ -128,3 +128,9 @@ def test_clients_are_set_against_one_client_of_the_same_phases(tmp_path: Path) -
 
 
 SHARINGS = ((1, "per-rank"), (2, "per-rank"), (2, "shared"))
+
+
+@pytest.mark.parametrize(("status", "cut"), [("complete", False), ("interrupted", True), ("failed", True)])
+def test_a_run_that_did_not_complete_is_cut(tmp_path: Path, status: str, cut: bool) -> None:
+    run = load(RunBuilder([sequential()], repetitions=2).write(tmp_path / "run", status=status))
+    assert make_card(run, summarize(run), place(), MACHINE, BUDGET).budget.cut is cut

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-_STYLES = {"caption": "dim", "doubt": "yellow", "bold": "bold"}
+_STYLES = {"caption": "dim", "doubt": "yellow", "bold": "bold", "good": "bold green"}
+
+#: Sections to print after all others, in this order: a terminal is read from its end.
+_LAST = ("summary", "card")
 
 #: Characters between columns.
 _GAP = 2
@@ -24,7 +27,7 @@ def show(
 ) -> None:
     """Prints sections.
 
-    A terminal is read from its end, so the summary comes last.
+    A terminal is read from its end, so the summary comes last, or the card of a directory.
 
     Args:
         sections: All of them, in the order of a page.
@@ -32,10 +35,14 @@ def show(
         console: Where to print.
         options: Those of `strider show`; the sections that they ask for are printed.
     """
-    for section in sorted(sections, key=lambda section: section.name == "summary"):
+    for section in sorted(sections, key=_position):
         if section.option in options and section.applies(subject):
             for block in section.terminal(subject):
                 show_block(block, console)
+
+
+def _position(section: Section[Subject]) -> int:
+    return _LAST.index(section.name) + 1 if section.name in _LAST else 0
 
 
 @singledispatch

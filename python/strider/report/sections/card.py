@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from strider.card import Card, read_card
-from strider.card.layout import MOST_CAUTIONS, interval, ratio_in_words, ratio_label
+from typing import Any
+
+from strider.card import Card, card_lines, read_card
+from strider.card.layout import MOST_CAUTIONS, Style, interval, ratio_in_words, ratio_label
 from strider.card.model import Line, by_reason
 from strider.card.wording import in_words, time
-from strider.report.blocks import Alert, Block, Facts, Section, Table, Text
+from strider.report.blocks import Alert, Block, Facts, Section, Table, Text, TextStyle
 from strider.report.results.results import Results
 from strider.report.words.numbers import NOTHING
 
@@ -18,6 +20,16 @@ _COLUMNS = [
     ("p99", ""),
     ("trust", ""),
 ]
+
+
+_STYLES: dict[Style, TextStyle] = {
+    "": "",
+    "bold": "bold",
+    "A": "good",
+    "C": "doubt",
+    "dim": "caption",
+    "caution": "doubt",
+}
 
 
 def _page(results: Results) -> list[Block]:
@@ -49,9 +61,32 @@ def _row(line: Line) -> list[str]:
 
 def _budget(card: Card) -> str:
     budget = card.budget
-    return f"Measured in {budget.took_s:.0f} s of {budget.asked_s:.0f} s, in {budget.rounds} rounds."
+    cut = " The run was cut: a whole one measures more." if budget.cut else ""
+    return f"Measured in {budget.took_s:.0f} s of {budget.asked_s:.0f} s, in {budget.rounds} rounds.{cut}"
+
+
+def _terminal(results: Results) -> list[Block]:
+    card = _moved(results)
+    return [Text(line.text, _STYLES[line.style], True) for line in card_lines(card)] if card else []
+
+
+def _document(results: Results) -> dict[str, Any]:
+    card = _moved(results)
+    return {"card": card.document()} if card else {}
+
+
+def _moved(results: Results) -> Card | None:
+    """The card with the report's place: run directories can be moved."""
+    directory = results.run.directory
+    card = read_card(directory)
+    return card.model_copy(update={"report": str(directory / "report.html")}) if card else None
 
 
 SECTION = Section(
-    "card", "Storage card", _page, applies=lambda results: read_card(results.run.directory) is not None
+    "card",
+    "Storage card",
+    _page,
+    _terminal,
+    _document,
+    applies=lambda results: read_card(results.run.directory) is not None,
 )
