@@ -46,6 +46,15 @@ def test_what_the_library_refuses_is_said_and_the_process_goes_on(drawer: Drawer
     assert drawer.svg(BAR).startswith("<svg")
 
 
+def test_the_library_is_found_where_this_process_found_it(
+    drawer: Drawer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in PYTHONPATH and among the packages of the user, which Python's -I leaves out."""
+    (tmp_path / "vl_convert.py").write_text("def vegalite_to_svg(specification): return '<svg mine/>'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert drawer.svg(BAR) == "<svg mine/>"
+
+
 @pytest.mark.usefixtures("dying")
 def test_a_death_is_named_and_after_some_no_further_process_is_started(
     drawer: Drawer, monkeypatch: pytest.MonkeyPatch

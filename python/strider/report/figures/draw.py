@@ -1,7 +1,7 @@
 """Draws figures in a process of its own: an abort of the drawing library costs a figure and no run.
 
 A program, started by its path so that nothing of Strider is imported. It reads requests from its input and
-writes answers to its output, a JSON text a line.
+writes answers to its output, a JSON text a line. Its argument is the search path of Python as a JSON list.
 
     {"to": "svg", "specification": VEGA-LITE}    {"svg": TEXT}
     {"to": "png" | "pdf", "svg": TEXT}           {"base64": TEXT}
@@ -32,6 +32,7 @@ def answer(request: dict[str, Any]) -> dict[str, str]:
 
 def main() -> None:
     """Answers requests until there are no more."""
+    sys.path[:] = json.loads(sys.argv[1])
     for line in sys.stdin:
         try:
             said = answer(json.loads(line))

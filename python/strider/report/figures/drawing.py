@@ -96,7 +96,8 @@ class Drawer:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(_PROGRAM)],
+                # -I leaves out PYTHONPATH and the user's packages, where the library may be.
+                [sys.executable, "-I", str(_PROGRAM), json.dumps([p for p in sys.path if p])],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
