@@ -3,20 +3,25 @@
 # needed, and announced on stderr with its reason. Prints the path of the engine. Exit code 2: the purpose is
 # none of those below; 3: it could not be done.
 #
-#   tools/setup.sh run    what `./strider` needs
-#   tools/setup.sh help   what `./strider --help` needs: Python alone, and no path is printed
-#   tools/setup.sh test   and what `make test` needs
+#   tools/setup.sh run           what `./strider` needs
+#   tools/setup.sh python        what `./strider` needs beside an engine of STRIDER_ENGINE: no path is printed
+#   tools/setup.sh help          the same for `./strider --help`, which also runs with older packages
+#   tools/setup.sh add NAME...   and the libraries of these interfaces, for `strider setup`; builds in any case
+#   tools/setup.sh test          and what `make test` needs
 #
 # STRIDER_MPICXX   the MPI C++ compiler to use (otherwise: mpicxx in PATH, Debian's mpich, the mpich wheel)
 # STRIDER_PYTHON   the Python to use (otherwise: the first in PATH that is 3.11 or newer)
 # STRIDER_APT      `never`: install no Debian packages
 # CXX              the C++ compiler to use
+# PIP_INDEX_URL, PIP_CERT, …: what pip knows of a site, from here or pip.conf, is valid for uv as well
 set -eu
 root=$(dirname "$(dirname "$(readlink -f -- "$0")")")
 cd "$root"
 state=$root/.strider
 venv=$state/venv
 log=$state/log
+# What others may read of the checkout they may read of what is made in it, whatever the umask is.
+[ -z "$(find tools/setup.sh -perm -004)" ] || umask go+rx
 
 say() { printf 'strider: %s\n' "$*" >&2; }
 
@@ -26,9 +31,14 @@ fail() { # WHAT REMEDY
   exit 3
 }
 
+added=
 case $* in
-  run | test) purpose=$1 ;;
+  run | test | python) purpose=$1 ;;
   help) purpose=run ;;
+  "add "*)
+    purpose=run
+    added=${*#add }
+    ;;
   *)
     say "tools/setup.sh: unknown purpose \"$*\": say run (what ./strider needs) or test (and what make test needs)"
     exit 2
@@ -68,7 +78,11 @@ find_mpi() {
   # The same path may come to stand for another MPI, so what the wrapper is and does is part of the name.
   mpi_id=$( (echo "$mpicxx"; cat "$mpicxx"; "$mpicxx" -show) 2>/dev/null | cksum)
   mpi_id=${mpi_id%% *}
-  ready=$state/ready-$purpose-$mpi_id
+  case $(readlink -f "${mpicxx:-mpicxx.mpich}") in
+    *.mpich) mpi=mpich ;;
+    /usr/bin/opal_wrapper) mpi=openmpi ;;
+    *) mpi= ;; # of another source
+  esac
 }
 
 find_python() {
@@ -98,6 +112,7 @@ find_compiler() {
 
 missing_packages() { # the Debian packages of what nobody provides
   find_python || echo python3 python3-venv
+  [ "$purpose" != python ] || return 0
   find_compiler || echo g++
   [ -n "$mpicxx" ] || echo mpich libmpich-dev
   has_cmake || echo cmake
@@ -107,26 +122,43 @@ missing_packages() { # the Debian packages of what nobody provides
   has make || echo make # for `make test`
   [ "$purpose" = test ] || return 0
   has_header gtest/gtest.h || echo libgtest-dev
-  has pkg-config || echo pkg-config
-  has_header liburing.h || echo liburing-dev
   [ -e /usr/include/fuse3/fuse.h ] || echo libfuse3-dev fuse3 # for a file system with a known delay
-  has_header openssl/hmac.h || echo libssl-dev
-  # Optional modules are tested where their libraries fit the MPI: Debian's MPICH has its own HDF5.
-  case $(readlink -f "${mpicxx:-mpicxx.mpich}") in *.mpich) [ -e /usr/include/hdf5/mpich/hdf5.h ] || echo libhdf5-mpich-dev ;; esac
   has sshd || [ -x /usr/sbin/sshd ] || echo openssh-server
   has ssh || echo openssh-client
   for tool in fio strace chromium; do has $tool || echo $tool; done
   # Other libraries and servers come only where a test may not be skipped: nobody wants them unasked.
   [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ "$(id -u)" = 0 ] || return 0
-  for each in $library_needs; do [ -e "/usr/include/${each%:*}" ] || echo "${each#*:}"; done
+  # shellcheck disable=SC2086
+  missing_libraries $lab_interfaces
   # shellcheck disable=SC2086
   for each in $lab_needs; do has "${each%:*}" || ls ${each%:*} >/dev/null 2>&1 || echo "${each#*:}"; done
 }
 
-# HEADER:PACKAGE of the libraries of optional interfaces
-library_needs='
-  glusterfs/api/glfs.h:libglusterfs-dev cephfs/libcephfs.h:libcephfs-dev nfsc/libnfs.h:libnfs-dev rdma/fi_rma.h:libfabric-dev
-  xrootd/XrdCl/XrdClFile.hh:libxrootd-client-dev'
+library() { # NAME of an optional interface, or libfabric: HEADER:PACKAGE; nothing where Debian has none for this MPI
+  case $1 in
+    uring) echo liburing.h:liburing-dev ;;
+    hdf5) [ -z "$mpi" ] || echo "hdf5/$mpi/hdf5.h:libhdf5-$mpi-dev" ;;
+    libfabric) echo rdma/fi_rma.h:libfabric-dev ;; # for list I/O over RDMA
+    pnetcdf) [ "$mpi" != openmpi ] || echo pnetcdf.h:libpnetcdf-dev ;;
+    gfapi) echo glusterfs/api/glfs.h:libglusterfs-dev ;;
+    cephfs) echo cephfs/libcephfs.h:libcephfs-dev ;;
+    nfs) echo nfsc/libnfs.h:libnfs-dev ;;
+    xrootd) echo xrootd/XrdCl/XrdClFile.hh:libxrootd-client-dev ;;
+    listio) echo openssl/hmac.h:libssl-dev ;;
+    pvfs2) ;;
+    *) return 1 ;;
+  esac
+}
+small_libraries="uring hdf5 libfabric" # a few MiB: in every set-up that can have them
+lab_interfaces="gfapi cephfs nfs xrootd"
+
+missing_libraries() { # NAME...: the Debian packages that they lack
+  has pkg-config || echo pkg-config
+  for name; do
+    needed=$(library "$name")
+    [ -z "$needed" ] || [ -e "/usr/include/${needed%:*}" ] || has_header "${needed%:*}" || echo "${needed#*:}"
+  done
+}
 
 # PROGRAM:PACKAGE, or FILE:PACKAGE, of what tests/system/lab starts
 lab_needs='
@@ -139,16 +171,37 @@ lab_needs='
   monmaptool:ceph-base
   slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client /usr/lib/*/slurm-wlm/mpi_pmi2.so:slurm-wlm-basic-plugins munged:munge'
 
+may_install() { # and how
+  if [ "${STRIDER_APT:-}" = never ] || ! has apt-get; then return 1; fi
+  if [ "$(id -u)" = 0 ]; then as_root=; elif sudo -n true 2>/dev/null; then as_root='sudo -n'; else return 1; fi
+}
+
 install_packages() {
-  if [ "${STRIDER_APT:-}" = never ] || ! has apt-get; then return 0; fi
-  if [ "$(id -u)" = 0 ]; then as_root=; elif sudo -n true 2>/dev/null; then as_root='sudo -n'; else return 0; fi
   # shellcheck disable=SC2046 # words are meant, here and below
   set -- $(missing_packages)
-  [ $# -gt 0 ] || return 0
-  say "Debian packages: installing what is missing: $*"
-  # An update may fail for a source that has nothing to do with Strider; the installation tells.
   # shellcheck disable=SC2086
-  logged $as_root apt-get -o DPkg::Lock::Timeout=300 update || true
+  [ "$purpose" = python ] || libraries=$(missing_libraries $small_libraries $added | awk '!seen[$0]++ { printf "%s ", $0 }')
+  [ -n "$*${libraries:-}" ] || return 0
+  if may_install; then
+    # An update may fail for a source that has nothing to do with Strider; the installation tells.
+    # shellcheck disable=SC2086
+    logged $as_root apt-get -o DPkg::Lock::Timeout=300 update || true
+    install_debian "what is missing" "$@"
+    # shellcheck disable=SC2086
+    install_debian "optional libraries" ${libraries:-} # apart: without these an engine can be built
+  elif [ -n "$added" ]; then
+    fail "you may not install Debian packages" "as root: apt-get install ${libraries% }; then: ./strider setup $added"
+  elif [ -n "${libraries:-}" ] && has apt-get; then
+    say "optional: io_uring, HDF5 or libfabric is missing, and you may not install packages"
+    say "  as root: apt-get install ${libraries% }; then: ./strider setup $small_libraries"
+  fi
+}
+
+install_debian() { # WHAT PACKAGE...
+  [ $# -gt 1 ] || return 0
+  what=$1
+  shift
+  say "Debian packages: installing $what: $*"
   # shellcheck disable=SC2086
   logged $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
     install --yes --no-install-recommends "$@" ||
@@ -157,7 +210,7 @@ install_packages() {
 
 require_machine() { # what no wheel can stand in for
   lacking=
-  find_compiler || lacking="a C++ compiler: gcc 12 or clang 15, or newer (Debian package g++)"
+  [ "$purpose" = python ] || find_compiler || lacking="a C++ compiler: gcc 12 or clang 15, or newer (Debian package g++)"
   # An environment that has moved, or lost its Python, is made again.
   if [ ! -x "$venv/bin/python" ] || [ "$(cat "$venv/root" 2>/dev/null)" != "$root" ]; then
     rm -rf "$venv"
@@ -173,7 +226,7 @@ prepare_python() { # a virtual environment with what pyproject.toml asks for, in
     say "Python: making a private environment in $venv, with $python"
     if has uv; then logged uv venv --python "$python" "$venv"; else logged "$python" -m venv "$venv"; fi ||
       fail "the virtual environment could not be made" "see $log"
-    has uv || logged "$venv/bin/python" -m pip install uv || true
+    has uv || logged "$venv/bin/python" -m pip install uv || say "Python: uv could not be installed; using pip, which is slower"
     site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     echo "$root/python" >"$site/strider.pth"
     echo "$root" >"$venv/root"
@@ -190,8 +243,35 @@ prepare_python() { # a virtual environment with what pyproject.toml asks for, in
 }
 
 install_wheels() {
-  if has uv; then set -- uv pip install --python "$venv/bin/python" "$@"; else set -- "$venv/bin/python" -m pip install "$@"; fi
-  logged "$@" --constraint constraints.txt || fail "Python packages could not be installed" "see $log"
+  set -- "$@" --constraint constraints.txt
+  if has uv; then
+    (tell_uv && logged uv pip install --python "$venv/bin/python" "$@") && return 0
+    say "Python: uv failed (see $log); trying pip"
+    "$venv/bin/python" -m pip --version >/dev/null 2>&1 || logged "$venv/bin/python" -m ensurepip || true
+  fi
+  logged "$venv/bin/python" -m pip install "$@" ||
+    fail "Python packages could not be installed" "see $log; PIP_INDEX_URL names a mirror, PIP_CERT a site's certificates"
+}
+
+tell_uv() { # what pip knows of the site, which uv does not read by itself; variables of uv come first
+  site=$("$venv/bin/python" -m pip config list 2>/dev/null) || site=
+  export UV_SYSTEM_CERTS="${UV_SYSTEM_CERTS:-true}" UV_NATIVE_TLS="${UV_NATIVE_TLS:-true}" # the machine's certificates
+  hand_over SSL_CERT_FILE "$(pip_setting cert)"
+  hand_over SSL_CERT_FILE "${PIP_CERT:-${REQUESTS_CA_BUNDLE:-${CURL_CA_BUNDLE:-}}}"
+  hand_over ALL_PROXY "$(pip_setting proxy)"
+  hand_over UV_DEFAULT_INDEX "${UV_INDEX_URL:-$(pip_setting index-url)}"
+  hand_over UV_INDEX "$(pip_setting extra-index-url)"
+  hand_over UV_INSECURE_HOST "$(pip_setting trusted-host)"
+  hand_over UV_FIND_LINKS "$(pip_setting find-links | tr ' ' ,)"
+  hand_over UV_NO_INDEX "$(pip_setting no-index)"
+}
+
+pip_setting() { # NAME: its first value in a list of lines "global.NAME='VALUE'", where the environment comes first
+  printf '%s\n' "$site" | sed -n "s/^[^=]*\.$1='\(.*\)'\$/\1/p" | sed 's/\\n/ /g; s/^ //' | head -n 1
+}
+
+hand_over() { # VARIABLE VALUE: where it is not set
+  printenv "$1" >/dev/null || [ -z "$2" ] || export "$1=$2"
 }
 
 choose_mpi() {
@@ -265,25 +345,53 @@ show_progress() { # ninja's output goes to the log, its counter to a terminal, o
 
 # --- all of it --------------------------------------------------------------------------------------------------------
 
-is_ready() {
-  key=$({ echo "$root" && cat pyproject.toml constraints.txt tools/setup.sh; } | cksum)
-  [ -x "$venv/bin/python" ] && [ -r "$ready" ] || return 1
-  { read -r known && read -r engine; } <"$ready"
-  [ "$known" = "$key" ] && [ -x "$engine" ] || return 1
+is_ready() { # a set-up for more is good for less
+  [ -z "$added" ] && [ -x "$venv/bin/python" ] || return 1
+  case $purpose in
+    test) set -- "$state/ready-test-$mpi_id" ;;
+    run) set -- "$state/ready-run-$mpi_id" "$state/ready-test-$mpi_id" ;;
+    *) set -- "$state"/ready-* ;;
+  esac
+  for stamp; do if is_current "$stamp"; then return 0; fi; done
+  return 1
+}
+
+is_current() { # STAMP
+  [ -r "$1" ] && { read -r known && read -r engine; } <"$1" && [ "$known" = "$key" ] || return 1
+  [ "$purpose" != python ] || return 0
+  [ -x "$engine" ] || return 1
   sources='foundation engine listio CMakeLists.txt CMakePresets.json'
   [ "$purpose" = run ] || sources="$sources tests/foundation tests/engine tests/listio tests/forgetfs"
   # shellcheck disable=SC2086 # words are meant
-  [ -z "$(find $sources -newer "$ready")" ]
+  [ -z "$(find $sources -newer "$1")" ]
 }
 
 take_lock() {
-  mkdir -p "$state"
+  mkdir -p "$state" 2>/dev/null && [ -w "$state" ] || {
+    for stamp in "$state"/ready-*; do [ ! -e "$stamp" ] || fail "this checkout is set up, but not for ${mpicxx:-this machine}, \
+or its sources have changed since, and you may not write to it" "$(remedy)"; done
+    fail "this checkout is not set up, and you may not write to it" "$(remedy)"
+  }
   exec 9>"$state/lock"
   flock -n 9 && return 0
   # 1: taken; anything else: this file system has no locks.
   [ $? -ne 1 ] || { say "another set-up of this checkout is running; waiting for it" && flock 9; }
 }
 
+remedy() { echo "its owner can run $root/strider doctor, with the same MPI in PATH; or use a copy of your own"; }
+
+key=$({ echo "$root" && cat pyproject.toml constraints.txt tools/setup.sh; } | cksum)
+if [ "$purpose" = python ]; then
+  if ! is_ready; then
+    take_lock
+    : >"$log"
+    install_packages
+    require_machine
+    prepare_python
+    printf '%s\n\n' "$key" >"$state/ready-python"
+  fi
+  exit 0
+fi
 if [ "$*" = help ]; then
   for made in "$venv/installed-run" "$venv/installed-test"; do
     if [ -x "$venv/bin/python" ] && [ -e "$made" ] && [ "$(cat "$venv/root")" = "$root" ]; then exit 0; fi
@@ -296,6 +404,12 @@ if [ "$*" = help ]; then
   fi
 fi
 find_mpi
+for name in $added; do
+  package=$(library "$name") || fail "no interface \"$name\" has a library to install" \
+    "choose of uring hdf5 libfabric pnetcdf gfapi cephfs nfs xrootd listio pvfs2"
+  [ -n "$package" ] || say "$name: Debian has no package for ${mpicxx:-this MPI}: build the library, and name its \
+folder in CMAKE_PREFIX_PATH, or that of its .pc file in PKG_CONFIG_PATH"
+done
 if ! is_ready; then
   take_lock
   find_mpi # another set-up may have installed one
@@ -310,7 +424,7 @@ if ! is_ready; then
     choose_build_folder
     printf '%s\n%s\n' "$key" "$engine" >"$state/ready.new" # its time: a source that changes from now on is newer
     build_engine
-    mv "$state/ready.new" "$ready"
+    mv "$state/ready.new" "$state/ready-$purpose-$mpi_id"
   fi
 fi
 echo "$engine"

@@ -1,8 +1,11 @@
 """`./strider` on machines that lack something: one message that says what to install, and exit code 3."""
 
 import os
+import re
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +50,35 @@ def strider(checkout: Path, path: Path, *words: str, **environment: str) -> subp
 def script(file: Path, text: str) -> None:
     file.write_text(f"#!/bin/sh\n{text}\n")
     file.chmod(0o755)
+
+
+def set_up_before(checkout: Path, purpose: str) -> Path:
+    """Leaves what a set-up leaves, with scripts for programs; returns its stamp."""
+    venv, engine = checkout / ".strider" / "venv", checkout / "build" / "strider-engine"
+    for program, text in ((venv / "bin" / "python", 'echo "$STRIDER_ENGINE: $*"'), (engine, "exit 0")):
+        program.parent.mkdir(parents=True)
+        script(program, text)
+    (venv / "root").write_text(f"{checkout}\n")
+    key = subprocess.run(
+        "{ echo $PWD && cat pyproject.toml constraints.txt tools/setup.sh; } | cksum",
+        shell=True, cwd=checkout, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    no_mpi = subprocess.run(["cksum"], input="\n", capture_output=True, text=True, check=True)
+    stamp = checkout / ".strider" / f"ready-{purpose}-{no_mpi.stdout.split()[0]}"
+    stamp.write_text(f"{key}{engine}\n")
+    return stamp
+
+
+def functions(*names: str) -> str:
+    """Returns functions of the set-up."""
+    text = (ROOT / "tools" / "setup.sh").read_text(encoding="utf-8")
+    return "".join(text[text.index(f"\n{name}() {{") :].partition("\n}\n")[0] + "\n}\n" for name in names)
+
+
+def shell(program: str, path: str, **environment: str) -> str:
+    words = ["sh", "-euc", program]
+    environment = {"PATH": path, **environment}
+    return subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 def test_without_anything(checkout: Path, bare_path: Path) -> None:
@@ -115,24 +147,13 @@ def test_a_source_that_changed_is_built_before_the_tests(
 
     setup = checkout / "tools" / "setup.sh"
     environment = {"PATH": str(bare_path), "STRIDER_APT": "never"}
-    state, engine = checkout / ".strider", checkout / "build" / "strider-engine"
-    for program in (state / "venv" / "bin" / "python", engine):
-        program.parent.mkdir(parents=True)
-        script(program, "exit 0")
     for room in ("foundation", "engine", "listio", "forgetfs"):
         (checkout / "tests" / room).mkdir(parents=True)
-    key = subprocess.run(
-        "{ echo $PWD && cat pyproject.toml constraints.txt tools/setup.sh; } | cksum",
-        shell=True, cwd=checkout, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    no_mpi = subprocess.run(["cksum"], input="\n", capture_output=True, text=True, check=True).stdout.split()[
-        0
-    ]
-    (state / f"ready-test-{no_mpi}").write_text(f"{key}{engine}\n")
+    stamp = set_up_before(checkout, "test")
     assert set_up() == 0
     source = checkout / changed
     source.touch()
-    later = (state / f"ready-test-{no_mpi}").stat().st_mtime + 10
+    later = stamp.stat().st_mtime + 10
     os.utime(source, (later, later))
     assert set_up() == 3, "it goes on to build, and finds no compiler"
 
@@ -176,9 +197,7 @@ def test_help_does_not_wait_for_an_engine(checkout: Path, bare_path: Path, words
 
 
 def test_progress_of_a_build_is_a_line_for_each_tenth_where_there_is_no_terminal(tmp_path: Path) -> None:
-    setup = (ROOT / "tools" / "setup.sh").read_text(encoding="utf-8")
-    function = setup[setup.index("show_progress() {") :].partition("\n}\n")[0]
-    program = f'log={tmp_path}/log\nsay() {{ echo "$*" >&2; }}\n{function}\n}}\nshow_progress'
+    program = f'log={tmp_path}/log\nsay() {{ echo "$*" >&2; }}\n{functions("show_progress")}show_progress'
     steps = "\n".join(["preparing", *(f"[{step}/40] Building [x/y] {step}.o" for step in range(1, 41)), ""])
     done = subprocess.run(["sh", "-euc", program], input=steps, capture_output=True, text=True, check=True)
     lines = done.stderr.splitlines()
@@ -192,3 +211,131 @@ def test_an_interruption_of_the_set_up_is_reported(checkout: Path, bare_path: Pa
     script(checkout / "tools" / "setup.sh", "kill -INT $PPID; echo /engine")
     done = strider(checkout, bare_path)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "strider: interrupted\n")
+
+
+@pytest.mark.parametrize("purpose", ["run", "test"])
+def test_an_engine_that_the_user_names_is_used(checkout: Path, bare_path: Path, purpose: str) -> None:
+    stamp = set_up_before(checkout, purpose)
+    source = checkout / "engine" / "newer.cpp"
+    source.touch()
+    os.utime(source, (stamp.stat().st_mtime + 10,) * 2)
+    done = strider(checkout, bare_path, "doctor", STRIDER_ENGINE="/my/engine")
+    assert (done.stdout, done.stderr) == ("/my/engine: -I -m strider doctor\n", "")
+
+
+@pytest.mark.parametrize("purpose", ["run", "test"])
+def test_a_set_up_for_the_tests_is_good_for_runs(checkout: Path, bare_path: Path, purpose: str) -> None:
+    set_up_before(checkout, purpose)
+    done = strider(checkout, bare_path)
+    assert (done.stdout, done.stderr) == (f"{checkout}/build/strider-engine: -I -m strider doctor\n", "")
+
+
+@pytest.fixture
+def unwritable(checkout: Path) -> Iterator[Path]:
+    """A checkout as another user sees it."""
+    with tempfile.TemporaryDirectory() as folder:
+        moved = Path(folder).resolve() / "shared"
+        shutil.copytree(checkout, moved)
+        yield moved
+        moved.chmod(0o755)
+
+
+def as_another(checkout: Path, path: Path) -> subprocess.CompletedProcess[str]:
+    """Runs `strider doctor` as a user who may not write to a checkout."""
+    for folder in (checkout.parent, checkout):
+        folder.chmod(0o555)
+    # The folders of tests are those of one user, so another one gets no tools from them.
+    path = path if os.geteuid() else Path("/usr/bin:/bin")
+    return subprocess.run(
+        [checkout / "strider", "doctor"],
+        env={"PATH": str(path), "STRIDER_APT": "never", "STRIDER_MPICXX": "true"},
+        user=None if os.geteuid() else 65534, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_a_checkout_of_another_user_that_is_not_set_up(unwritable: Path, bare_path: Path) -> None:
+    done = as_another(unwritable, bare_path)
+    assert done.returncode == 3
+    assert done.stderr.startswith("strider: this checkout is not set up, and you may not write to it\n")
+    assert f"its owner can run {unwritable}/strider doctor" in done.stderr
+
+
+def test_a_checkout_of_another_user_that_is_set_up_for_another_mpi(unwritable: Path, bare_path: Path) -> None:
+    set_up_before(unwritable, "run")
+    done = as_another(unwritable, bare_path)
+    assert done.returncode == 3
+    assert "this checkout is set up, but not for" in done.stderr
+
+
+@pytest.mark.parametrize(("mode", "made"), [(0o755, 0o755), (0o750, 0o700)])
+def test_what_others_may_read_of_the_checkout_they_may_read_of_the_set_up(
+    checkout: Path, bare_path: Path, mode: int, made: int
+) -> None:
+    (checkout / "tools" / "setup.sh").chmod(mode)
+    environment = {"PATH": str(bare_path), "STRIDER_APT": "never"}
+    subprocess.run([checkout / "strider", "doctor"], env=environment, umask=0o077, check=False)
+    assert (checkout / ".strider").stat().st_mode & 0o777 == made
+
+
+def test_every_optional_interface_can_be_set_up() -> None:
+    listed = (ROOT / "engine/interfaces/CMakeLists.txt").read_text(encoding="utf-8")
+    modules = re.findall(r"^strider_add_module\((\w+)", listed, re.MULTILINE)
+    assert "hdf5" in modules
+    program = functions("library") + "".join(f"library {name}\n" for name in modules)
+    assert "hdf5/mpich/hdf5.h:libhdf5-mpich-dev\n" in shell(f"mpi=mpich\n{program}", os.environ["PATH"])
+
+
+def test_a_library_of_no_interface_is_refused(checkout: Path, bare_path: Path) -> None:
+    command = [str(checkout / "tools" / "setup.sh"), "add", "hdf6"]
+    done = subprocess.run(command, env={"PATH": str(bare_path)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert 'no interface "hdf6" has a library to install' in done.stderr
+
+
+def test_without_the_right_to_install_optional_libraries_are_named(checkout: Path, bare_path: Path) -> None:
+    script(bare_path / "apt-get", "exit 1")
+    (bare_path / "id").unlink()
+    script(bare_path / "id", "echo 1000")
+    done = strider(checkout, bare_path, STRIDER_APT="")
+    assert "as root: apt-get install pkg-config" in done.stderr
+    assert "then: ./strider setup uring hdf5 libfabric" in done.stderr
+
+
+PIP = """\
+[ "$*" = "-m pip config list" ] || exit 9
+cat <<'END'
+:env:.index-url='https://own.site/simple'
+global.cert='/site/ca.pem'
+global.find-links='\\n/a\\n/b'
+global.index-url='https://mirror.site/simple'
+END
+"""
+
+
+def test_uv_learns_what_pip_knows_of_the_site(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    script(tmp_path / "bin" / "python", PIP)
+    program = f"venv={tmp_path}\n{functions('tell_uv', 'pip_setting', 'hand_over')}tell_uv\nenv"
+    told = dict(line.split("=", 1) for line in shell(program, os.environ["PATH"]).splitlines())
+    assert told["SSL_CERT_FILE"] == "/site/ca.pem"
+    assert told["UV_DEFAULT_INDEX"] == "https://own.site/simple"
+    assert told["UV_FIND_LINKS"] == "/a,/b"
+    mine = shell(program, os.environ["PATH"], UV_DEFAULT_INDEX="https://mine", SSL_CERT_FILE="/mine.pem")
+    assert {"UV_DEFAULT_INDEX=https://mine", "SSL_CERT_FILE=/mine.pem"} <= set(mine.splitlines())
+
+
+@pytest.mark.parametrize("named", ["PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_the_certificates_of_a_site_reach_uv(tmp_path: Path, named: str) -> None:
+    program = f"venv={tmp_path}\n{functions('tell_uv', 'pip_setting', 'hand_over')}tell_uv\nenv"
+    assert "SSL_CERT_FILE=/ca.pem" in shell(program, os.environ["PATH"], **{named: "/ca.pem"}).splitlines()
+
+
+def test_where_uv_fails_pip_installs(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    script(tmp_path / "bin" / "python", f'echo "$*" >>{tmp_path}/calls')
+    script(tmp_path / "bin" / "uv", "exit 2")
+    given = 'say() { :; }\nfail() { exit 9; }\ntell_uv() { :; }\nlogged() { "$@"; }\nhas() { :; }\n'
+    program = f"log=x venv={tmp_path}\n{given}{functions('install_wheels')}install_wheels mpich"
+    shell(program, f"{tmp_path}/bin:{os.environ['PATH']}")
+    calls = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
+    assert calls[-1] == "-m pip install mpich --constraint constraints.txt"

@@ -28,6 +28,7 @@ from strider.cli.quick import quick
 from strider.cli.report import report
 from strider.cli.run import run
 from strider.cli.serve import serve
+from strider.cli.setup import setup
 from strider.cli.show import show
 from strider.errors import ExitCode, StriderError, in_words
 from strider.text import forbidden, printable, shortened
@@ -66,6 +67,7 @@ app.command("piobench")(piobench)
 app.command("convert")(convert)
 app.command("clean")(clean)
 app.command("doctor")(doctor)
+app.command("setup")(setup)
 app.add_typer(lab, name="lab")
 app.add_typer(listio, name="listio")
 

@@ -73,4 +73,5 @@ def _interfaces(engine: Engine) -> Iterator[Diagnosis]:
         if interface.available:
             yield Diagnosis(subject, "works", interface.doc)
         else:
-            yield Diagnosis(subject, "missing", interface.unavailable_reason)
+            remedy = f"strider setup {interface.name}"
+            yield Diagnosis(subject, "missing", interface.unavailable_reason, remedy)
