@@ -10,6 +10,8 @@ from noise import Noise, Random, autocorrelated, lognormal, two_levels
 from runs import MIB, Cause, Planned, Setting, Synthetic
 
 _LOCAL = {"device_write": 5000.0, "device_read": 5000.0, "target_write": 4600.0, "target_read": 4600.0}
+#: The same ceilings for both rules of the target, so that one rate is a tenth below each.
+_EQUAL = dict.fromkeys(_LOCAL, 5000.0)
 _CLIENTS = {"memory_copy": 20000.0, "null_requests": 50000.0}
 _RATE = 1000.0
 _SEGMENT = {"name": "segmented", "transfer": MIB, "block": 64 * MIB}
@@ -25,7 +27,7 @@ class Scene:
         setting: The surroundings; its number of repetitions is set by each trial.
         expected: For each planted cause the beginning of the name of a rule (`rule: sync`) or a part of the
             text of a sentence, and the number of the case, 0 where no case is named.
-        allowed: Further parts of what is rightly said: consequences of the causes.
+        allowed: Parts of sentences that are rightly said of runs without a cause.
     """
 
     name: str
@@ -66,7 +68,7 @@ def _edge() -> list[Planned]:
         Planned(cause=Cause(counters={("block", "sda", "busy_s"): 0.8})),
         Planned(cause=Cause(counters={("cpu", "", "iowait_s"): 0.4 * 8})),
         Planned(cause=Cause(counters={("cpu", "", "steal_s"): 0.085 * 16})),
-        Planned(rate_mib_s=4000.0),
+        Planned(rate_mib_s=4050.0),
         Planned(rate_mib_s=_RATE, common={"rate_limit": 1200 * MIB}),
     ]
     return [_distinct(case, k) for k, case in enumerate(cases)]
@@ -137,6 +139,44 @@ def _planted() -> Scene:
     return Scene("causes in single cases", cases, replace(setting, of_clients=requests), expected)
 
 
+def _steady() -> Scene:
+    """The same causes on storage whose rates differ by 2 % from repetition to repetition."""
+    noisy = _planted()
+    quiet = replace(noisy.setting, noise=lognormal(0.02), of_ranks=0.02, of_shares=0.02)
+    rules = {
+        f"{cause} (noise 2 %)": wanted
+        for cause, wanted in noisy.expected.items()
+        if wanted[0].startswith("rule: ") and wanted[0] != "rule: rate limit"
+    }
+    return replace(noisy, name="causes in single cases, noise 2 %", setting=quiet, expected=rules)
+
+
+def _unlike() -> list[Scene]:
+    """Runs of four cases of which one has repetitions that are not alike."""
+    causes = {
+        "Outlier": Cause(outlier=0.5),
+        "its last rank took": Cause(late_once=2.5),
+        "No steady state": Cause(trend=-0.5),
+        "two levels|levels": Cause(noise=two_levels(0.5, 0.6, 0.02)),
+    }
+    return [
+        Scene(
+            f"four cases, {_cause(name)}",
+            [replace(case, cause=cause) if k == 0 else case for k, case in enumerate(_interfaces())],
+            _ordinary(lognormal(0.05)),
+            {f"{_cause(name)} (run of 4 cases)": (name, 0)},
+        )
+        for name, cause in causes.items()
+    ] + [
+        Scene(
+            "autocorrelated 0.9",
+            _interfaces(),
+            _ordinary(autocorrelated(0.9, 0.08)),
+            {"autocorrelated 0.9": ("Repetitions resemble", 0)},
+        )
+    ]
+
+
 _FULL = {("cpu", "", "idle_s"): 0.1, ("cpu", "", "iowait_s"): 0.1, ("cpu", "", "user_s"): 15.0}
 _SERVED = {"served_by_storage": 0.02, "served_bytes": 20 * MIB}
 _COLD = {"policy": "cold", "action": "fsync", "examined_by": "cachestat"}
@@ -191,15 +231,20 @@ def _remote(factor: float = 1.0, **counters: float) -> list[Planned]:
 
 def scenes() -> list[Scene]:
     """All of them; those without a cause first."""
-    return [*_without_cause(), _planted(), *_of_networks(), *_of_runs()]
+    return [*_without_cause(), _planted(), _steady(), *_unlike(), *_of_networks(), *_of_runs()]
 
 
 def _without_cause() -> list[Scene]:
     return [
         Scene("quiet", _interfaces(), _ordinary(lognormal(0.05))),
         Scene("noisy", _interfaces(), _ordinary(lognormal(0.15), of_ranks=0.1, of_shares=0.2)),
-        Scene("a tenth below every limit", _edge(), _ordinary(lognormal(0.05))),
-        Scene("autocorrelated 0.5", _interfaces(), _ordinary(autocorrelated(0.5, 0.08))),
+        Scene("a tenth below every limit", _edge(), replace(_ordinary(lognormal(0.05)), ceilings=_EQUAL)),
+        Scene(
+            "autocorrelated 0.5",
+            _interfaces(),
+            _ordinary(autocorrelated(0.5, 0.08)),
+            allowed=["Repetitions resemble"],
+        ),
         Scene("network", _remote(), _nfs({"link": 2000.0})),
         Scene("list I/O, equal methods", _lists(lambda _: 1.0), _ordinary(lognormal(0.1))),
     ]

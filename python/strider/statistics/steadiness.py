@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from strider.statistics.levels import inflation
 from strider.statistics.ratio import adjust
+from strider.statistics.stragglers import last_by_chance
 from strider.store.model import Sample
 
 if TYPE_CHECKING:
@@ -109,9 +110,7 @@ def outliers(summaries: Sequence[OperationSummary]) -> list[Outlier]:
     looked_at = [one for one in summaries if len(one.rates) >= MINIMUM_FOR_OUTLIERS and min(one.rates) > 0]
     if not looked_at:
         return []
-    highest = [float(abs(modified_scores(one.rates)).max()) for one in looked_at]
-    by_chance = [_chance_of(len(one.rates), score) for one, score in zip(looked_at, highest, strict=True)]
-    adjusted = adjust(by_chance).tolist()
+    adjusted = adjust([_chance_of(one.rates) for one in looked_at]).tolist()
     found = [
         outlier
         for summary, p_value in zip(looked_at, adjusted, strict=True)
@@ -121,9 +120,19 @@ def outliers(summaries: Sequence[OperationSummary]) -> list[Outlier]:
     return sorted(found, key=lambda outlier: -abs(outlier.score))
 
 
-def _chance_of(n: int, score: float) -> float:
-    """How often the highest modified score of n normal values is as high."""
-    return float(((_highest_by_chance(n) >= score).sum() + 1) / (_DRAWS + 1))
+def _chance_of(rates: Sequence[float]) -> float:
+    """How often a rate is by chance as far from the others, by two tests.
+
+    Grubbs' test finds a single one best, the modified scores several.
+    """
+    highest = float(abs(modified_scores(rates)).max())
+    several = float(((_highest_by_chance(len(rates)) >= highest).sum() + 1) / (_DRAWS + 1))
+    return min(1.0, 2 * min(several, _farthest_by_chance(rates)))
+
+
+def _farthest_by_chance(rates: Sequence[float]) -> float:
+    """Grubbs' test of the highest and of the lowest rate together."""
+    return 2 * min(last_by_chance(rates), last_by_chance([1 / rate for rate in rates]))
 
 
 @cache
@@ -141,10 +150,12 @@ def _outliers_of(summary: OperationSummary) -> list[Outlier]:
     ratios = [rate / summary.rate.median for rate in rates]
     scores = modified_scores(rates).tolist()
     limit = outlier_limit(len(rates))
+    if _farthest_by_chance(rates) < _RARE:
+        limit = min(limit, max(map(abs, scores)))
     return [
         Outlier(summary, sample, ratio, score)
         for sample, ratio, score in zip(summary.samples, ratios, scores, strict=True)
-        if abs(score) > limit and abs(ratio - 1) > OUTLIER_SHARE
+        if abs(score) >= limit and abs(ratio - 1) > OUTLIER_SHARE
     ]
 
 
