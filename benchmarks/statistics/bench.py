@@ -28,6 +28,7 @@ from grids import Grid, Progress  # noqa: E402
 from headlines import bias_of_headlines, named_sets  # noqa: E402
 from sentences import trials_of_sentences  # noqa: E402
 from trials import (  # noqa: E402
+    coverage_of_crossovers,
     coverage_of_rates,
     coverage_of_ratios,
     coverage_of_until,
@@ -40,13 +41,14 @@ Part = Callable[[int, np.random.Generator, Progress], Sequence[Grid]]
 
 
 def _coverage(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
-    progress.expect(89 * trials + 3280)
+    progress.expect(89 * trials + 3284)
     return [
         coverage_of_rates(2 * trials, rng, progress),
         coverage_of_percentiles(trials // 2, rng, progress),
         coverage_of_ratios(4 * trials, rng, progress),
         coverage_of_until(4 * trials, rng, progress),
         false_alarms_of_trends(4 * trials, rng, progress),
+        coverage_of_crossovers(2 * trials, rng, progress),
     ]
 
 

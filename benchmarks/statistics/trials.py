@@ -29,6 +29,7 @@ from runs import MIB, Planned, Setting, Synthetic
 from strider.compare import compare, compare_within
 from strider.compare.model import Comparison
 from strider.statistics import Interval, describe, paired_ratio, unpaired_ratio
+from strider.statistics.crossover import crossover
 from strider.store.model import Run, Sample
 from strider.suite.values import FEWEST_UNTIL
 
@@ -214,6 +215,44 @@ def false_alarms_of_trends(trials: int, rng: Random, progress: Progress) -> Grid
             _, p = fit_trend(np.exp(noise.draw(rng, (10 * trials, n))))[:2]
             cells.append(Share(int((np.asarray(p) < 0.05).sum()), 10 * trials).percent)
         progress.step("fits", 10)
+        grid.rows.append([noise.name, *cells])
+    return grid
+
+
+def coverage_of_crossovers(trials: int, rng: Random, progress: Progress) -> Grid:
+    """The interval of the length from which one method is faster, on five lengths and a straight line."""
+    lengths, true = (128, 512, 2048, 8192, 32768), 1500.0
+    about = (
+        "Share of the 95 % intervals of a crossover between two methods of list I/O, in percent, that hold "
+        f"the true length, {true:.0f} bytes; in brackets, the share of the series that show a crossover. "
+        f"The ratio of the rates doubles from each of {len(lengths)} lengths to the next. {trials} series "
+        "each."
+    )
+    grid = Grid("Intervals of crossovers", about, ["noise", *map(str, COUNTS)])
+    for noise in (lognormal(0.03), lognormal(0.1), lognormal(0.3), autocorrelated(0.5, 0.1)):
+        cells = []
+        for n in COUNTS:
+            found = [
+                crossover(
+                    {
+                        one: np.exp(logs + 0.5 * np.log(one / true))
+                        for one, logs in zip(lengths, own, strict=True)
+                    },
+                    {one: np.exp(logs) for one, logs in zip(lengths, other, strict=True)},
+                )
+                for own, other in (
+                    (noise.draw(rng, (len(lengths), n)), noise.draw(rng, (len(lengths), n)))
+                    for _ in range(trials)
+                )
+            ]
+            shown = [one for one in found if one is not None]
+            share = Share(sum(one.low <= true <= one.high for one in shown), len(shown))
+            cells.append(f"{share.percent} ({Share(len(shown), trials).percent})")
+            if noise.independent and (share.is_below(LEAST) or share.is_above(MOST)):
+                grid.claims.append(
+                    f"crossover, n = {n}, {noise.name}: {share.percent} % of intervals hold it"
+                )
+        progress.step("crossovers", 1)
         grid.rows.append([noise.name, *cells])
     return grid
 
