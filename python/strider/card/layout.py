@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from strider.card.model import Card, Line, RatioLine, by_reason
+from strider.card.model import POSIX, Card, Line, RatioLine, by_reason
 from strider.card.wording import factor, in_words, size, time
 
 WIDTH, HEIGHT = 80, 24
@@ -29,6 +29,7 @@ _ROWS = {
     "shared": "shared / own",
     "pieces": "pieces / POSIX",
     "large": "1 MiB / POSIX",
+    "native": "{native} / POSIX",
 }
 _NAMES = "names."
 
@@ -51,9 +52,9 @@ def _place(card: Card) -> str:
     facts = card.place
     device = f" on {facts.device}" if facts.device else ""
     virtual = " (virtual)" if facts.virtual else ""
-    about = (
-        f": {facts.fs or 'unknown file system'}{device}{virtual}, {size(facts.size)}, {size(facts.free)} free"
-    )
+    fs = facts.fs or "unknown file system"
+    name = fs if facts.interface == POSIX else f"through {facts.interface} ({fs})"
+    about = f": {name}{device}{virtual}, {size(facts.size)}, {size(facts.free)} free"
     cores = f"{card.machine.cores} core{'s' if card.machine.cores != 1 else ''}"
     right = f"{cores}, {size(card.machine.memory)} memory"
     room = WIDTH - len(about) - len(right) - 2
@@ -151,7 +152,7 @@ def _ratio_rows(card: Card) -> list[CardLine]:
 
 def ratio_label(card: Card, row: str) -> str:
     """Returns what a row of ratios divides: `2 clients / 1`."""
-    return _ROWS[row].format(clients=card.machine.clients)
+    return _ROWS[row].format(clients=card.machine.clients, native=card.place.native)
 
 
 def _ratio_row(label: str, found: Sequence[RatioLine]) -> str:

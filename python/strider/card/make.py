@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from strider.card.cautions import cautions
 from strider.card.model import (
+    POSIX,
     Budget,
     Card,
     Latency,
@@ -84,20 +85,20 @@ class _Pair:
 class _Key:
     case: str
     operation: str
-    interface: str = "posix"
+    interface: str = POSIX
     sharing: str = ""
     is_one: bool = False
 
 
-def _clients(row: str, upper: tuple[str, bool], lower: tuple[str, bool]) -> list[_Pair]:
+def _clients(row: str, interface: str, upper: tuple[str, bool], lower: tuple[str, bool]) -> list[_Pair]:
     """Pairs of sharing, and whether there is one client."""
     return [
         _Pair(
             f"{row}.{operation}",
             row,
             operation,
-            _Key("clients", operation, sharing=upper[0], is_one=upper[1]),
-            _Key("clients", operation, sharing=lower[0], is_one=lower[1]),
+            _Key("clients", operation, interface, sharing=upper[0], is_one=upper[1]),
+            _Key("clients", operation, interface, sharing=lower[0], is_one=lower[1]),
         )
         for operation in ("write", "read")
     ]
@@ -110,12 +111,16 @@ def _interfaces(row: str, names: dict[str, str]) -> list[_Pair]:
     ]
 
 
-_PAIRS = (
-    *_clients("clients", ("per-rank", False), ("per-rank", True)),
-    *_clients("shared", ("shared", False), ("per-rank", False)),
-    *_interfaces("pieces", {"mpiio": "MPI-IO", "listio": "list I/O"}),
-    *_interfaces("large", {"mpiio": "MPI-IO", "uring": "io_uring"}),
-)
+def _pairs(place: PlaceFacts) -> Iterator[_Pair]:
+    yield from _clients("clients", place.interface, ("per-rank", False), ("per-rank", True))
+    yield from _clients("shared", place.interface, ("shared", False), ("per-rank", False))
+    yield from _interfaces("pieces", {"mpiio": "MPI-IO", "listio": "list I/O"})
+    yield from _interfaces("large", {"mpiio": "MPI-IO", "uring": "io_uring"})
+    for case, words in (("large", "1 MiB"), ("pieces", "pieces")):
+        # List I/O has its place among the pieces already.
+        if place.native and (case, place.native) != ("pieces", "listio"):
+            upper = _Key(case, "write", place.native)
+            yield _Pair(f"native.{case}", "native", words, upper, _Key(case, "write"))
 
 
 def make_card(
@@ -145,7 +150,7 @@ def make_card(
         machine=machine,
         budget=budget.model_copy(update={"rounds": rounds_of(summaries), "cut": cut}),
         lines=[line for line in lines if line.rate or line.why],
-        ratios=list(_ratios(summaries)),
+        ratios=list(_ratios(summaries, place)),
         not_measured=[*missing, *(NotMeasured(id=line.id, why=line.why) for line in lines if line.why)],
         report=str(run.directory / "report.html"),
     )
@@ -251,8 +256,8 @@ def _latency(summary: OperationSummary) -> Latency:
     return Latency(**{name: value * 1e6 for name, value in values.items() if math.isfinite(value)})
 
 
-def _ratios(summaries: Sequence[OperationSummary]) -> Iterator[RatioLine]:
-    for pair in _PAIRS:
+def _ratios(summaries: Sequence[OperationSummary], place: PlaceFacts) -> Iterator[RatioLine]:
+    for pair in _pairs(place):
         upper, lower = _find(summaries, pair.upper), _find(summaries, pair.lower)
         if upper and lower and not (upper.errors or lower.errors or upper.voided or lower.voided):
             ratio = ratio_of(pair, _by_repetition(lower), _by_repetition(upper))

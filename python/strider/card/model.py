@@ -12,12 +12,18 @@ from strider.store.records import Record
 from strider.text_file import write_whole
 
 CARD_FILE = "card.json"
+POSIX = "posix"
 
 Unit = Literal["B/s", "1/s"]
 
 
 class PlaceFacts(Record):
-    """The directory; sizes in bytes."""
+    """The directory; sizes in bytes.
+
+    Attributes:
+        interface: Interface of all lines: `posix`, or a library that bypasses the mount.
+        native: Interface of the file system's own library; empty without one.
+    """
 
     fs: str
     kind: Literal["local", "memory", "network", "fuse"]
@@ -26,6 +32,8 @@ class PlaceFacts(Record):
     size: int
     free: int
     direct: bool
+    interface: str = POSIX
+    native: str = ""
 
 
 class Machine(Record):

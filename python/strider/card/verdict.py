@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from strider.card.model import Card, Line, RatioLine
+from strider.card.model import POSIX, Card, Line, RatioLine
 from strider.card.wording import count, factor, in_words, time
 
 MOST_CHARACTERS = 160
@@ -49,6 +49,8 @@ def nothing(card: Card) -> str:
 def place(card: Card) -> str:
     """Returns the kind of storage: `Local ext4 on vda`."""
     facts = card.place
+    if facts.interface != POSIX:
+        return f"Through {facts.interface} ({facts.fs})"
     if facts.kind == "memory":
         return f"Memory ({facts.fs})"
     name = facts.fs.removeprefix("fuse.")
@@ -74,7 +76,7 @@ def _data(card: Card) -> list[str]:
     elif (line := _trusted(card, "read.deep")) and line.rate:
         parts.append(f"{in_words(line.rate)} reads ({line.depth} at once){_servers(card)}")
     if (line := _trusted(card, "write.sequential")) and line.rate:
-        words = "writes" if card.place.kind == "memory" else "durable writes"
+        words = {"memory": "writes", "local": "durable writes"}.get(card.place.kind, "synced writes")
         parts.append(f"{in_words(line.rate)} {words}")
     return parts
 

@@ -2,17 +2,16 @@
 
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from strider.cli.options import JsonOption, LauncherOption, QuietOption, StoreOption
-from strider.cli.running import RunOptions, perform, prepare, run_document
+from strider.cli.probing import can_queue, check_directory, probe, reach, settings_of
+from strider.cli.running import RunOptions, run_document
 from strider.errors import StriderError
 
 if TYPE_CHECKING:
@@ -42,6 +41,21 @@ def quick(
             help="Number of clients to set against one (default: the number of processors, 2 to 4).",
         ),
     ] = None,
+    interface: Annotated[
+        str,
+        typer.Option(
+            "--interface",
+            metavar="NAME",
+            help="Interface to measure through: posix, or a library that bypasses the mount, such as gfapi, "
+            "nfs or listio.",
+        ),
+    ] = "posix",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Option of that library, as case.nfs.url=…. May be repeated."
+        ),
+    ] = None,
     launcher: LauncherOption = "mpiexec",
     store: StoreOption = None,
     quiet: QuietOption = False,
@@ -53,31 +67,58 @@ def quick(
     grade (docs/trust.md), one sentence, and cautions. Writes report.html, and removes its files from the
     directory. Ctrl-C prints the card of the results so far. To print a card again: strider show RUN.
     """
-    from strider import engine as engines
     from strider.launch import check_target
     from strider.quick import look, quick_document
-    from strider.units import format_bytes_rounded
 
     began, seconds = time.time(), _seconds(budget)
+    check_directory(directory)
+    available = _interfaces(interface)
     target = check_target(directory)
-    place = look(target)
-    if place.free_bytes < LEAST_FREE_BYTES:
-        raise StriderError(
-            f"{target} has {format_bytes_rounded(place.free_bytes)} free, so nothing can be measured: free "
-            "64 MiB, or choose another directory"
-        )
-    options = RunOptions([], str(target), None, launcher, store, quiet, ceilings="none")
-    probe = _probe(place, options, seconds)
-    interfaces = {each.name for each in engines.find().description.interfaces if each.available}
+    place = look(target, interface)
+    _require_space(place)
+    options = RunOptions(
+        settings_of(settings or [], interface), str(target), None, launcher, store, quiet, ceilings="none"
+    )
+    rates = probe(place, options, seconds)
+    usable = reach(place, options)
+    unreached = "" if usable.native else place.native
     count = clients or clients_here()
-    left_s = seconds - (time.time() - began) - probe.start_s
-    document, budgeted = quick_document(place, probe, frozenset(interfaces), count, left_s)
+    left_s = seconds - (time.time() - began) - rates.start_s
+    document, budgeted = quick_document(usable, rates, available, count, left_s, can_queue(place, options))
 
     def render(run: "Run") -> Iterator[str]:
-        card = _card(run, place, probe, budgeted, seconds, began)
+        card = _card(run, usable, rates, budgeted, seconds, began, unreached)
         return iter(_json(card) if json else _text(card))
 
     run_document(document, options, render, is_brief=True)
+
+
+def _interfaces(wanted: str) -> frozenset[str]:
+    """Returns the interfaces that this engine has.
+
+    Raises:
+        StriderError: The wanted one is not among them, or measures no storage.
+    """
+    from strider import engine as engines
+
+    known = engines.find().description.interfaces
+    own = [one.name for one in known if one.capabilities.get("own_client") or one.name in ("posix", "listio")]
+    if wanted not in own:
+        raise StriderError(f"--interface {wanted}: choose one of {', '.join(own)}")
+    (chosen,) = (one for one in known if one.name == wanted)
+    if not chosen.available:
+        raise StriderError(f"--interface {wanted}: {chosen.unavailable_reason}")
+    return frozenset(one.name for one in known if one.available)
+
+
+def _require_space(place: "Place") -> None:
+    from strider.units import format_bytes_rounded
+
+    if place.free_bytes < LEAST_FREE_BYTES:
+        raise StriderError(
+            f"{place.path} has {format_bytes_rounded(place.free_bytes)} free, so nothing can be measured: "
+            "free 64 MiB, or choose another directory"
+        )
 
 
 def clients_here() -> int:
@@ -101,36 +142,14 @@ def _seconds(budget: str) -> float:
     return seconds
 
 
-def _probe(place: "Place", options: RunOptions, seconds: float) -> "Probe":
-    """Runs the probe in a store of its own, which is removed."""
-    from rich.console import Console
-
-    from strider import store as runs
-    from strider.cli.running import display_of
-    from strider.launch import interruptions
-    from strider.quick import Probe, probe_document, probed
-    from strider.quick.probe import PHASE_S, has_space
-
-    if not has_space(place):
-        return Probe(None, None, "no space")
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="strider-probe-") as folder:
-        silent = Console(quiet=True)
-        own = RunOptions(
-            [], options.target, None, options.launcher, Path(folder), quiet=True, ceilings="none"
-        )
-        prepared = prepare(probe_document(place, min(PHASE_S, seconds / 50)), own)
-        with interruptions() as interrupted:
-            outcome = perform(prepared, display_of(prepared, own, silent), silent, interrupted)
-            wall_s = time.monotonic() - began
-            interrupted.settle(int(outcome.exit_code))
-        if outcome.status == "interrupted":
-            raise typer.Exit(int(outcome.exit_code))
-        return probed(runs.load(outcome.directory.path), wall_s)
-
-
 def _card(
-    run: "Run", place: "Place", probe: "Probe", budgeted: "Budgeted", seconds: float, began: float
+    run: "Run",
+    place: "Place",
+    probe: "Probe",
+    budgeted: "Budgeted",
+    seconds: float,
+    began: float,
+    unreached: str,
 ) -> "Card":
     """Makes the card of a run and writes it into the run directory."""
     from strider.card import Budget, Machine, PlaceFacts, make_card, write_card
@@ -146,8 +165,12 @@ def _card(
         size=place.total_bytes,
         free=place.free_bytes,
         direct=place.is_direct,
+        interface=place.interface,
+        native=place.native,
     )
     missing = [NotMeasured(id=name, why="no time") for name in budgeted.left_out]
+    if unreached:
+        missing.append(NotMeasured(id="native", why=f"{unreached} reaches no server"))
     if probe.write_bytes_s is None:
         why = f"{probe.why} ({place.free_bytes / 1e6:.0f} MB left)"
         missing += [NotMeasured(id=name, why=why) for name in ("write.sequential", "read.sequential")]

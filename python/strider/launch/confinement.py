@@ -21,6 +21,7 @@ from strider.launch.launchers import Launcher
 from strider.launch.machine import mount_of
 
 Wish = Literal["auto", "require", "off"]
+Forbidden = Literal["", "memory of servers", "names of threads"]
 """Setting of `--confine`: if available, required, or off."""
 PROGRAM = "strider-confine"
 _DEADLINE_S = 20.0
@@ -74,7 +75,7 @@ class Needs:
     own: Folder
     files: Sequence[Path]
     remount: Sequence[str] = ()
-    forbidden: Literal["", "memory of servers"] = ""
+    forbidden: Forbidden = ""
 
 
 def wish_of(text: str) -> Wish:
@@ -155,6 +156,8 @@ def _reason_against(found: Support | None, launcher: Launcher, needs: Needs, top
         return f"{launcher.name} starts the ranks through a daemon, which Strider cannot confine"
     if needs.forbidden == "memory of servers":
         return 'list I/O with cma accesses the servers\' memory: set listio.transport = "tcp"'
+    if needs.forbidden == "names of threads":
+        return "libgfapi names its threads in /proc, and crashes where it may not"
     if top == Path("/"):
         return "the target is remounted and mounted directly below /, so all files would have to be writable"
     return ""

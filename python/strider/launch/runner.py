@@ -18,7 +18,7 @@ from strider import __version__
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
-from strider.launch.confinement import Confinement, Needs, Wish, confinement
+from strider.launch.confinement import Confinement, Forbidden, Needs, Wish, confinement
 from strider.launch.deaths import cause_of_death, end_of
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
@@ -204,12 +204,16 @@ def _transport(bounds: Bounds) -> str:
 
 def _needs(plan: Plan, own: folder.Folder, directory: RunDirectory, remount: Sequence[str]) -> Needs:
     """Returns the resources that the ranks of a run need."""
-    reaches = reaches_into_servers(plan, own.path)
+    forbidden: Forbidden = ""
+    if reaches_into_servers(plan, own.path):
+        forbidden = "memory of servers"
+    elif any(case.interface["name"] == "gfapi" for case in plan.cases):
+        forbidden = "names of threads"
     try:
         directory.events.touch()  # a rank can write to this file, but not create others beside it
     except OSError as error:
         raise rundir.cannot_write(directory, error) from error
-    return Needs(own, [directory.events], remount, "memory of servers" if reaches else "")
+    return Needs(own, [directory.events], remount, forbidden)
 
 
 def _tell_confinement(state: RunState, confined: Confinement, note: Callable[[str], None]) -> None:

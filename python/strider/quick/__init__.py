@@ -5,7 +5,7 @@ a second and come from storage. The results become a card (`strider.card`).
 """
 
 from strider.quick.look import Place, look
-from strider.quick.probe import Probe, probe_document, probed
+from strider.quick.probe import Probe, native_document, probe_document, probed
 from strider.quick.sizes import Sizes, sizes_of
 from strider.quick.suite import Budgeted, quick_document
 
@@ -15,6 +15,7 @@ __all__ = [
     "Probe",
     "Sizes",
     "look",
+    "native_document",
     "probe_document",
     "probed",
     "quick_document",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from strider.quick.look import Place
+from strider.quick.look import POSIX, Place
 from strider.quick.probe import Probe
 from strider.quick.sizes import SMALL, Sizes
 from strider.units import KIB, MIB
@@ -26,6 +26,7 @@ class Setting:
     Attributes:
         clients: Number of clients of the cases with several.
         interfaces: Names of the interfaces that this engine has.
+        is_deep: Whether the interface keeps several requests in flight.
     """
 
     place: Place
@@ -35,6 +36,7 @@ class Setting:
     short_s: float
     clients: int
     interfaces: frozenset[str]
+    is_deep: bool = True
 
     def prefill_s(self, count: int) -> float:
         """Returns the time to write so many bytes."""
@@ -66,14 +68,14 @@ def groups(setting: Setting, has_data: bool) -> list[Group]:
         _sequential,
         partial(_random, depth=1),
         _append,
-        partial(_random, depth=DEEPEST),
+        *([partial(_random, depth=DEEPEST)] if setting.is_deep else []),
         _create,
         _clients,
-        _deep,
+        *([_deep] if setting.is_deep else []),
         _pieces,
         _names,
         _large,
-        _cached,
+        *([_cached] if setting.place.interface == POSIX else []),
     ]
     return [make(setting) for make in (of_data if has_data else [_names])]
 
@@ -82,12 +84,17 @@ def _case(name: str, *lines: str) -> str:
     return "\n".join(["[[case]]", f'name = "{name}"', *lines])
 
 
-def _direct(setting: Setting, interface: str = "posix") -> list[str]:
+def _direct(setting: Setting, interface: str = "") -> list[str]:
     """Past the page cache, or through a cold one."""
+    interface = interface or setting.place.interface
     return [
         f'interface = "{interface}"',
         f"{interface}.direct = true" if setting.place.is_direct else 'cache = "cold"',
     ]
+
+
+def _through(setting: Setting) -> str:
+    return f'interface = "{setting.place.interface}"'
 
 
 def _segmented(total: int, clients: int = 1, transfer: int = REQUEST) -> list[str]:
@@ -122,16 +129,18 @@ def _sequential(setting: Setting) -> Group:
 def _again(setting: Setting) -> list[str]:
     """Requests of 1 MiB in any order, the same places again and again.
 
-    Memory has no order that is faster, and a file that lasts a second would take seconds to fill.
+    Memory and caches of servers have no order that is faster, and a file that lasts a second would take
+    seconds to fill.
     """
     shape = ['pattern = "random"', f"transfer = {REQUEST}", f"size = {setting.sizes.random}"]
     return [*_direct(setting), *shape, "replacement = true", f"count = {_ENDLESS}"]
 
 
 def _deep(setting: Setting) -> Group:
-    in_memory = setting.place.kind == "memory"
-    size = setting.sizes.random if in_memory else setting.sizes.read
-    shape = _again(setting) if in_memory else [*_direct(setting), *_segmented(size)]
+    # Servers answer several requests at once much faster than one, which the probe has measured.
+    is_again = setting.place.kind == "memory" or (setting.place.kind != "local" and setting.place.is_direct)
+    size = setting.sizes.random if is_again else setting.sizes.read
+    shape = _again(setting) if is_again else [*_direct(setting), *_segmented(size)]
     lines = [*shape, f"depth = {DEEP}", _operations("read")]
     cost_s = setting.phase_s + setting.prefill_s(size) + _OVERHEAD_S
     return Group("deep", [_case("sequential deep", *lines)], cost_s)
@@ -139,7 +148,8 @@ def _deep(setting: Setting) -> Group:
 
 def _random(setting: Setting, depth: int) -> Group:
     """Reads first: they need the whole file, and rewriting it in place leaves it whole."""
-    interface = "uring" if depth > 1 and "uring" in setting.interfaces else "posix"
+    is_posix = setting.place.interface == POSIX
+    interface = "uring" if depth > 1 and is_posix and "uring" in setting.interfaces else ""
     endless = ["replacement = true", f"count = {_ENDLESS}"] if setting.place.is_direct else []
     lines = [
         *_direct(setting, interface),
@@ -156,19 +166,19 @@ def _random(setting: Setting, depth: int) -> Group:
 
 
 def _append(setting: Setting) -> Group:
-    lines = ['interface = "posix"', *_segmented(setting.sizes.file, transfer=SMALL), 'sync = "each"']
+    lines = [_through(setting), *_segmented(setting.sizes.file, transfer=SMALL), 'sync = "each"']
     case = _case("append", *lines, _operations("write"))
     return Group("append", [case], setting.phase_s + _OVERHEAD_S)
 
 
 def _create(setting: Setting) -> Group:
-    lines = ['interface = "posix"', 'tree = "balanced"', f"items = {setting.sizes.items}"]
+    lines = [_through(setting), 'tree = "balanced"', f"items = {setting.sizes.items}"]
     case = _case("create", *lines, f"file_size = {SMALL}", 'sync = "each"', _operations("create"))
     return Group("create", [case], 1.5 * setting.phase_s + _OVERHEAD_S)
 
 
 def _names(setting: Setting) -> Group:
-    lines = ['interface = "posix"', 'tree = "balanced"', f"items = {setting.sizes.items}"]
+    lines = [_through(setting), 'tree = "balanced"', f"items = {setting.sizes.items}"]
     deadline = f'deadline = "{setting.short_s:.2f}s"'
     case = _case("names", *lines, deadline, _operations("create", "stat", "readdir", "unlink"))
     return Group("names", [case], 3 * setting.short_s + _OVERHEAD_S)
@@ -196,7 +206,7 @@ def _clients(setting: Setting) -> Group:
 
 def _pieces(setting: Setting) -> Group:
     count = max(1, setting.sizes.bounded // setting.clients // (PIECE * PIECES))
-    own = {"posix": [], "mpiio": ['mpiio.access = "collective"'], "listio": []}
+    own: dict[str, list[str]] = {"posix": [], "mpiio": ['mpiio.access = "collective"'], "listio": []}
     shape = ['pattern = "vector"', f"pieces = {PIECES}", f"piece = {PIECE}", f"count = {count}"]
     return _interfaces(setting, "pieces", own, shape)
 
@@ -211,6 +221,7 @@ def _large(setting: Setting) -> Group:
 
 def _interfaces(setting: Setting, name: str, own: dict[str, list[str]], shape: list[str]) -> Group:
     """The same writes through several interfaces: through the page cache, as all of them can, and synced."""
+    native = setting.place.native
     cases = [
         _case(
             name,
@@ -221,7 +232,7 @@ def _interfaces(setting: Setting, name: str, own: dict[str, list[str]], shape: l
             f'deadline = "{setting.short_s:.2f}s"',
             _operations("write"),
         )
-        for interface, options in own.items()
+        for interface, options in {**own, **({native: []} if native else {})}.items()
         if interface in setting.interfaces
     ]
     return Group(name, cases, len(cases) * (2 * setting.short_s + _OVERHEAD_S))

@@ -13,6 +13,16 @@ from strider.statistics.exceeding import is_in_memory, is_networked
 
 Kind = Literal["local", "memory", "network", "fuse"]
 
+POSIX = "posix"
+#: Libraries that find their servers by the mount of a file system.
+_LIBRARIES = {
+    "fuse.glusterfs": "gfapi",
+    "ceph": "cephfs",
+    "fuse.ceph": "cephfs",
+    "fuse.ceph-fuse": "cephfs",
+    "nfs": "nfs",
+    "nfs4": "nfs",
+}
 _PAGE = 4096
 
 
@@ -27,6 +37,8 @@ class Place:
         free_files: None if the file system has no limit.
         is_direct: Whether files can be opened for direct I/O and written.
         available_bytes: Memory that programs can still use.
+        interface: Interface of all lines; POSIX, or a library that bypasses the directory's mount.
+        native: Interface of the file system's own library; empty without one.
     """
 
     path: str
@@ -41,26 +53,36 @@ class Place:
     cores: int
     memory_bytes: int
     available_bytes: int
+    interface: str = POSIX
+    native: str = ""
 
 
-def look(target: Path) -> Place:
-    """Returns what is known about a directory."""
+def look(target: Path, interface: str = POSIX) -> Place:
+    """Returns what is known about a directory.
+
+    Args:
+        target: The directory.
+        interface: Interface of all lines.
+    """
     mount, space, ram = mount_of(target), space_of(target), memory()
     file_system = mount.kind if mount else ""
-    device = device_of(target)
+    is_posix = interface == POSIX
+    device = device_of(target) if is_posix else ""
     return Place(
         path=str(target),
         file_system=file_system,
-        kind=kind_of(file_system),
+        kind=kind_of(file_system) if is_posix else "network",
         device=device,
         is_virtual=device.startswith(("vd", "xvd")),
         total_bytes=space.total_bytes,
         free_bytes=space.free_bytes,
         free_files=space.free_files,
-        is_direct=can_write_directly(target),
+        is_direct=is_posix and can_write_directly(target),
         cores=cores(),
         memory_bytes=ram.total_bytes,
         available_bytes=ram.available_bytes,
+        interface=interface,
+        native=_LIBRARIES.get(file_system, "") if is_posix else interface,
     )
 
 

@@ -12,6 +12,8 @@ PHASE_S = 0.4
 #: Below this much free space no data is written.
 LEAST_FREE_BYTES = 64 * MIB
 _MOST_BYTES = 2048 * MIB
+#: A library that needs longer for its first write is left out.
+REACH_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,14 @@ def has_space(place: Place) -> bool:
     return place.free_bytes >= LEAST_FREE_BYTES
 
 
-def probe_document(place: Place, phase_s: float = PHASE_S) -> Document:
-    """Returns the suite of the probe: one write and one read of 1 MiB requests."""
+def probe_document(place: Place, phase_s: float = PHASE_S, depth: int = 1) -> Document:
+    """Returns the suite of the probe: one write and one read of 1 MiB requests.
+
+    Args:
+        place: The directory.
+        phase_s: Length of a phase.
+        depth: Requests in flight.
+    """
     block = max(16 * MIB, min(place.free_bytes // 8, place.available_bytes // 8, _MOST_BYTES)) // MIB
     direct = "posix.direct = true" if place.is_direct else 'cache        = "cold"'
     text = f"""\
@@ -48,14 +56,33 @@ deadline    = "{phase_s:.2f}s"
 wear_out    = false
 
 [[case]]
-interface  = "posix"
+interface  = "{place.interface}"
 {direct}
 pattern    = "segmented"
 transfer   = "1MiB"
 block      = "{block}MiB"
+depth      = {depth}
 operations = ["write", "read"]
 """
     return parse(text, "quick-probe")
+
+
+def native_document(interface: str) -> Document:
+    """Returns the suite that shows whether the library of a file system reaches its servers."""
+    text = f"""\
+[suite]
+name          = "quick-native"
+repetitions   = 1
+stall_timeout = "{REACH_S:.0f}s"
+
+[[case]]
+interface  = "{interface}"
+pattern    = "segmented"
+transfer   = "64KiB"
+block      = "64KiB"
+operations = ["write"]
+"""
+    return parse(text, "quick-native")
 
 
 def probed(run: Run, wall_s: float) -> Probe:

@@ -67,7 +67,12 @@ def cost_of(chosen: Sequence[Group]) -> float:
 
 
 def quick_document(
-    place: Place, probe: Probe, interfaces: frozenset[str], clients: int, seconds: float
+    place: Place,
+    probe: Probe,
+    interfaces: frozenset[str],
+    clients: int,
+    seconds: float,
+    is_deep: bool = True,
 ) -> tuple[Document, Budgeted]:
     """Returns the suite that fits into some time.
 
@@ -77,13 +82,15 @@ def quick_document(
         interfaces: Interfaces that this engine has.
         clients: Number of clients of the cases with several.
         seconds: Time from the start of the engine to its end.
+        is_deep: Whether the interface keeps several requests in flight.
     """
     has_data = has_space(place) and probe.write_bytes_s is not None
 
     def make(phase_s: float) -> Sequence[Group]:
         short_s = phase_s * _SHORT_SHARE
         sizes = sizes_of(place, probe, phase_s, short_s)
-        return groups(Setting(place, probe, sizes, phase_s, short_s, clients, interfaces), has_data)
+        setting = Setting(place, probe, sizes, phase_s, short_s, clients, interfaces, is_deep)
+        return groups(setting, has_data)
 
     budgeted = fit(make, seconds)
     # The time limit ends the run; more repetitions than expected may fit.

@@ -164,13 +164,15 @@ def _of_spread(n: int, half_width: float | None) -> Iterator[_Finding]:
 def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding]:
     """What is known of where bytes came from and went to."""
     case = summary.case
+    has_servers = bool(case.own_client) or is_networked(file_system)
+    is_behind = has_servers or file_system.startswith("fuse")
     if summary.exceeding is not None:
         yield "D", "cache"
     if is_through_target(case) and is_in_memory(file_system):
         # There is nothing behind this memory, so the rate is what it says: one of memory, never of storage.
         yield "B", "memory"
     elif case.is_metadata:
-        yield from _of_metadata(summary, bool(case.own_client) or is_networked(file_system))
+        yield from _of_metadata(summary, has_servers, is_behind)
     else:
         if summary.operation in ("read", "reread", "read-modify-write"):
             yield from _of_reads(summary)
@@ -178,6 +180,9 @@ def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding
             direct = bool(case.interface.get("direct"))
             if not direct and case.common_parameters().get("sync", "end") == "none":
                 yield "C", "not synced"
+            elif is_behind:
+                # A sync is what they answer; some answer from memory.
+                yield "B", "servers?"
 
 
 def _of_reads(summary: OperationSummary) -> Iterator[_Finding]:
@@ -200,8 +205,14 @@ def _of_reads(summary: OperationSummary) -> Iterator[_Finding]:
         yield "B", "cache"
 
 
-def _of_metadata(summary: OperationSummary, has_servers: bool) -> Iterator[_Finding]:
-    """Clients may answer look-ups themselves; a change is at the servers, or in the node's memory."""
+def _of_metadata(summary: OperationSummary, has_servers: bool, is_behind: bool) -> Iterator[_Finding]:
+    """Clients may answer look-ups themselves; a change is at the servers, or in the node's memory.
+
+    Args:
+        summary: The operation.
+        has_servers: Whether servers have the names.
+        is_behind: Whether servers, or a daemon on this machine, answer the syncs.
+    """
     parameters = summary.case.common_parameters()
     operations = set(parameters.get("mix") or {}) if summary.operation == "mix" else {summary.operation}
     changes = operations - _LOOKUPS
@@ -209,6 +220,8 @@ def _of_metadata(summary: OperationSummary, has_servers: bool) -> Iterator[_Find
         yield "C", "source?"
     if changes and not (parameters.get("sync") == "each" and changes <= _SYNCED):
         yield ("B", "servers?") if has_servers else ("C", "not synced")
+    elif changes and is_behind:
+        yield "B", "servers?"
 
 
 def _of_clocks(summary: OperationSummary) -> Iterator[_Finding]:

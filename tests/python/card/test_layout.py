@@ -115,3 +115,12 @@ def test_a_cut_card_says_so_and_how_to_write_the_report() -> None:
     assert shown[1] == "The run was cut after 31 s: too few rounds for a sentence."
     assert shown[2].startswith("2 rounds, 31 of 120 s: cut  ")
     assert shown[-1] == "to write the report: strider report /runs/one"
+
+
+def test_a_library_is_named_in_the_place_the_sentence_and_its_ratio() -> None:
+    facts = place("network", fs="ext4", interface="nfs", native="nfs")
+    made = card(line("write.sequential", 5e8), place=facts, ratios=[ratio("native.1 MiB", 2.0)])
+    shown = text(made.model_copy(update={"verdict": verdict(made)}))
+    assert shown[0].startswith("/scratch: through nfs (ext4), 252 GB")
+    assert shown[1] == "Through nfs (ext4): 500 MB/s synced writes."
+    assert any(one.startswith("nfs / POSIX     1 MiB x2.0 [") for one in shown)

@@ -134,3 +134,27 @@ SHARINGS = ((1, "per-rank"), (2, "per-rank"), (2, "shared"))
 def test_a_run_that_did_not_complete_is_cut(tmp_path: Path, status: str, cut: bool) -> None:
     run = load(RunBuilder([sequential()], repetitions=2).write(tmp_path / "run", status=status))
     assert make_card(run, summarize(run), place(), MACHINE, BUDGET).budget.cut is cut
+
+
+@pytest.mark.parametrize(("native", "ids"), [("gfapi", {"native.large"}), ("", set())])
+def test_the_library_of_the_file_system_is_divided_by_posix(
+    tmp_path: Path, native: str, ids: set[str]
+) -> None:
+    cases = [
+        CaseSpec(name="large", interface={"name": name}, operations=("write",)) for name in ("posix", "gfapi")
+    ]
+    run = load(RunBuilder(cases, repetitions=3).write(tmp_path / "run"))
+    facts = place("network", native=native)
+    found = make_card(run, summarize(run), facts, MACHINE, BUDGET).ratios
+    assert {ratio.id for ratio in found} == ids
+
+
+def test_clients_of_a_library_are_compared_through_it(tmp_path: Path) -> None:
+    cases = [
+        CaseSpec(name="clients", interface={"name": "nfs"}, clients=count, common={"sharing": "per-rank"})
+        for count in (1, 2)
+    ]
+    run = load(RunBuilder(cases, repetitions=3).write(tmp_path / "run"))
+    facts = place("network", interface="nfs", native="nfs")
+    found = make_card(run, summarize(run), facts, MACHINE, BUDGET).ratios
+    assert {ratio.id for ratio in found} == {"clients.write", "clients.read"}

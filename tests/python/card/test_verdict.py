@@ -36,8 +36,8 @@ def test_the_parts_have_one_order() -> None:
     ("kind", "says"),
     [
         ("memory", "Memory (tmpfs): 8.5 GB/s reads, 7.9 GB/s writes."),
-        ("network", "Network nfs4: 8.5 GB/s reads (servers may cache), 7.9 GB/s durable writes."),
-        ("fuse", "FUSE mergerfs: 8.5 GB/s reads (servers may cache), 7.9 GB/s durable writes."),
+        ("network", "Network nfs4: 8.5 GB/s reads (servers may cache), 7.9 GB/s synced writes."),
+        ("fuse", "FUSE mergerfs: 8.5 GB/s reads (servers may cache), 7.9 GB/s synced writes."),
     ],
 )
 def test_each_kind_of_storage_has_its_words(kind: str, says: str) -> None:

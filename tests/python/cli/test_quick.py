@@ -28,7 +28,7 @@ def test_storage_without_space_is_refused_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     full = replace(look(tmp_path), free_bytes=9 << 20)
-    monkeypatch.setattr("strider.quick.look", lambda _: full)
+    monkeypatch.setattr("strider.quick.look", lambda *_: full)
     assert main(["quick", str(tmp_path)]) == 2
     assert capfd.readouterr().err == (
         f"strider: {tmp_path} has 9 MiB free, so nothing can be measured: free 64 MiB, or choose another "
@@ -53,3 +53,10 @@ def test_colours_are_for_terminals_that_may_have_them(
 def test_there_are_two_to_four_clients(cores: int, clients: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     assert quick.clients_here() == clients
+
+
+def test_what_measures_no_storage_is_no_interface(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["quick", str(tmp_path), "--interface", "null"]) == 2
+    said = capfd.readouterr().err
+    assert said.startswith("strider: --interface null: choose one of posix, ")
+    assert "listio" in said

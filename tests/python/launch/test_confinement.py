@@ -65,6 +65,7 @@ def test_what_keeps_a_run_from_being_confined_is_named(
     assert reason(engine, needs, "off") == "--confine off"
     assert "daemon" in reason(engine, needs, launcher=DAEMON)
     assert "tcp" in reason(engine, Needs(needs.own, [], forbidden="memory of servers"))
+    assert "libgfapi" in reason(engine, Needs(needs.own, [], forbidden="names of threads"))
     with pytest.raises(StriderError, match="cannot confine this run: srun starts the ranks through a daemon"):
         reason(engine, needs, "require", DAEMON)
     alone = Engine(tmp_path / "strider-engine")

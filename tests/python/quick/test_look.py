@@ -33,3 +33,9 @@ def test_looking_leaves_no_file(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_written_has_no_direct_io() -> None:
     assert not can_write_directly(Path("/proc"))
+
+
+def test_a_library_is_a_client_of_servers(tmp_path: Path) -> None:
+    found = look(tmp_path, "nfs")
+    assert (found.kind, found.device, found.is_direct, found.native) == ("network", "", False, "nfs")
+    assert look(tmp_path).native == ""

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from quick_builders import place
 from strider.engine import Description, Engine
-from strider.quick.probe import Probe, probe_document
+from strider.quick.probe import Probe, native_document, probe_document
 from strider.quick.suite import LEAST_ROUNDS, LONGEST_PHASE_S, SHORTEST_PHASE_S, cost_of, quick_document
 from strider.suite import Changes
 from strider.suite.load import build
@@ -109,3 +109,33 @@ def test_the_usual_budgets_have_many_rounds_of_all_lines(seconds: float, rounds:
     assert found.left_out == []
     assert found.rounds >= rounds
     assert found.phase_s >= 1.0
+
+
+@pytest.mark.parametrize("is_deep", [True, False])
+def test_a_library_measures_every_line_and_stands_beside_posix(
+    description: Description, is_deep: bool
+) -> None:
+    facts = {"interface": "nfs", "native": "nfs", "is_direct": False}
+    made = place("network", **facts)
+    document, _ = quick_document(made, Probe(2e8, 2e8), ALL | {"nfs"}, 2, 600, is_deep)
+    plan = build(document, description, Changes(["case.nfs.url=nfs://h/e"], "/scratch", None)).plan
+    through: dict[str, set[str]] = {}
+    for case in plan.cases:
+        through.setdefault(case.name, set()).add(case.interface["name"])
+    ratios = {"large": {"posix", "mpiio", "uring", "nfs"}, "pieces": {"posix", "mpiio", "listio", "nfs"}}
+    assert through == {**{name: {"nfs"} for name in through}, **ratios}
+    assert ("random deep" in through) is is_deep
+    assert "cached" not in through
+    assert all(case.get("cache") == "cold" for case in plan.cases if case.name.startswith("random"))
+
+
+def test_the_library_of_a_mount_is_a_ratio_alone(description: Description) -> None:
+    document, _ = quick_document(place("network", native="gfapi"), Probe(2e8, 2e8), ALL | {"gfapi"}, 2, 600)
+    plan = build(document, description, Changes([], "/scratch", None)).plan
+    named = {case.name for case in plan.cases if case.interface["name"] == "gfapi"}
+    assert named == {"large", "pieces"}
+
+
+def test_whether_a_library_reaches_its_servers_is_tried_with_one_write(description: Description) -> None:
+    (case,) = build(native_document("gfapi"), description, Changes([], "/scratch", None)).plan.cases
+    assert (case.interface["name"], case.operations) == ("gfapi", ["write"])

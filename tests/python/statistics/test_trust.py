@@ -146,6 +146,13 @@ def test_writes_count_if_they_were_synced_or_direct(run: Run) -> None:
     assert str(of(run, case={"sync": "none", "interface": direct})) == "A"
 
 
+@pytest.mark.parametrize("file_system", ["nfs4", "fuse.glusterfs", "fuse.mergerfs"])
+def test_what_servers_say_of_a_sync_is_no_a(run: Run, file_system: str) -> None:
+    direct = {"name": "posix", "direct": True}
+    assert str(of(run, file_system=file_system)) == "B servers?"
+    assert str(of(run, case={"sync": "none", "interface": direct}, file_system=file_system)) == "B servers?"
+
+
 def test_a_target_in_memory_is_graded_and_never_an_a(run: Run) -> None:
     assert str(of(run, file_system="tmpfs")) == "B memory"
     assert str(of(run, "read", file_system="tmpfs")) == "B memory"
@@ -182,6 +189,8 @@ def test_the_interface_that_moves_nothing_has_no_grade(run: Run) -> None:
     ("operation", "common", "file_system", "words"),
     [
         ("create", {"sync": "each"}, "ext4", set()),
+        ("create", {"sync": "each"}, "nfs4", {"servers?"}),
+        ("create", {"sync": "each"}, "fuse.mergerfs", {"servers?"}),
         ("create", {"sync": "none"}, "ext4", {"not synced"}),
         ("unlink", {"sync": "each"}, "ext4", {"not synced"}),
         ("unlink", {"sync": "none"}, "nfs4", {"servers?"}),

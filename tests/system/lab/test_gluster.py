@@ -1,10 +1,11 @@
 """GlusterFS: what is written through the mount of a volume is what is read."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from harness import Json
+from harness import DEADLINE_S, Json, strider_command
 from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
 from server_syncs import Server, check_server, processes_of
 from strider.engine import Engine
@@ -75,3 +76,25 @@ def test_a_sync_is_the_bricks(engine: Engine, tmp_path: Path, gluster: Record, s
     server = Server(processes_of("glusterfsd", f"{bricks}/distributed"), bricks, "/health_check")
     assert len(server.pids) == 4
     check_server(engine, tmp_path, strace, mount, GFAPI, server, gluster.enter)
+
+
+def test_a_run_through_the_library_is_not_confined(tmp_path: Path, gluster: Record) -> None:
+    """libgfapi crashes in a confined process, which may not name its threads."""
+    mount = gluster.endpoints[0].mount
+    assert mount is not None
+    suite = tmp_path / "suite.toml"
+    suite.write_text(
+        '[suite]\nname = "one"\n[[case]]\ninterface = "gfapi"\npattern = "segmented"\n'
+        'operations = ["write"]\n'
+    )
+    words = ("run", suite, "--target", mount, "--store", tmp_path / "store", "--ceilings", "none", "-q")
+    done = subprocess.run(
+        [*gluster.enter, *strider_command(*words)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "libgfapi" in done.stderr

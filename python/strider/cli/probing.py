@@ -1,0 +1,116 @@
+"""What `strider quick` finds out before it measures: short runs in a store that is removed."""
+
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from strider.cli.running import RunOptions, perform, prepare
+from strider.errors import StriderError
+
+if TYPE_CHECKING:
+    from strider.quick import Place, Probe
+    from strider.store import Run
+    from strider.suite.document import Document
+
+
+def check_directory(directory: str) -> None:
+    """Refuses addresses and volume files, and names the command that measures them.
+
+    Raises:
+        StriderError: It is no directory.
+    """
+    from strider.listio import VOLUME_FILE
+
+    scheme, separator, _ = directory.partition("://")
+    if separator:
+        name = {"root": "xrootd", "roots": "xrootd"}.get(scheme, scheme)
+        raise StriderError(
+            f"{directory} is an address, and strider quick needs a directory: name the local directory of "
+            f"this server, with --interface {name} --set case.{name}.url={directory} "
+            f"--set case.{name}.mount=TOP, where TOP is the local directory of the address"
+        )
+    if Path(directory).name == VOLUME_FILE and not Path(directory).is_dir():
+        raise StriderError(
+            f"{directory} is a file: to measure this volume, run "
+            f"strider quick {Path(directory).parent} --interface listio"
+        )
+
+
+def settings_of(settings: list[str], interface: str) -> list[str]:
+    """Returns the settings of the interface.
+
+    Raises:
+        StriderError: A setting is of something else: the sizes and lengths are chosen by Strider.
+    """
+    for text in settings:
+        if not text.strip().startswith(f"case.{interface}."):
+            raise StriderError(
+                f"--set {text}: strider quick chooses sizes and lengths itself; only options of the "
+                f"interface can be set, as case.{interface}.KEY=VALUE; for others use strider run"
+            )
+    return settings
+
+
+def probe(place: "Place", options: RunOptions, seconds: float) -> "Probe":
+    """Returns the rates that a short run finds."""
+    from strider.quick import Probe, probe_document, probed
+    from strider.quick.probe import PHASE_S, has_space
+
+    if not has_space(place):
+        return Probe(None, None, "no space")
+    found, wall_s = _measured(probe_document(place, min(PHASE_S, seconds / 50)), options)
+    return probed(found, wall_s)
+
+
+def can_queue(place: "Place", options: RunOptions) -> bool:
+    """Returns whether the interface keeps several requests in flight."""
+    from strider.quick import probe_document
+    from strider.quick.look import POSIX
+
+    if place.interface == POSIX:
+        return True
+    try:
+        prepare(probe_document(place, depth=2), options)
+    except StriderError:
+        return False
+    return True
+
+
+def reach(place: "Place", options: RunOptions) -> "Place":
+    """Returns the place, without the file system's own library if that does not reach its servers."""
+    from strider.quick import native_document
+    from strider.quick.look import POSIX
+
+    if not place.native or place.interface != POSIX:
+        return place
+    try:
+        found, _ = _measured(native_document(place.native), options)
+    except StriderError:
+        return replace(place, native="")
+    return place if found.samples else replace(place, native="")
+
+
+def _measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
+    """A run without output, and the time that it took."""
+    from rich.console import Console
+
+    from strider import store as runs
+    from strider.cli.running import display_of
+    from strider.launch import interruptions
+
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="strider-probe-") as folder:
+        silent = Console(quiet=True)
+        own = replace(options, store=Path(folder), quiet=True)
+        prepared = prepare(document, own)
+        with interruptions() as interrupted:
+            outcome = perform(prepared, display_of(prepared, own, silent), silent, interrupted)
+            wall_s = time.monotonic() - began
+            interrupted.settle(int(outcome.exit_code))
+        if outcome.status == "interrupted":
+            raise typer.Exit(int(outcome.exit_code))
+        return runs.load(outcome.directory.path), wall_s
