@@ -9,7 +9,7 @@ from strider.limits.findings import UNEXPLAINED, Finding, Verdict, common_rules,
 from strider.limits.movers import Move, move_sentences, moves
 from strider.limits.rule import Rule
 from strider.limits.rules import RULES
-from strider.limits.wording import sentences
+from strider.limits.wording import Said, said, sentences
 
 __all__ = [
     "RULES",
@@ -19,10 +19,12 @@ __all__ = [
     "Finding",
     "Move",
     "Rule",
+    "Said",
     "Verdict",
     "common_rules",
     "find",
     "move_sentences",
     "moves",
+    "said",
     "sentences",
 ]

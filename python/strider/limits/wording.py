@@ -4,11 +4,41 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
 from strider.limits.findings import UNEXPLAINED, Finding, Verdict, with_detail
 
 #: Up to so many values of interface or operation a sentence names.
 _MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence and the results that it is about.
+
+    Attributes:
+        findings: The findings behind it; none of a sentence on results that no rule explains.
+    """
+
+    text: str
+    verdicts: Sequence[Verdict]
+    findings: Sequence[Finding] = ()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it holds by what was measured, whatever the numbers are."""
+        return bool(self.findings) and self.findings[0].rule.test == "definition"
+
+    @property
+    def explains(self) -> bool:
+        """Whether it alone accounts for rates."""
+        return bool(self.findings) and self.findings[0].rule.weight == "explains"
+
+    @property
+    def grade(self) -> str:
+        """The weakest grade of the results; empty where the grade does not matter."""
+        grades = [one.summary.trust.grade for one in self.verdicts if one.summary.trust]
+        return "" if self.is_certain else max(grades, default="")
 
 
 def sentences(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list[str]:
@@ -18,6 +48,17 @@ def sentences(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list
         verdicts: The results.
         without: Names of rules that are said elsewhere.
     """
+    found = said(verdicts, without)
+    unjudged = [verdict for verdict in verdicts if not verdict.explained and not verdict.is_judged]
+    if not unjudged:
+        return [one.text for one in found]
+    reasons = dict.fromkeys(reason for verdict in unjudged for reason in verdict.reasons)
+    last = f"{_about(unjudged, verdicts)}: not judged ({', '.join(reasons)})."
+    return [*(one.text for one in found), last]
+
+
+def said(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list[Said]:
+    """The sentences on the results that are good enough to be judged, each with its results."""
     groups: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in (one for verdict in verdicts for one in verdict.findings if one.rule.name not in without):
         groups[finding.rule.name, finding.rule.words(finding.evidence)].append(finding)
@@ -27,16 +68,10 @@ def sentences(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list
         (name, _), group = item
         return group[0].rule.weight != "explains", -len(group), order[name]
 
-    found = [
-        _sentence(words, group, verdicts) for (_, words), group in sorted(groups.items(), key=importance)
-    ]
+    found = [_said(words, group, verdicts) for (_, words), group in sorted(groups.items(), key=importance)]
     rest = [verdict for verdict in verdicts if not verdict.explained and verdict.is_judged]
     if rest:
-        found.append(f"{_about(rest, verdicts)}: {UNEXPLAINED}.")
-    unjudged = [verdict for verdict in verdicts if not verdict.explained and not verdict.is_judged]
-    if unjudged:
-        reasons = dict.fromkeys(reason for verdict in unjudged for reason in verdict.reasons)
-        found.append(f"{_about(unjudged, verdicts)}: not judged ({', '.join(reasons)}).")
+        found.append(Said(f"{_about(rest, verdicts)}: {UNEXPLAINED}.", rest))
     return found
 
 
@@ -47,13 +82,14 @@ def _names(verdicts: Sequence[Verdict]) -> list[str]:
     return [rule.name for rule in RULES if rule.name in used]
 
 
-def _sentence(words: str, group: Sequence[Finding], verdicts: Sequence[Verdict]) -> str:
+def _said(words: str, group: Sequence[Finding], verdicts: Sequence[Verdict]) -> Said:
     shares = [finding.share for finding in group if finding.share is not None]
     number = group[0].rule.number(min(shares), max(shares)) if shares else ""
     detail = group[0].rule.detail(group[0].evidence) if len(group) == 1 else ""
-    said = with_detail(words.format(share=number), detail)
+    told = with_detail(words.format(share=number), detail)
     own = {id(finding.evidence) for finding in group}
-    return f"{_about([one for one in verdicts if id(one.evidence) in own], verdicts)}: {said}."
+    about = [one for one in verdicts if id(one.evidence) in own]
+    return Said(f"{_about(about, verdicts)}: {told}.", about, group)
 
 
 def _about(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:

@@ -72,11 +72,12 @@ class Points:
 
 @dataclass(frozen=True)
 class Card:
-    """A number in large letters, with its meaning and how it was measured."""
+    """A number in large letters, with its meaning and how it was measured; `to` is as in `Conclusion`."""
 
     name: str
     value: str
     how: str = ""
+    to: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,29 @@ class Cards:
     """Cards beside each other."""
 
     cards: Sequence[Card]
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A sentence with the place of its evidence.
+
+    Attributes:
+        to: Anchor of the figures or the table below that show it; empty where there are none.
+        place: What the link says.
+        trust: The weakest grade of the results that it rests on; empty where it rests on none.
+    """
+
+    text: str
+    to: str = ""
+    place: str = ""
+    trust: str = ""
+
+
+@dataclass(frozen=True)
+class Conclusions:
+    """Conclusions as a list, the best proven one first."""
+
+    conclusions: Sequence[Conclusion]
 
 
 @dataclass(frozen=True)
@@ -113,6 +137,7 @@ class Table:
         sections: Numbers of the rows, from 0, above which there is a rule.
         aside: Words after the caption, on a page.
         is_open: Whether a page shows it at once.
+        folds: Whether a page can close it.
         bad: Numbers of the rows that stand out, in a terminal.
         optional: Columns that may go in a narrow terminal, the first to go first, with the unit where two
             have one name.
@@ -128,6 +153,7 @@ class Table:
     sections: frozenset[int] = frozenset()
     aside: str = ""
     is_open: bool = True
+    folds: bool = True
     bad: frozenset[int] = frozenset()
     optional: Sequence[str] = ()
     folding: Mapping[str, int] = field(default_factory=dict)
@@ -196,7 +222,7 @@ class Fold:
     anchor: str = ""
 
 
-Block = Text | Heading | Alert | Points | Cards | Facts | Table | Charts | Fold
+Block = Text | Heading | Alert | Points | Cards | Conclusions | Facts | Table | Charts | Fold
 
 
 def walk(blocks: Sequence[Block], group: str = "") -> Iterator[tuple[str, Block]]:

@@ -58,7 +58,7 @@ _LOOKUPS = frozenset(
     ]
 )
 #: Operations of metadata that `sync = "each"` makes durable.
-_SYNCED = frozenset(["create", "small-write"])
+SYNCED = frozenset(["create", "small-write"])
 
 #: Reasons about what served the bytes. They do not matter to a sentence about the program, its processor
 #: time, caches or memory.
@@ -218,7 +218,7 @@ def _of_metadata(summary: OperationSummary, has_servers: bool, is_behind: bool) 
     changes = operations - _LOOKUPS
     if operations & _LOOKUPS:
         yield "C", "source?"
-    if changes and not (parameters.get("sync") == "each" and changes <= _SYNCED):
+    if changes and not (parameters.get("sync") == "each" and changes <= SYNCED):
         yield ("B", "servers?") if has_servers else ("C", "not synced")
     elif changes and is_behind:
         yield "B", "servers?"

@@ -56,7 +56,7 @@ def test_results_that_are_not_trusted_have_no_headline_and_one_reason(tmp_path: 
     verified = run.model_copy(update={"cases": cases})
     assert cards_of(verified) == []
     assert headline_remark(summarize(verified)) == (
-        "No headline for write (best grade: C verified), read (best grade: C verified): "
+        "No headline for write, read (best grade: C verified): "
         "headlines need trust A or B, 5 repetitions, and intervals within ±10 % for half of the results."
     )
     cached = [

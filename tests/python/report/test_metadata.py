@@ -17,7 +17,7 @@ from strider.report.charts.metadata_charts import latency_charts, rate_charts
 from strider.report.figures import latency_percentiles, rate_by_operation
 from strider.report.figures.latency_percentiles import Line
 from strider.report.figures.rate_by_operation import Bar
-from strider.report.figures.style import styles
+from strider.report.figures.style import Ends, styles
 from strider.report.labels.facets import Facets
 from strider.report.results.results import Results
 from strider.report.tables.metadata import case_labels
@@ -164,7 +164,7 @@ class TestLabels:
 
 
 def bar(operation: str, case: str, mean: float) -> Bar:
-    return Bar(operation, case, mean, mean * 0.9, mean * 1.1, grouped(mean), f"{operation} {case}")
+    return Bar(operation, "posix", case, mean, mean * 0.9, mean * 1.1, grouped(mean), f"{operation} {case}")
 
 
 def scales(specification: Any) -> list[Any]:  # noqa: ANN401 - any JSON
@@ -182,29 +182,29 @@ def scales(specification: Any) -> list[Any]:  # noqa: ANN401 - any JSON
 class TestFigures:
     def test_bars_begin_at_zero_where_rates_are_alike(self) -> None:
         bars = [bar("create", "", 1000.0), bar("stat", "", 9000.0)]
-        figure = rate_by_operation.figure(bars, styles([""]), (900.0, 9900.0))
+        figure = rate_by_operation.figure(bars, styles(["posix"]), Ends(1000.0, 9900.0))
         assert {scale["domain"][0] for scale in scales(figure)} == {0}
 
     def test_bars_are_logarithmic_where_small_ones_would_vanish(self) -> None:
         bars = [bar("create", "", 1000.0), bar("lseek", "", 9e6)]
-        figure = rate_by_operation.figure(bars, styles([""]), (900.0, 9.9e6))
+        figure = rate_by_operation.figure(bars, styles(["posix"]), Ends(900.0, 9.9e6))
         assert {(scale["type"], scale["domain"][0]) for scale in scales(figure)} == {("log", 100.0)}
         assert "operations per second, logarithmic" in str(figure)
 
     def test_a_whisker_that_reaches_zero_makes_no_axis_logarithmic(self) -> None:
-        bars = [Bar("stat", "", 1000.0, 0.0, 9000.0, "1 000", ""), bar("create", "", 900.0)]
-        figure = rate_by_operation.figure(bars, styles([""]), (900.0, 9000.0))
+        bars = [Bar("stat", "posix", "", 1000.0, 0.0, 9000.0, "1 000", ""), bar("create", "", 900.0)]
+        figure = rate_by_operation.figure(bars, styles(["posix"]), Ends(901.0, 9000.0))
         assert "log" not in str(scales(figure))
 
     def test_on_a_logarithmic_axis_it_ends_with_the_axis(self) -> None:
-        bars = [Bar("stat", "", 1000.0, 0.0, 9000.0, "1 000", ""), bar("lseek", "", 1e6)]
-        figure = rate_by_operation.figure(bars, styles([""]), (1000.0, 1.1e6))
+        bars = [Bar("stat", "posix", "", 1000.0, 0.0, 9000.0, "1 000", ""), bar("lseek", "", 1e6)]
+        figure = rate_by_operation.figure(bars, styles(["posix"]), Ends(1000.0, 1.1e6))
         (values,) = figure["datasets"].values()
         assert values[0]["low"] == 100.0
 
     def test_bars_of_several_cases_are_named_one_by_one(self) -> None:
         bars = [bar("create", case, 1000.0) for case in ("shared", "per-rank")]
-        figure = rate_by_operation.figure(bars, styles(["shared", "per-rank"]), (900.0, 1100.0))
+        figure = rate_by_operation.figure(bars, styles(["posix"]), Ends(900.0, 1100.0))
         assert figure["facet"]["row"]["field"] == "operation"
         assert "'sort': ['shared', 'per-rank']" in str(figure)
 

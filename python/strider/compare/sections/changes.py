@@ -57,7 +57,7 @@ def _page(comparison: Comparison) -> list[Block]:
     spread = _table("Results of both sides", labels, _spread_columns(comparison, values), rows)
     return [
         *([_table("Differences", labels, results, different)] if different and not is_small else []),
-        *([Charts(charts[:1], wide=True)] if charts else []),
+        *([Charts(charts[:1], wide=True, label="Changes")] if charts else []),
         *([Fold(f"{len(further)} further charts", [Charts(further, wide=True)])] if further else []),
         replace(_table("All comparisons", labels, results, rows), is_open=is_small),
         replace(spread, is_open=False),

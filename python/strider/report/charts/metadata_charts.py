@@ -11,7 +11,7 @@ from strider.report.figures import latency_percentiles, rate_by_operation, svg
 from strider.report.figures.latency_percentiles import Line
 from strider.report.figures.points import whiskers_of
 from strider.report.figures.rate_by_operation import Bar
-from strider.report.figures.style import styles
+from strider.report.figures.style import Ends, styles
 from strider.report.labels.facets import Facets
 from strider.report.tables.metadata import Row, case_labels, format_operations, rows
 from strider.statistics import OperationSummary
@@ -22,20 +22,28 @@ _MAXIMUM_BARS = 30
 _MAXIMUM_LINES = 5
 
 
-def rate_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
-    """Charts of rate by operation, all with the same axis; none where a single bar would be all."""
+def rate_charts(
+    summaries: Sequence[OperationSummary], facets: Facets, series_order: Sequence[str] = ()
+) -> list[Chart]:
+    """Charts of rate by operation, all with the same axis; none where a single bar would be all.
+
+    Args:
+        summaries: The results.
+        facets: Labels of their cases.
+        series_order: All series of the run, so that an interface has the same colour in all of its figures.
+    """
     real = drawn(summaries)
     labels = case_labels(real, facets)
-    look = styles(list(dict.fromkeys(labels.values())))
+    look = styles(series_order or facets.series_order)
     summaries_and_bars = [
         (row.summary, bar)
         for row in rows(real, facets)
-        if row.part is None and (bar := _bar(row.summary, labels[row.summary.case.number]))
+        if row.part is None and (bar := _bar(row.summary, facets, labels[row.summary.case.number]))
     ]
     bars = [bar for _, bar in summaries_and_bars]
     if len(bars) < 2:
         return []
-    ends = min(bar.mean for bar in bars), max(bar.high for bar in bars)
+    ends = Ends(min(bar.mean for bar in bars), max(bar.high for bar in bars))
     caption = whiskers_caption([whiskers_of(one.rate)[0] for one, _ in summaries_and_bars if one.rate])
     charts = []
     for position, some in enumerate(_portions(bars)):
@@ -61,7 +69,7 @@ def latency_charts(summaries: Sequence[OperationSummary], facets: Facets) -> lis
     return [*_all_operations(real, facets), *of_mixes]
 
 
-def _bar(summary: OperationSummary, case: str) -> Bar | None:
+def _bar(summary: OperationSummary, facets: Facets, case: str) -> Bar | None:
     rate = summary.rate
     if rate is None or not rate.centre > 0:
         return None
@@ -70,7 +78,8 @@ def _bar(summary: OperationSummary, case: str) -> Bar | None:
     spread = f", {kind} {format_operations(low)}–{format_operations(high)}" if high > low else ""
     where = f"{summary.operation}, {case}" if case else summary.operation
     label = f"{where}: {text} op/s{spread} (n = {rate.n})"
-    return Bar(summary.operation, case, rate.centre, low, high, text, label)
+    series = facets.series[summary.case.number]
+    return Bar(summary.operation, series, case, rate.centre, low, high, text, label)
 
 
 def _operations(bars: Sequence[Bar]) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from strider.report.blocks import Chart
 from strider.report.figures import rate_by_interface, rate_by_transfer, svg
-from strider.report.figures.points import FEW, Point, Whiskers, point_of
-from strider.report.figures.style import styles
+from strider.report.figures.points import FEW, Point, Whiskers, ends_of, point_of
+from strider.report.figures.style import Ends, styles
 from strider.report.labels.facets import Facets
 from strider.report.words.wording import NO_STORAGE, plural
 from strider.statistics import OperationSummary
@@ -24,7 +24,7 @@ def line_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[C
     charts = []
     for (operation, clients), points in cells.items():
         title = f"{operation}, {plural(clients, 'client')}"
-        specification = rate_by_transfer.figure(points, look, _highest(cells, operation))
+        specification = rate_by_transfer.figure(points, look, _ends(cells, operation))
         description = (
             f"Line chart of rate in MiB/s against transfer size: {title}. The table below has its numbers."
         )
@@ -44,7 +44,7 @@ def bar_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Ch
     for (operation, clients), points in cells.items():
         for part, some in enumerate(_split(points)):
             title = f"{operation}, {plural(clients, 'client')}" + (", continued" if part else "")
-            specification = rate_by_interface.figure(some, look, _highest(cells, operation))
+            specification = rate_by_interface.figure(some, look, _ends(cells, operation))
             description = (
                 f"Bar chart of rate in MiB/s by interface: {title}. The tables below have its numbers."
             )
@@ -79,11 +79,9 @@ def _cells(summaries: Sequence[OperationSummary], facets: Facets) -> dict[tuple[
     return dict(sorted(cells.items(), key=lambda item: (operations.index(item[0][0]), item[0][1])))
 
 
-def _highest(cells: dict[tuple[str, int], list[Point]], operation: str) -> float:
-    """The upper end of the rate axis for all charts of an operation."""
-    return max(
-        point.high_mib_s for (other, _), points in cells.items() if other == operation for point in points
-    )
+def _ends(cells: dict[tuple[str, int], list[Point]], operation: str) -> Ends:
+    """The rate axis of all charts of an operation."""
+    return ends_of(point for (other, _), points in cells.items() if other == operation for point in points)
 
 
 def _split(points: Sequence[Point]) -> Iterator[list[Point]]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from strider.report.blocks import Chart
 from strider.report.charts.rates import drawn, points_caption
 from strider.report.figures import rate_by_count, rate_heat_map, svg
-from strider.report.figures.points import Point, point_of
+from strider.report.figures.points import Point, ends_of, point_of
 from strider.report.figures.rate_by_count import Counted
 from strider.report.figures.rate_heat_map import Cell
 from strider.report.figures.style import styles
@@ -95,8 +95,8 @@ def _count_chart(
     what = [operation, group if several else "", format_bytes(transfer) if transfer else ""]
     title = f"{', '.join(part for part in what if part)}: against {counted}"
     placed = sorted(shown[key], key=lambda one: one[0])
-    highest = max(point.high_mib_s for _, point in placed)
-    specification = rate_by_count.figure(placed, counted, styles(facets.series_order), highest)
+    ends = ends_of(point for _, point in placed)
+    specification = rate_by_count.figure(placed, counted, styles(facets.series_order), ends)
     description = (
         f"Line chart of rate in MiB/s against the number of {counted}: {title}. A table has its numbers."
     )

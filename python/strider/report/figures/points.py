@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from strider.report.figures.style import Ends
 from strider.report.labels.facets import Facets
 from strider.report.words.caches import cache_note
 from strider.report.words.numbers import significant
@@ -33,6 +35,12 @@ class Point:
     whiskers: Whiskers
     label: str
     note: str = ""
+
+
+def ends_of(points: Iterable[Point]) -> Ends:
+    """The ends of the rate axis of charts that are to be compared."""
+    some = list(points)
+    return Ends(min(point.rate_mib_s for point in some), max(point.high_mib_s for point in some))
 
 
 def point_of(summary: OperationSummary, facets: Facets) -> Point | None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from strider.report.figures import rate_lines
 from strider.report.figures.points import Point
-from strider.report.figures.style import SeriesStyle
+from strider.report.figures.style import Ends, SeriesStyle
 
 Counted = Literal["clients", "servers"]
 
@@ -16,7 +16,7 @@ def figure(
     points: Sequence[tuple[int, Point]],
     counted: Counted,
     look: Mapping[str, SeriesStyle],
-    highest_mib_s: float,
+    ends: Ends,
 ) -> dict[str, Any]:
     """A line chart with a logarithmic (base 2) axis of numbers and whiskers at each point.
 
@@ -24,10 +24,10 @@ def figure(
         points: Of one operation and transfer size, each with its number of clients or servers.
         counted: What is counted.
         look: Style of each series.
-        highest_mib_s: Upper end of the rate axis, so that neighbouring charts can be compared.
+        ends: Lowest and highest rate of all charts that are to be compared.
 
     Returns:
         A Vega-Lite specification.
     """
     axis = rate_lines.Axis(f"number of {counted}", "format(datum.value, 'd')")
-    return rate_lines.figure(points, axis, look, highest_mib_s)
+    return rate_lines.figure(points, axis, look, ends)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strider.report.figures.points import Point
-from strider.report.figures.style import LINES, SeriesStyle, config, wrapped
+from strider.report.figures.style import LINES, Ends, SeriesStyle, config, wrapped
 
 if TYPE_CHECKING:
     import altair as alt
@@ -16,13 +16,13 @@ WIDTH, BAR_STEP = 400, 24
 _LABEL, _HEADING, _LINE = 44, 80, 13
 
 
-def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib_s: float) -> dict[str, Any]:
+def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], ends: Ends) -> dict[str, Any]:
     """Horizontal bars with whiskers, one per interface, in a block for each group.
 
     Args:
         points: Of one operation and number of clients.
         look: Style of each series.
-        highest_mib_s: Upper end of the rate axis, so that neighbouring charts can be compared.
+        ends: Lowest and highest rate of all charts that are to be compared.
 
     Returns:
         A Vega-Lite specification.
@@ -39,12 +39,13 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
     )
     rate = alt.X(
         "mean:Q",
-        title="rate [MiB/s]",
-        scale=alt.Scale(domain=[0, highest_mib_s], nice=True, zero=True),
-        axis=alt.Axis(format="~r", tickCount=6, labelFlush=False),
+        title=f"rate [MiB/s]{ends.title}",
+        scale=alt.Scale(**ends.scale()),
+        axis=alt.Axis(**ends.axis(), labelFlush=False),
     )
     bars = base.mark_bar(height=BAR_STEP * 0.62, stroke="#222", strokeWidth=0.8).encode(
         x=rate,
+        x2="start:Q",
         fillOpacity=alt.condition("datum.note !== ''", alt.value(0.1), alt.value(0.75)),
         color=alt.Color(
             "series:N",
@@ -60,7 +61,7 @@ def figure(points: Sequence[Point], look: Mapping[str, SeriesStyle], highest_mib
     ]
     layers = alt.layer(bars, whiskers, *caps).properties(width=WIDTH, height=alt.Step(step))
     chart = layers.facet(
-        row=_blocks(points), data=alt.InlineData(values=_rows(points)), spacing=10
+        row=_blocks(points), data=alt.InlineData(values=_rows(points, ends)), spacing=10
     ).resolve_scale(y="independent")
     longest = max(len(line) for label in labels for line in label.split("\n"))
     return {**chart.to_dict(), "config": config(longest)}
@@ -82,13 +83,15 @@ def _blocks(points: Sequence[Point]) -> alt.Row:
     return alt.Row("group:N", sort=groups, title=None, header=header if len(groups) > 1 else None)
 
 
-def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
+def _rows(points: Sequence[Point], ends: Ends) -> list[dict[str, Any]]:
     return [
         {
             "series": wrapped(point.series, _LABEL),
             "group": wrapped(point.group, _HEADING),
             "mean": point.rate_mib_s,
-            "low": point.low_mib_s,
+            # A logarithmic axis has no 0: there a whisker that reaches it ends where the axis does.
+            "low": max(point.low_mib_s, ends.start),
+            "start": ends.start,
             "high": point.high_mib_s,
             "label": point.label,
             "note": point.note,

@@ -7,13 +7,13 @@ from typing import Any
 
 from strider.report.figures import rate_lines
 from strider.report.figures.points import Point
-from strider.report.figures.style import SIZE_LABEL, SeriesStyle
+from strider.report.figures.style import SIZE_LABEL, Ends, SeriesStyle
 
 
 def figure(
     points: Sequence[tuple[int, Point]],
     look: Mapping[str, SeriesStyle],
-    highest_mib_s: float,
+    ends: Ends,
     crossover_bytes: float | None,
 ) -> dict[str, Any]:
     """A line chart with a logarithmic (base 2) axis of lengths and whiskers at each point.
@@ -21,14 +21,14 @@ def figure(
     Args:
         points: Of one operation, each with the length of its pieces in bytes.
         look: Style of each series.
-        highest_mib_s: Upper end of the rate axis, so that neighbouring charts can be compared.
+        ends: Lowest and highest rate of all charts that are to be compared.
         crossover_bytes: Where a dashed line stands, if anywhere.
 
     Returns:
         A Vega-Lite specification.
     """
     axis = rate_lines.Axis("length of a piece [bytes]", SIZE_LABEL)
-    specification = rate_lines.figure(points, axis, look, highest_mib_s)
+    specification = rate_lines.figure(points, axis, look, ends)
     if crossover_bytes is not None:
         specification["layer"] += _mark(crossover_bytes)
     return specification

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strider.report.figures.points import Point
-from strider.report.figures.style import SeriesStyle, config, legend_columns
+from strider.report.figures.style import Ends, SeriesStyle, config, legend_columns
 
 WIDTH, HEIGHT = 400, 250
 _MAXIMUM_TICKS = 8
@@ -30,7 +30,7 @@ def figure(
     points: Sequence[tuple[int, Point]],
     axis: Axis,
     look: Mapping[str, SeriesStyle],
-    highest_mib_s: float,
+    ends: Ends,
 ) -> dict[str, Any]:
     """A line chart with a logarithmic (base 2) lower axis and whiskers at each point; hollow with a note.
 
@@ -38,7 +38,7 @@ def figure(
         points: Each with its place on the lower axis, from 1.
         axis: The lower axis.
         look: Style of each series.
-        highest_mib_s: Upper end of the rate axis, so that neighbouring charts can be compared.
+        ends: Lowest and highest rate of all charts that are to be compared.
 
     Returns:
         A Vega-Lite specification.
@@ -64,9 +64,9 @@ def figure(
     rate = {
         "field": "mean",
         "type": "quantitative",
-        "title": "rate [MiB/s]",
-        "scale": {"domain": [0, highest_mib_s], "nice": True, "zero": True},
-        "axis": {"format": "~r", "tickCount": 6, "titlePadding": 18},
+        "title": f"rate [MiB/s]{ends.title}",
+        "scale": ends.scale(),
+        "axis": {**ends.axis(), "titlePadding": 18},
     }
     dash = {"field": "series", "type": "nominal", "scale": _scale(drawn, "dash"), "legend": None}
     shape = {"field": "series", "type": "nominal", "scale": _scale(drawn, "shape"), "legend": legend}
@@ -85,7 +85,7 @@ def figure(
     }
     hollow = [_inside(shared["x"], rate, shape)] if any(point.note for _, point in points) else []
     return {
-        "data": {"values": _rows(points, list(drawn), places)},
+        "data": {"values": _rows(points, list(drawn), places, ends)},
         "width": WIDTH,
         "height": HEIGHT,
         "layer": [line, *_whiskers(shared), marks, *hollow],
@@ -139,7 +139,7 @@ def _scale(drawn: Mapping[str, SeriesStyle], quality: str) -> dict[str, Any]:
 
 
 def _rows(
-    points: Sequence[tuple[int, Point]], series: Sequence[str], places: Sequence[int]
+    points: Sequence[tuple[int, Point]], series: Sequence[str], places: Sequence[int], ends: Ends
 ) -> list[dict[str, Any]]:
     """Points as rows, series at the same place moved slightly apart."""
     octaves = max(1.0, math.log2(places[-1] / places[0]))
@@ -150,7 +150,7 @@ def _rows(
             "series": point.series,
             "x": place * 2 ** (step * (series.index(point.series) - middle)),
             "mean": point.rate_mib_s,
-            "low": point.low_mib_s,
+            "low": max(point.low_mib_s, ends.start),
             "high": point.high_mib_s,
             "label": point.label,
             "note": point.note,

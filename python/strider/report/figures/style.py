@@ -6,13 +6,19 @@ white.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (12, 4))
+
+#: From this ratio of the highest to the lowest rate on, an axis of rates is logarithmic: of a linear one the
+#: lower tenth is too small to read.
+WIDE = 10.0
 
 #: Vega expressions for the labels of an axis: a size in bytes, a duration in seconds.
 SIZE_LABEL = (
@@ -32,6 +38,9 @@ TIME_LABEL = (
 LINES = "split(datum.label, '\\n')"
 #: What a legend has room for, and what its symbols take of it; by how much letters may be wider, pixels each.
 _LEGEND_CHARACTERS, _SYMBOL_CHARACTERS, _WIDER = 78, 5, 1.3
+
+#: With more powers of ten than this, only these are marked.
+_MOST_DECADES = 3
 
 FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
 
@@ -56,6 +65,45 @@ def styles(series: Sequence[str]) -> dict[str, SeriesStyle]:
         )
         for index, name in enumerate(series)
     }
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The lowest rate of charts that are to be compared, and the highest end of their whiskers."""
+
+    low: float
+    high: float
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether their axis is logarithmic; never if one of the rates is 0."""
+        return self.low > 0 and self.high / self.low >= WIDE
+
+    @property
+    def start(self) -> float:
+        """Where bars begin: at 0, or on a logarithmic axis at the power of ten below the lowest rate."""
+        return 10.0 ** math.floor(math.log10(self.low * 0.999)) if self.is_wide else 0.0
+
+    @property
+    def title(self) -> str:
+        """What the title of the axis says besides the unit."""
+        return ", logarithmic" if self.is_wide else ""
+
+    def scale(self) -> dict[str, Any]:
+        """The scale of a rate axis (Vega-Lite)."""
+        if self.is_wide:
+            return {"type": "log", "domain": [self.start, self.high * 1.1], "nice": False}
+        return {"domain": [0, self.high], "nice": True, "zero": True}
+
+    def axis(self) -> dict[str, Any]:
+        """The marks of a rate axis: on a logarithmic one 1, 2 and 5 of each power of ten, if few enough."""
+        if not self.is_wide:
+            return {"format": "~r", "tickCount": 6}
+        first, last = (math.floor(math.log10(end)) for end in (self.start, self.high))
+        steps = (1, 2, 5) if last - first < _MOST_DECADES else (1,)
+        values = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+        shown = [value for value in values if self.start <= value <= 1.1 * self.high]
+        return {"format": "~r", "values": shown, "labelOverlap": "greedy"}
 
 
 def wrapped(label: str, characters: int) -> str:

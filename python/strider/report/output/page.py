@@ -6,12 +6,12 @@ Charts are SVG, drawn here; what is long is folded, and browsers lay it out only
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
-from strider.report.blocks import TEXT_COLUMNS, Block, Section, Subject
+from strider.report.blocks import TEXT_COLUMNS, Block, Conclusions, Fold, Section, Subject, walk
 from strider.report.output.filters import Filter, filters_of, marks_of
 from strider.report.results.results import Results
 from strider.report.words.wording import status_text
@@ -68,10 +68,23 @@ def view_of(sections: Sequence[Section[Results]], run: Run, anchor: str) -> RunV
         description=run.plan.suite.description,
         run=run.id,
         status=status_text(run),
-        parts=parts_of(sections, results),
+        parts=_linked(parts_of(sections, results), anchor),
         filters=filters,
         marks=marks_of(filters),
     )
+
+
+def _linked(parts: Sequence[Part], anchor: str) -> list[Part]:
+    """Parts whose conclusions link to nothing that the page lacks."""
+    folds = (block for part in parts for _, block in walk(part.blocks) if isinstance(block, Fold))
+    known = {f"{anchor}-{part.name}" for part in parts} | {fold.anchor for fold in folds}
+
+    def linked(block: Block) -> Block:
+        if not isinstance(block, Conclusions):
+            return block
+        return Conclusions([one if one.to in known else replace(one, to="") for one in block.conclusions])
+
+    return [replace(part, blocks=[linked(block) for block in part.blocks]) for part in parts]
 
 
 def write_views(views: Sequence[RunView], out: Path) -> Path:

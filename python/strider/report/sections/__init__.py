@@ -12,6 +12,7 @@ from strider.report.results.results import Results
 #: In the order of the page.
 NAMES = (
     "card",
+    "findings",
     "summary",
     "rates",
     "latency",

@@ -42,7 +42,7 @@ def _page(results: Results) -> list[Block]:
     warned = [one.text for one in card.cautions[:MOST_CAUTIONS]]
     return [
         Text(card.verdict, "bold"),
-        *([Table("Rates of storage", _COLUMNS, rows, labels=1)] if rows else []),
+        *([Table("Rates of storage", _COLUMNS, rows, labels=1, folds=False)] if rows else []),
         *([Facts("Ratios, with their 95 % intervals", ratios)] if ratios else []),
         *([Alert("Cautions", warned)] if warned else []),
         *([Facts("Not measured", missing)] if missing else []),

@@ -11,7 +11,7 @@ from typing import Any
 from strider.report.blocks import Block, Chart, Charts, Section, Table
 from strider.report.charts.rates import points_caption
 from strider.report.figures import rate_by_piece, registration_fit, svg
-from strider.report.figures.points import Point, point_of
+from strider.report.figures.points import Point, ends_of, point_of
 from strider.report.figures.registration_fit import Fit
 from strider.report.figures.style import styles
 from strider.report.labels.facets import Facets
@@ -108,10 +108,10 @@ def _method_chart(title: str, operation: str, cells: Sequence[_Measured], facets
     pairs = _pairs(cells)
     crossovers = [crossover(gather.rates, pack.rates) for gather, pack in pairs]
     points = sorted(((one.piece, one.point) for one in cells), key=lambda one: one[0])
-    highest = max(point.high_mib_s for _, point in points)
+    ends = ends_of(point for _, point in points)
     # Of several pairs a single line would not say which it is of.
     mark = crossovers[0].length if len(pairs) == 1 and crossovers[0] else None
-    specification = rate_by_piece.figure(points, styles(facets.series_order), highest, mark)
+    specification = rate_by_piece.figure(points, styles(facets.series_order), ends, mark)
     description = (
         f"Line chart of rate in MiB/s against the length of a piece: {title}. A table has its numbers."
     )

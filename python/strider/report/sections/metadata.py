@@ -18,7 +18,7 @@ from strider.report.words.wording import constants_line
 def _page(results: Results) -> list[Block]:
     summaries, facets = results.metadata, results.of_metadata
     constants = constants_line(facets, summaries)
-    charts = rate_charts(summaries, facets)
+    charts = rate_charts(summaries, facets, results.facets.series_order)
     return [
         Text(f"Common to all metadata cases: {constants}.", "caption"),
         *([Charts(charts)] if charts else []),

@@ -59,10 +59,25 @@ def _page(results: Results) -> list[Block]:
                 ),
             ],
             position < groups_open,
-            f"{results.anchor}-group-{position + 1}",
+            _anchor(results, position),
         )
         for position, (part, one) in enumerate(zip(parts, _drawn(parts), strict=True))
     ]
+
+
+def places_of(results: Results) -> dict[int, str]:
+    """Returns the anchor of the figures and tables of each case."""
+    parts = _parts(results.data, results.of_data, results.facts)
+    of_data = {
+        summary.case.number: _anchor(results, position)
+        for position, part in enumerate(parts)
+        for summary in part.summaries
+    }
+    return of_data | {one.case.number: f"{results.anchor}-metadata" for one in results.metadata}
+
+
+def _anchor(results: Results, position: int) -> str:
+    return f"{results.anchor}-group-{position + 1}"
 
 
 def latency_fold(charts: Sequence[Chart]) -> list[Block]:

@@ -1,15 +1,14 @@
-"""Summary of the run: parameters, highest rates, remarks."""
+"""Summary of the run: parameters and remarks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strider.report.blocks import Alert, Block, Card, Cards, Facts, Heading, Section, Text
+from strider.report.blocks import Alert, Block, Facts, Heading, Section, Text
 from strider.report.labels.facets import Facets
 from strider.report.results.references import Reference
 from strider.report.results.results import Results
 from strider.report.results.rows import as_rows
-from strider.report.words.headlines import best_rates
 from strider.report.words.remarks import (
     checks,
     remarks,
@@ -21,34 +20,22 @@ from strider.statistics import OperationSummary
 from strider.store.case import Case
 from strider.units import format_bytes
 
-#: Maximum number of metadata operations among the highest rates.
-_MAXIMUM_HEADLINES = 12
-
 
 def _page(results: Results) -> list[Block]:
     run, summaries = results.run, results.summaries
-    wrong = problems(run, summaries, results.comparisons)
-    headlines = [*results.data, *_headlines(results.metadata)]
-    best = best_rates(headlines, results.facets)
-    said = [
+    told = [
         *remarks(run, summaries, results.comparisons),
         *_reference_remark(summaries, results.reference),
     ]
     of_data = " of data" if results.metadata else ""
     constants = constants_line(results.of_data, results.data) if results.data else ""
     return [
-        *([Alert("Read this first", wrong)] if wrong else []),
         Text(what_was_done(run, summaries)),
-        *(_cards(best) if best else []),
-        *map(Text, said),
+        *map(Text, told),
         Heading("What was measured"),
         Facts("What was measured", _axes(list(run.cases.values()), results.facets)),
         *([Text(f"Common to all cases{of_data}: {constants}.", "caption")] if constants else []),
     ]
-
-
-def _cards(best: Sequence[Card]) -> list[Block]:
-    return [Text("Highest trusted rates:"), Cards(best)]
 
 
 def _terminal(results: Results) -> list[Block]:
@@ -71,12 +58,6 @@ def _reference_remark(summaries: Sequence[OperationSummary], reference: Referenc
         return []
     counted = any(reference.requests(summary.case) is not None for summary in summaries)
     return [reference.remark] if counted or reference.knows(summaries) else []
-
-
-def _headlines(summaries: Sequence[OperationSummary]) -> Sequence[OperationSummary]:
-    """Returns the metadata summaries for the highest rates; empty if there are too many."""
-    few = len({summary.operation for summary in summaries}) <= _MAXIMUM_HEADLINES
-    return summaries if few else []
 
 
 def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:

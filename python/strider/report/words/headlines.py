@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
+from types import MappingProxyType
 
 from strider.report.blocks import Card
 from strider.report.labels.facets import Facets
@@ -18,33 +20,49 @@ LEAST_REPETITIONS = 5
 #: The same holds for five repetitions that vary by 15 %. With both limits the headline of 5, 15 or 60 equal
 #: results is less than 0.5 % too high.
 MOST_HALF_WIDTH = 0.10
+#: Operations of one grade that a sentence names.
+_MOST_NAMED = 4
 
 
-def best_rates(summaries: Sequence[OperationSummary], facets: Facets) -> list[Card]:
-    """Returns the best of the trusted results of each operation, with those that it cannot be told from."""
+def best_rates(
+    summaries: Sequence[OperationSummary], facets: Facets, places: Mapping[int, str] = MappingProxyType({})
+) -> list[Card]:
+    """Returns the best of the trusted results of each operation, with those that it cannot be told from.
+
+    Args:
+        summaries: The results.
+        facets: Labels of their cases.
+        places: Anchors of the figures of each case.
+    """
     cards = []
     for operation, own in _by_operation(summaries).items():
         trusted = [summary for summary in own if _may_lead(summary)]
         if trusted and _are_narrow(own):
             best = best_of([summary.rates for summary in trusted])
-            cards.append(_card(operation, trusted, best, len(own), facets))
+            place = places.get(trusted[best.leader].case.number, "")
+            cards.append(replace(_card(operation, trusted, best, len(own), facets), to=place))
     return cards
 
 
 def headline_remark(summaries: Sequence[OperationSummary]) -> str:
     """Returns why operations have no headline, with the best grade of each; empty if all have one."""
-    missing = {
-        operation: min(str(summary.trust) for summary in own)
-        for operation, own in _by_operation(summaries).items()
-        if not (any(map(_may_lead, own)) and _are_narrow(own))
-    }
+    missing: dict[str, list[str]] = {}
+    for operation, own in _by_operation(summaries).items():
+        if not (any(map(_may_lead, own)) and _are_narrow(own)):
+            missing.setdefault(min(str(summary.trust) for summary in own), []).append(operation)
     if not missing:
         return ""
-    listed = ", ".join(f"{operation} (best grade: {grade})" for operation, grade in missing.items())
+    listed = "; ".join(f"{_some(names)} (best grade: {grade})" for grade, names in missing.items())
     return (
         f"No headline for {listed}: headlines need trust A or B, {LEAST_REPETITIONS} repetitions, and "
         f"intervals within ±{100 * MOST_HALF_WIDTH:.0f} % for half of the results."
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Some operations; of many, the number of the others."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_MOST_NAMED])} and {more} others"
 
 
 def _by_operation(summaries: Sequence[OperationSummary]) -> dict[str, list[OperationSummary]]:

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from strider.limits import Analysis
 from strider.report.words.caches import cache_remarks, is_from_cache, is_from_storage
-from strider.report.words.headlines import headline_remark
 from strider.report.words.reservations import dear_opens, reservations
 from strider.report.words.steadiness import steadiness
 from strider.report.words.wording import (
@@ -42,7 +41,7 @@ def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
 def remarks(
     run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
 ) -> list[str]:
-    """Returns all remarks on a run; empty without results."""
+    """Returns the remarks on a run beside its findings; empty without results."""
     if not summaries:
         return []
     found = [
@@ -50,11 +49,8 @@ def remarks(
         _null_remark(summaries),
         _memory_remark(run),
         _crowded_remark(run, summaries),
-        *cache_remarks(summaries),
         _cache_remark(run, summaries),
-        headline_remark(summaries),
         *reservations(summaries),
-        *steadiness(run, summaries),
     ]
     return [remark for remark in found if remark]
 
@@ -74,17 +70,21 @@ def result_remarks(
 
     The order is: caches and reservations, limits, steadiness.
     """
-    said = {
-        *(["cache"] if any(is_from_cache(summary) for summary in summaries) else []),
-        *(["opening"] if dear_opens(summaries) else []),
-    }
-    limits = analysis.sentences_without(said) if analysis else []
+    limits = analysis.sentences_without(said_elsewhere(summaries)) if analysis else []
     doubts = [*cache_remarks(summaries), *reservations(summaries)]
     return [
         *((sentence, True) for sentence in doubts),
         *((sentence, False) for sentence in limits),
         *((sentence, True) for sentence in steadiness(run, summaries)),
     ]
+
+
+def said_elsewhere(summaries: Sequence[OperationSummary]) -> set[str]:
+    """Returns the names of rules of limits that remarks repeat."""
+    return {
+        *(["cache"] if any(is_from_cache(summary) for summary in summaries) else []),
+        *(["opening"] if dear_opens(summaries) else []),
+    }
 
 
 def _host(run: Run) -> str:

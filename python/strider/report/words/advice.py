@@ -1,0 +1,100 @@
+"""What to do next, so that results can be trusted: one line for each reason of a low grade."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+
+from strider.report.blocks import Conclusion
+from strider.report.words.wording import plural
+from strider.statistics import OperationSummary, is_trusted
+from strider.statistics.distribution import repetitions_for
+from strider.statistics.trust import LONG_S, MANY, SYNCED, WIDE
+
+#: So many lines at most, the reason of the most results first.
+_MOST_LINES = 5
+
+
+def advice(summaries: Sequence[OperationSummary], places: Mapping[int, str]) -> list[Conclusion]:
+    """Returns what raises the grades of results below B, the reason of the most results first.
+
+    Args:
+        summaries: The results.
+        places: Anchors of the figures of each case.
+    """
+    by_reason: defaultdict[str, list[OperationSummary]] = defaultdict(list)
+    for summary in summaries:
+        if summary.trust is None or is_trusted(summary.trust):
+            continue
+        for word in summary.trust.reasons:
+            if not (summary.case.is_metadata and _has_no_remedy(summary, word)):
+                by_reason["repetitions" if "repetition" in word else word].append(summary)
+    ordered = sorted(by_reason.items(), key=lambda item: -len(item[1]))
+    return [
+        Conclusion(
+            f"{_REMEDIES[word](own)} ({plural(len(own), 'result')}: {_word(word)}).",
+            places.get(own[0].case.number, ""),
+            "results",
+        )
+        for word, own in ordered[:_MOST_LINES]
+        if word in _REMEDIES
+    ]
+
+
+def _has_no_remedy(summary: OperationSummary, word: str) -> bool:
+    """Returns whether no key of a metadata case removes a reason.
+
+    A client may answer look-ups itself, and changes of names but those of `SYNCED` are never synced.
+    """
+    return word == "source?" or (word == "not synced" and summary.operation not in SYNCED)
+
+
+def _word(word: str) -> str:
+    return "too few repetitions" if word == "repetitions" else word
+
+
+def _longer(summaries: Sequence[OperationSummary]) -> str:
+    lengths = [sample.elapsed_s for summary in summaries for sample in summary.samples]
+    middle = median(lengths) if lengths else 0.0
+    what = "items" if all(summary.case.is_metadata for summary in summaries) else "block, segments or count"
+    if not 0 < middle < LONG_S:
+        return f"Measure longer phases: increase {what}"
+    factor = math.ceil(LONG_S / middle)
+    return f"Measure phases of {LONG_S:.0f} s or more: increase {what} about {factor} times"
+
+
+def _narrower(summaries: Sequence[OperationSummary]) -> str:
+    counts = [
+        repetitions_for(summary.rate, WIDE) or math.inf
+        for summary in summaries
+        if summary.rate and summary.rate.half_width is not None
+    ]
+    needed = median(counts) if counts else math.inf
+    if needed == math.inf:
+        return "Find what disturbs the storage: more than 1000 repetitions would be needed"
+    return (
+        f"Increase repetitions to about {max(MANY, math.ceil(needed))}: intervals within "
+        f"±{100 * WIDE:.0f} % for half of these results"
+    )
+
+
+def _fixed(text: str) -> Callable[[Sequence[OperationSummary]], str]:
+    return lambda _: text
+
+
+_REMEDIES: dict[str, Callable[[Sequence[OperationSummary]], str]] = {
+    "short": _longer,
+    "spread": _narrower,
+    "repetitions": _fixed(f"Set repetitions = {MANY}"),
+    "cache": _fixed('Read from storage: set cache = "cold" or direct I/O, or use files larger than memory'),
+    "source?": _fixed('Show what served the reads: set cache = "cold" or direct I/O'),
+    "not synced": _fixed('Include the write to storage: set sync = "end" for data, "each" for metadata'),
+    "verified": _fixed('Measure once more with verify = "off": verification takes part of the time'),
+    "level": _fixed("Find what changed between repetitions, for example other programs on the storage"),
+    "trend": _fixed("Repeat until the rate is steady: set warmup, or measure longer"),
+    "clock": _fixed("Synchronize the clocks of the nodes, or measure longer phases"),
+    "errors": _fixed("Correct the errors first"),
+    "void": _fixed("Correct what made samples void: see the errors"),
+}
