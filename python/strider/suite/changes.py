@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import dataclass, field
 
 from strider.engine import Json
+from strider.suite import zips
 from strider.suite.document import Document
 from strider.suite.mistakes import Mistakes, Place, unknown
 from strider.suite.vocabulary import SHAPE_KEYS, SUITE_PARAMETERS, Selection, Vocabulary, Workload
@@ -43,11 +44,37 @@ def apply(document: Document, vocabulary: Vocabulary, changes: Changes, mistakes
     # What the other keys apply to depends on the interface and the pattern or tree, so these come first.
     first = {("interface",), *((key,) for key in SHAPE_KEYS)}
     known = [setting for setting in settings if setting is not None]
+    zipped = {
+        index: _change_zip(document, index, table, known, mistakes) for index, table in document.cases()
+    }
     for setting in sorted(known, key=lambda s: s.key not in first):
         if setting.table == "suite":
             _set_in_suite(document, vocabulary, setting, mistakes)
         else:
-            _set_in_cases(document, vocabulary, setting, mistakes)
+            _set_in_cases(document, vocabulary, setting, zipped, mistakes)
+
+
+def _change_zip(
+    document: Document, index: int, table: dict[str, Json], settings: list[_Setting], mistakes: Mistakes
+) -> set[str]:
+    """Changes the `zip` of a case, all of its keys together; returns the keys that were given."""
+    lists = zips.lists_of(table)
+    given = {".".join(s.key): s for s in settings if s.table == "case" and ".".join(s.key) in lists}
+    if not given:
+        return set()
+    try:
+        new = zips.changed(lists, {name: setting.value for name, setting in given.items()})
+    except ValueError as error:
+        last = list(given.values())[-1]
+        mistakes.add(Place(0, last.option), str(error))
+        return set(given)
+    for name, values in new.items():
+        *outer, key = name.split(".")
+        inner = table["zip"][outer[0]] if outer else table["zip"]
+        inner[key] = values
+    for setting in given.values():
+        document.changed[("case", index, "zip", *setting.key)] = setting.option
+    return set(given)
 
 
 def selection(table: dict[str, Json], vocabulary: Vocabulary) -> Selection:
@@ -103,15 +130,23 @@ def _set_in_suite(document: Document, vocabulary: Vocabulary, setting: _Setting,
         _put(document, table, ("suite",), setting)
 
 
-def _set_in_cases(document: Document, vocabulary: Vocabulary, setting: _Setting, mistakes: Mistakes) -> None:
+def _set_in_cases(
+    document: Document,
+    vocabulary: Vocabulary,
+    setting: _Setting,
+    zipped: dict[int, set[str]],
+    mistakes: Mistakes,
+) -> None:
     problem = _unknown_case_key(vocabulary, setting.key)
     if problem:
         mistakes.add(Place(0, setting.option), problem)
         return
     applied = 0
     for index, table in document.cases():
-        if _applies(setting.key, setting.value, selection(table, vocabulary), vocabulary):
-            _remove_from_zip(table, setting.key)
+        if ".".join(setting.key) in zipped[index]:
+            _drop_orphans(table, vocabulary, setting.key[0])
+            applied += 1
+        elif _applies(setting.key, setting.value, selection(table, vocabulary), vocabulary):
             _put(document, table, ("case", index), setting)
             _drop_orphans(table, vocabulary, setting.key[0])
             applied += 1

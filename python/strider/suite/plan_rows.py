@@ -49,7 +49,7 @@ def tables(checked: CheckedPlan, description: Description) -> list[PlanTable]:
     vocabulary = Vocabulary.of(description)
     data = [(case, needs) for case, needs in checked.cases if not case.tree]
     metadata = [(case, needs) for case, needs in checked.cases if case.tree]
-    found = [_plan_table(data, _columns_of_data(vocabulary))] if data else []
+    found = [_plan_table(data, _columns_of_data(vocabulary, data))] if data else []
     return found + ([_plan_table(metadata, _columns_of_metadata(vocabulary))] if metadata else [])
 
 
@@ -98,11 +98,12 @@ def _columns_of_metadata(vocabulary: Vocabulary) -> list[_Column]:
     ]
 
 
-def _columns_of_data(vocabulary: Vocabulary) -> list[_Column]:
+def _columns_of_data(vocabulary: Vocabulary, cases: list[tuple[PlannedCase, CheckedCase]]) -> list[_Column]:
     return [
         *_first_columns(vocabulary),
         _Column("pattern", lambda case, _: str(case.pattern["name"])),
         _Column("transfer", lambda case, needs: format_bytes(_transfer(case, needs)), "right"),
+        *_columns_of_patterns(vocabulary.data, cases),
         _Column("clients", lambda case, _: str(case.clients), "right"),
         _Column("sharing", lambda case, _: str(case.get("sharing", ""))),
         _Column("order", lambda case, _: str(case.get("order", ""))),
@@ -116,6 +117,24 @@ def _columns_of_data(vocabulary: Vocabulary) -> list[_Column]:
         ),
         _Column("files", lambda _, needs: str(needs.files), "right"),
     ]
+
+
+def _columns_of_patterns(workload: Workload, cases: list[tuple[PlannedCase, CheckedCase]]) -> list[_Column]:
+    """A column for each further parameter of the patterns that some case has not at its default."""
+    used = [(case.pattern, workload.shapes[str(case.pattern["name"])].parameters) for case, _ in cases]
+    kinds = {
+        parameter.name: parameter.kind
+        for pattern, parameters in used
+        for parameter in parameters
+        if pattern.get(parameter.name, parameter.default) != parameter.default
+    }
+    return [_parameter_column(name, kind) for name, kind in kinds.items() if name != "transfer"]
+
+
+def _parameter_column(name: str, kind: ParameterKind) -> _Column:
+    return _Column(
+        name, lambda case, _: _word(case.pattern[name], kind) if name in case.pattern else "", "right"
+    )
 
 
 def _transfer(case: PlannedCase, needs: CheckedCase) -> int:
@@ -153,6 +172,8 @@ def _unusual(parameters: list[Parameter], values: dict[str, Json]) -> list[str]:
 
 
 def _word(value: Json, kind: ParameterKind) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, int) and kind == "bytes":
         return format_bytes(value)
     if isinstance(value, int | float) and kind == "seconds":

@@ -148,7 +148,18 @@ class TestPlan:
     def test_one_case_shows_all_its_columns(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["plan", suite, "-n", "1"]) == 0
         header = capfd.readouterr().out.splitlines()[1].split()
-        assert header[:5] == ["case", "interface", "pattern", "transfer", "clients"]
+        assert header[:6] == ["case", "interface", "pattern", "transfer", "block", "clients"]
+
+    def test_cases_that_differ_in_the_pattern_alone_do_not_look_alike(
+        self, suite: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["plan", suite, "-n", "1", "--set", "case.block=1MiB,64KiB"]) == 0
+        rows = [line.split() for line in capfd.readouterr().out.splitlines()[2:6]]
+        assert (rows[0], rows[2][1:3], rows[3][1:3]) == (
+            ["case", "block", "data", "per", "repetition"],
+            ["1", "MiB"],
+            ["64", "KiB"],
+        )
 
     def test_a_thousand_cases_have_a_thousand_rows(
         self, suite: str, capfd: pytest.CaptureFixture[str]

@@ -75,12 +75,48 @@ def test_a_chosen_pattern_leaves_the_parameters_of_others_behind(suite_of: Suite
     assert of_cases(suite, "pattern", "size") == [1 << 30, 1 << 30]
 
 
-def test_a_changed_key_leaves_its_zip(suite_of: SuiteOf) -> None:
-    suite = suite_of("[case.zip]\nclients = [2, 4]\nblock = [1048576, 2097152]", "case.block=3MiB")
-    assert list(zip(of_cases(suite, "clients"), of_cases(suite, "pattern", "block"), strict=True)) == [
-        (2, 3 << 20),
-        (4, 3 << 20),
-    ]
+ZIP = "[case.zip]\nclients = [2, 4]\nblock = [1048576, '2MiB']"
+
+
+def steps(suite: Suite) -> list[tuple[object, object]]:
+    return list(zip(of_cases(suite, "clients"), of_cases(suite, "pattern", "block"), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("settings", "clients", "expected"),
+    [
+        ([], "4", [(4, 2 << 20)]),
+        (["case.block=1MiB"], None, [(2, 1 << 20)]),
+        (["case.block=3MiB,4MiB"], None, [(2, 3 << 20), (4, 4 << 20)]),
+        (["case.block=3MiB"], "2,4", [(2, 3 << 20), (4, 3 << 20)]),
+        (["case.block=16MiB"], "16", [(16, 16 << 20)]),
+    ],
+)
+def test_the_steps_of_a_zip_stay_together(
+    suite_of: SuiteOf, settings: list[str], clients: str | None, expected: list[tuple[int, int]]
+) -> None:
+    assert steps(suite_of(ZIP, *settings, clients=clients)) == expected
+
+
+@pytest.mark.parametrize(
+    ("setting", "clients", "says"),
+    [
+        (
+            [],
+            "16",
+            '-n 16: "clients" stands in a zip with "block", 2 steps: give values of the suite (2, 4), '
+            'or 2 values, or set "block" as well',
+        ),
+        (["case.block=3MiB"], None, 'or set "clients" as well'),
+        (["case.block=1MiB,2MiB,3MiB"], "2,4", "must be equally long: clients has 2, block has 3"),
+    ],
+)
+def test_a_change_that_would_break_a_zip_is_refused(
+    suite_of: SuiteOf, setting: list[str], clients: str | None, says: str
+) -> None:
+    with pytest.raises(SuiteError) as error:
+        suite_of(ZIP, *setting, clients=clients)
+    assert says in error.value.message
 
 
 def test_a_chosen_pattern_leaves_zip_without_the_parameters_of_others(suite_of: SuiteOf) -> None:
