@@ -136,7 +136,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "card": {"statistics", "store"},
     "quick": {"launch", "statistics", "store", "suite"},
     "report": {"card", "limits", "statistics", "store", "suite"},
-    "compare": {"report", "statistics", "store"},
+    "compare": {"card", "report", "statistics", "store"},
     "web": {"launch", "store", "suite"},
     "cli": {
         "card",

@@ -180,9 +180,9 @@ def _line(
     )
     if summary is None:
         why = next((one.why for one in missing if one.id == wanted.id), "")
-        return Line(id=wanted.id, label=_label(wanted, place, 16, "uring"), why=why)
+        return Line(id=wanted.id, label=line_label(wanted, place.kind, 16, "uring"), why=why)
     depth, interface = _depth(summary), summary.case.interface_name
-    label = _label(wanted, place, depth, interface)
+    label = line_label(wanted, place.kind, depth, interface)
     if not summary.samples:
         why = summary.errors[0].message if summary.errors else _UNREACHED[cut]
         return Line(id=wanted.id, label=label, interface=interface, why=why)
@@ -213,8 +213,9 @@ def _line(
     )
 
 
-def _label(wanted: Wanted, place: PlaceFacts, depth: int, interface: str) -> str:
-    return wanted.label.format(**_WORDS[place.kind], depth=depth, interface=interface)
+def line_label(wanted: Wanted, kind: str, depth: int, interface: str) -> str:
+    """Returns the name of a line on storage of a kind."""
+    return wanted.label.format(**_WORDS[kind], depth=depth, interface=interface)
 
 
 def _depth(summary: OperationSummary) -> int:

@@ -1,8 +1,6 @@
 """`strider run --against`: a suite and its baseline, alternating, and their comparison."""
 
 import random
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,8 +9,19 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from strider.cli.compare import FailOn, conclude, conditions
-from strider.cli.running import Prepared, RunOptions, display_of, in_child, perform, prepare, present
+from strider.cli.compare import FailOn, conclude, conditions, show_comparison
+from strider.cli.running import Prepared, RunOptions, in_child, prepare, present
+from strider.cli.turns import (
+    MINIMUM_ROUNDS,
+    Course,
+    Ended,
+    Side,
+    again,
+    complete_rounds,
+    run_in_turns,
+    show_runs,
+    tell,
+)
 from strider.errors import ExitCode, StriderError
 from strider.units import format_seconds
 
@@ -21,10 +30,9 @@ if TYPE_CHECKING:
 
     from strider.compare.chances import Condition
     from strider.compare.history import Experience
-    from strider.launch import Interruptions
+    from strider.launch import Interruptions, Outcome
     from strider.suite.document import Document
 
-_MINIMUM_PAIRS = 3
 #: What a run takes besides its measurement, seconds: the launcher's start, its tables and its report.
 _OVERHEAD_S = 2.0
 _ASSUMED_RATE_MIB_S = 200
@@ -54,14 +62,11 @@ class Verdicts:
 
 
 @dataclass
-class _Side:
-    """One side: what it runs, how long that takes, and the run directories so far."""
+class _Side(Side):
+    """One side, and how long its runs take."""
 
-    label: str
-    prepared: Prepared
     known: "Experience"
     expected_s: float
-    done: list[Path]
 
 
 def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdicts) -> NoReturn:
@@ -86,16 +91,12 @@ def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdi
     sides = [_side("A", base, known_s), _side("B", prepare(read(suite), options), None)]
     _announce(sides, verdicts, console)
     with interruptions() as interrupted:
-        exit_code = _run_pairs(sides, options, verdicts.pairs, console, interrupted)
-    pairs = min(len(side.done) for side in sides)
-    names = [",".join(path.name for path in side.done[:pairs]) for side in sides]
-    again = f"strider compare {' '.join(names)} --store {sides[0].prepared.store}"
-    if exit_code != ExitCode.OK:
-        _tell(console, f"{pairs} of {verdicts.pairs} pairs are complete and kept")
-        if pairs >= _MINIMUM_PAIRS:
-            _tell(console, f"to compare them: {again}")
-        raise typer.Exit(int(exit_code))
-    _tell(console, f"to compare them again: {again}")
+        ended = run_in_turns(sides, _course(sides, options, verdicts.pairs), options, console, interrupted)
+    tell(console, again(sides, ended, "pairs", verdicts.pairs))
+    if ended.exit_code != ExitCode.OK:
+        if not options.json:  # a program must not take a part for the whole
+            _show_part(sides, ended, verdicts.threshold)
+        raise typer.Exit(int(ended.exit_code))
     _compare(sides, options, verdicts)
     raise typer.Exit(0)
 
@@ -161,7 +162,7 @@ def _side(label: str, prepared: Prepared, known_s: float | None) -> _Side:
     expected_s = known.duration_s or known_s
     if expected_s is None:
         expected_s = estimate(prepared.checked, AssumedRates(_ASSUMED_RATE_MIB_S << 20, 10_000)).seconds
-    return _Side(label, prepared, known, expected_s + _OVERHEAD_S, [])
+    return _Side(label, prepared, [], known, expected_s + _OVERHEAD_S)
 
 
 def _announce(sides: Sequence[_Side], verdicts: Verdicts, console: "Console") -> None:
@@ -171,10 +172,10 @@ def _announce(sides: Sequence[_Side], verdicts: Verdicts, console: "Console") ->
     for side in sides:
         plan = side.prepared.checked.suite.plan
         name = f"{side.label}{' (base)' if side.label == 'A' else ''}"
-        _tell(console, f"{name}: suite {plan.suite.name} on {plan.target}")
+        tell(console, f"{name}: suite {plan.suite.name} on {plan.target}")
     expected = format_seconds(verdicts.pairs * sum(side.expected_s for side in sides))
     how = "as earlier runs took" if all(side.known.runs for side in sides) else _ASSUMED
-    _tell(console, f"{2 * verdicts.pairs} runs in {verdicts.pairs} pairs, about {expected} ({how})")
+    tell(console, f"{2 * verdicts.pairs} runs in {verdicts.pairs} pairs, about {expected} ({how})")
     rows = sum(len(set(case.operations)) for case in sides[1].prepared.checked.suite.plan.cases)
     widest = max(sides, key=lambda side: side.known.spread or 0.0).known
     known: dict[FailOn, Condition] = {
@@ -186,36 +187,28 @@ def _announce(sides: Sequence[_Side], verdicts: Verdicts, console: "Console") ->
     for condition in tests or [known[FailOn.SLOWER]]:
         test = Test(verdicts.pairs, rows, verdicts.threshold, condition)
         for line in chances_text(test, widest.spread, widest.runs):
-            _tell(console, line)
+            tell(console, line)
 
 
-def _run_pairs(
-    sides: Sequence[_Side], options: RunOptions, pairs: int, console: "Console", interrupted: "Interruptions"
-) -> ExitCode:
-    """Runs all pairs, each in random order; stops at the first run that is not complete or has errors."""
-    from rich.console import Console
+def _course(sides: Sequence[Side], options: RunOptions, pairs: int) -> Course:
+    """Pairs in random order; each run gets its tables and its report."""
+    order = random.SystemRandom()
 
-    order, started = random.SystemRandom(), time.monotonic()
-    notes: Console | None = None
-    for pair in range(1, pairs + 1):
-        for side in order.sample(list(sides), len(sides)):
-            done = sum(len(one.done) for one in sides)
-            run_s = (time.monotonic() - started) / done if done else 0.0
-            left = f", about {format_seconds(run_s * (2 * pairs - done))} left" if done else ""
-            if done == len(sides):
-                whole = format_seconds(2 * pairs * run_s)
-                _tell(console, f"at the pace of the first pair, {2 * pairs} runs take {whole}")
-            _tell(console, f"pair {pair} of {pairs}, {side.label}{left}")
-            display = display_of(side.prepared, options, console)
-            outcome = perform(side.prepared, display, console, interrupted, notes)
-            if outcome.status == "interrupted" or outcome.exit_code != ExitCode.OK:
-                return outcome.exit_code or ExitCode.CHECK_FAILED
-            is_written = in_child(outcome, partial(present, outcome, options, None, False), interrupted)
-            side.done.append(outcome.directory.path)
-            if interrupted.received or not is_written:
-                return ExitCode.CHECK_FAILED
-        notes = Console(stderr=True, quiet=True)  # those of the first pair hold for all
-    return ExitCode.OK
+    def finish(outcome: "Outcome", interrupted: "Interruptions") -> bool:
+        return in_child(outcome, partial(present, outcome, options, None, False), interrupted)
+
+    return Course("pair", lambda *_: pairs, lambda _: order.sample(list(sides), len(sides)), finish)
+
+
+def _show_part(sides: Sequence[_Side], ended: Ended, threshold: float) -> None:
+    """Prints the comparison of the complete pairs; of less than three the results of each run."""
+    from strider import compare as comparing
+
+    if ended.rounds < MINIMUM_ROUNDS:
+        show_runs(sides, ended)
+        return
+    base, other = complete_rounds(sides, ended)
+    show_comparison(comparing.compare(base, other, threshold=threshold))
 
 
 def _compare(sides: Sequence[_Side], options: RunOptions, verdicts: Verdicts) -> None:
@@ -226,8 +219,3 @@ def _compare(sides: Sequence[_Side], options: RunOptions, verdicts: Verdicts) ->
     base, other = ([stored.load(path) for path in side.done] for side in sides)
     found = comparing.compare(base, other, threshold=verdicts.threshold)
     conclude(found, verdicts.fail_on, json=options.json, page=verdicts.page)
-
-
-def _tell(console: "Console", line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
-    sys.stderr.flush()

@@ -1,13 +1,14 @@
 """`strider compare`: compares two runs, or the values of a key within one run."""
 
 import sys
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import JsonOption, StoreOption
+from strider.cli.options import JsonOption, LauncherOption, QuietOption, StoreOption
 from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ RunsArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="A B",
-        help="Two runs: ids, unique prefixes of ids, run directories, or latest. A is the base. To "
-        "compare several runs on each side, join them with commas: A1,A2,A3 B1,B2,B3; alternate the "
-        "sides when you measure. With --by: one run.",
+        help="Two directories, which are measured alternately; or two runs: ids, unique prefixes of ids, run "
+        "directories, or latest. A is the base. To compare several runs on each side, join them with "
+        "commas: A1,A2,A3 B1,B2,B3; alternate the sides when you measure. With --by: one run.",
     ),
 ]
 ByOption = Annotated[
@@ -67,6 +68,18 @@ PageOption = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="Also write an HTML page with charts."),
 ]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        help="Time to measure two directories, for example 60s or 10min (default: 4min).",
+        show_default=False,
+    ),
+]
+_BUDGET = "4min"
+#: Files of a run directory.
+_OF_RUNS = ("run.json", "plan.json", "events.jsonl")
 
 
 def compare(
@@ -76,21 +89,74 @@ def compare(
     threshold: ThresholdOption = "0%",
     fail_on: FailOnOption = None,
     output: PageOption = None,
+    budget: BudgetOption = None,
+    launcher: LauncherOption = "mpiexec",
     store: StoreOption = None,
+    quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare two runs, or the values of a key within one run.
+    """Compare two directories, two runs, or the values of a key within one run.
 
-    Matches cases that do the same work. Reports a difference only if it is statistically significant,
-    corrected for the number of comparisons, and if the sides were measured alternately (--by, alternating
-    runs, strider run --against) or 5 earlier runs of the case show how much single runs differ. Exit code 0;
-    with --fail-on, 1 if the condition is met or nothing can be compared, 2 if there is no verdict.
+    Measures two directories alternately and answers in one sentence: which one is faster, for
+    what, and how much. --budget, --launcher and --quiet are for directories only, --by and --metric for runs.
+
+    Of runs, matches cases that do the same work. Reports a difference only if it is statistically
+    significant, corrected for the number of comparisons, and if the sides were measured alternately (--by,
+    alternating runs, strider run --against) or 5 earlier runs of the case show how much single runs differ.
+    Exit code 0; with --fail-on, 1 if the condition is met or nothing can be compared, 2 if there is no
+    verdict.
     """
     share, wanted = conditions(threshold, fail_on)
+    if _are_directories(runs, store):
+        for name, given in (("--by", by), ("--metric", metric)):
+            if given:
+                raise StriderError(f"{name} compares runs: name runs, or leave it out")
+        from strider.cli.directories import Wishes, compare_measured
+        from strider.cli.running import RunOptions
+
+        options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json, ceilings="none")
+        compare_measured(runs, options, Wishes(budget or _BUDGET, share, wanted, output))
+    if budget:
+        raise StriderError("--budget is the time to measure two directories, and runs are measured already")
     found = _compare(runs, by, metric or ["rate"], share, store)
     if FailOn.UNPROVEN in wanted:
         _print_chances(found)
     conclude(found, wanted, json=json, page=output)
+
+
+def _are_directories(names: list[str], store: Path | None) -> bool:
+    """Returns whether directories are named, and no runs.
+
+    Raises:
+        StriderError: Some names are of directories and some of runs, or it is not two directories.
+    """
+    found = [_is_directory(name, store) for name in names]
+    if all(found) and len(found) == 2:
+        return True
+    if any(found) and len(found) != 2:
+        raise StriderError(f"two directories are needed, not {len(names)}: name two directories, or two runs")
+    if any(found):
+        directory, other = sorted(names, key=lambda name: not found[names.index(name)])
+        raise StriderError(
+            f"{directory} is a directory without a run, and {other} is none: name two directories to measure "
+            "them, or two runs"
+        )
+    return False
+
+
+def _is_directory(name: str, store: Path | None) -> bool:
+    """Returns whether a name is of a directory to measure; a run by that name comes first."""
+    from strider import store as stored
+    from strider.launch.rundir import store as store_of
+
+    path = Path(name).expanduser()
+    if not path.is_dir() or any((path / file).exists() for file in _OF_RUNS):
+        return False
+    if "/" not in name:
+        with suppress(StriderError):
+            stored.resolve(store_of(store), name)
+            return False
+    return True
 
 
 def conditions(threshold: str, fail_on: list[FailOn] | None) -> tuple[float, list[FailOn]]:
@@ -114,6 +180,11 @@ def conditions(threshold: str, fail_on: list[FailOn] | None) -> tuple[float, lis
 def conclude(found: "Comparison", wanted: list[FailOn], *, json: bool, page: Path | None) -> None:
     """Prints a comparison, and exits with code 1 if it meets a condition of --fail-on."""
     _print(found, json=json, page=page)
+    fail_if_met(found, wanted)
+
+
+def fail_if_met(found: "Comparison", wanted: list[FailOn]) -> None:
+    """Exits with code 1 if a comparison meets a condition of --fail-on."""
     said = failures(found, wanted)
     if unjudged := _unjudged(found, wanted):
         print(f"strider: note: {unjudged}", file=sys.stderr)
@@ -170,6 +241,15 @@ def _split(name: str) -> list[str]:
     return [name] if Path(name).exists() else [part for part in name.split(",") if part]
 
 
+def show_comparison(found: "Comparison") -> None:
+    """Prints a comparison as a table with its remarks."""
+    from strider.cli.console import output
+    from strider.compare.sections import SECTIONS
+    from strider.report.output import terminal
+
+    terminal.show(SECTIONS, found, output())
+
+
 def _print(found: "Comparison", *, json: bool, page: Path | None) -> None:
     if json:
         from strider.compare.document import as_document
@@ -177,11 +257,7 @@ def _print(found: "Comparison", *, json: bool, page: Path | None) -> None:
 
         sys.stdout.write(to_json(as_document(found)))
     else:
-        from strider.cli.console import output
-        from strider.compare.sections import SECTIONS
-        from strider.report.output import terminal
-
-        terminal.show(SECTIONS, found, output())
+        show_comparison(found)
     if page is not None:
         from strider.compare.page import write_html
 

@@ -70,7 +70,7 @@ def quick(
     from strider.launch import check_target
     from strider.quick import look, quick_document
 
-    began, seconds = time.time(), _seconds(budget)
+    began, seconds = time.time(), budget_seconds(budget, LEAST_BUDGET_S)
     check_directory(directory)
     available = _interfaces(interface)
     target = check_target(directory)
@@ -130,15 +130,20 @@ def clients_here() -> int:
     return min(MOST_CLIENTS, max(2, len(os.sched_getaffinity(0))))
 
 
-def _seconds(budget: str) -> float:
+def budget_seconds(budget: str, least_s: float) -> float:
+    """Returns the time of `--budget`.
+
+    Raises:
+        StriderError: It is no time, or too short.
+    """
     from strider.units import parse_seconds
 
     try:
         seconds = parse_seconds(budget)
     except ValueError as error:
         raise StriderError(f"--budget: {error}") from None
-    if seconds < LEAST_BUDGET_S:
-        raise StriderError(f"--budget {budget}: must be at least {LEAST_BUDGET_S:.0f} s, for example 60s")
+    if seconds < least_s:
+        raise StriderError(f"--budget {budget}: must be at least {least_s:.0f} s, for example 60s")
     return seconds
 
 

@@ -5,17 +5,20 @@ a second and come from storage. The results become a card (`strider.card`).
 """
 
 from strider.quick.look import Place, look
+from strider.quick.pairs import Paired, pair_document
 from strider.quick.probe import Probe, native_document, probe_document, probed
 from strider.quick.sizes import Sizes, sizes_of
 from strider.quick.suite import Budgeted, quick_document
 
 __all__ = [
     "Budgeted",
+    "Paired",
     "Place",
     "Probe",
     "Sizes",
     "look",
     "native_document",
+    "pair_document",
     "probe_document",
     "probed",
     "quick_document",

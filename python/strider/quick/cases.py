@@ -108,7 +108,7 @@ def _operations(*names: str) -> str:
 
 def _sequential(setting: Setting) -> Group:
     sizes, direct = setting.sizes, _direct(setting)
-    if setting.place.kind == "memory":
+    if sizes.is_repeated:
         cases = [
             _case("sequential", *direct, *_segmented(sizes.file), _operations("write")),
             _case("sequential", *_again(setting), _operations("read")),
@@ -138,7 +138,7 @@ def _again(setting: Setting) -> list[str]:
 
 def _deep(setting: Setting) -> Group:
     # Servers answer several requests at once much faster than one, which the probe has measured.
-    is_again = setting.place.kind == "memory" or (setting.place.kind != "local" and setting.place.is_direct)
+    is_again = setting.sizes.is_repeated or (setting.place.kind != "local" and setting.place.is_direct)
     size = setting.sizes.random if is_again else setting.sizes.read
     shape = _again(setting) if is_again else [*_direct(setting), *_segmented(size)]
     lines = [*shape, f"depth = {DEEP}", _operations("read")]

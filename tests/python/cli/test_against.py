@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from builders import RunBuilder, sweep
-from strider.cli import against, main
+from strider.cli import against, main, turns
 from strider.cli.running import Prepared
 from strider.engine import Engine
 from strider.errors import ExitCode
@@ -72,7 +72,7 @@ def measure(
     place: Path, monkeypatch: pytest.MonkeyPatch, factor: float, ends: dict[int, ExitCode] | None = None
 ) -> Measured:
     measured = Measured(place / "store", factor, ends)
-    monkeypatch.setattr(against, "perform", measured.perform)
+    monkeypatch.setattr(turns, "perform", measured.perform)
     monkeypatch.setattr(against, "in_child", lambda *_: True)
     return measured
 
@@ -128,11 +128,26 @@ def test_an_interruption_keeps_the_pairs_that_are_complete(
 ) -> None:
     measured = measure(place, monkeypatch, 1.0, {7: ExitCode.CHECK_FAILED})
     assert main(words(place, "--against", str(place / "old"))) == 1
-    said = capsys.readouterr().err
+    shown, said = capsys.readouterr()
     assert len(measured.targets) == 8
+    assert "3 pairs" in shown
+    assert "B" in shown
     assert "3 of 6 pairs are complete and kept" in said
     again = next(line for line in said.splitlines() if line.startswith("to compare them: "))
     assert main(again.removeprefix("to compare them: strider ").split()) == 0
+
+
+def test_an_interruption_before_three_pairs_shows_the_results_of_each_run(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(place, monkeypatch, 1.0, {2: ExitCode.CHECK_FAILED})
+    assert main(words(place, "--against", str(place / "old"))) == 1
+    shown, said = capsys.readouterr()
+    assert "1 of 6 pairs are complete and kept" in said
+    assert [line.split(",")[0] for line in shown.splitlines() if ", target " in line] == sorted(
+        path.name for path in (place / "store").iterdir()
+    )
+    assert shown.count("Data verified") == 3
 
 
 def test_a_run_is_repeated_with_its_suite_its_settings_and_its_target(
@@ -148,7 +163,7 @@ def test_a_run_is_repeated_with_its_suite_its_settings_and_its_target(
         seen.append(prepared.checked.suite.plan)
         return measured.perform(prepared, *rest)
 
-    monkeypatch.setattr(against, "perform", perform)
+    monkeypatch.setattr(turns, "perform", perform)
     assert main(words(place, "--against", "latest", "--pairs", "3")) == 0
     plans = {Path(plan.target).name: plan.cases[0] for plan in seen}
     assert {name: case.clients for name, case in plans.items()} == {"old": 2, "new": 1}
