@@ -263,6 +263,13 @@ def test_something_that_only_adds_explains_nothing() -> None:
     )
 
 
+def test_processors_that_other_programs_use_explain_nothing() -> None:
+    """A device of 20 MB/s beside compilers: the processors are busy, and the ranks wait for the device."""
+    busy = Result(**counters("cpu", user_s=3.7, system_s=0.2, idle_s=0.1, iowait_s=0.0))
+    analysis = analysis_of(busy)
+    assert analysis.text(analysis.verdicts[0]).startswith(f"{UNEXPLAINED}; the nodes' processors are 98 % busy")
+
+
 def test_a_rate_beyond_the_device_is_not_explained_by_it() -> None:
     direct = Result(rates=[3330.0] * 3, interface={"name": "posix", "direct": True})
     analysis = analysis_of(direct, ceilings=[of_node(device_write=1000.0)])
