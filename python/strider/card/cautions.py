@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from strider.card.model import Card, Caution, Line
+from strider.card.model import Card, Caution, Line, Rate
 from strider.card.wording import in_words, rounded, size, time
 
 #: A stall is a request this many times as long as half of them.
@@ -10,6 +10,11 @@ _STALL = 100.0
 _FULL = 0.9
 #: Writes that are faster than reads by more than this have a cache behind the sync.
 _FASTER = 1.3
+#: Time to touch a page of new memory; usually some 0.1 to 0.3 us, more where a host has to provide it.
+SLOW_TOUCH_US = 1.0
+#: Rates within 10 % of each other are the same.
+_SAME = 1.1
+_BY_BYTES = ("write.sequential", "read.sequential", "read.random.deep", "write.random.deep")
 _TOP = (
     "write.sequential",
     "read.sequential",
@@ -27,7 +32,9 @@ def cautions(card: Card) -> list[Caution]:
         *_memory(card),
         *_space(card),
         *_servers(card),
+        *_first_touch(card),
         *_levels(card),
+        *_bytes(card),
         *_writes(card),
         *_stalls(card),
         *_few(card),
@@ -48,7 +55,7 @@ def _space(card: Card) -> Iterator[Caution]:
     if used > _FULL:
         yield Caution(
             id="full",
-            text=f"{used:.0%} of the space is used, {size(card.place.free)} are free: this may slow it down",
+            text=f"{used:.0%} of the space is used, {size(card.place.free)} are free: writes may be slower",
             evidence={"used": used, "free": card.place.free},
         )
 
@@ -62,6 +69,35 @@ def _servers(card: Card) -> Iterator[Caution]:
         )
 
 
+def _first_touch(card: Card) -> Iterator[Caution]:
+    touch_us = card.machine.first_touch_us
+    if touch_us is not None and touch_us > SLOW_TOUCH_US:
+        yield Caution(
+            id="first-touch",
+            text=f"new memory is slow here ({time(touch_us)} a page): rates through the page cache suffer",
+            evidence={"first_touch_us": touch_us},
+        )
+
+
+def _bytes(card: Card) -> Iterator[Caution]:
+    """The same bytes per second by large and small requests: bytes are limited, not requests."""
+    lines = [line for name in _BY_BYTES if (line := card.line(name)) and line.is_trusted]
+    sizes = {line.request for line in lines}
+    rates = [
+        line.rate.value * (line.request if line.rate.unit == "1/s" else 1) for line in lines if line.rate
+    ]
+    if card.place.kind == "local" and len(sizes) > 1 and max(rates) < _SAME * min(rates):
+        yield Caution(
+            id="bytes",
+            text=f"{_in_bytes(min(rates))} by requests of 4 KiB and 1 MiB: bytes are limited, not requests",
+            evidence={"low": min(rates), "high": max(rates)},
+        )
+
+
+def _in_bytes(rate: float) -> str:
+    return in_words(Rate(value=rate, unit="B/s"))
+
+
 def _levels(card: Card) -> Iterator[Caution]:
     for line in _top(card):
         if line.rate and {"level", "trend"} & set(line.reasons):
@@ -71,7 +107,7 @@ def _levels(card: Card) -> Iterator[Caution]:
             )
             yield Caution(
                 id="unsteady",
-                text=f"{line.label}: {low} to {high} from round to round, not by chance",
+                text=f"{line.label}: between {low} and {high}, by round",
                 evidence={"low": min(rates), "high": max(rates)},
             )
 
@@ -97,7 +133,7 @@ def _stalls(card: Card) -> Iterator[Caution]:
         _, line, p50, tail, share = worst
         yield Caution(
             id="stalls",
-            text=f"stalls: {line.label}: 1 request in {share} takes {time(tail)}, half take {time(p50)}",
+            text=f"{line.label}: 1 in {share} takes {time(tail)}, half take {time(p50)}",
             evidence={"p50_us": p50, "tail_us": tail, "one_in": share},
         )
 

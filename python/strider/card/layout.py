@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from strider.card.model import POSIX, Card, Line, RatioLine, by_reason
+from strider.card.model import POSIX, Card, Line, Rate, RatioLine, by_reason
 from strider.card.wording import factor, in_words, size, time
 
 WIDTH, HEIGHT = 80, 24
 MOST_CAUTIONS = 3
 _LABEL = 31
+_RATIO_LABEL = 16
+#: Lines for what was not measured.
+_LEFT_OUT = 2
 
 Style = Literal["", "bold", "A", "C", "dim", "caution"]
 
@@ -37,11 +40,33 @@ _NAMES = "names."
 def card_lines(card: Card) -> list[CardLine]:
     """Returns the lines of a card."""
     head = [CardLine(_place(card)), *_sentence(card), CardLine(_head(card), "dim")]
-    body = [*_rates(card), *_names(card), *_ratio_rows(card), *_cached(card), *_left_out(card)]
+    rates = [*_rates(card), *_names(card)]
+    below = [*_cached(card), *_left_out(card), *_limit(card)]
     tail = [CardLine(_report(card))]
-    room = max(0, min(MOST_CAUTIONS, HEIGHT - len(head) - len(body) - len(tail)))
-    warned = [CardLine(_cut(f"! {one.text}", WIDTH), "caution") for one in card.cautions[:room]]
-    return [*head, *body, *warned, *tail]
+    rows = _ratio_rows(card)
+    room = HEIGHT - len(head) - len(rates) - len(rows) - len(below) - len(tail)
+    ratios = [CardLine(line) for row in rows for line in _folded(row, room)]
+    room -= len(ratios) - len(rows)
+    return [*head, *rates, *ratios, *below, *_warned(card, room), *tail]
+
+
+def _folded(row: tuple[str, Sequence[str]], room: int) -> list[str]:
+    """A row of ratios, on two lines if it is too long and there is room."""
+    label, cells = row
+    whole = f"{label:<{_RATIO_LABEL}}{'  '.join(cells)}"
+    if len(whole) <= WIDTH or room <= 0:
+        return [_cut(whole, WIDTH)]
+    return [f"{label:<{_RATIO_LABEL}}{cells[0]}", _cut(f"{'':<{_RATIO_LABEL}}{'  '.join(cells[1:])}", WIDTH)]
+
+
+def _warned(card: Card, room: int) -> list[CardLine]:
+    """The weightiest cautions that fit, each whole."""
+    lines: list[CardLine] = []
+    for one in card.cautions[:MOST_CAUTIONS]:
+        found = textwrap.wrap(one.text, WIDTH, initial_indent="! ", subsequent_indent="  ")
+        if len(lines) + len(found) <= room:
+            lines += [CardLine(line, "caution") for line in found]
+    return lines
 
 
 def _cut(text: str, width: int) -> str:
@@ -70,7 +95,7 @@ def _sentence(card: Card) -> list[CardLine]:
 
 
 def _head(card: Card) -> str:
-    return _row(taken(card), "rate", "±95%", "p50", "p99", "grade")
+    return _row(taken(card), ("rate", "±95%", "p50", "p99"), "limit" if card.limit else None, "grade")
 
 
 def taken(card: Card) -> str:
@@ -88,26 +113,39 @@ def _report(card: Card) -> str:
     return f"report: {card.report}"
 
 
-def _row(label: str, rate: str, interval: str, p50: str, p99: str, grade: str) -> str:
-    cells = f"{_cut(label, _LABEL):<{_LABEL}}{rate:>10}{interval:>6}{p50:>8}{p99:>8}  {grade}"
-    return _cut(cells.rstrip(), WIDTH)
+def _row(label: str, cells: Sequence[str], limit: str | None, grade: str) -> str:
+    """A row; `limit` is None where no line has one, and the column is missing."""
+    rate, interval, p50, p99 = cells
+    share = "" if limit is None else f"{limit:>6}"
+    gap = " " if share else "  "
+    text = f"{_cut(label, _LABEL):<{_LABEL}}{rate:>10}{interval:>6}{p50:>8}{p99:>8}{share}{gap}{grade}"
+    return _cut(text.rstrip(), WIDTH)
 
 
 def _rates(card: Card) -> list[CardLine]:
     shown = [line for line in card.lines if not line.id.startswith(_NAMES) and line.id != "read.cached"]
-    return [_rate(line) for line in shown]
+    return [_rate(line, card.limit is not None) for line in shown if line.rate or _fits(line)]
 
 
-def _rate(line: Line) -> CardLine:
+def _missing(line: Line) -> str:
+    return f"{line.label:<{_LABEL}}  not measured: {line.why}"
+
+
+def _fits(line: Line) -> bool:
+    """Whether the reason why a line was not measured fits beside it; else it stands below."""
+    return len(_missing(line)) <= WIDTH
+
+
+def _rate(line: Line, has_limit: bool) -> CardLine:
     if line.rate is None:
-        return CardLine(_cut(f"{line.label:<{_LABEL}}  not measured: {line.why}", WIDTH), "dim")
+        return CardLine(_missing(line), "dim")
     p50, p99 = (
         ("-" if value is None else time(value)) for value in (line.latency_us.p50, line.latency_us.p99)
     )
     grade = " ".join([line.grade, *map(_reason, line.reasons[:1])])
-    return CardLine(
-        _row(line.label, in_words(line.rate, 3), interval(line), p50, p99, grade), _style(line.grade)
-    )
+    share = "-" if line.limit is None else f"{line.limit:.0%}"
+    cells = (in_words(line.rate, 3), interval(line), p50, p99)
+    return CardLine(_row(line.label, cells, share if has_limit else None, grade), _style(line.grade))
 
 
 def _reason(word: str) -> str:
@@ -141,23 +179,19 @@ def _names(card: Card) -> list[CardLine]:
     return [CardLine(_cut(f"not synced: {rates}  {grade}", WIDTH), _style(weakest.grade))]
 
 
-def _ratio_rows(card: Card) -> list[CardLine]:
-    rows = []
+def _ratio_rows(card: Card) -> list[tuple[str, Sequence[str]]]:
+    """The label of each row of ratios, and its ratios."""
+    rows: list[tuple[str, Sequence[str]]] = []
     for row in _ROWS:
-        found = [ratio for ratio in card.ratios if ratio.row == row]
+        found = [ratio_in_words(ratio) for ratio in card.ratios if ratio.row == row]
         if found:
-            rows.append(CardLine(_ratio_row(ratio_label(card, row), found)))
+            rows.append((ratio_label(card, row), found))
     return rows
 
 
 def ratio_label(card: Card, row: str) -> str:
     """Returns what a row of ratios divides: `2 clients / 1`."""
     return _ROWS[row].format(clients=card.machine.clients, native=card.place.native)
-
-
-def _ratio_row(label: str, found: Sequence[RatioLine]) -> str:
-    cells = [ratio_in_words(ratio) for ratio in found]
-    return _cut(f"{label:<16}{'  '.join(cells)}", WIDTH)
 
 
 def ratio_in_words(ratio: RatioLine) -> str:
@@ -177,7 +211,22 @@ def _cached(card: Card) -> list[CardLine]:
 
 def _left_out(card: Card) -> list[CardLine]:
     """What has no row, with the reason."""
-    known = {line.id for line in card.lines}
+    known = {line.id for line in card.lines if line.rate or _fits(line)}
     missing = [one for one in card.not_measured if one.id not in known]
-    said = [f"{why}: {', '.join(names)}" for why, names in by_reason(missing).items()]
-    return [CardLine(_cut(f"(not measured, {'; '.join(said)})", WIDTH), "dim")] if said else []
+    said = [f"{why}: {', '.join(dict.fromkeys(names))}" for why, names in by_reason(missing).items()]
+    if not said:
+        return []
+    return [CardLine(line, "dim") for line in _paragraph(f"(not measured, {'; '.join(said)})")]
+
+
+def _paragraph(text: str) -> list[str]:
+    """A text on two lines at most."""
+    lines = textwrap.wrap(text, WIDTH, subsequent_indent=" ")
+    return lines if len(lines) <= _LEFT_OUT else [*lines[: _LEFT_OUT - 1], _cut(" ".join(lines[1:]), WIDTH)]
+
+
+def _limit(card: Card) -> list[CardLine]:
+    if card.limit is None:
+        return []
+    rate = in_words(Rate(value=card.limit.rate, unit="B/s"))
+    return [CardLine(f"(limit: {card.limit.what}, {rate})", "dim")]

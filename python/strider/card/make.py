@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from strider.card.cautions import cautions
+from strider.card.cautions import SLOW_TOUCH_US, cautions
 from strider.card.model import (
     POSIX,
     Budget,
     Card,
     Latency,
+    Limit,
     Line,
     Machine,
     NotMeasured,
@@ -23,10 +24,16 @@ from strider.card.model import (
 )
 from strider.card.verdict import verdict
 from strider.statistics import MINIMUM_FOR_RATIO, OperationSummary, describe, paired_ratio
+from strider.statistics.ceilings import MEMORY_COPY, Ceilings
 from strider.statistics.trust import HARDLY_SERVED
 from strider.store.model import Run, Sample
 from strider.units import MIB
 
+_PAGE = 4096
+#: From this share of the time on, touching new memory lowers the grade.
+_TOUCHED = 0.1
+#: A memory copy whose rounds differ by more is no limit to compare with.
+_STEADY = 0.15
 #: A ratio whose interval lies within 10 % of 1 is called the same, one beyond it faster or slower: bursts
 #: make short phases faster than long ones by a few percent.
 _SAME = 1.1
@@ -144,18 +151,68 @@ def make_card(
     wanted = [*WANTED, *([CACHED] if place.kind != "memory" else [])]
     cut = run.status != "complete"
     lines = [_line(each, summaries, place, missing, cut) for each in wanted]
+    lines = [touched(line, place, machine) for line in lines]
+    limit = limit_of(run, place)
+    if limit:
+        lines = [line.model_copy(update={"limit": _share(line, limit)}) for line in lines]
     card = Card(
         target=run.info.directory or run.plan.target,
         place=place,
         machine=machine,
         budget=budget.model_copy(update={"rounds": rounds_of(summaries), "cut": cut}),
         lines=[line for line in lines if line.rate or line.why],
+        limit=limit,
         ratios=list(_ratios(summaries, place)),
         not_measured=[*missing, *(NotMeasured(id=line.id, why=line.why) for line in lines if line.why)],
         report=str(run.directory / "report.html"),
     )
     card = card.model_copy(update={"cautions": cautions(card)})
     return card.model_copy(update={"verdict": verdict(card)})
+
+
+def limit_of(run: Run, place: PlaceFacts) -> Limit | None:
+    """Returns the limit of rates of data in a place, where a run has measured one."""
+    ceilings = Ceilings.of(run)
+    if place.kind == "memory":
+        found = ceilings.of_clients(MEMORY_COPY, 1)
+        steady = [
+            one.spread is not None and one.spread <= _STEADY
+            for report in run.ceilings
+            for one in report.ceilings
+            if one.name == MEMORY_COPY
+        ]
+        return Limit(what="memory copy", rate=found * MIB) if found and all(steady) else None
+    found = ceilings.of_nodes("link", 1) if place.kind == "network" else None
+    return Limit(what="network links", rate=found * MIB) if found else None
+
+
+def _share(line: Line, limit: Limit) -> float | None:
+    """The share of a limit that a line of data reaches; names have none."""
+    if line.rate is None or not line.request or line.id.startswith("names."):
+        return None
+    return line.rate.value * (line.request if line.rate.unit == "1/s" else 1) / limit.rate
+
+
+def touched(line: Line, place: PlaceFacts, machine: Machine) -> Line:
+    """Returns the line, with grade C at most if touching new memory takes much of its time."""
+    touch_us = machine.first_touch_us
+    if not (line.grade and line.rate and line.request and touch_us and touch_us > SLOW_TOUCH_US):
+        return line
+    if not _is_new_memory(line, place):
+        return line
+    request_us = 1e6 / line.rate.value * (line.request if line.rate.unit == "B/s" else 1)
+    share = touch_us * math.ceil(line.request / _PAGE) / request_us
+    if share <= _TOUCHED or line.grade > "C":
+        return line
+    reasons = ["touch", *(line.reasons if line.grade == "C" else [])]
+    return line.model_copy(update={"grade": "C", "reasons": reasons})
+
+
+def _is_new_memory(line: Line, place: PlaceFacts) -> bool:
+    """Whether the requests of a line fill new pages of the page cache; files in memory are such pages."""
+    if place.kind == "memory":
+        return line.id in ("write.sequential", "append.fsync", "create.synced")
+    return place.interface == POSIX and (not place.direct or line.id in ("append.fsync", "create.synced"))
 
 
 def rounds_of(summaries: Sequence[OperationSummary]) -> int:

@@ -37,11 +37,16 @@ class PlaceFacts(Record):
 
 
 class Machine(Record):
-    """The machine that measured, and the number of clients of cases with several."""
+    """The machine that measured, and the number of clients of cases with several.
+
+    Attributes:
+        first_touch_us: Time to touch a page of new memory; None if unknown.
+    """
 
     cores: int
     clients: int = 2
     memory: int
+    first_touch_us: float | None = None
 
 
 class Budget(Record):
@@ -98,6 +103,7 @@ class Line(Record):
     Attributes:
         interface: Interface that made the requests.
         depth: Requests in flight.
+        limit: Share of the card's limit; None without one.
         grade: Grade of docs/trust.md; empty for rates of a cache.
         why: Why it was not measured; empty if it was.
     """
@@ -110,6 +116,7 @@ class Line(Record):
     rate: Rate | None = None
     latency_us: Latency = Latency()
     rounds: Sequence[Round] = ()
+    limit: float | None = None
     grade: str = ""
     reasons: Sequence[str] = ()
     why: str = ""
@@ -118,6 +125,13 @@ class Line(Record):
     def is_trusted(self) -> bool:
         """Whether it may be in a sentence."""
         return self.rate is not None and self.grade in ("A", "B")
+
+
+class Limit(Record):
+    """What no rate of data exceeds, as it was measured or as the system states it; in bytes per second."""
+
+    what: Literal["memory copy", "network links"]
+    rate: float
 
 
 class RatioLine(Record):
@@ -174,6 +188,7 @@ class Card(Record):
     verdict: str = ""
     cautions: Sequence[Caution] = ()
     lines: Sequence[Line] = ()
+    limit: Limit | None = None
     ratios: Sequence[RatioLine] = ()
     not_measured: Sequence[NotMeasured] = ()
     report: str = ""

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -90,7 +91,9 @@ def quick(
         card = _card(run, usable, rates, budgeted, seconds, began, unreached)
         return iter(_json(card) if json else _text(card))
 
-    run_document(document, options, render, is_brief=True)
+    # The ceilings of a device are too short to be a limit: bursts are faster.
+    has_limit = place.kind in ("memory", "network")
+    run_document(document, replace(options, ceilings="all" if has_limit else "none"), render, is_brief=True)
 
 
 def _interfaces(wanted: str) -> frozenset[str]:
@@ -179,7 +182,12 @@ def _card(
     if probe.write_bytes_s is None:
         why = f"{probe.why} ({place.free_bytes / 1e6:.0f} MB left)"
         missing += [NotMeasured(id=name, why=why) for name in ("write.sequential", "read.sequential")]
-    machine = Machine(cores=place.cores, clients=run.plan.ranks, memory=place.memory_bytes)
+    machine = Machine(
+        cores=place.cores,
+        clients=run.plan.ranks,
+        memory=place.memory_bytes,
+        first_touch_us=place.first_touch_us,
+    )
     budget = Budget(asked_s=seconds, took_s=round(ended - began, 1))
     card = make_card(run, Results(run).summaries, facts, machine, budget, missing)
     write_card(card, run.directory)

@@ -1,8 +1,11 @@
 """Reservations of a card."""
 
-from card_builders import append, card, line, place
+import pytest
+
+from card_builders import GB, append, card, line, place
 from strider.card.cautions import cautions
-from strider.card.model import Card, Latency, Round
+from strider.card.model import Card, Latency, Machine, Round
+from strider.units import MIB
 
 
 def ids(made: Card) -> list[str]:
@@ -42,17 +45,33 @@ def test_a_stall_is_a_hundred_medians() -> None:
         )
     )
     assert worst.evidence == {"p50_us": 33, "tail_us": 99_000, "one_in": 1000}
-    assert "1 request in 1000 takes 99 ms, half take 33 us" in worst.text
+    assert "1 in 1000 takes 99 ms, half take 33 us" in worst.text
 
 
 def test_a_change_of_level_has_its_ends() -> None:
     rounds = [Round(at_s=n, seconds=1, requests=9, rate=rate) for n, rate in enumerate((1e9, 3e9, 2e9))]
     (change,) = cautions(card(line("read.sequential", grade="C", reasons=["level"], rounds=rounds)))
     assert change.evidence == {"low": 1e9, "high": 3e9}
-    assert "1.0 GB/s to 3.0 GB/s" in change.text
+    assert "between 1.0 GB/s and 3.0 GB/s" in change.text
 
 
 def test_mostly_uncertain_numbers_ask_for_more_time() -> None:
     wide = [line(name, grade="C", reasons=["spread"]) for name in ("read.random", "write.random")]
     assert ids(card(*wide, line("read.sequential"))) == ["uncertain"]
     assert ids(card(wide[0], line("read.sequential"))) == []
+
+
+@pytest.mark.parametrize(("touch_us", "found"), [(None, []), (1.0, []), (2.5, ["first-touch"])])
+def test_slow_new_memory_is_one_with_its_time(touch_us: float | None, found: list[str]) -> None:
+    made = card(machine=Machine(cores=2, memory=GB, first_touch_us=touch_us))
+    assert ids(made) == found
+    for one in cautions(made):
+        assert one.evidence == {"first_touch_us": 2.5}
+        assert "2.5 us a page" in one.text
+
+
+def test_the_same_bytes_by_small_and_large_requests_show_what_is_limited() -> None:
+    large, small = line("read.sequential", 20e6, request=MIB), line("read.random.deep", 4900, request=4096)
+    assert ids(card(large, small)) == ["bytes"]
+    assert ids(card(large)) == ids(card(large, small.model_copy(update={"grade": "C"}))) == []
+    assert ids(card(line("read.sequential", 25e6, request=MIB), small)) == []

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from card_builders import append, card, line, place, ratio
-from strider.card.layout import HEIGHT, WIDTH, card_lines
+from card_builders import GB, append, card, line, place, ratio
+from strider.card.cautions import cautions
+from strider.card.layout import HEIGHT, MOST_CAUTIONS, WIDTH, card_lines
 from strider.card.make import WANTED
-from strider.card.model import Budget, Card, Caution, Latency, NotMeasured, Rate
+from strider.card.model import Budget, Card, Caution, Latency, Limit, NotMeasured, Rate, Round
 from strider.card.verdict import verdict
 
 
@@ -124,3 +125,66 @@ def test_a_library_is_named_in_the_place_the_sentence_and_its_ratio() -> None:
     assert shown[0].startswith("/scratch: through nfs (ext4), 252 GB")
     assert shown[1] == "Through nfs (ext4): 500 MB/s synced writes."
     assert any(one.startswith("nfs / POSIX     1 MiB x2.0 [") for one in shown)
+
+
+@given(
+    label=st.sampled_from([wanted.label for wanted in WANTED]),
+    low=st.floats(1, 1e13),
+    times=st.tuples(st.floats(0.1, 1e4), st.floats(1e6, 1e8)),
+)
+def test_cautions_are_never_cut(label: str, low: float, times: tuple[float, float]) -> None:
+    full_label = label.format(stable=", stable", cold=", client cold", depth=16, interface="listio")
+    rounds = [Round(at_s=n, seconds=1, requests=9, rate=rate) for n, rate in enumerate((low, 9 * low))]
+    p50, p99 = times
+    stalling = line(
+        "read.random",
+        label=full_label,
+        grade="C",
+        reasons=["level"],
+        rounds=rounds,
+        latency_us=Latency(p50=p50, p99=p99),
+    )
+    made = card(stalling, place=place(free=9 * GB), verdict="One.")
+    found = cautions(made)
+    shown = " ".join(one.text.strip() for one in card_lines(made.model_copy(update={"cautions": found})))
+    assert {one.id for one in found} >= {"full", "unsteady", "stalls"}
+    for one in found[:MOST_CAUTIONS]:
+        assert one.text in shown.replace("! ", "")
+
+
+def test_a_caution_without_room_is_left_out_whole() -> None:
+    made = full(1e9, "local", 0, "/a").model_copy(
+        update={"cautions": [Caution(id="long", text="word " * 160, evidence={})]}
+    )
+    assert not any("word" in one for one in text(made))
+
+
+def test_ratios_that_are_too_long_take_two_lines() -> None:
+    ratios = [ratio(f"pieces.{name}", 0.0123, half=0.9) for name in ("MPI-IO", "list I/O")]
+    wide = [one.model_copy(update={"low": 0.00123, "high": 0.0456, "word": "slower"}) for one in ratios]
+    found = [one for one in text(card(verdict="One.", ratios=wide)) if "x0.012" in one]
+    assert len(found) == 2
+    assert found[1].startswith(" " * 16)
+    assert not any("..." in one for one in found)
+
+
+def test_long_reasons_why_lines_are_missing_stand_below_once() -> None:
+    why = "the directory does not allow files of this size to anyone"
+    names = ("read.random", "write.random")
+    lines = [line(name, why=why).model_copy(update={"rate": None}) for name in names]
+    missing = [NotMeasured(id=name, why=why) for name in names]
+    shown = text(card(*lines, verdict="One.", not_measured=missing))
+    (first,) = (number for number, one in enumerate(shown) if one.startswith("(not measured"))
+    assert " ".join(shown[first : first + 2]) == f"(not measured, {why}:  read.random, write.random)"
+
+
+def test_a_limit_has_a_column_only_where_there_is_one() -> None:
+    reading = line("read.random", 2e5, grade="B", reasons=["4 repetitions"], limit=0.42)
+    assert "limit" not in " ".join(text(card(reading, verdict="One.")))
+    shown = text(card(reading, append(), verdict="One.", limit=Limit(what="memory copy", rate=2e9)))
+    assert shown[2].split()[-2:] == ["limit", "grade"]
+    (row,) = (one for one in shown if one.startswith("read.random"))
+    assert row.endswith(" 42% B 4 rounds")
+    (other,) = (one for one in shown if one.startswith("append"))
+    assert other.endswith("    - A")
+    assert "(limit: memory copy, 2.0 GB/s)" in shown

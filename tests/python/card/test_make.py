@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import KIB, MIB, CaseSpec, RunBuilder
-from card_builders import place
-from strider.card import Budget, Card, Machine, make_card, read_card, write_card
-from strider.card.make import word_of
+from card_builders import append, line, place
+from limits_builders import of_clients
+from strider.card import Budget, Card, Machine, PlaceFacts, make_card, read_card, write_card
+from strider.card.make import touched, word_of
 from strider.card.model import CARD_FILE, NotMeasured
 from strider.statistics import summarize
 from strider.store import load
@@ -158,3 +159,50 @@ def test_clients_of_a_library_are_compared_through_it(tmp_path: Path) -> None:
     facts = place("network", interface="nfs", native="nfs")
     found = make_card(run, summarize(run), facts, MACHINE, BUDGET).ratios
     assert {ratio.id for ratio in found} == {"clients.write", "clients.read"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "touch_us", "grade"),
+    [
+        (place(direct=False), "write.sequential", 4.0, "C"),  # 256 pages of 4 us: all of the time
+        (place(direct=False), "write.sequential", 0.9, "A"),
+        (place(), "write.sequential", 4.0, "A"),
+        (place(), "append.fsync", 4.0, "A"),  # a page in 200 us
+        (place(), "append.fsync", 40.0, "C"),
+        (place("memory"), "write.sequential", 4.0, "C"),
+        (place("memory"), "read.sequential", 4.0, "A"),
+        (place("network", interface="nfs", direct=False), "write.sequential", 4.0, "A"),
+    ],
+)
+def test_new_memory_that_takes_a_tenth_of_the_time_lowers_the_grade(
+    facts: PlaceFacts, name: str, touch_us: float, grade: str
+) -> None:
+    machine = MACHINE.model_copy(update={"first_touch_us": touch_us})
+    made = append(request=4096, rounds=[]) if name == "append.fsync" else line(name, 1e9, request=MIB)
+    found = touched(made, facts, machine)
+    assert found.grade == grade
+    assert list(found.reasons) == (["touch"] if grade == "C" else [])
+
+
+def test_a_lower_grade_keeps_its_reasons() -> None:
+    machine = MACHINE.model_copy(update={"first_touch_us": 4.0})
+    for grade, reasons in (("C", ["touch", "spread"]), ("D", ["spread"])):
+        made = line("write.sequential", 1e9, request=MIB, grade=grade, reasons=["spread"])
+        assert list(touched(made, place(direct=False), machine).reasons) == reasons
+
+
+@pytest.mark.parametrize(("spread", "has_limit"), [(0.1, True), (0.2, False), (None, False)])
+def test_a_steady_memory_copy_is_the_limit_of_memory(
+    tmp_path: Path, spread: float | None, has_limit: bool
+) -> None:
+    run = load(RunBuilder([sequential()], repetitions=3).write(tmp_path / "run"))
+    report = of_clients(memory_copy=9000.0)
+    copies = [one.model_copy(update={"spread": spread}) for one in report.ceilings]
+    run = run.model_copy(update={"ceilings": [report.model_copy(update={"ceilings": copies})]})
+    made = make_card(run, summarize(run), place("memory"), MACHINE, BUDGET)
+    assert (made.limit is not None) is has_limit
+    found = made.line("write.sequential")
+    assert found
+    assert found.rate
+    assert found.limit == (pytest.approx(found.rate.value / (9000 * MIB)) if has_limit else None)
+    assert make_card(run, summarize(run), place(), MACHINE, BUDGET).limit is None

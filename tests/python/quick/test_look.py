@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from strider.quick.look import can_write_directly, kind_of, look
+from strider.quick.look import can_write_directly, first_touch_us, kind_of, look
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,17 @@ def test_a_library_is_a_client_of_servers(tmp_path: Path) -> None:
     found = look(tmp_path, "nfs")
     assert (found.kind, found.device, found.is_direct, found.native) == ("network", "", False, "nfs")
     assert look(tmp_path).native == ""
+
+
+def test_touching_new_memory_takes_nanoseconds_to_microseconds() -> None:
+    found = first_touch_us()
+    assert found is not None
+    assert 0.001 < found < 1e6
+
+
+def test_memory_that_cannot_be_had_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(12, "no memory")
+
+    monkeypatch.setattr("mmap.mmap", refused)
+    assert first_touch_us() is None

@@ -18,6 +18,7 @@ _COLUMNS = [
     ("± 95 %", ""),
     ("p50", ""),
     ("p99", ""),
+    ("limit", ""),
     ("trust", ""),
 ]
 
@@ -42,7 +43,7 @@ def _page(results: Results) -> list[Block]:
     warned = [one.text for one in card.cautions[:MOST_CAUTIONS]]
     return [
         Text(card.verdict, "bold"),
-        *([Table("Rates of storage", _COLUMNS, rows, labels=1, folds=False)] if rows else []),
+        *([Table("Rates of storage", _COLUMNS, rows, labels=1, folds=False).without_empty()] if rows else []),
         *([Facts("Ratios, with their 95 % intervals", ratios)] if ratios else []),
         *([Alert("Cautions", warned)] if warned else []),
         *([Facts("Not measured", missing)] if missing else []),
@@ -56,7 +57,8 @@ def _row(line: Line) -> list[str]:
         NOTHING if value is None else time(value) for value in (line.latency_us.p50, line.latency_us.p99)
     ]
     trust = " ".join(filter(None, [line.grade, ", ".join(line.reasons)])) or "cache: not storage"
-    return [line.label, rate, interval(line), *percentiles, trust]
+    limit = NOTHING if line.limit is None else f"{line.limit:.0%}"
+    return [line.label, rate, interval(line), *percentiles, limit, trust]
 
 
 def _budget(card: Card) -> str:
