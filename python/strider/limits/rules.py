@@ -395,8 +395,8 @@ RULES: tuple[Rule, ...] = (
         0.9,
         _busy_processors,
         _always("the nodes' processors are {share} busy, with all programs on them"),
-        "Above 90 %, some process is almost always waiting for a processor. It need not be a rank: other programs "
-        "count as well.",
+        "Above 90 %, some process is almost always waiting for a processor. It need not be a rank: other "
+        "programs count as well.",
         "processor time of the nodes that is not idle or I/O wait",
     ),
     Rule(

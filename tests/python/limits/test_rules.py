@@ -267,7 +267,9 @@ def test_processors_that_other_programs_use_explain_nothing() -> None:
     """A device of 20 MB/s beside compilers: the processors are busy, and the ranks wait for the device."""
     busy = Result(**counters("cpu", user_s=3.7, system_s=0.2, idle_s=0.1, iowait_s=0.0))
     analysis = analysis_of(busy)
-    assert analysis.text(analysis.verdicts[0]).startswith(f"{UNEXPLAINED}; the nodes' processors are 98 % busy")
+    assert analysis.text(analysis.verdicts[0]).startswith(
+        f"{UNEXPLAINED}; the nodes' processors are 98 % busy"
+    )
 
 
 def test_a_rate_beyond_the_device_is_not_explained_by_it() -> None:
