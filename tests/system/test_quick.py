@@ -45,6 +45,7 @@ def test_a_card_of_memory_fits_a_screen_and_tops_the_report(memory_folder: Path,
         assert words in shown
     for words in ("stable", ", cold", "durable", " A\n"):
         assert words not in shown
+    assert (run / "card.svg").read_text(encoding="utf-8").startswith("<svg ")
     page = (run / "report.html").read_text(encoding="utf-8")
     assert page.index('id="run-1-card"') < page.index('id="run-1-summary"')
     (row,) = (line for line in lines if line.startswith("read, 1 MiB, any"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from strider.card.model import POSIX, Card, Line, Rate, RatioLine, by_reason
-from strider.card.wording import factor, in_words, size, time
+from strider.card.wording import factor, in_words, size, time, wrapped
 
 WIDTH, HEIGHT = 80, 24
 MOST_CAUTIONS = 3
@@ -74,14 +74,9 @@ def _cut(text: str, width: int) -> str:
 
 
 def _place(card: Card) -> str:
-    facts = card.place
-    device = f" on {facts.device}" if facts.device else ""
-    virtual = " (virtual)" if facts.virtual else ""
-    fs = facts.fs or "unknown file system"
-    name = fs if facts.interface == POSIX else f"through {facts.interface} ({fs})"
-    about = f": {name}{device}{virtual}, {size(facts.size)}, {size(facts.free)} free"
     cores = f"{card.machine.cores} core{'s' if card.machine.cores != 1 else ''}"
     right = f"{cores}, {size(card.machine.memory)} memory"
+    about = _about(card)
     room = WIDTH - len(about) - len(right) - 2
     path = card.target
     if len(path) > room:
@@ -90,8 +85,22 @@ def _place(card: Card) -> str:
     return f"{left}{right.rjust(WIDTH - len(left))}"
 
 
+def place_line(card: Card) -> str:
+    """Returns the directory and its storage: `/scratch: ext4 on vda, 252 GB, 72 GB free`."""
+    return f"{card.target}{_about(card)}"
+
+
+def _about(card: Card) -> str:
+    facts = card.place
+    device = f" on {facts.device}" if facts.device else ""
+    virtual = " (virtual)" if facts.virtual else ""
+    fs = facts.fs or "unknown file system"
+    name = fs if facts.interface == POSIX else f"through {facts.interface} ({fs})"
+    return f": {name}{device}{virtual}, {size(facts.size)}, {size(facts.free)} free"
+
+
 def _sentence(card: Card) -> list[CardLine]:
-    return [CardLine(line, "bold") for line in textwrap.wrap(card.verdict, WIDTH)]
+    return [CardLine(line, "bold") for line in wrapped(card.verdict, WIDTH)]
 
 
 def _head(card: Card) -> str:

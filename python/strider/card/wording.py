@@ -1,6 +1,8 @@
 """Numbers of the card in words, with few digits."""
 
 import math
+import re
+import textwrap
 
 from strider.card.model import Rate
 
@@ -28,6 +30,12 @@ def rounded(value: float, digits: int) -> str:
     # 9.96 to two digits is 10, not 10.0.
     decimals = digits - 1 - math.floor(math.log10(abs(number)))
     return f"{number:.{max(0, decimals)}f}"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Returns a sentence in lines that keep numbers and units together."""
+    bound = re.sub(r"(\d) (?=[^\W\d])", "\\1\u00a0", text)
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(bound, width)]
 
 
 def in_words(rate: Rate, digits: int = 2) -> str:

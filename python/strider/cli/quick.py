@@ -65,8 +65,9 @@ def quick(
     """Measure the performance of a directory in about two minutes.
 
     Prints a card of at most 24 lines: rates and latencies of storage, not of the page cache, each with a
-    grade (docs/trust.md), one sentence, and cautions. Writes report.html, and removes its files from the
-    directory. Ctrl-C prints the card of the results so far. To print a card again: strider show RUN.
+    grade (docs/trust.md), one sentence, and cautions. Writes report.html and card.svg (an image to share),
+    and removes its files from the directory. Ctrl-C prints the card of the results so far. To print a card
+    again: strider show RUN.
     """
     from strider.launch import check_target
     from strider.quick import look, quick_document
@@ -160,7 +161,7 @@ def _card(
     unreached: str,
 ) -> "Card":
     """Makes the card of a run and writes it into the run directory."""
-    from strider.card import Budget, Machine, PlaceFacts, make_card, write_card
+    from strider.card import Budget, Machine, PlaceFacts, make_card, write_card, write_image
     from strider.card.model import NotMeasured
     from strider.report.results.results import Results
 
@@ -191,6 +192,7 @@ def _card(
     budget = Budget(asked_s=seconds, took_s=round(ended - began, 1))
     card = make_card(run, Results(run).summaries, facts, machine, budget, missing)
     write_card(card, run.directory)
+    write_image(card, run.directory)
     return card
 
 

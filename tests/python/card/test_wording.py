@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strider.card.model import Rate
-from strider.card.wording import in_words, rounded, scaled, time
+from strider.card.wording import in_words, rounded, scaled, time, wrapped
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,7 @@ def test_a_rounded_number_is_close(value: float, digits: int) -> None:
     back = float(number) * 1000 ** ("", "k", "M", "G", "T").index(prefix)
     assert back == pytest.approx(value, rel=10.0 ** (1 - digits) / 2 * 1.001)
     assert "e" not in rounded(value, digits)
+
+
+def test_lines_keep_numbers_and_units_together() -> None:
+    assert wrapped("Reads at 4.9 k/s and 20 MB/s.", 13) == ["Reads at", "4.9 k/s and", "20 MB/s."]
