@@ -53,7 +53,7 @@ SANITIZERS = {
             *(f"tests/listio/{name}" for name in ("layout", "protocol", "transfer", "fuzz")),
         ),
         # Half of a program does not know the marks that containers of the other half set.
-        {"ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0"},
+        {"ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0", "STRIDER_TEST_DRAWS": "200"},
     ),
     "thread": Sanitizer(
         "thread",

@@ -12,7 +12,9 @@ step() { # NAME COMMAND...
   name=$1
   shift
   printf '\n=== %s\n' "$name"
+  began=$(date +%s)
   "$@" || failed="$failed $name"
+  printf '=== %s took %s s\n' "$name" $(($(date +%s) - began))
 }
 
 engine_tests() {
@@ -33,7 +35,7 @@ step mutants .strider/venv/bin/python tools/mutants.py --units --sample 20
 # Two at a time, and the tests of a file one after the other, since they share servers and runs. Most are real processes on
 # real clocks, which whatever else the machine does can disturb: one that fails is run once more, and named at the end.
 step python .strider/venv/bin/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/system/calibration \
-  --reruns 1 --reruns-delay 5
+  --reruns 1 --reruns-delay 5 --durations 60 --durations-min 3
 # These compare with a set truth, and need the machine for themselves.
 step calibration .strider/venv/bin/python -m pytest tests/system/calibration
 [ -z "$failed" ] || { printf '\nfailed:%s\n' "$failed"; exit 1; }

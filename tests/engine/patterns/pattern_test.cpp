@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -24,7 +25,8 @@ constexpr std::uint64_t many_bytes[] = {1000, 4096, 47008, 1 << 20, 8192000, 780
                         many_counts[] = {1, 3, 1000, 65536, 1000003};
 constexpr Choices small{few_bytes, few_counts}, medium{more_bytes, more_counts}, large{many_bytes, many_counts};
 constexpr Direction directions[] = {Direction::write, Direction::read};
-constexpr int draws = 2000;
+/// Random settings of a pattern that a test tries: fewer under sanitizers, which take ten times as long.
+const int draws = std::getenv("STRIDER_TEST_DRAWS") ? std::atoi(std::getenv("STRIDER_TEST_DRAWS")) : 2000;
 constexpr std::uint64_t small_file = 100'000;  // where every byte is looked at
 
 using Extents = std::vector<Extent>;
