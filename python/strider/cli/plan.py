@@ -11,6 +11,7 @@ from strider.errors import StriderError
 if TYPE_CHECKING:
     from strider.engine import Engine
     from strider.suite import CheckedPlan
+    from strider.suite.estimate import AssumedRates
 
 
 def plan(
@@ -51,13 +52,17 @@ def plan(
             help="Assumed metadata rate for the time estimate, in operations per second.",
         ),
     ] = 10_000,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe", help="Measure the rates of the target for the time estimate, in about 3 s."),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show the cases of a suite with bytes, space and estimated time.
 
-    Measures nothing and does not touch the target. --json prints the plan, the input of the engine. --extents
-    prints request,extent,file_offset,memory_offset,length for each request of a rank in issue order, or
-    request,path for a case with a tree.
+    Measures nothing and does not touch the target, unless --probe is given. --json prints the plan, the input
+    of the engine. --extents prints request,extent,file_offset,memory_offset,length for each request of a rank
+    in issue order, or request,path for a case with a tree.
     """
     from strider import engine as engines
     from strider.suite import Changes, check, load, locate
@@ -72,7 +77,7 @@ def plan(
     elif json:
         sys.stdout.write(checked.suite.plan.to_json())
     else:
-        _print_table(checked, engine, assume_rate, assume_operations)
+        _print_table(checked, engine, _rates(checked, engine, probe, assume_rate, assume_operations))
 
 
 def _print_extents(
@@ -89,16 +94,31 @@ def _print_extents(
         sys.stdout.write(line)
 
 
-def _print_table(checked: "CheckedPlan", engine: "Engine", assume_rate: str, assume_operations: int) -> None:
-    from strider.cli.console import output
-    from strider.cli.plan_table import render
+def _rates(
+    checked: "CheckedPlan", engine: "Engine", probe: bool, assume_rate: str, assume_operations: int
+) -> "AssumedRates":
+    """Returns the rates of the estimate: those of a probe, or those assumed."""
     from strider.suite.estimate import AssumedRates
     from strider.units import parse_bytes
 
+    if probe:
+        from strider.cli.probing import rates_for
+        from strider.launch import check_target
+
+        if not checked.suite.plan.target:
+            raise StriderError("--probe needs a directory: name it with --target DIR")
+        return rates_for(check_target(checked.suite.plan.target), engine.description)
     try:
         rate = parse_bytes(assume_rate.removesuffix("/s"))
     except ValueError as error:
         raise StriderError(f"--assume-rate: {error}") from error
     if rate <= 0:
         raise StriderError("--assume-rate must be more than 0")
-    render(checked, engine.description, AssumedRates(rate, assume_operations), output())
+    return AssumedRates(rate, assume_operations)
+
+
+def _print_table(checked: "CheckedPlan", engine: "Engine", rates: "AssumedRates") -> None:
+    from strider.cli.console import output
+    from strider.cli.plan_table import render
+
+    render(checked, engine.description, rates, output())

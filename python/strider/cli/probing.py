@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from strider.cli.running import RunOptions, perform, prepare
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
 
 if TYPE_CHECKING:
+    from strider.engine import Description
     from strider.quick import Place, Probe
     from strider.store import Run
     from strider.suite.document import Document
+    from strider.suite.estimate import AssumedRates
 
 
 def check_directory(directory: str) -> None:
@@ -64,6 +66,30 @@ def probe(place: "Place", options: RunOptions, seconds: float) -> "Probe":
         return Probe(None, None, "no space")
     found, wall_s = _measured(probe_document(place, min(PHASE_S, seconds / 50)), options)
     return probed(found, wall_s)
+
+
+def rates_for(target: Path, description: "Description") -> "AssumedRates":
+    """Returns the rates of a directory for an estimate, measured in about three seconds.
+
+    Raises:
+        StriderError: They could not be measured.
+    """
+    from strider.quick import look, probed_rates, rates_document
+    from strider.quick.probe import has_space
+    from strider.suite.estimate import AssumedRates
+
+    place = look(target)
+    if not has_space(place):
+        raise StriderError(f"--probe: {target} has less than 64 MiB of free space")
+    run, _ = _measured(rates_document(place), RunOptions([], str(target), None, ceilings="none"))
+    reads = frozenset(each.name for each in description.operations if each.direction == "read")
+    probed, names_s = probed_rates(run, place, reads)
+    if probed is None:
+        why = run.errors[0].message if run.errors else "a phase was too short"
+        raise StriderError(
+            f"--probe: the rates of {target} could not be measured: {why}", ExitCode.CANNOT_RUN
+        )
+    return AssumedRates(int(probed.write_s), max(1, names_s), probed)
 
 
 def can_queue(place: "Place", options: RunOptions) -> bool:

@@ -6,7 +6,14 @@ a second and come from storage. The results become a card (`strider.card`).
 
 from strider.quick.look import Place, look
 from strider.quick.pairs import Paired, pair_document
-from strider.quick.probe import Probe, native_document, probe_document, probed
+from strider.quick.probe import (
+    Probe,
+    native_document,
+    probe_document,
+    probed,
+    probed_rates,
+    rates_document,
+)
 from strider.quick.sizes import Sizes, sizes_of
 from strider.quick.suite import Budgeted, quick_document
 
@@ -21,6 +28,8 @@ __all__ = [
     "pair_document",
     "probe_document",
     "probed",
+    "probed_rates",
     "quick_document",
+    "rates_document",
     "sizes_of",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from strider.quick.look import Place
 from strider.store.model import Run
 from strider.suite.document import Document, parse
+from strider.suite.estimate import ProbedRates
 from strider.units import MIB
 
 PHASE_S = 0.4
@@ -65,6 +66,51 @@ depth      = {depth}
 operations = ["write", "read"]
 """
     return parse(text, "quick-probe")
+
+
+def rates_document(place: Place) -> Document:
+    """Returns the suite that finds the rates of an estimate: storage, memory and names."""
+    storage = probe_document(place)
+    text = f"""\
+{storage.text}
+[[case]]
+name       = "memory"
+interface  = "posix"
+pattern    = "segmented"
+transfer   = "64KiB"
+block      = "64MiB"
+operations = ["write", "read"]
+sync       = "none"
+
+[[case]]
+name       = "names"
+interface  = "posix"
+tree       = "balanced"
+items      = 1000
+operations = ["create", "stat", "unlink"]
+"""
+    return parse(text, "probe")
+
+
+def probed_rates(run: Run, place: Place, reads: frozenset[str]) -> tuple[ProbedRates | None, int]:
+    """Returns the rates of data, and those of names in operations per second; None without all of them.
+
+    Args:
+        run: A run of `rates_document`.
+        place: The directory.
+        reads: Operations that only read.
+    """
+    storage, memory, of_names = 1, 2, 3
+    found = {(s.case, s.operation): s.rate_mib_s * MIB for s in run.samples}
+    kinds = [(storage, "write"), (storage, "read"), (memory, "write"), (memory, "read")]
+    rates = [found.get(kind, 0.0) for kind in kinds]
+    names = [s for s in run.samples if s.case == of_names]
+    if not all(rates) or not names:
+        return None, 0
+    names_s = sum(s.requests for s in names) / sum(s.elapsed_s for s in names)
+    write_s, read_s, cached_write_s, cached_read_s = rates
+    rates_s = ProbedRates(write_s, read_s, cached_write_s, cached_read_s, place.available_bytes, reads)
+    return rates_s, int(names_s)
 
 
 def native_document(interface: str) -> Document:

@@ -8,6 +8,14 @@ from strider.suite.plan import PlannedCase
 
 PHASE_S = 0.05
 """Assumed overhead of a phase in seconds for open, close and synchronisation."""
+RUN_S = 8.0
+"""Assumed time of a run beside its phases: start of the ranks, ceilings of the machine, report."""
+
+
+VERIFIED_BYTES_S = 1 << 30
+"""Assumed bytes per second that a rank generates or checks with `verify = "full"`."""
+ERROR = 3.0
+"""Factor by which a run may be shorter or longer than its estimate with probed rates."""
 
 
 @dataclass(frozen=True)
@@ -17,10 +25,33 @@ class AssumedRates:
     Attributes:
         bytes_s: Bytes per second, of data.
         operations_s: Operations per second, of metadata.
+        probed: Rates of data that a probe has measured, which stand for `bytes_s`; None without one.
     """
 
     bytes_s: int
     operations_s: int
+    probed: "ProbedRates | None" = None
+
+
+@dataclass(frozen=True)
+class ProbedRates:
+    """Rates of a directory that a probe has measured, in bytes per second.
+
+    Attributes:
+        write_s: Writes that reach storage.
+        read_s: Reads from storage.
+        cached_write_s: Writes to memory.
+        cached_read_s: Reads of what was just written.
+        memory_bytes: Files up to this size are read from memory.
+        reads: Operations that only read.
+    """
+
+    write_s: float
+    read_s: float
+    cached_write_s: float
+    cached_read_s: float
+    memory_bytes: int
+    reads: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -32,11 +63,14 @@ class Estimate:
         phases_most: The same with the maximum number of repetitions.
         bytes: Bytes moved by cases of data.
         bytes_most: The same with the maximum number of repetitions.
+        prepared_bytes: Bytes moved by unmeasured phases: files for cases that begin with a read, reads before
+            `cache = "warm"`, and the check of whole files.
+        prepared_bytes_most: The same with the maximum number of repetitions.
         requests: Operations of cases of metadata.
         requests_most: The same with the maximum number of repetitions.
         space_bytes: Maximum space of the files at a time.
         files: Maximum number of files at a time; for metadata, including directories.
-        seconds: Estimated time.
+        seconds: Estimated time of all phases.
         seconds_most: The same with the maximum number of repetitions.
     """
 
@@ -44,6 +78,8 @@ class Estimate:
     phases_most: int
     bytes: int
     bytes_most: int
+    prepared_bytes: int
+    prepared_bytes_most: int
     requests: int
     requests_most: int
     space_bytes: int
@@ -67,6 +103,8 @@ def estimate(checked: CheckedPlan, rates: AssumedRates) -> Estimate:
         phases_most=sum(len(needs.phases) * times for _, needs, times in most),
         bytes=sum(_bytes(case, needs) * times for case, needs, times in least),
         bytes_most=sum(_bytes(case, needs) * times for case, needs, times in most),
+        prepared_bytes=sum(_prepared_bytes(case, needs) * times for case, needs, times in least),
+        prepared_bytes_most=sum(_prepared_bytes(case, needs) * times for case, needs, times in most),
         requests=sum(_requests(case, needs) * times for case, needs, times in least),
         requests_most=sum(_requests(case, needs) * times for case, needs, times in most),
         space_bytes=max(needs.space_bytes for _, needs, _ in pairs),
@@ -87,8 +125,50 @@ def _bytes(case: PlannedCase, needs: CheckedCase) -> int:
     return 0 if case.tree else sum(phase.bytes for phase in needs.phases)
 
 
+def _prepared(case: PlannedCase, needs: CheckedCase) -> list[tuple[str, int]]:
+    """Returns operation and bytes of the unmeasured phases of one repetition of a case of data."""
+    if case.tree:
+        return []
+    # An interface that stores nothing needs no space.
+    filled = [("write", needs.space_bytes)] if case.operations[0] != "write" else []
+    checked = [("read", needs.space_bytes)] if case.get("verify") == "full" else []
+    warmed = []
+    if case.get("cache") == "warm":
+        warmed = [("read", phase.bytes) for phase in needs.phases if "read" in phase.operation]
+    return [*filled, *warmed, *checked] if needs.space_bytes else []
+
+
+def _prepared_bytes(case: PlannedCase, needs: CheckedCase) -> int:
+    return sum(size for _, size in _prepared(case, needs))
+
+
+def _rate(case: PlannedCase, needs: CheckedCase, operation: str, rates: AssumedRates) -> float:
+    """Returns the assumed bytes per second of an operation on data."""
+    probed = rates.probed
+    if probed is None:
+        return rates.bytes_s
+    is_direct = bool(case.interface.get("direct"))
+    if operation not in probed.reads:
+        return probed.cached_write_s if case.get("sync") == "none" and not is_direct else probed.write_s
+    is_cached = not is_direct and case.get("cache") != "cold" and needs.space_bytes <= probed.memory_bytes
+    return probed.cached_read_s if is_cached else probed.read_s
+
+
 def _requests(case: PlannedCase, needs: CheckedCase) -> int:
     return sum(phase.requests for phase in needs.phases) if case.tree else 0
+
+
+def _transfer_s(
+    case: PlannedCase,
+    needs: CheckedCase,
+    operation: str,
+    size: int,
+    rates: AssumedRates,
+    most_s: float = float("inf"),
+) -> float:
+    """Returns the estimated seconds to transfer, and to generate or check, the data of a phase."""
+    verifying = size / VERIFIED_BYTES_S / case.clients if case.get("verify") == "full" else 0.0
+    return size / min(_rate(case, needs, operation, rates), most_s) + verifying
 
 
 def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> float:
@@ -101,9 +181,11 @@ def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> floa
         max(
             phase.requests / min(rates.operations_s, most_s)
             if case.tree
-            else phase.bytes / min(rates.bytes_s, most_s),
+            else _transfer_s(case, needs, phase.operation, phase.bytes, rates, most_s),
             phase.requests / arrivals_s,
         )
         for phase in needs.phases
     ]
-    return sum(min(length, deadline) + settle + PHASE_S for length in lengths)
+    prepared = _prepared(case, needs)
+    preparing = sum(_transfer_s(case, needs, name, size, rates) + PHASE_S for name, size in prepared)
+    return preparing + sum(min(length, deadline) + settle + PHASE_S for length in lengths)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from strider.engine import CheckedCase, Description, Json, Parameter, ParameterKind
 from strider.suite.checked import CheckedPlan
-from strider.suite.estimate import AssumedRates, estimate
+from strider.suite.estimate import ERROR, RUN_S, AssumedRates, Estimate, estimate
 from strider.suite.plan import PlannedCase
 from strider.suite.vocabulary import Vocabulary, Workload
 from strider.units import format_bytes, format_bytes_rounded, format_seconds, grouped
@@ -195,25 +195,50 @@ def totals(
         operations_option: The same for operations.
     """
     plan, total = checked.suite.plan, estimate(checked, rates)
-    phases = _range(f"{total.phases}", f"{total.phases_most}")
-    time = _range(format_seconds(total.seconds), format_seconds(total.seconds_most))
+    phases = _range(str(total.phases), str(total.phases_most)) + (
+        " phase" if total.phases == 1 else " phases"
+    )
     space = format_bytes_rounded(total.space_bytes)
     ranks = _number(plan.ranks, "rank")
     kinds = {bool(case.tree) for case in plan.cases}
-    done, assumed = [], []
+    done = []
     if False in kinds:
         moved = _range(format_bytes_rounded(total.bytes), format_bytes_rounded(total.bytes_most))
         done.append(f"{moved} transferred in total")
-        assumed.append(f"transfers {format_bytes(rates.bytes_s)}/s{_aside(bytes_option)}")
+    if total.prepared_bytes:
+        most = format_bytes_rounded(total.prepared_bytes_most)
+        done.append(f"{_range(format_bytes_rounded(total.prepared_bytes), most)} to create and check files")
     if True in kinds:
         requests = _range(grouped(total.requests), grouped(total.requests_most))
         done.append(f"{requests} metadata operations in total")
-        assumed.append(f"does {grouped(rates.operations_s)} operations/s{_aside(operations_option)}")
     return [
-        f"{_number(len(plan.cases), 'case')}, {phases} phases on {ranks}, {', '.join(done)}",
+        f"{_number(len(plan.cases), 'case')}, {phases} on {ranks}, {', '.join(done)}",
         f"needs {space} and {_number(total.files, 'file')} in {plan.target or 'the target'} at the same time",
-        f"takes about {time}, if the target {' and '.join(assumed)}",
+        _duration(total, kinds, rates, bytes_option, operations_option),
     ]
+
+
+def _duration(
+    total: Estimate, kinds: set[bool], rates: AssumedRates, bytes_option: str, operations_option: str
+) -> str:
+    """Returns the sentence on the time of a run, with what it assumes and how far it may be off."""
+    least, most = total.seconds + RUN_S, total.seconds_most + RUN_S
+    time = _range(format_seconds(least), format_seconds(most))
+    probed, assumed = rates.probed, []
+    if probed:
+        assumed = [
+            f"writes {format_bytes_rounded(round(probed.write_s))}/s",
+            f"reads {format_bytes_rounded(round(probed.read_s))}/s",
+            f"reads {format_bytes_rounded(round(probed.cached_read_s))}/s from memory",
+            f"does {grouped(rates.operations_s)} metadata operations/s",
+        ]
+        between = f"{format_seconds(least / ERROR)} to {format_seconds(most * ERROR)}"
+        return f"takes about {time} ({between}); a probe {', '.join(assumed)}"
+    if False in kinds:
+        assumed.append(f"transfers {format_bytes(rates.bytes_s)}/s{_aside(bytes_option)}")
+    if True in kinds:
+        assumed.append(f"does {grouped(rates.operations_s)} operations/s{_aside(operations_option)}")
+    return f"takes about {time}, if the target {' and '.join(assumed)}"
 
 
 def _aside(text: str) -> str:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -143,7 +144,19 @@ class TestPlan:
         assert "transfer 64 KiB" in shown
         assert "2 cases, 8 phases on 2 ranks, 3 MiB transferred in total" in shown
         assert "needs 512 KiB and 1 file in" in shown
-        assert "takes about 3 s, if the target transfers 1 MiB/s" in shown
+        assert "takes about 11 s, if the target transfers 1 MiB/s" in shown
+
+    def test_a_probe_finds_the_rates_of_the_target(
+        self, suite: str, target: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["plan", suite, "--target", target, "--probe"]) == 0
+        last = capfd.readouterr().out.splitlines()[-1]
+        assert re.search(r"^takes about .* \(.* to .*\); a probe writes .*/s, reads .*/s", last)
+        assert not list(Path(target).iterdir())
+
+    def test_a_probe_needs_a_target(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:
+        assert main(["plan", suite, "--probe"]) == 2
+        assert "--probe needs a directory: name it with --target DIR" in capfd.readouterr().err
 
     def test_one_case_shows_all_its_columns(self, suite: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["plan", suite, "-n", "1"]) == 0
