@@ -137,7 +137,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "quick": {"launch", "statistics", "store", "suite"},
     "report": {"card", "limits", "statistics", "store", "suite"},
     "compare": {"card", "report", "statistics", "store"},
-    "web": {"launch", "store", "suite"},
+    "web": {"card", "launch", "store", "suite"},
     "cli": {
         "card",
         "compare",

@@ -45,7 +45,7 @@ def context(server: Server, browser: Browser) -> Iterator[BrowserContext]:
     context.set_default_timeout(DEADLINE_MS)
     page = context.new_page()
     page.goto(server.address + server.entrance)
-    page.wait_for_url("**/configure")
+    page.wait_for_url(server.address + "/")
     page.close()
     cookie = context.cookies()[0]
     server.cookie = f"{cookie['name']}={cookie['value']}"

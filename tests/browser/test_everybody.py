@@ -19,6 +19,7 @@ def run(server: Server, context: object) -> str:
 
 def addresses(run: str) -> dict[str, str]:
     return {
+        "measure": "/",
         "configure": "/configure",
         "runs": "/runs",
         "run": f"/runs/{run}",
@@ -26,7 +27,7 @@ def addresses(run: str) -> dict[str, str]:
     }
 
 
-PAGES = ("configure", "runs", "run", "report", "problem")
+PAGES = ("measure", "configure", "runs", "run", "report", "problem")
 
 
 def visit(page: Page, server: Server, run: str, name: str) -> None:
@@ -39,6 +40,8 @@ def visit(page: Page, server: Server, run: str, name: str) -> None:
     if name == "configure":
         expect(page.locator("#totals")).to_be_visible()
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+    if name == "measure":
+        expect(page.locator("#gallery a").first).to_be_visible()
     if name == "run":
         expect(page.locator("#results tbody tr").first).to_be_visible()
 

@@ -24,7 +24,7 @@ def entered(browser: Browser, server: Server, width: int = 1400) -> Iterator[Pag
     context.set_default_timeout(DEADLINE_S * 1000)
     page = context.new_page()
     page.goto(server.address + server.entrance)
-    page.wait_for_url("**/configure")
+    page.wait_for_url(server.address + "/")
     cookie = context.cookies()[0]
     server.cookie = f"{cookie['name']}={cookie['value']}"
     yield page

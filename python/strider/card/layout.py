@@ -157,6 +157,23 @@ def _rate(line: Line, has_limit: bool) -> CardLine:
     return CardLine(_row(line.label, cells, share if has_limit else None, grade), _style(line.grade))
 
 
+def line_cells(line: Line) -> list[str]:
+    """Returns the cells of a line in a table: label, rate, interval, p50, p99, share of the limit, grade."""
+    percentiles = [
+        "–" if value is None else time(value) for value in (line.latency_us.p50, line.latency_us.p99)
+    ]
+    trust = " ".join(filter(None, [line.grade, ", ".join(line.reasons)])) or "cache: not storage"
+    limit = "–" if line.limit is None else f"{line.limit:.0%}"
+    return [
+        line.label,
+        in_words(line.rate, 3) if line.rate else "–",
+        interval(line),
+        *percentiles,
+        limit,
+        trust,
+    ]
+
+
 def _reason(word: str) -> str:
     return word.replace("repetition", "round")
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import JsonOption, LauncherOption, QuietOption, StoreOption
+from strider.cli.options import (
+    ConfineOption,
+    JsonOption,
+    LauncherOption,
+    QuietOption,
+    StoreOption,
+    WithinOption,
+)
 from strider.cli.probing import can_queue, check_directory, probe, reach, settings_of
 from strider.cli.running import RunOptions, run_document
 from strider.errors import StriderError
@@ -58,6 +65,9 @@ def quick(
         ),
     ] = None,
     launcher: LauncherOption = "mpiexec",
+    confine: ConfineOption = "auto",
+    within: WithinOption = None,
+    order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -69,17 +79,27 @@ def quick(
     and removes its files from the directory. Ctrl-C prints the card of the results so far. To print a card
     again: strider show RUN.
     """
-    from strider.launch import check_target
+    from strider.launch import check_target, open_target
     from strider.quick import look, quick_document
 
     began, seconds = time.time(), budget_seconds(budget, LEAST_BUDGET_S)
     check_directory(directory)
     available = _interfaces(interface)
     target = check_target(directory)
+    # Before anything is written there.
+    os.close(open_target(target, [path.expanduser().resolve() for path in within or []]))
     place = look(target, interface)
     _require_space(place)
     options = RunOptions(
-        settings_of(settings or [], interface), str(target), None, launcher, store, quiet, ceilings="none"
+        settings_of(settings or [], interface),
+        str(target),
+        None,
+        launcher,
+        store,
+        quiet,
+        ceilings="none",
+        confine=confine,
+        within=within or [],
     )
     rates = probe(place, options, seconds)
     usable = reach(place, options)

@@ -11,6 +11,7 @@ from strider.launch.preflight import Finding, check_target
 from strider.launch.process import Interruptions, interruptions
 from strider.launch.remount import remount_words
 from strider.launch.runner import Bounds, Outcome, execute
+from strider.launch.target import open_target
 from strider.launch.watching import Watching, watching
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "choose_display",
     "execute",
     "interruptions",
+    "open_target",
     "remount_words",
     "watching",
     "wish_of",

@@ -7,13 +7,20 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from strider.engine import Json
 from strider.errors import ExitCode, StriderError
+from strider.launch import check_target
+from strider.units import parse_seconds
 from strider.web.jobs import Jobs
-from strider.web.questions import PictureQuestion, SuiteQuestion, SuiteText
+from strider.web.questions import Nothing, PictureQuestion, SuiteQuestion, SuiteText
 from strider.web.saved import SavedSuites
-from strider.web.site import Site
+from strider.web.site import Site, confined_target
 from strider.web.slurm import Slurm, SlurmOptions
+from strider.web.submission import CardOrder
 from strider.web.workers import Workers
+
+LEAST_BUDGET_S, MOST_BUDGET_S = 5.0, 3600.0
+"""Of a card; `strider quick` has the same lower limit."""
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -55,6 +62,7 @@ class Api:
         """Takes what the class describes."""
         self._site, self._jobs, self._slurm, self._saved = site, jobs, slurm, saved
         self._workers = workers
+        self._gallery: Json = None
 
     async def describe(self, _: Request) -> Response:
         """What the form is made of."""
@@ -67,6 +75,12 @@ class Api:
     async def suite(self, request: Request) -> Response:
         """A suite after some changes: its text, the form, its mistakes or its plan."""
         return JSONResponse(await self._workers.ask("suite", await read(request, SuiteQuestion)))
+
+    async def gallery(self, _: Request) -> Response:
+        """Workloads by intent, with pictures, which are drawn once."""
+        if self._gallery is None:
+            self._gallery = await self._workers.ask("gallery", Nothing())
+        return JSONResponse(self._gallery)
 
     async def picture(self, request: Request) -> Response:
         """Which rank owns which bytes in a case."""
@@ -86,6 +100,20 @@ class Api:
             job = await self._slurm.submit(name, asked.text, ranks, asked.slurm)
             return JSONResponse({"job": job.id}, 201)
         return JSONResponse({"job": self._jobs.submit(name, asked.text).id}, 201)
+
+    async def order_card(self, request: Request) -> Response:
+        """Puts the card of a directory into the queue."""
+        order = await read(request, CardOrder)
+        try:
+            seconds = parse_seconds(order.budget)
+        except ValueError as error:
+            raise StriderError(f"budget: {error}") from None
+        if not LEAST_BUDGET_S <= seconds <= MOST_BUDGET_S:
+            raise StriderError(
+                f"budget: {order.budget} is not within {LEAST_BUDGET_S:g} s and {MOST_BUDGET_S:g} s"
+            )
+        await asyncio.to_thread(_check_directory, order.directory, self._site)
+        return JSONResponse({"job": self._jobs.submit("card", "", order).id}, 201)
 
     async def save(self, request: Request) -> Response:
         """Keeps a suite under its name."""
@@ -122,6 +150,11 @@ class Api:
             return JSONResponse({"state": job.state, "run": job.run, "output": job.output})
         here = self._jobs.get(name)
         return JSONResponse({"state": here.state, "run": here.run, "output": here.output})
+
+
+def _check_directory(directory: str, site: Site) -> None:
+    confined_target(directory, site.allowed)
+    check_target(directory)
 
 
 def failure(request: Request, error: Exception) -> Response:

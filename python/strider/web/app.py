@@ -3,12 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -17,13 +16,13 @@ from strider.errors import ExitCode, StriderError
 from strider.web.api import Api, failure
 from strider.web.drawing import Drawing
 from strider.web.guard import Guard, Keys
-from strider.web.jobs import Jobs
+from strider.web.jobs import Job, Jobs
 from strider.web.live import Streams
 from strider.web.pages import STATIC, load_templates, page
 from strider.web.questions import SuiteText
 from strider.web.runs import Runs
 from strider.web.saved import SavedSuites
-from strider.web.site import Site
+from strider.web.site import Site, confined_target
 from strider.web.slurm import Slurm
 from strider.web.views import Views
 from strider.web.workers import Workers
@@ -41,9 +40,12 @@ def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
 
     workers = Workers(site)
 
-    async def may_start(suite_file: Path) -> None:
+    async def may_start(job: Job) -> None:
         # Again, as the way to the target may lead elsewhere by now.
-        await workers.ask("judge", SuiteText(text=suite_file.read_text(encoding="utf-8")))
+        if job.card:
+            await asyncio.to_thread(confined_target, job.card.directory, site.allowed)
+        else:
+            await workers.ask("judge", SuiteText(text=job.file.read_text(encoding="utf-8")))
 
     jobs, slurm = Jobs(site, runs, may_start, by_hand), Slurm(site, runs)
     saved = SavedSuites(site.store / "suites")
@@ -71,7 +73,7 @@ def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
 
 def _pages(views: Views) -> list[Route]:
     return [
-        Route("/", lambda _: RedirectResponse("/configure", 303)),
+        Route("/", views.measure),
         Route("/configure", views.configure),
         Route("/runs", views.list_runs),
         Route("/runs/{run}", views.run),
@@ -89,10 +91,12 @@ def _api(api: Api) -> list[Route]:
     return [
         Route("/api/description", api.describe),
         Route("/api/suite", api.suite, methods=["POST"]),
+        Route("/api/gallery", api.gallery),
         Route("/api/picture", api.picture, methods=["POST"]),
         Route("/api/plan", api.plan, methods=["POST"]),
         Route("/api/suites", api.save, methods=["POST"]),
         Route("/api/suites/{name}", api.load),
+        Route("/api/cards", api.order_card, methods=["POST"]),
         Route("/api/jobs", api.submit, methods=["POST"]),
         Route("/api/jobs", api.jobs),
         Route("/api/jobs/{job}", api.job),

@@ -5,6 +5,7 @@ import contextlib
 import io
 import sys
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from strider.web.commands import ask
 
 DEADLINE_S = 300.0
 """For the report of a run of thousands of cases on a slow machine."""
+SOON_S = 1.0
+"""What takes longer is drawn in the background."""
 MOST_SHOWN = 2000
 
 
@@ -27,6 +30,28 @@ class Drawing:
         """Takes what the class describes."""
         self._store = store
         self._one = asyncio.Lock()
+        self._reports: dict[Path, tuple[asyncio.Task[Path], float]] = {}
+
+    async def started(self, directory: Path) -> float | None:
+        """Begins to draw the report of a run in the background, unless it is there.
+
+        Returns:
+            The seconds that it has taken so far; None where it is there.
+
+        Raises:
+            StriderError: It cannot be drawn.
+        """
+        if directory not in self._reports:
+            if _is_fresh(directory / "report.html", directory / "events.jsonl"):
+                return None
+            self._reports[directory] = asyncio.create_task(self.report(directory)), time.monotonic()
+        task, began_s = self._reports[directory]
+        await asyncio.wait({task}, timeout=SOON_S)
+        if not task.done():
+            return time.monotonic() - began_s
+        self._reports.pop(directory, None)
+        task.result()
+        return None
 
     async def report(self, directory: Path) -> Path:
         """The report of a run, drawn now where it is not there or older than the run's end.

@@ -1,4 +1,4 @@
-"""Runs that the page started: one at a time, each by `strider run` in a process of its own.
+"""Runs that the page started: one at a time, each by `strider run` or `strider quick` in its own process.
 
 So a run from the page is a run from the command line: the same program, the same files, and cancelling it is
 its Ctrl-C. Each job has a folder with its record, so the next server goes on with the queue of one that has
@@ -29,7 +29,7 @@ from strider.processes import Process, boot_id, identify, is_alive
 from strider.text_file import write_whole
 from strider.web.runs import Runs
 from strider.web.site import Site
-from strider.web.submission import Submission, new_id
+from strider.web.submission import CardOrder, Submission, new_id
 
 MOST_WAITING = 20
 PATIENCE_S = 60.0
@@ -37,6 +37,9 @@ PATIENCE_S = 60.0
 POLL_S = 0.2
 
 RECORD = "job.json"
+
+#: What a process of a job is.
+_WHAT = "strider run"
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -51,11 +54,13 @@ class Record(BaseModel):
         cancelled: Whether it is to end.
         process: What runs it.
         boot: In which start of the machine.
+        card: What to measure, where it is a card and no suite.
     """
 
     suite: str
     submitted: datetime
     state: Literal["waiting", "running"]
+    card: CardOrder | None = None
     cancelled: bool = False
     process: Process | None = None
     boot: str = ""
@@ -63,7 +68,7 @@ class Record(BaseModel):
 
 @dataclass(kw_only=True)
 class Job(Submission):
-    """A suite for a process of this machine; its folder is there while it waits and runs.
+    """A suite or a card for a process of this machine; its folder is there while it waits and runs.
 
     Attributes:
         submitted: When.
@@ -95,6 +100,7 @@ class Job(Submission):
             cancelled=self.cancelled.is_set(),
             process=self.process,
             boot=boot_id(),
+            card=self.card,
         )
         write_whole(self.folder / RECORD, record.model_dump_json(), 0o600)
 
@@ -109,7 +115,13 @@ class Job(Submission):
             record = Record.model_validate_json((folder / RECORD).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, ValidationError) as error:
             raise StriderError(f"cannot read {folder / RECORD}: the job is not resumed") from error
-        job = cls(id=folder.name, suite=record.suite, folder=folder, submitted=record.submitted)
+        job = cls(
+            id=folder.name,
+            suite=record.suite,
+            folder=folder,
+            submitted=record.submitted,
+            card=record.card,
+        )
         job.state = record.state
         # A process of before the machine was started again has ended, whatever has its number now.
         job.process = record.process if record.boot == boot_id() else None
@@ -134,7 +146,7 @@ class Jobs:
         self,
         site: Site,
         runs: Runs,
-        may_start: Callable[[Path], Awaitable[None]],
+        may_start: Callable[[Job], Awaitable[None]],
         by_hand: Callable[[], bool],
     ) -> None:
         """Takes what the class describes."""
@@ -169,12 +181,13 @@ class Jobs:
         """The job whose run this is; None for a run that was started elsewhere."""
         return next((job for job in self._jobs.values() if job.run == run), None)
 
-    def submit(self, suite: str, text: str) -> Job:
-        """Puts a suite at the end of the queue.
+    def submit(self, suite: str, text: str, card: CardOrder | None = None) -> Job:
+        """Puts a suite or a card at the end of the queue.
 
         Args:
             suite: Its name.
-            text: Its text, without mistakes.
+            text: Its text, without mistakes; of a card, none.
+            card: What to measure, where it is a card.
 
         Raises:
             StriderError: Too many wait already, or the store cannot be written.
@@ -183,7 +196,7 @@ class Jobs:
         if sum(job.state == "waiting" for job in self._jobs.values()) >= MOST_WAITING:
             raise StriderError(f"the queue is full ({MOST_WAITING} suites): wait, or cancel one")
         name = new_id()
-        job = Job(id=name, suite=suite, folder=self.folder / name, submitted=datetime.now(UTC))
+        job = Job(id=name, suite=suite, folder=self.folder / name, submitted=datetime.now(UTC), card=card)
         try:
             job.write(text)
             job.keep()
@@ -280,7 +293,7 @@ class Jobs:
             if job.state == "waiting":
                 job.state = "running"
                 job.keep()
-                await self._may_start(job.file)
+                await self._may_start(job)
                 child = self._started(job)
             await self._follow(job)
         except (StriderError, OSError) as error:
@@ -299,17 +312,23 @@ class Jobs:
 
     def _started(self, job: Job) -> "subprocess.Popen[bytes]":
         """Starts the process of a job, and keeps which one it is."""
-        command = [sys.executable, "-I", "-m", "strider", "run", str(job.file), "--quiet"]
-        command += [*self._site.bounds(self._site.confine), "--store"]
+        work = ["run", str(job.file)]
+        if job.card:
+            # The file is named in the run's record, by which the run is found.
+            work = ["quick", "--budget", job.card.budget, "--order", str(job.file)]
+        command = [sys.executable, "-I", "-m", "strider", *work, "--quiet"]
+        command += [*self._site.bounds(self._site.confine), "--store", str(self._site.store)]
+        # What begins with a hyphen is a directory all the same.
+        command += ["--", job.card.directory] if job.card else []
         with job.output_file.open("wb") as output:
             child = subprocess.Popen(
-                [*command, str(self._site.store)],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,  # this process passes its own Ctrl-C on, once
             )
-        job.process = identify(child.pid, "strider run")
+        job.process = identify(child.pid, _WHAT)
         job.keep()
         return child
 
@@ -364,11 +383,11 @@ def _send(process: Process, number: signal.Signals) -> bool:
 
 
 def _process_of(suite: Path) -> Process | None:
-    """The `strider run` of a suite file, where a server was killed before it had noted which one that is."""
+    """The process of a job by its file, where a server was killed before it had noted which one that is."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
-                if b"run" in words and os.fsencode(suite) in words:
-                    return identify(int(entry.name), "strider run")
+                if {b"run", b"quick"} & {*words} and os.fsencode(suite) in words:
+                    return identify(int(entry.name), _WHAT)
     return None

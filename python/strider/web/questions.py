@@ -15,6 +15,7 @@ from strider.suite.estimate import AssumedRates
 from strider.units import parse_bytes
 from strider.web import checking
 from strider.web.editing import Edit, apply
+from strider.web.gallery import gallery
 from strider.web.picture import picture
 from strider.web.site import Site, confined_target
 
@@ -37,6 +38,10 @@ class PictureQuestion(BaseModel):
     text: str
     case: int
     operation: str | None = None
+
+
+class Nothing(BaseModel):
+    """A question that needs no more than its kind."""
 
 
 class SuiteText(BaseModel):
@@ -79,9 +84,15 @@ def _judge(asked: SuiteText, site: Site) -> Json:
     return {"name": plan.suite.name, "ranks": plan.ranks}
 
 
+def _gallery(_: Nothing, site: Site) -> Json:
+    """Workloads by intent, with pictures."""
+    return gallery(site)
+
+
 QUESTIONS: dict[str, tuple[type[BaseModel], Callable[[Any, Site], Json]]] = {
     "suite": (SuiteQuestion, _answer),
     "picture": (PictureQuestion, _picture),
+    "gallery": (Nothing, _gallery),
     "plan": (SuiteText, _plan),
     "judge": (SuiteText, _judge),
 }

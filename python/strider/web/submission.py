@@ -7,19 +7,29 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel
+
 _OUTPUT_BYTES = 1 << 14
 """Of what a job printed, so much of the end is shown."""
 
 
+class CardOrder(BaseModel):
+    """A card to be measured: `strider quick DIRECTORY --budget BUDGET`."""
+
+    directory: str
+    budget: str
+
+
 @dataclass(kw_only=True)
 class Submission:
-    """A suite that was submitted.
+    """A suite that was submitted, or a card that was asked for.
 
     Attributes:
         id: Its name on the page.
         suite: Name of the suite.
         folder: Where its suite file and its output are.
         run: Id of its run; empty before the run directory is there.
+        card: What to measure, where it is a card.
         output: The end of what it printed, as far as that was looked at.
     """
 
@@ -28,6 +38,7 @@ class Submission:
     folder: Path
     run: str = ""
     output: str = ""
+    card: CardOrder | None = None
 
     @property
     def file(self) -> Path:

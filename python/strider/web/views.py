@@ -13,6 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 
+from strider.card import read_card
+from strider.card.layout import MOST_CAUTIONS, line_cells, ratio_in_words, ratio_label
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.store import RunSummary
@@ -24,6 +26,7 @@ from strider.web.api import read
 from strider.web.drawing import Drawing
 from strider.web.editing import Add, apply
 from strider.web.fields import written
+from strider.web.gallery import find
 from strider.web.guard import DOCUMENT_POLICY, MOST_BODY_BYTES, SESSION, Keys
 from strider.web.jobs import Jobs
 from strider.web.live import Streams
@@ -35,6 +38,7 @@ from strider.web.slurm import Slurm
 
 PER_PAGE = 100
 PIECE_BYTES = 1 << 18
+_HEADS = ("what", "rate", "± 95 %", "p50", "p99", "of limit", "grade")
 _KEY = r"[A-Za-z0-9_.-]{0,64}"
 
 
@@ -58,6 +62,10 @@ class Views:
     streams: Streams
     keys: Keys
 
+    async def measure(self, _: Request) -> Response:
+        """The first page: the card of a directory, and workloads by intent."""
+        return page("measure", allowed=[str(path) for path in self.site.allowed])
+
     async def configure(self, request: Request) -> Response:
         """The form."""
         kept = await asyncio.to_thread(self.saved.names)
@@ -70,13 +78,19 @@ class Views:
             slurm_missing=self.slurm.missing,
             start=start,
             blank=self._blank(),
-            text=await self._text_of(request.query_params.get("run", "")),
+            text=self._workload(request.query_params.get("workload", ""))
+            or await self._text_of(request.query_params.get("run", "")),
         )
 
     def _blank(self) -> str:
         """A suite to begin with."""
         head = f'[suite]\nname = "my-suite"\ntarget = {written(str(self.site.allowed[0]))}\n'
         return apply(head, [Add(do="add", shape="pattern")], self.site.vocabulary)
+
+    def _workload(self, name: str) -> str:
+        """The suite of a workload of the gallery; empty where there is none of this name."""
+        found = find(name)
+        return found.suite(str(self.site.allowed[0])) if found else ""
 
     async def _text_of(self, run: str) -> str:
         """The suite of a run that is to be run again; empty where none is asked for."""
@@ -125,6 +139,7 @@ class Views:
             job=job if job and summary.ended is None and not job.over else None,
             output=job.output if job else "",
             files=[file for file in FILES if (directory / file).is_file()],
+            card=await asyncio.to_thread(_card_of, directory),
             axes=plan["axes"] if summary.ended else [],
             cases=plan["titles"],
         )
@@ -148,9 +163,14 @@ class Views:
         return JSONResponse({})
 
     async def report(self, request: Request) -> Response:
-        """The report of a run, in a sandbox of its own."""
+        """The report of a run, in a sandbox of its own; while it is drawn, a page for people says so."""
         name = request.path_params["run"]
-        await self.drawing.report(self._known(self.runs.directory, name))
+        directory = self._known(self.runs.directory, name)
+        if request.headers.get("sec-fetch-mode") == "navigate":
+            taken_s = await self.drawing.started(directory)
+            if taken_s is not None:
+                return page("drawing", name=name, taken_s=round(taken_s))
+        await self.drawing.report(directory)
         file = self._known(self.runs.opened, name, "report.html")
         return _download(file, FILES["report.html"], {"content-security-policy": DOCUMENT_POLICY})
 
@@ -203,6 +223,22 @@ def _row(run: RunSummary) -> dict[str, Json]:
         "shown_status": run.shown_status,
         "condition": run.condition,
         "when": run.started[:16].replace("T", " "),
+    }
+
+
+def _card_of(directory: Path) -> dict[str, Json] | None:
+    """What a page shows of the card of a run; None where it has none."""
+    card = read_card(directory)
+    if card is None:
+        return None
+    lines = [line_cells(line) for line in card.lines if line.rate]
+    kept = [place for place in range(len(_HEADS)) if any(line[place] != "–" for line in lines)]
+    return {
+        "verdict": card.verdict,
+        "heads": [_HEADS[place] for place in kept],
+        "lines": [[line[place] for place in kept] for line in lines],
+        "ratios": [(ratio_label(card, ratio.row), ratio_in_words(ratio)) for ratio in card.ratios],
+        "cautions": [one.text for one in card.cautions[:MOST_CAUTIONS]],
     }
 
 

@@ -34,6 +34,8 @@ ADDRESSES = [
     ("GET", "/compare?run=x&run=y"),
     ("GET", "/static/style.css"),
     ("GET", "/api/description"),
+    ("GET", "/api/gallery"),
+    ("POST", "/api/cards"),
     ("GET", "/api/suites/load"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/x"),

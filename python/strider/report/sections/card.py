@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from strider.card import Card, card_lines, read_card
-from strider.card.layout import MOST_CAUTIONS, Style, interval, ratio_in_words, ratio_label
-from strider.card.model import Line, by_reason
-from strider.card.wording import in_words, time
+from strider.card.layout import MOST_CAUTIONS, Style, line_cells, ratio_in_words, ratio_label
+from strider.card.model import by_reason
 from strider.report.blocks import Alert, Block, Facts, Section, Table, Text, TextStyle
 from strider.report.results.results import Results
-from strider.report.words.numbers import NOTHING
 
 _COLUMNS = [
     ("what", ""),
@@ -37,7 +35,7 @@ def _page(results: Results) -> list[Block]:
     card = read_card(results.run.directory)
     if card is None:
         return []
-    rows = [_row(line) for line in card.lines if line.rate]
+    rows = [line_cells(line) for line in card.lines if line.rate]
     ratios = [(ratio_label(card, ratio.row), ratio_in_words(ratio)) for ratio in card.ratios]
     missing = [(", ".join(names), why) for why, names in by_reason(card.not_measured).items()]
     warned = [one.text for one in card.cautions[:MOST_CAUTIONS]]
@@ -49,16 +47,6 @@ def _page(results: Results) -> list[Block]:
         *([Facts("Not measured", missing)] if missing else []),
         Text(_budget(card), "caption"),
     ]
-
-
-def _row(line: Line) -> list[str]:
-    rate = in_words(line.rate, 3) if line.rate else NOTHING
-    percentiles = [
-        NOTHING if value is None else time(value) for value in (line.latency_us.p50, line.latency_us.p99)
-    ]
-    trust = " ".join(filter(None, [line.grade, ", ".join(line.reasons)])) or "cache: not storage"
-    limit = NOTHING if line.limit is None else f"{line.limit:.0%}"
-    return [line.label, rate, interval(line), *percentiles, limit, trust]
 
 
 def _budget(card: Card) -> str:

@@ -82,6 +82,23 @@ function description(picture) {
   return `Access pattern of ${picture.operation}. ${pieces.join("; ")}.`;
 }
 
+// A small picture of the pattern without numbers; its title beside it says what it is of.
+export function thumbnail({ ranks, items, colours }) {
+  const width = 240, height = 84, step = (height - 8) / (ranks || items).length;
+  const row = (index) => 6 + step * index;
+  const rows = items
+    ? items.map(({ paths }, index) => svg("g", {}, paths.map((_, place) =>
+      svg("path", { d: `M${8 + place * 20} ${row(index)}h9l4 4v${step - 10}h-13z`, fill: colours[index % colours.length] }))))
+    : ranks.map(({ extents, size }, index) => {
+      const scale = (width - 12) / Math.max(1, size);
+      return svg("g", {},
+        svg("rect", { x: 6, y: row(index), width: width - 12, height: step - 4, fill: "#eef1f4" }),
+        extents.map(([, offset, length]) =>
+          svg("rect", { x: (6 + offset * scale).toFixed(2), y: row(index), width: Math.max(1, length * scale - 0.8).toFixed(2), height: step - 4, fill: colours[index % colours.length] })));
+    });
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, ...rows);
+}
+
 export class Picture {
   constructor(root) {
     this.root = root;
