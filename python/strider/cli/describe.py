@@ -30,8 +30,12 @@ class Topic(StrEnum):
 
 
 def describe(
-    topic: Annotated[
-        Topic | None, typer.Argument(help="Topic to describe (default: a summary of all).")
+    about: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TOPIC|NAME",
+            help=f"{', '.join(Topic)}, or one name of any of them (default: a summary of all).",
+        ),
     ] = None,
     name: Annotated[
         str | None,
@@ -41,12 +45,13 @@ def describe(
 ) -> None:
     """Describe interfaces, patterns, trees, operations, keys.
 
-    Example: strider describe patterns strided. The topic case lists the keys of data cases, tree-case those
-    of metadata cases.
+    Examples: strider describe posix, strider describe patterns strided. The topic case lists the keys of data
+    cases, tree-case those of metadata cases.
     """
     from strider import engine as engines
 
     description = engines.find().description
+    topic, name = _topic_of(description, about, name)
     if json:
         from strider.engine import to_json
 
@@ -61,6 +66,32 @@ def describe(
     else:
         _check_name(description, topic, name)
         print_topic(description, topic.field, name, console)
+
+
+def _topic_of(
+    description: "Description", about: str | None, name: str | None
+) -> tuple[Topic | None, str | None]:
+    """Returns a topic and a name in it; a name alone is looked up in all topics, in their order."""
+    from strider.suite.mistakes import unknown
+
+    if about is None or about in list(Topic):
+        return (Topic(about) if about else None), name
+    names: dict[Topic, list[str]] = {
+        topic: [entry.name for entry in getattr(description, topic.field)] for topic in Topic
+    }
+    found = next((topic for topic in Topic if about in names[topic]), None)
+    if name is None and found:
+        return found, about
+    owners = [
+        entry.name
+        for kind in (Topic.PATTERNS, Topic.TREES, Topic.INTERFACES)
+        for entry in getattr(description, kind.field)
+        if about in [parameter.name for parameter in entry.parameters]
+    ]
+    if owners and name is None:
+        raise StriderError(f"{about} is a parameter of {', '.join(owners)}: strider describe {owners[0]}")
+    known = list(Topic) if name else [*Topic, *(one for own in names.values() for one in own)]
+    raise StriderError(unknown("topic" if name else "topic or name", about, known))
 
 
 def _select_json(description: "Description", topic: Topic | None, name: str | None) -> "Json":

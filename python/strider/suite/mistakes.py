@@ -81,9 +81,28 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f'unknown {what} "{shortened(name)}": {suggestion(name, names)}'
 
 
+#: Words of fio, IOR, mdtest and elbencho for keys of a case.
+_OF_OTHER_TOOLS = {
+    **dict.fromkeys(("bs", "blocksize", "xfersize", "transfer_size", "transfersize"), "transfer"),
+    **dict.fromkeys(("block_size", "filesize"), "block"),
+    **dict.fromkeys(("np", "nprocs", "ranks", "processes", "numjobs", "threads", "numtasks"), "clients"),
+    **dict.fromkeys(("iodepth", "queue_depth", "qd"), "depth"),
+    **dict.fromkeys(("rw", "readwrite", "op"), "operations"),
+    **dict.fromkeys(("ioengine", "api", "engine"), "interface"),
+    **dict.fromkeys(("reps", "loops", "iterations", "runs"), "repetitions"),
+    **dict.fromkeys(("fsync", "fdatasync", "end_fsync"), "sync"),
+    **dict.fromkeys(("nrfiles", "files", "num_items"), "items"),
+    "rate": "rate_limit",
+    "thinktime": "think",
+}
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`did you mean "strided"?`, or `choose one of …` where nothing is near."""
     names = [name for name in known if name]
+    meant = _OF_OTHER_TOOLS.get(name.lower())
+    if meant in names:
+        return f'did you mean "{meant}"?'
     if len(name) > MOST_SHOWN:  # too long to compare with known names
         name = ""
     lower = {candidate.lower(): candidate for candidate in names}

@@ -423,6 +423,30 @@ class TestDescribe:
         for name in names:
             assert f"  {name} " in shown
 
+    @pytest.mark.parametrize(
+        ("name", "said"), [("posix", "pread"), ("strided", "offset(k)"), ("clients", "Ranks")]
+    )
+    def test_a_name_alone_is_found_in_its_topic(
+        self, capfd: pytest.CaptureFixture[str], name: str, said: str
+    ) -> None:
+        assert main(["describe", name]) == 0
+        assert said in capfd.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["posx"], 'unknown topic or name "posx": did you mean "posix"?'),
+            (["depht", "posix"], 'unknown topic "depht": choose one of interfaces, patterns'),
+            (["stripes"], 'unknown topic or name "stripes"'),
+            (["piece"], "piece is a parameter of vector"),
+        ],
+    )
+    def test_an_unknown_name_is_refused_with_the_near_one_or_its_owners(
+        self, capfd: pytest.CaptureFixture[str], words: list[str], said: str
+    ) -> None:
+        assert main(["describe", *words]) == 2
+        assert said in capfd.readouterr().err
+
     def test_a_pattern_is_described_with_its_formula_and_parameters(
         self, capfd: pytest.CaptureFixture[str]
     ) -> None:

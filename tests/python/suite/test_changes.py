@@ -145,6 +145,8 @@ def test_the_target_is_set(suite_of: SuiteOf) -> None:
         ("case.transfer=", "a value is missing"),
         ("transfer=1", "did you mean case.transfer?"),
         ("case=1", 'must start with "suite." or "case."'),
+        ("case.bs=1", 'unknown key "bs": did you mean "transfer"?'),
+        ("case.iodepth=1", 'unknown key "iodepth": did you mean "depth"?'),
         ("case.trnsfer=1", 'unknown key "trnsfer": did you mean "transfer"?'),
         ("suite.tagret=/x", 'unknown key "tagret": did you mean "target"?'),
         ("case.posix=1", "name an option of posix: direct, sync"),
