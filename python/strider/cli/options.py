@@ -31,6 +31,15 @@ TargetOption = Annotated[
     str | None,
     typer.Option("--target", metavar="DIR", help="Directory to measure (default: the suite's target)."),
 ]
+TargetsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        metavar="DIR[,DIR…]",
+        help="Directory to measure (default: the suite's target). Several are measured alternately, "
+        "in one run: each round has one repetition of all cases in each. May be repeated.",
+    ),
+]
 ClientsOption = Annotated[
     str | None,
     typer.Option(

@@ -69,7 +69,7 @@ def plan(
 
     engine = engines.find()
     loaded = load(
-        locate(suite), engine.description, Changes(settings or [], target, clients), target="optional"
+        locate(suite), engine.description, Changes(settings or [], target, clients), target="several"
     )
     checked = check(loaded, engine)
     if extents is not None:

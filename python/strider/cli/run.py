@@ -1,5 +1,6 @@
 """`strider run`: measures a suite."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,7 +20,7 @@ from strider.cli.options import (
     SetOption,
     StoreOption,
     SuiteArgument,
-    TargetOption,
+    TargetsOption,
     TimelineIntervalOption,
     TimelineOption,
     WithinOption,
@@ -45,7 +46,7 @@ _PAIRS = 6
 
 def run(
     suite: SuiteArgument,
-    target: TargetOption = None,
+    target: TargetsOption = None,
     clients: ClientsOption = None,
     settings: SetOption = None,
     launcher: LauncherOption = "mpiexec",
@@ -77,11 +78,12 @@ def run(
     prints their comparison; --threshold, --fail-on and -o are those of strider compare.
     """
     from strider.cli.against import Verdicts, run_against
-    from strider.suite import locate
+    from strider.cli.targets import run_targets
 
+    file, targets = _suite_and_targets(suite, target, against)
     options = RunOptions(
         settings or [],
-        target,
+        targets[0] if target and len(targets) == 1 else None,
         clients,
         launcher,
         store,
@@ -99,7 +101,7 @@ def run(
     )
     if against is not None:
         verdicts = Verdicts.of(pairs, threshold, fail_on, output)
-        run_against(locate(suite), against, options, verdicts)
+        run_against(file, against, options, verdicts)
     for name, given in (
         ("--pairs", pairs != _PAIRS),
         ("--threshold", threshold != "0%"),
@@ -108,4 +110,21 @@ def run(
     ):
         if given:
             raise StriderError(f"{name} needs a baseline: add --against BASELINE")
-    run_suite(locate(suite), options)
+    if len(targets) > 1:
+        run_targets(file, targets, options)
+    run_suite(file, options)
+
+
+def _suite_and_targets(suite: str, typed: list[str] | None, against: str | None) -> tuple[Path, list[str]]:
+    """Returns the suite file, and the targets of the command line or of the suite."""
+    from strider.suite import locate
+    from strider.suite.document import read
+    from strider.suite.targets import targets_of
+
+    file = locate(suite)
+    targets = targets_of(read(file), typed or [])
+    if against is not None and len(targets) > 1:
+        raise StriderError(
+            f"--against compares one target with the baseline, not {len(targets)}: name one with --target"
+        )
+    return file, targets

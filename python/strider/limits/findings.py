@@ -107,7 +107,7 @@ def find(
         summaries: Its summaries, with the counters of its nodes where the rules about them are to apply.
         counters: What its nodes counted in each repetition.
     """
-    ceilings, file_system = Ceilings.of(run), file_system_of(run)
+    ceilings = Ceilings.of(run)
     counted = by_operation(counters)
     transports = _transports(run)
     return [
@@ -115,7 +115,7 @@ def find(
             Evidence(
                 summary,
                 ceilings,
-                file_system,
+                file_system_of(run, summary.case),
                 counted[summary.key],
                 transports.get(summary.case.number, ""),
             )

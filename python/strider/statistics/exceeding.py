@@ -63,9 +63,11 @@ class Exceeding:
     least: float
 
 
-def file_system_of(run: Run) -> str:
-    """Type of the target's file system, empty where unknown."""
-    target = run.info.environment.get("target")
+def file_system_of(run: Run, case: Case | None = None) -> str:
+    """Type of the file system of the target, or of the target of a case; empty where unknown."""
+    targets = run.info.environment.get("targets")
+    own = (case.model_extra or {}).get("target") if case else None
+    target = targets.get(own) if isinstance(targets, dict) and own else run.info.environment.get("target")
     return str(target.get("file_system", "")) if isinstance(target, dict) else ""
 
 

@@ -299,7 +299,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
     for error in run.errors:
         if error.case is not None and error.operation is not None:
             errors[error.case, error.operation].append(error)
-    ceilings, file_system = Ceilings.of(run), file_system_of(run)
+    ceilings = Ceilings.of(run)
     found = [
         _summarize_operation(
             case,
@@ -321,9 +321,9 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
                 summary.samples,
                 _by_repetition(counted[summary.key]),
                 ceilings,
-                file_system,
+                file_system_of(run, summary.case),
             ),
-            file_system=file_system,
+            file_system=file_system_of(run, summary.case),
         )
         for summary in found
     ]

@@ -17,10 +17,14 @@ from strider.suite.mistakes import Mistakes, Place, unknown
 from strider.suite.offers import check_metadata
 from strider.suite.plan import Plan, SuiteTitle
 from strider.suite.positions import Path
+from strider.suite.targets import targets_of
 from strider.suite.values import convert, show
 from strider.suite.vocabulary import SUITE_NAME, SUITE_PARAMETERS, ShapeKey, Vocabulary
 from strider.text import forbidden, shortened
 from strider.units import MOST_DIGITS
+
+Target = Literal["needed", "optional", "several"]
+_SEVERAL = "target: several directories can be measured only by strider run SUITE: name one directory"
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ def load(
     file: FilePath,
     description: Description,
     changes: Changes | None = None,
-    target: Literal["needed", "optional"] = "needed",
+    target: Target = "needed",
 ) -> Suite:
     """Reads a suite file and expands it.
 
@@ -52,7 +56,8 @@ def load(
         file: The suite file.
         description: What the engine can do.
         changes: What the command line changes.
-        target: Whether a missing target directory is a mistake.
+        target: What the suite must name: a directory (`needed`), one or none (`optional`), or any number
+            (`several`): the plan has the first of them.
 
     Raises:
         SuiteError: The suite has mistakes; the message has a line for each.
@@ -65,7 +70,7 @@ def build(
     document: Document,
     description: Description,
     changes: Changes,
-    target: Literal["needed", "optional"] = "needed",
+    target: Target = "needed",
 ) -> Suite:
     """Expands a suite that was read; see `load`."""
     mistakes = Mistakes()
@@ -184,13 +189,17 @@ def _check_names(document: Document, mistakes: Mistakes) -> None:
 
 
 def _suite_settings(
-    document: Document, vocabulary: Vocabulary, mistakes: Mistakes, target: Literal["needed", "optional"]
+    document: Document, vocabulary: Vocabulary, mistakes: Mistakes, target: Target
 ) -> dict[str, Json]:
     """Values of the `[suite]` keys that are not defaults for the cases."""
     table = document.data.get("suite", {})
     settings = {name: parameter.default for name, parameter in SUITE_PARAMETERS.items()}
     for key, typed in table.items():
-        if key in SUITE_PARAMETERS:
+        if key == "target" and isinstance(typed, list) and target == "several":
+            settings[key] = targets_of(document)[0]
+        elif key == "target" and isinstance(typed, list):
+            mistakes.add(document.value(("suite", key)), _SEVERAL)
+        elif key in SUITE_PARAMETERS:
             try:
                 settings[key] = convert(SUITE_PARAMETERS[key], typed)
             except ValueError as error:

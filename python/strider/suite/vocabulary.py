@@ -21,7 +21,11 @@ SUITE_PARAMETERS = {
     for parameter in (
         Parameter(name="name", kind="text", doc="Name of the suite; part of its run ids.", required=True),
         Parameter(name="description", kind="text", default="", doc="Purpose of the suite."),
-        Parameter(name="target", kind="directory", doc="Directory to measure; --target overrides it."),
+        Parameter(
+            name="target",
+            kind="directory",
+            doc="Directory to measure, or a list of several; --target overrides it.",
+        ),
         Parameter(
             name="seed", kind="count", default=1, doc="Seed of all random choices; default seed of the cases."
         ),

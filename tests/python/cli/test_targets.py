@@ -1,0 +1,104 @@
+"""`strider run` with several targets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from strider.cli import main, turns
+from strider.cli.running import perform
+from strider.engine import Engine
+from strider.errors import ExitCode
+from strider.launch import Outcome
+
+SUITE = """\
+[suite]
+name = "trial"
+target = ["{old}", "{new}"]
+clients = 1
+repetitions = 3
+[[case]]
+interface = "posix"
+pattern = "segmented"
+transfer = "64KiB"
+block = "256KiB"
+operations = ["write", "read"]
+"""
+
+
+@pytest.fixture
+def place(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a suite and two targets."""
+    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
+    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    text = SUITE.format(old=tmp_path / "old", new=tmp_path / "new")
+    (tmp_path / "trial.toml").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--against", "OLD"], "--against compares one target with the baseline, not 2"),
+        (["--target", "OLD,OLD/"], "two of the targets are the same directory"),
+        (["--target", "OLD", "--target", "OLD/missing"], "does not exist"),
+        (["--pairs", "4"], "--pairs needs a baseline"),
+    ],
+)
+def test_mistakes_are_found_before_anything_runs(
+    place: Path, capfd: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    words = [word.replace("OLD", str(place / "old")) for word in options]
+    assert main(["run", str(place / "trial.toml"), *words]) == 2
+    assert message in capfd.readouterr().err
+    assert not (place / "store").exists()
+
+
+@pytest.mark.slow
+def test_one_run_has_all_targets_in_turns(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    assert main(["run", str(place / "trial.toml"), "--quiet"]) == 0
+    shown, said = capfd.readouterr()
+    assert "3 rounds of 2 targets" in said
+    assert str(place / "new") in shown
+    (run,) = (place / "store").iterdir()
+    assert (run / "report.html").exists()
+    assert main(["export", "latest", "--rows", "results"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
+    assert [(row["operation"], Path(row["target"]).name, row["n"]) for row in rows] == [
+        ("write", "old", "3"),
+        ("read", "old", "3"),
+        ("write", "new", "3"),
+        ("read", "new", "3"),
+    ]
+    assert main(["compare", "latest", "--by", "target", "--json"]) == 0
+    compared = json.loads(capfd.readouterr().out)
+    assert {row["change"]["method"] for row in compared["rows"]} == {"paired by round"}
+    assert list((place / "old").iterdir()) == list((place / "new").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_what_was_measured_before_the_end_is_one_run_too(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    outcomes: list[Outcome] = []
+
+    def third_ends(*arguments: object) -> Outcome:
+        outcomes.append(perform(*arguments))  # type: ignore[arg-type]
+        is_third = len(outcomes) == 3
+        return replace(outcomes[-1], exit_code=ExitCode.CHECK_FAILED) if is_third else outcomes[-1]
+
+    monkeypatch.setattr(turns, "perform", third_ends)
+    assert main(["run", str(place / "trial.toml"), "--quiet", "--json"]) == 1
+    document = json.loads(capfd.readouterr().out)
+    assert sorted(result["n"] for result in document["results"]) == [1, 1, 2, 2]
+    assert len(list((place / "store").iterdir())) == 1
