@@ -62,14 +62,11 @@ def test_mistakes_are_found_before_anything_runs(
 
 
 @pytest.mark.slow
-def test_one_run_has_all_targets_in_turns(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "400")
+def test_one_run_has_all_targets_in_turns(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(place / "trial.toml"), "--quiet"]) == 0
     shown, said = capfd.readouterr()
     assert "3 rounds of 2 targets" in said
-    assert str(place / "new") in shown
+    assert shown.count("segmented, /") == 4
     (run,) = (place / "store").iterdir()
     assert (run / "report.html").exists()
     assert main(["export", "latest", "--rows", "results"]) == 0
