@@ -132,9 +132,9 @@ def device_of(target: Path) -> str:
 def can_write_directly(target: Path) -> bool:
     """Returns whether a page can be written with direct I/O; the file is removed at once."""
     try:
-        with tempfile.TemporaryFile(dir=target) as file, mmap.mmap(-1, _PAGE) as page:
-            path = f"/proc/self/fd/{file.fileno()}"
-            direct = os.open(path, os.O_RDWR | os.O_DIRECT)
+        # A file with a name: FUSE cannot open one again that has none.
+        with tempfile.NamedTemporaryFile(dir=target) as file, mmap.mmap(-1, _PAGE) as page:
+            direct = os.open(file.name, os.O_RDWR | os.O_DIRECT | os.O_NOFOLLOW)
             try:
                 return os.pwrite(direct, page, 0) == _PAGE
             finally:

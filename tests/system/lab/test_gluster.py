@@ -10,6 +10,7 @@ from labs import PATTERNS, Native, check_interruption, check_metadata, check_mou
 from server_syncs import Server, check_server, processes_of
 from strider.engine import Engine
 from strider.lab import Record
+from strider.quick import look
 
 METHODS: list[Json] = [
     {"interface_method": "multiple"},
@@ -98,3 +99,11 @@ def test_a_run_through_the_library_is_not_confined(tmp_path: Path, gluster: Reco
     )
     assert done.returncode == 0, done.stderr
     assert "libgfapi" in done.stderr
+
+
+def test_the_card_finds_direct_io_and_the_library_of_a_mount(gluster: Record) -> None:
+    mount = gluster.endpoints[0].mount
+    assert mount is not None
+    found = look(Path(mount))
+    assert (found.kind, found.is_direct, found.native) == ("network", True, "gfapi")
+    assert list(Path(mount).iterdir()) == []

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Cards of one directory: how far their numbers scatter, and whether their intervals contain the pooled mean.
+
+    .strider/venv/bin/python benchmarks/cards.py STORE                               # cards of earlier runs
+    .strider/venv/bin/python benchmarks/cards.py STORE --directory DIR --budget 30s  # measures ten first
+    .strider/venv/bin/python benchmarks/cards.py STORE --directory DIR --fio         # and fio after each card
+
+fio repeats the work of six lines for two seconds each, after half a second that does not count. Its ratio is
+the geometric mean of the pairs, with its 95 % interval.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "python")]
+
+from strider.card import Card, read_card  # noqa: E402
+from strider.card.wording import in_words  # noqa: E402
+from strider.statistics import paired_ratio  # noqa: E402
+
+FIO_FILE = "fio.json"
+JOBS = {
+    "write.sequential": ["--rw=write", "--bs=1M", "--direct=1", "--end_fsync=1"],
+    "read.sequential": ["--rw=read", "--bs=1M", "--direct=1"],
+    "read.random": ["--rw=randread", "--bs=4k", "--direct=1", "--norandommap"],
+    "read.random.deep": ["--rw=randread", "--bs=4k", "--direct=1", "--norandommap", "--ioengine=io_uring"],
+    "write.random": ["--rw=randwrite", "--bs=4k", "--direct=1", "--norandommap", "--end_fsync=1"],
+    "write.random.deep": ["--rw=randwrite", "--bs=4k", "--direct=1", "--norandommap", "--ioengine=io_uring"],
+}
+"""Options of fio for lines of the card."""
+_SECONDS = ["--time_based", "--runtime=2", "--ramp_time=0.5"]
+
+
+def measure(store: Path, directory: Path, budget: str) -> Path:
+    """Makes a card; returns its run directory."""
+    before = set(store.glob("*/card.json"))
+    words = ["quick", directory, "--budget", budget, "--store", store, "--quiet"]
+    command = [sys.executable, "-m", "strider", *map(str, words)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    (made,) = set(store.glob("*/card.json")) - before
+    return made.parent
+
+
+def fio_rates(directory: Path, mebibytes: int) -> dict[str, float]:
+    """Rates of fio for the same work, in the units of the card."""
+    file, found = directory / "fio", {}
+    base = [f"--filename={file}", f"--size={mebibytes}M", "--ioengine=psync", "--fallocate=none"]
+    try:
+        for name, options in JOBS.items():
+            deep = ["--iodepth=16"] if name.endswith("deep") else []
+            command = ["fio", "--name=x", "--output-format=json", *base, *options, *deep, *_SECONDS]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
+            way = job["read" if name.startswith("read") else "write"]
+            found[name] = way["bw_bytes"] if name.endswith("sequential") else way["iops"]
+    finally:
+        file.unlink(missing_ok=True)
+    return found
+
+
+def rows(cards: Sequence[Card], fio: Sequence[dict[str, float]]) -> Iterator[str]:
+    """A row of each line that two cards or more have."""
+    yield f"{'line':<22}{'cards':>6}{'mean':>11}{'std. dev.':>10}{'covered':>9}{'of A, B':>9}  card / fio"
+    for name in dict.fromkeys(line.id for card in cards for line in card.lines):
+        pairs = [(card.line(name), beside) for card, beside in zip(cards, fio, strict=True)]
+        known = [(line, beside) for line, beside in pairs if line and line.rate]
+        lines = [(line, line.rate) for line, _ in known if line.rate]
+        if len(lines) < 2:
+            continue
+        logs = [math.log(rate.value) for _, rate in lines]
+        mean = math.exp(float(np.mean(logs)))
+        held = [
+            (line.is_trusted, rate.low <= mean <= rate.high)
+            for line, rate in lines
+            if rate.low is not None and rate.high is not None
+        ]
+        trusted = [is_held for is_trusted, is_held in held if is_trusted]
+        covered = f"{sum(one for _, one in held)}/{len(held)}"
+        of_trusted = f"{sum(trusted)}/{len(trusted)}"
+        shown = in_words(lines[0][1].model_copy(update={"value": mean}), 3)
+        both = [
+            (rate.value, beside[name])
+            for (_, rate), (_, beside) in zip(lines, known, strict=True)
+            if name in beside
+        ]
+        yield (
+            f"{name:<22}{len(lines):>6}{shown:>11}{np.std(logs, ddof=1):>10.1%}{covered:>9}{of_trusted:>9}"
+            f"  {_ratio(both)}"
+        )
+
+
+def _ratio(pairs: Sequence[tuple[float, float]]) -> str:
+    if len(pairs) < 3:
+        return "-"
+    ratio = paired_ratio([fio for _, fio in pairs], [card for card, _ in pairs])
+    low, high = ratio.interval()
+    mean = math.exp(sum(math.log(card / fio) for card, fio in pairs) / len(pairs))
+    return f"{mean:.3f} [{low:.3f}-{high:.3f}] of {len(pairs)}"
+
+
+def main() -> None:
+    """Measures if asked to, and prints the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("store", type=Path, metavar="STORE")
+    parser.add_argument("--directory", type=Path, metavar="DIR", help="measure cards of this directory first")
+    parser.add_argument("--cards", type=int, default=10, metavar="N", help="how many (default: 10)")
+    parser.add_argument("--budget", default="30s", metavar="TIME", help="of each card (default: 30s)")
+    parser.add_argument("--fio", action="store_true", help="run fio after each card")
+    parser.add_argument(
+        "--size", type=int, default=64, metavar="MIB", help="size of fio's file (default: 64)"
+    )
+    chosen = parser.parse_args()
+    for _ in range(chosen.cards if chosen.directory else 0):
+        run = measure(chosen.store, chosen.directory, chosen.budget)
+        if chosen.fio:
+            (run / FIO_FILE).write_text(json.dumps(fio_rates(chosen.directory, chosen.size)))
+    found = [file.parent for file in sorted(chosen.store.glob("*/card.json"))]
+    cards = [(card, run / FIO_FILE) for run in found if (card := read_card(run))]
+    fio = [json.loads(file.read_text()) if file.exists() else {} for _, file in cards]
+    print("\n".join(rows([card for card, _ in cards], fio)))
+
+
+if __name__ == "__main__":
+    main()
