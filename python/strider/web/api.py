@@ -10,9 +10,11 @@ from starlette.responses import JSONResponse, Response
 from strider.engine import Json
 from strider.errors import ExitCode, StriderError
 from strider.launch import check_target
+from strider.store.labels import write_labels
 from strider.units import parse_seconds
 from strider.web.jobs import Jobs
 from strider.web.questions import Nothing, PictureQuestion, SuiteQuestion, SuiteText
+from strider.web.runs import Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site, confined_target
 from strider.web.slurm import Slurm, SlurmOptions
@@ -31,6 +33,13 @@ class Submission(BaseModel):
     text: str
     where: Literal["here", "slurm"] = "here"
     slurm: SlurmOptions = SlurmOptions()
+
+
+class LabelOrder(BaseModel):
+    """New labels of a run."""
+
+    tags: str = ""
+    note: str = ""
 
 
 async def read(request: Request, model: type[Body]) -> Body:
@@ -56,10 +65,14 @@ class Api:
         slurm: The scheduler, whether it is there or not.
         saved: The suites that were kept.
         workers: Who looks at suites.
+        runs: The store's runs.
     """
 
-    def __init__(self, site: Site, jobs: Jobs, slurm: Slurm, saved: SavedSuites, workers: Workers) -> None:
+    def __init__(
+        self, site: Site, jobs: Jobs, slurm: Slurm, saved: SavedSuites, workers: Workers, runs: Runs
+    ) -> None:
         """Takes what the class describes."""
+        self._runs = runs
         self._site, self._jobs, self._slurm, self._saved = site, jobs, slurm, saved
         self._workers = workers
         self._gallery: Json = None
@@ -114,6 +127,22 @@ class Api:
             )
         await asyncio.to_thread(_check_directory, order.directory, self._site)
         return JSONResponse({"job": self._jobs.submit("card", "", order).id}, 201)
+
+    async def label(self, request: Request) -> Response:
+        """Replaces the tags and the note of a run."""
+        asked = await read(request, LabelOrder)
+        directory = self._runs.directory(request.path_params["run"])
+        labels = await asyncio.to_thread(write_labels, directory, asked.tags, asked.note)
+        return JSONResponse(labels.model_dump())
+
+    async def delete(self, request: Request) -> Response:
+        """Deletes a run."""
+        run = request.path_params["run"]
+        job = self._jobs.of_run(run)
+        if job and not job.over:
+            raise StriderError(f"run {run} is active: cancel it first")
+        await asyncio.to_thread(self._runs.delete, run)
+        return JSONResponse({})
 
     async def save(self, request: Request) -> Response:
         """Keeps a suite under its name."""

@@ -52,7 +52,7 @@ def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
     views = Views(site, runs, jobs, slurm, saved, Drawing(site.store), Streams(runs.directory), keys)
     routes = [
         *_pages(views),
-        *_api(Api(site, jobs, slurm, saved, workers)),
+        *_api(Api(site, jobs, slurm, saved, workers, runs)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
 
@@ -96,6 +96,8 @@ def _api(api: Api) -> list[Route]:
         Route("/api/plan", api.plan, methods=["POST"]),
         Route("/api/suites", api.save, methods=["POST"]),
         Route("/api/suites/{name}", api.load),
+        Route("/api/runs/{run}/labels", api.label, methods=["POST"]),
+        Route("/api/runs/{run}/delete", api.delete, methods=["POST"]),
         Route("/api/cards", api.order_card, methods=["POST"]),
         Route("/api/jobs", api.submit, methods=["POST"]),
         Route("/api/jobs", api.jobs),

@@ -1,16 +1,23 @@
 """The runs of the store as the pages need them: found by their id alone, listed, and their files."""
 
+import html
 import os
 import re
+import secrets
+import shutil
 import stat
+import time
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from strider.errors import StriderError
+from strider.errors import ExitCode, StriderError
 from strider.store import RunSummary
-from strider.store.load import load_info
+from strider.store.labels import LABELS_FILE, Labels, read_labels
+from strider.store.load import load_info, read_json
 from strider.store.runs import summarize
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -29,8 +36,30 @@ FILES = {
 }
 """Files of a run directory that may be fetched, and what they are (docs/formats.md, section 4)."""
 
+_HEAD_BYTES = 4096
+"""Of a report, in which its description stands."""
+_DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
+_QUIET_S = 600.0
+"""After so long without an event a run without an end is no longer active."""
 _NEWEST = 20
 """As many runs as may begin within the time in which one is looked for."""
+
+
+@dataclass(frozen=True)
+class ListedRun(RunSummary):
+    """A run as the list shows it.
+
+    Attributes:
+        headline: The answer of its report in one line; empty without a report.
+        took_s: From start to end; None where one is not known.
+        interfaces: Those of its plan.
+        labels: Tags and the note that a user gave it.
+    """
+
+    headline: str = ""
+    took_s: float | None = None
+    interfaces: tuple[str, ...] = ()
+    labels: Labels = field(default_factory=Labels)
 
 
 class Runs:
@@ -43,7 +72,7 @@ class Runs:
     def __init__(self, store: Path) -> None:
         """Takes what the class describes."""
         self.store = store
-        self._known: dict[str, tuple[int, RunSummary]] = {}
+        self._known: dict[str, tuple[Stamp, ListedRun]] = {}
 
     def directory(self, run: str) -> Path:
         """The directory of a run.
@@ -69,7 +98,9 @@ class Runs:
         raise StriderError(f"run {run} has no file {name!r}")
 
     def found(self, words: str = "") -> list[str]:
-        """Names of runs, newest first, in whose id, target, host or status all the words are found.
+        """Names of runs, newest first, in which all the words are found.
+
+        Searched are id, target, host, status, interfaces, headline, tags and note.
 
         Without words no run is read.
         """
@@ -79,7 +110,7 @@ class Runs:
             return names
         return [name for name in names if all(word in _searched(self.summary(name)) for word in wanted)]
 
-    def listed(self, names: Iterable[str]) -> list[RunSummary]:
+    def listed(self, names: Iterable[str]) -> list[ListedRun]:
         """What is known of some runs."""
         return [self.summary(name) for name in names]
 
@@ -97,23 +128,92 @@ class Runs:
         names = [entry.name for entry in self.store.iterdir() if RUN_NAME.fullmatch(entry.name)]
         return [name for name in names if (self.store / name / "run.json").is_file()]
 
-    def summary(self, name: str) -> RunSummary:
-        """What is known of a run without reading all of it."""
+    def delete(self, run: str) -> None:
+        """Removes the directory of a run.
+
+        Raises:
+            StriderError: There is none, it may be active, or it cannot be removed.
+        """
+        directory = self.directory(run)
+        summary = self.summary(run)
+        if summary.ended is None and not summary.damage and _is_active(directory):
+            raise StriderError(f"run {run} may be active: cancel it, or wait {_QUIET_S / 60:.0f} minutes")
+        # At once, so that no list shows half of it.
+        away = self.store / f".deleted-{secrets.token_hex(6)}"
         try:
-            stamp = (self.store / name / "run.json").stat().st_mtime_ns
-        except OSError:
-            stamp = 0  # it was just removed
+            directory.rename(away)
+            shutil.rmtree(away)
+        except OSError as error:
+            raise StriderError(f"cannot delete {directory}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        self._known.pop(run, None)
+
+    def summary(self, name: str) -> ListedRun:
+        """What is known of a run without reading all of it."""
+        stamp = _stamp(self.store / name)
         known = self._known.get(name)
         if known and known[0] == stamp:
             return known[1]
-        summary = summarize(self.store / name)
+        summary = _listed(summarize(self.store / name))
         if summary.ended:
             self._known[name] = stamp, summary
         return summary
 
 
-def _searched(run: RunSummary) -> str:
-    return f"{run.run} {run.target} {run.host} {run.status} {run.shown_status}".casefold()
+Stamp = tuple[int, ...]
+"""When the files changed from which a run is listed."""
+
+
+def _stamp(directory: Path) -> Stamp:
+    times = []
+    for name in ("run.json", "report.html", LABELS_FILE):
+        try:
+            times.append((directory / name).stat().st_mtime_ns)
+        except OSError:
+            times.append(0)  # it is not there, or was just removed
+    return tuple(times)
+
+
+def _listed(run: RunSummary) -> ListedRun:
+    return ListedRun(
+        **vars(run),
+        headline=_headline(run.directory),
+        took_s=_duration(run),
+        interfaces=_interfaces(run.directory),
+        labels=read_labels(run.directory),
+    )
+
+
+def _headline(directory: Path) -> str:
+    """The description of a run's report."""
+    with suppress(OSError), _opened_below(directory, "report.html") as file:
+        head = file.read(_HEAD_BYTES).decode("utf-8", "replace")
+        if found := _DESCRIPTION.search(head):
+            return html.unescape(found[1])
+    return ""
+
+
+def _duration(run: RunSummary) -> float | None:
+    with suppress(ValueError, TypeError):
+        return (datetime.fromisoformat(run.ended or "") - datetime.fromisoformat(run.started)).total_seconds()
+    return None
+
+
+def _interfaces(directory: Path) -> tuple[str, ...]:
+    with suppress(LookupError, TypeError, AttributeError, StriderError):
+        cases = read_json(directory / "plan.json")["cases"]
+        return tuple(dict.fromkeys(str(case["interface"]["name"]) for case in cases))
+    return ()
+
+
+def _is_active(directory: Path) -> bool:
+    files = [directory / name for name in ("run.json", "events.jsonl")]
+    latest = max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+    return time.time() - latest < _QUIET_S
+
+
+def _searched(run: ListedRun) -> str:
+    words = [run.run, run.target, run.host, run.status, run.shown_status, run.headline, run.labels.note]
+    return " ".join([*words, *run.interfaces, *run.labels.tags]).casefold()
 
 
 def _opened_below(store: Path, *names: str) -> BinaryIO:

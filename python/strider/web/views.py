@@ -17,11 +17,10 @@ from strider.card import read_card
 from strider.card.layout import MOST_CAUTIONS, line_cells, ratio_in_words, ratio_label
 from strider.engine import Json
 from strider.errors import StriderError
-from strider.store import RunSummary
 from strider.store.case import Case
 from strider.store.load import load_plan
 from strider.suite import ready_made
-from strider.units import format_bytes
+from strider.units import format_bytes, format_seconds
 from strider.web.api import read
 from strider.web.drawing import Drawing
 from strider.web.editing import Add, apply
@@ -31,7 +30,7 @@ from strider.web.guard import DOCUMENT_POLICY, MOST_BODY_BYTES, SESSION, Keys
 from strider.web.jobs import Jobs
 from strider.web.live import Streams
 from strider.web.pages import page
-from strider.web.runs import FILES, Runs
+from strider.web.runs import FILES, ListedRun, Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site
 from strider.web.slurm import Slurm
@@ -216,13 +215,14 @@ class Views:
             raise HTTPException(404, error.message) from error
 
 
-def _row(run: RunSummary) -> dict[str, Json]:
+def _row(run: ListedRun) -> dict[str, Json]:
     return {
         **vars(run),
         "name": run.directory.name,
         "shown_status": run.shown_status,
         "condition": run.condition,
         "when": run.started[:16].replace("T", " "),
+        "took": "" if run.took_s is None else format_seconds(run.took_s),
     }
 
 

@@ -36,6 +36,8 @@ ADDRESSES = [
     ("GET", "/api/description"),
     ("GET", "/api/gallery"),
     ("POST", "/api/cards"),
+    ("POST", "/api/runs/x/labels"),
+    ("POST", "/api/runs/x/delete"),
     ("GET", "/api/suites/load"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/x"),

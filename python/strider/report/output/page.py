@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strider.errors import ExitCode, StriderError
-from strider.report.blocks import TEXT_COLUMNS, Block, Conclusions, Fold, Section, Subject, walk
+from strider.report.blocks import TEXT_COLUMNS, Block, Cards, Conclusions, Fold, Section, Subject, Text, walk
 from strider.report.output.filters import Filter, filters_of, marks_of
 from strider.report.results.results import Results
 from strider.report.words.wording import status_text
@@ -20,6 +20,10 @@ from strider.text_file import write_whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+#: Rates in the description of a page.
+_MOST_HEADLINES = 4
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,17 @@ class RunView:
     parts: Sequence[Part]
     filters: Sequence[Filter]
     marks: Mapping[tuple[str, str], str]
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line: the sentence of the card, or the highest trusted rates."""
+        blocks = [block for part in self.parts if part.name in ("card", "findings") for block in part.blocks]
+        for block in blocks:
+            if isinstance(block, Text) and block.style == "bold":
+                return block.text
+            if isinstance(block, Cards):
+                return ", ".join(f"{card.name} {card.value}" for card in block.cards[:_MOST_HEADLINES])
+        return "no trusted result"
 
 
 def parts_of(sections: Sequence[Section[Subject]], subject: Subject) -> list[Part]:

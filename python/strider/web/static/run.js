@@ -146,4 +146,28 @@ class Live {
   }
 }
 
+const { run } = data("data");
+
+byId("labels").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  try {
+    const { tags } = await ask(`/api/runs/${encodeURIComponent(run)}/labels`, { tags: byId("tags").value, note: byId("note").value });
+    byId("tags").value = tags.join(" ");
+    byId("labels-note").textContent = "Saved.";
+  } catch (error) {
+    byId("labels-note").textContent = error.message;
+  }
+});
+
+byId("delete")?.addEventListener("click", async ({ target }) => {
+  target.disabled = true;
+  try {
+    await ask(`/api/runs/${encodeURIComponent(run)}/delete`, {});
+    location.assign("/runs");
+  } catch (error) {
+    byId("delete-note").textContent = error.message;
+    target.disabled = false;
+  }
+});
+
 new Live(data("data"));

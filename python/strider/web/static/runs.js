@@ -1,5 +1,7 @@
 // The list of runs follows the search while it is typed; without this script the button does it.
 
+import { ask } from "./ask.js";
+
 const TYPING_MS = 200;
 const field = document.getElementById("q");
 let timer;
@@ -23,10 +25,24 @@ function choose() {
   const button = document.getElementById("compare");
   if (!button) return;
   button.disabled = chosen !== 2;
+  document.getElementById("removal").hidden = !chosen;
   document.getElementById("chosen").textContent = chosen === 2 ? "the older one is the base" : `choose two (${chosen} chosen); the older one is the base`;
 }
 
+// Asked twice: the button is shown when the runs are chosen and the line above it is opened.
+async function remove(button) {
+  button.disabled = true;
+  try {
+    for (const box of document.querySelectorAll("input[name=run]:checked")) await ask(`/api/runs/${encodeURIComponent(box.value)}/delete`, {});
+    await search();
+  } catch (error) {
+    document.getElementById("removal-note").textContent = error.message;
+    button.disabled = false;
+  }
+}
+
 document.getElementById("found").addEventListener("change", choose);
+document.getElementById("found").addEventListener("click", ({ target }) => { if (target.id === "delete") remove(target); });
 choose();
 
 field.addEventListener("input", () => {
