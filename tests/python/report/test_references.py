@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 
@@ -12,11 +14,13 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.report import write_html
 from strider.report.results.references import Reference, read, reference_of
+from strider.statistics import summarize
 from strider.store import Run, load
 from strider.store.case import Case
 from strider.suite import load as load_suite
 from strider.suite import locate, ready_made
 from strider.suite.ready_made import folder
+from strider.units import MB
 
 FILES = sorted((folder() or Path()).glob("references/*.toml"))
 
@@ -43,9 +47,10 @@ def case_of(
 
 
 class TestTheFigures:
-    def test_six_suites_have_them(self) -> None:
+    def test_seven_suites_have_them(self) -> None:
         assert {file.stem for file in FILES} == {
-            "btio-2003", "clusters-2002", "ogr-2003", "pario-2015", "piobench-2006", "thesis-2009"
+            "btio-2003", "clusters-2002", "noncontig-2003", "ogr-2003", "pario-2015", "piobench-2006",
+            "thesis-2009",
         }  # fmt: skip
 
     @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -154,7 +159,8 @@ class TestTheReport:
         html = write_html([run], tmp_path / "report.html").read_text()
         assert "published: ibmcluster, 2009" in html
         assert "<td>356</td>" in html, "the mean of the three runs"
-        assert "MS thesis on PVFS2 over InfiniBand, tables 3 and 4" in html
+        assert "MS thesis on PVFS2 over InfiniBand, tables 3 to 6" in html
+        assert "Published: Figure 12: with 4 clients" in html
 
     def test_so_they_are_on_the_terminal(self, run: Run) -> None:
         text = printed(run, 140)
@@ -170,10 +176,49 @@ class TestTheReport:
             (64 * MIB, "read", pytest.approx(338.76, abs=0.001)),
         ]  # fmt: skip
 
+    def test_a_pivoted_table_has_their_columns(self, tmp_path: Path) -> None:
+        specs = [
+            CaseSpec(clients=6, pattern={"name": "segmented", "transfer": size, "block": 4096 * MIB})
+            for size in (*range(MIB, 40 * MIB, MIB), 64 * MIB)
+        ]
+        text = printed(load(RunBuilder(specs, suite="thesis-2009").write(tmp_path / "many")), 120)
+        assert "Rate in MiB/s; published figures in MB/s" in text
+        row = next(line for line in text.splitlines() if "64 MiB" in line)
+        assert {"356", "339"} <= set(row.split())
+        assert "published" in text.partition("64 MiB")[0]
+
+    def test_counts_are_beside_the_counters(self, tmp_path: Path) -> None:
+        pattern = {"name": "segmented", "transfer": 256 * MIB, "block": 4096 * MIB}
+        spec = CaseSpec(clients=6, pattern=pattern, counting_nodes=1)
+        run = load(RunBuilder([spec], suite="thesis-2009").write(tmp_path / "run"))
+        html = write_html([run], tmp_path / "report.html").read_text()
+        assert "context switches,\npublished: ibmcluster, 2009" in html
+        assert {"<td>133492</td>", "<td>35</td>", "<td>10</td>", "<td>244785626</td>"} <= set(
+            re.findall(r"<td>\d+</td>", html)
+        )
+
     def test_a_run_of_another_suite_has_none(self, tmp_path: Path) -> None:
         run = load(RunBuilder([CaseSpec(clients=6)]).write(tmp_path / "run"))
         assert "published: " not in write_html([run], tmp_path / "report.html").read_text()
         assert all(row["published_mb_s"] is None for row in rows_of(run))
+
+
+def test_rates_leave_out_opening_where_the_published_ones_do(tmp_path: Path) -> None:
+    """PIObench times the requests alone."""
+    run = load(RunBuilder([CaseSpec()]).write(tmp_path / "run"))
+    summary = summarize(run)[0]
+    access_s = [sample.access_s for sample in summary.samples]
+    assert all(0 < each < s.elapsed_s for each, s in zip(access_s, summary.samples, strict=True))
+    whole, access = (
+        Reference(suite="s", machine="m", year=1, about="", source="", excludes_open=excludes)
+        for excludes in (False, True)
+    )
+    rates = [s.bytes / MB / each for s, each in zip(summary.samples, access_s, strict=True)]
+    assert access.comparable_mb_s(summary) == pytest.approx(geometric_mean(rates))
+    assert summary.rate
+    assert whole.comparable_mb_s(summary) == pytest.approx(summary.rate.centre * MIB / MB)
+    assert "leave out the time to open and close files" in access.remark
+    assert "leave out" not in whole.remark
 
 
 HEAD = 'suite = "s"\nmachine = "m"\nyear = 2000\nabout = "a"\nsource = "s"\n'

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, geometric_mean
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -17,8 +17,9 @@ from strider.errors import StriderError
 from strider.statistics import OperationSummary
 from strider.store.case import Case
 from strider.suite.ready_made import folder
-from strider.units import parse_bytes
+from strider.units import MB, MIB, parse_bytes
 
+Quantity = Literal["rate", "requests", "context_switches", "user_percent", "system_percent", "packets"]
 Key = int | str | bool
 Figure = float | list[float]
 
@@ -34,8 +35,9 @@ class Table(BaseModel):
         match: Keys that are the same for all rows, with their values.
         keys: The keys in the first columns of a row; sizes as typed in a suite.
         figures: The operations in the other columns: rates in MB/s, one or one for each run.
-        quantity: What the figures are: rates, or the requests of a client, for which `figures` is `["all"]`:
-            those of all operations of a case together.
+        quantity: What the figures are: rates; the requests of a client, for which `figures` is `["all"]`:
+            those of all operations of a case together; or counts of the nodes during an operation: context
+            switches, processor time in percent in user mode and in the kernel, packets.
         rows: The rows.
     """
 
@@ -44,7 +46,7 @@ class Table(BaseModel):
     match: dict[str, Key] = {}
     keys: list[str] = []
     figures: list[str]
-    quantity: Literal["rate", "requests"] = "rate"
+    quantity: Quantity = "rate"
     rows: list[list[Any]]
 
     @model_validator(mode="after")
@@ -77,6 +79,8 @@ class Reference(BaseModel):
         year: When they were published.
         about: The machine, and what differs from the suite.
         source: Where they are published.
+        claims: What is published beside figures of cases, a sentence each.
+        excludes_open: Whether its rates leave out the time to open and close files.
         table: The figures.
     """
 
@@ -87,18 +91,31 @@ class Reference(BaseModel):
     year: int
     about: str
     source: str
-    table: list[Table]
+    claims: list[str] = []
+    excludes_open: bool = False
+    table: list[Table] = []
 
     def figure_mb_s(self, case: Case, operation: str) -> float | None:
         """The rate of an operation of a case in MB/s; None where none was published."""
         return self._find(case, operation, "rate")
+
+    def count(self, case: Case, operation: str, quantity: Quantity) -> float | None:
+        """Another figure of an operation of a case; None where none was published."""
+        return self._find(case, operation, quantity)
+
+    def comparable_mb_s(self, summary: OperationSummary) -> float | None:
+        """The measured rate in MB/s, of the same time as the published one."""
+        if not self.excludes_open:
+            return summary.rate.centre * MIB / MB if summary.rate else None
+        rates = [s.bytes / s.access_s / MB for s in summary.samples if s.bytes and s.access_s > 0]
+        return geometric_mean(rates) if rates else None
 
     def requests(self, case: Case) -> int | None:
         """The requests of one client in all operations of a case; None where no number was published."""
         found = self._find(case, _ALL, "requests")
         return None if found is None else round(found)
 
-    def _find(self, case: Case, operation: str, quantity: str) -> float | None:
+    def _find(self, case: Case, operation: str, quantity: Quantity) -> float | None:
         found = (table.find(case, operation) for table in self.table if table.quantity == quantity)
         return next((figure for figure in found if figure is not None), None)
 
@@ -106,12 +123,20 @@ class Reference(BaseModel):
         """Whether there is a rate for any of some summaries."""
         return any(self.figure_mb_s(s.case, s.operation) is not None for s in summaries)
 
+    def applies(self, summaries: Sequence[OperationSummary]) -> bool:
+        """Whether anything is published for any of some summaries."""
+        cases = {s.case.number: s.case for s in summaries}.values()
+        return bool(self.claims) or self.knows(summaries) or any(self.requests(c) is not None for c in cases)
+
     @property
     def remark(self) -> str:
         """Where the figures come from, in a sentence."""
         rates = any(table.quantity == "rate" for table in self.table)
         unit = ", in MB/s of 1 000 000 bytes," if rates else ""
-        return f"The published figures{unit} are from {self.source}: {self.about}."
+        without = " They leave out the time to open and close files, and so do the rates in MB/s beside them."
+        claims = [f"Published: {claim}." for claim in self.claims]
+        where = f"The published figures{unit} are from {self.source}: {self.about}."
+        return " ".join([where + (without if self.excludes_open else ""), *claims])
 
 
 def reference_of(suite: str) -> Reference | None:

@@ -57,7 +57,10 @@ def _tables(results: Results, summaries: Sequence[OperationSummary]) -> list[Blo
         if own:
             lines = [Row(summary) for summary in metadata.ordered(own)]
             labels = metadata.sized_labels(own, facets)
-            numbers = [Column(name, unit, _of_row(cell)) for (name, unit), cell in columns(own).items()]
+            numbers = [
+                Column(name, unit, _of_row(cell))
+                for (name, unit), cell in columns(own, results.reference).items()
+            ]
             found.append(metadata.table_of(lines, labels, numbers, CAPTION, _OPTIONAL))
     return found
 

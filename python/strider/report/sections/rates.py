@@ -91,11 +91,11 @@ def _terminal(results: Results) -> list[Block]:
     reference = results.reference
     known = reference if reference and reference.knows(summaries) else None
     tables: list[Block] = (
-        condensed.of_data(summaries, facets)
+        condensed.of_data(summaries, facets, known)
         if len(summaries) > condensed.MAXIMUM_ROWS
         else [short_table(summaries, facets, known)]
     )
-    remark = [Text(known.remark, "caption")] if known else []
+    remark = [Text(reference.remark, "caption")] if reference and reference.applies(summaries) else []
     captions = [constants_line(facets, summaries), trust_line(summaries), percentile_line(summaries)]
     return [*tables, *(Text(line, "caption") for line in captions if line), *remark]
 

@@ -54,10 +54,7 @@ def _terminal(results: Results) -> list[Block]:
 
 
 def _reference_remark(summaries: Sequence[OperationSummary], reference: Reference | None) -> list[str]:
-    if reference is None:
-        return []
-    counted = any(reference.requests(summary.case) is not None for summary in summaries)
-    return [reference.remark] if counted or reference.knows(summaries) else []
+    return [reference.remark] if reference and reference.applies(summaries) else []
 
 
 def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:

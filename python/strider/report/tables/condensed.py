@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from strider.report.blocks import Block, Table, Text
 from strider.report.labels.facets import Facets
+from strider.report.results.references import Reference
 from strider.report.tables.data import section_starts
 from strider.report.tables.metadata import case_labels, format_operations
 from strider.report.words.numbers import NOTHING, significant
@@ -20,7 +21,8 @@ MAXIMUM_ROWS = 60
 
 #: Group, series, transfer size in bytes (0: unknown, or any).
 _Row = tuple[str, str, int]
-_Column = tuple[str, int]
+#: Operation, clients, whether it is the published figure.
+_Column = tuple[str, int, bool]
 _Cells = dict[_Row, dict[_Column, str]]
 
 
@@ -45,46 +47,71 @@ def of_metadata(summaries: Sequence[OperationSummary], facets: Facets) -> list[B
     return [Text(caption, "bold"), Table(caption, columns, rows, 1, splits=True)]
 
 
-def of_data(summaries: Sequence[OperationSummary], facets: Facets) -> list[Block]:
+def of_data(
+    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
+) -> list[Block]:
     """Returns rates: rows by pattern, transfer size and interface, columns by operation and clients.
 
     Above the row limit, only the best transfer size of each is shown.
+
+    Args:
+        summaries: Results of data.
+        facets: Their labels.
+        reference: Published figures, which get columns of their own.
     """
-    cells = _cells_by_transfer(summaries, facets)
-    caption = "Rate in MiB/s"
+    cells = _cells_by_transfer(summaries, facets, reference)
+    caption = f"Rate in MiB/s{'; published figures in MB/s' if reference else ''}"
     if len(cells) > MAXIMUM_ROWS:
-        cells = _cells_of_best_transfer(summaries, facets)
+        cells = _cells_of_best_transfer(summaries, facets, reference)
         caption += " @ transfer size of the highest rate"
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
     clients = sorted({summary.case.clients for summary in summaries})
     used = {column for own in cells.values() for column in own}
-    columns = [column for column in itertools.product(operations, clients) if column in used]
+    columns = [column for column in itertools.product(operations, clients, (False, True)) if column in used]
     shown = dict(sorted(cells.items(), key=lambda item: _position(item[0], facets))[:MAXIMUM_ROWS])
     left_out = len(cells) - MAXIMUM_ROWS
     more = [Text(f"… {left_out} more rows: see the report", "caption")] if left_out > 0 else []
     return [Text(caption, "bold"), _table(caption, shown, columns), *more]
 
 
-def _cells_by_transfer(summaries: Sequence[OperationSummary], facets: Facets) -> _Cells:
+def _cells_by_transfer(
+    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None
+) -> _Cells:
     cells: defaultdict[_Row, dict[_Column, str]] = defaultdict(dict)
     for summary in summaries:
         case = summary.case
         row = (facets.group[case.number], facets.series[case.number], case.transfer_bytes or 0)
-        cells[row][summary.operation, case.clients] = significant(
+        cells[row][summary.operation, case.clients, False] = significant(
             summary.rate.centre if summary.rate else None
         )
+        cells[row].update(_published(summary, reference))
     return dict(cells)
 
 
-def _cells_of_best_transfer(summaries: Sequence[OperationSummary], facets: Facets) -> _Cells:
+def _published(summary: OperationSummary, reference: Reference | None) -> dict[_Column, str]:
+    """Returns the published figure in its column; nothing without one."""
+    figure = reference.figure_mb_s(summary.case, summary.operation) if reference else None
+    if figure is None:
+        return {}
+    return {(summary.operation, summary.case.clients, True): significant(figure)}
+
+
+def _cells_of_best_transfer(
+    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None
+) -> _Cells:
     best: defaultdict[_Row, dict[_Column, OperationSummary]] = defaultdict(dict)
     for summary in summaries:
         row = (facets.group[summary.case.number], facets.series[summary.case.number], 0)
-        column = (summary.operation, summary.case.clients)
+        column = (summary.operation, summary.case.clients, False)
         if column not in best[row] or _rate_of(summary) > _rate_of(best[row][column]):
             best[row][column] = summary
     return {
-        row: {column: _best_cell(summary) for column, summary in own.items()} for row, own in best.items()
+        row: {
+            key: text
+            for column, summary in own.items()
+            for key, text in {column: _best_cell(summary), **_published(summary, reference)}.items()
+        }
+        for row, own in best.items()
     }
 
 
@@ -107,7 +134,7 @@ def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:
         caption,
         [
             *((name, "") for name in varying),
-            *((operation, plural(clients, "client")) for operation, clients in columns),
+            *(_head(column) for column in columns),
         ],
         [
             [
@@ -120,6 +147,12 @@ def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:
         section_starts([row[0] for row in rows]),
         splits=True,
     )
+
+
+def _head(column: _Column) -> tuple[str, str]:
+    operation, clients, is_published = column
+    name = f"{operation},\npublished" if is_published else operation
+    return name, plural(clients, "client")
 
 
 def _row_text(row: _Row, index: int, previous: _Row | None) -> str:

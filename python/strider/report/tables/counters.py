@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from strider.report.results.references import Quantity, Reference
 from strider.report.words.caches import format_served
 from strider.report.words.numbers import NOTHING, percent, significant
 from strider.statistics import CounterSummary, OperationSummary
@@ -18,8 +19,15 @@ CAPTION = (
 Cell = Callable[[OperationSummary], str]
 
 
-def columns(summaries: Sequence[OperationSummary]) -> dict[tuple[str, str], Cell]:
-    """Returns heading, unit and text function of each column, without empty columns."""
+def columns(
+    summaries: Sequence[OperationSummary], reference: Reference | None = None
+) -> dict[tuple[str, str], Cell]:
+    """Returns heading, unit and text function of each column, without empty columns.
+
+    Args:
+        summaries: The results.
+        reference: Published counts, which get columns beside the measured ones.
+    """
     found: dict[tuple[str, str], Cell] = {
         ("CPU user", "%"): _processor("user_s", "nice_s"),
         ("CPU system", "%"): _processor("system_s", "irq_s", "softirq_s"),
@@ -37,6 +45,7 @@ def columns(summaries: Sequence[OperationSummary]) -> dict[tuple[str, str], Cell
         ("disk read", "MiB"): _total("block", "read_bytes", MIB),
         ("disk written", "MiB"): _total("block", "written_bytes", MIB),
     }
+    found |= _published(reference) if reference else {}
     shown = {
         heading: cell
         for heading, cell in found.items()
@@ -45,6 +54,23 @@ def columns(summaries: Sequence[OperationSummary]) -> dict[tuple[str, str], Cell
     # Shown even if all values are 0.
     told = any(summary.served for summary in summaries)
     return shown | ({("from storage", "%"): format_served} if told else {})
+
+
+def _published(reference: Reference) -> dict[tuple[str, str], Cell]:
+    def cell(quantity: Quantity) -> Cell:
+        def text(summary: OperationSummary) -> str:
+            figure = reference.count(summary.case, summary.operation, quantity)
+            return NOTHING if figure is None else f"{figure:.0f}"
+
+        return text
+
+    where = f"published: {reference.machine}, {reference.year}"
+    return {
+        (f"context switches,\n{where}", ""): cell("context_switches"),
+        (f"CPU user,\n{where}", "%"): cell("user_percent"),
+        (f"CPU system,\n{where}", "%"): cell("system_percent"),
+        (f"packets,\n{where}", ""): cell("packets"),
+    }
 
 
 def _per_work(summaries: Sequence[OperationSummary]) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant
 from strider.report.words.trust import trust_cell, trust_letter
 from strider.report.words.wording import notes
 from strider.statistics import DigestComparison, OperationSummary, overlaps
-from strider.units import MB, MIB, format_bytes, format_bytes_rounded, format_seconds
+from strider.units import format_bytes, format_bytes_rounded, format_seconds
 
 Cell = Callable[[OperationSummary], str]
 Columns = dict[tuple[str, str], Cell]
@@ -36,7 +36,9 @@ def result_tables(
     caption, rates = _rates(ordered)
     contents = [
         (caption, _with_reference(rates, ordered, reference)),
-        *(make(ordered) for make in (_calls, _latencies, _times, _counters, _deadlines)),
+        *(make(ordered) for make in (_calls, _latencies, _times)),
+        _counters(ordered, reference),
+        _deadlines(ordered),
     ]
     tables = [_table(caption, columns, ordered, facets) for caption, columns in contents]
     return [table for table in tables if len(table.without_empty().columns) > table.labels]
@@ -217,7 +219,7 @@ def _with_reference(
 def _published(reference: Reference, name: str, unit: str) -> Columns:
     """Returns the columns of published figures and of the rate in their unit."""
     return {
-        ("rate", "MB/s"): lambda s: significant(s.rate.centre * MIB / MB if s.rate else None),
+        ("rate", "MB/s"): lambda s: significant(reference.comparable_mb_s(s)),
         (name, unit): lambda s: significant(reference.figure_mb_s(s.case, s.operation)),
     }
 
@@ -285,8 +287,9 @@ def _times(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
     return "Time breakdown, mean per repetition", columns
 
 
-def _counters(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
-    return counters.CAPTION, counters.columns(summaries) if any(s.counters for s in summaries) else {}
+def _counters(summaries: Sequence[OperationSummary], reference: Reference | None) -> tuple[str, Columns]:
+    found = counters.columns(summaries, reference) if any(s.counters for s in summaries) else {}
+    return counters.CAPTION, found
 
 
 def _thinking(summaries: Sequence[OperationSummary], unit: TimeUnit) -> Columns:
