@@ -33,37 +33,41 @@ LEAST_FREE_BYTES = 24 << 20
 """Space for names alone; data needs 64 MiB."""
 _COLOURS = {"bold": "1", "A": "1;32", "C": "33", "dim": "2", "caution": "33", "": ""}
 
+MostClientsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--clients",
+        "-n",
+        metavar="N",
+        min=2,
+        help="Number of clients to set against one (default: the number of processors, 2 to 4).",
+    ),
+]
+InterfaceOption = Annotated[
+    str,
+    typer.Option(
+        "--interface",
+        metavar="NAME",
+        help="Interface to measure through: posix, or a library that bypasses the mount, such as gfapi, "
+        "nfs or listio.",
+    ),
+]
+LibraryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Option of that library, as case.nfs.url=…. May be repeated."
+    ),
+]
+
 
 def quick(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="Directory to measure; it must exist.")],
     budget: Annotated[
         str, typer.Option("--budget", metavar="TIME", help="Time to measure, for example 60s or 5min.")
     ] = "2min",
-    clients: Annotated[
-        int | None,
-        typer.Option(
-            "--clients",
-            "-n",
-            metavar="N",
-            min=2,
-            help="Number of clients to set against one (default: the number of processors, 2 to 4).",
-        ),
-    ] = None,
-    interface: Annotated[
-        str,
-        typer.Option(
-            "--interface",
-            metavar="NAME",
-            help="Interface to measure through: posix, or a library that bypasses the mount, such as gfapi, "
-            "nfs or listio.",
-        ),
-    ] = "posix",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Option of that library, as case.nfs.url=…. May be repeated."
-        ),
-    ] = None,
+    clients: MostClientsOption = None,
+    interface: InterfaceOption = "posix",
+    settings: LibraryOption = None,
     launcher: LauncherOption = "mpiexec",
     confine: ConfineOption = "auto",
     within: WithinOption = None,
