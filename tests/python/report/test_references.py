@@ -12,8 +12,10 @@ from builders import KIB, MIB, CaseSpec, RunBuilder
 from printed import printed, rows_of
 from strider.engine import Engine
 from strider.errors import StriderError
+from strider.importers.piobench.modules import SPATIAL
 from strider.report import write_html
 from strider.report.results.references import Reference, read, reference_of
+from strider.report.words.numbers import significant
 from strider.statistics import summarize
 from strider.store import Run, load
 from strider.store.case import Case
@@ -78,6 +80,20 @@ class TestTheFigures:
                     assert matching, (table.match, row)
                     together = table.quantity == "requests" and operation == "all"
                     assert together or all(operation in case.operations for case in matching)
+
+    def test_the_suites_have_the_ranges_of_their_sources(self, engine: Engine) -> None:
+        def planned(name: str) -> list[Case]:
+            cases = load_suite(locate(name), engine.description, target="optional").plan.cases
+            return [Case.model_validate(case.model_dump()) for case in cases]
+
+        paper = planned("pario-2015")
+        assert {case.clients for case in paper} == {1, 2, 4, 8, 16}
+        sizes = {case.pattern["block"] // MIB for case in paper if "block" in case.pattern}
+        assert sizes == {1, 10, 100, 1024, 10240}
+        column = planned("piobench-2006")
+        assert {case.shape_name for case in column} == {each.pattern for each in SPATIAL}
+        not_forced = {case.common_parameters()["sync"] for case in [*column, *planned("thesis-2009")]}
+        assert not_forced == {"none"}, "as PIObench without SyncWrites, and IOR without -e"
 
     def test_the_slides_have_requests_of_btio_and_no_rates(self) -> None:
         case = Case.model_validate(
@@ -186,6 +202,27 @@ class TestTheReport:
         row = next(line for line in text.splitlines() if "64 MiB" in line)
         assert {"356", "339"} <= set(row.split())
         assert "published" in text.partition("64 MiB")[0]
+
+    def test_a_pivoted_table_has_the_rate_without_opening(self, tmp_path: Path) -> None:
+        """PIObench's 450 MB/s stood beside a rate that is mostly opening and closing."""
+        specs = [
+            CaseSpec(
+                clients=16,
+                name="simple strided",
+                interface={"name": "mpiio"},
+                pattern={"name": "strided", "transfer": size, "count": 64},
+                operations=("write", "read"),
+            )
+            for size in range(4 * KIB, 140 * KIB, 4 * KIB)
+        ]
+        run = load(RunBuilder(specs, suite="piobench-2006").write(tmp_path / "many"))
+        text = printed(run, 140)
+        row = next(line for line in text.splitlines() if line.lstrip().startswith("64 KiB"))
+        (own,) = (s for s in summarize(run) if s.case.transfer_bytes == 64 * KIB and s.operation == "write")
+        access = reference("piobench-2006").comparable_mb_s(own)
+        assert access
+        assert [significant(access), "450"] == row.split()[3:5]
+        assert "without open" in text
 
     def test_counts_are_beside_the_counters(self, tmp_path: Path) -> None:
         pattern = {"name": "segmented", "transfer": 256 * MIB, "block": 4096 * MIB}

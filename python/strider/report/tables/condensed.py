@@ -21,8 +21,10 @@ MAXIMUM_ROWS = 60
 
 #: Group, series, transfer size in bytes (0: unknown, or any).
 _Row = tuple[str, str, int]
-#: Operation, clients, whether it is the published figure.
-_Column = tuple[str, int, bool]
+#: What a column has: the rate; the rate of the same time as a published one; the published one.
+_RATE, _COMPARABLE, _PUBLISHED = range(3)
+#: Operation, clients, what the column has.
+_Column = tuple[str, int, int]
 _Cells = dict[_Row, dict[_Column, str]]
 
 
@@ -67,7 +69,7 @@ def of_data(
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
     clients = sorted({summary.case.clients for summary in summaries})
     used = {column for own in cells.values() for column in own}
-    columns = [column for column in itertools.product(operations, clients, (False, True)) if column in used]
+    columns = [column for column in itertools.product(operations, clients, range(3)) if column in used]
     shown = dict(sorted(cells.items(), key=lambda item: _position(item[0], facets))[:MAXIMUM_ROWS])
     left_out = len(cells) - MAXIMUM_ROWS
     more = [Text(f"… {left_out} more rows: see the report", "caption")] if left_out > 0 else []
@@ -81,7 +83,7 @@ def _cells_by_transfer(
     for summary in summaries:
         case = summary.case
         row = (facets.group[case.number], facets.series[case.number], case.transfer_bytes or 0)
-        cells[row][summary.operation, case.clients, False] = significant(
+        cells[row][summary.operation, case.clients, _RATE] = significant(
             summary.rate.centre if summary.rate else None
         )
         cells[row].update(_published(summary, reference))
@@ -89,11 +91,16 @@ def _cells_by_transfer(
 
 
 def _published(summary: OperationSummary, reference: Reference | None) -> dict[_Column, str]:
-    """Returns the published figure in its column; nothing without one."""
+    """Returns the published figure in its column; nothing without one.
+
+    Where it leaves out a part of the time that the rate has, the rate without that is beside it.
+    """
     figure = reference.figure_mb_s(summary.case, summary.operation) if reference else None
-    if figure is None:
+    if reference is None or figure is None:
         return {}
-    return {(summary.operation, summary.case.clients, True): significant(figure)}
+    place = summary.operation, summary.case.clients
+    beside = {(*place, _COMPARABLE): significant(reference.comparable_mb_s(summary))}
+    return {**(beside if reference.excludes_open else {}), (*place, _PUBLISHED): significant(figure)}
 
 
 def _cells_of_best_transfer(
@@ -102,7 +109,7 @@ def _cells_of_best_transfer(
     best: defaultdict[_Row, dict[_Column, OperationSummary]] = defaultdict(dict)
     for summary in summaries:
         row = (facets.group[summary.case.number], facets.series[summary.case.number], 0)
-        column = (summary.operation, summary.case.clients, False)
+        column = (summary.operation, summary.case.clients, _RATE)
         if column not in best[row] or _rate_of(summary) > _rate_of(best[row][column]):
             best[row][column] = summary
     return {
@@ -150,9 +157,9 @@ def _table(caption: str, cells: _Cells, columns: Sequence[_Column]) -> Table:
 
 
 def _head(column: _Column) -> tuple[str, str]:
-    operation, clients, is_published = column
-    name = f"{operation},\npublished" if is_published else operation
-    return name, plural(clients, "client")
+    operation, clients, kind = column
+    further = {_COMPARABLE: ", MB/s\nwithout open", _PUBLISHED: ",\npublished"}
+    return operation + further.get(kind, ""), plural(clients, "client")
 
 
 def _row_text(row: _Row, index: int, previous: _Row | None) -> str:
