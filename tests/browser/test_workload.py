@@ -145,6 +145,14 @@ def test_cases_are_added_copied_and_removed(page: Page, server: Server, screensh
     expect(page.locator("#picture")).to_contain_text("case1.0/")
     shot(page, screenshots, "metadata")
     assert page.locator("#toml").input_value().count("[[case]]") == 2
+    # The cases of a suite are a line each until they are opened.
+    page.select_option("#from", "metadata")
+    page.click("#load")
+    settled(page)
+    expect(page.locator("#case-2-words")).to_contain_text("listing · posix · balanced")
+    expect(field(page, "items", 2)).to_be_hidden()
+    page.locator("#case-2-words").click()
+    expect(field(page, "items", 2)).to_be_visible()
 
 
 def test_a_suite_is_kept_downloaded_and_uploaded(page: Page, server: Server, tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ LONGEST_S = 3600.0
 HEARTBEAT_S = 10.0
 LEAST_FRACTION = 0.01
 """From which on it can be guessed how long the rest takes."""
+LEAST_BEYOND = 10
+"""Requests beyond a percentile that is shown (docs/measuring.md, latency)."""
 MOST_ERRORS = 20
 MOST_SAMPLES = 2000
 """Of one message; a chart of more shows no more."""
@@ -228,8 +230,17 @@ def _sample(event: Event) -> dict[str, Json]:
         "valid",
         "rate_mib_s",
         "bytes",
+        "requests_s",
+        "elapsed_s",
+        "served_by_storage",
     )
-    return {name: event.get(name) for name in (*names, "requests_s", "elapsed_s")}
+    latency = event.get("latency") or {}
+    count = latency.get("count") or 0
+    percentiles = {
+        name: latency.get(name) if count * beyond >= LEAST_BEYOND else None
+        for name, beyond in (("p50_s", 0.5), ("p99_s", 0.01))
+    }
+    return {**{name: event.get(name) for name in names}, **percentiles}
 
 
 def _progress(event: Event) -> dict[str, Json]:

@@ -106,6 +106,9 @@ def test_a_stream_reports_all_of_a_run_and_ends_with_it(store: Path) -> None:
     samples = [event for event in events if event["event"] == "sample"]
     told, end = messages(directory)
     assert [one["rate_mib_s"] for one in told["new"]] == [one["rate_mib_s"] for one in samples]
+    # A percentile needs ten requests beyond it.
+    assert [one["p50_s"] is not None for one in told["new"]] == [s["requests"] >= 20 for s in samples]
+    assert [one["p99_s"] is not None for one in told["new"]] == [s["requests"] >= 1000 for s in samples]
     assert (told["fraction"], told["ended"]) == (1.0, True)
     assert end == {"over": True}
 

@@ -10,6 +10,12 @@ function name(text, doc = "Shown in tables and reports.") {
   return { name: text, kind: "text", default: "", doc, choices: [], required: false };
 }
 
+// A case in a line: what it does, and through what.
+function words({ name: called, interfaces, shapes, values }) {
+  const sizes = ["transfer", "items", "clients", "operations"].filter((key) => values[key]).map((key) => `${key} ${values[key]}`);
+  return [called, interfaces.join(", "), shapes.join(", "), ...sizes].filter(Boolean).join(" · ");
+}
+
 export class Form {
   constructor(root, description, edit) {
     this.root = root;
@@ -17,6 +23,7 @@ export class Form {
     this.edit = edit;
     this.fields = new Map();
     this.built = "";
+    this.count = 0;
     this.opened = new Set();
     this.seen = new Set();
   }
@@ -36,6 +43,11 @@ export class Form {
       if (details.open) this.opened.add(details.id);
       else this.opened.delete(details.id);
     }
+    // What belongs to the cases of another suite says nothing of these.
+    const isAdded = form.cases.length === this.count + 1;
+    if (Math.abs(form.cases.length - this.count) > 1) this.opened = new Set([...this.opened].filter((id) => !id.startsWith("case-body")));
+    this.latest = isAdded ? form.cases.length - 1 : null;
+    this.count = form.cases.length;
     this.fields.clear();
     this.root.replaceChildren(
       this.suite(form),
@@ -87,13 +99,33 @@ export class Form {
           el("button", { type: "button", onclick: () => this.edit([{ do: "copy", case: index }]), "aria-label": `Copy case ${index + 1}` }, "Copy"),
           count > 1 ? el("button", { type: "button", class: "danger", onclick: () => this.edit([{ do: "remove", case: index }]), "aria-label": `Remove case ${index + 1}` }, "Remove") : null)),
       el("div", { id: `case-${index}-mistakes` }),
-      through.row,
-      choose.row,
-      ...this.parameters(shapes, one.shapes).map((each) => this.field(index, each)),
-      ...common.slice(0, FIRST_COMMON).map((each) => this.field(index, each, shape)),
-      ...one.interfaces.map((each) => this.interfaceOptions(index, each)),
-      this.more(`more-${index}`, "More: order, files, checks, time limits …", [this.nameField(index), ...common.slice(FIRST_COMMON).map((each) => this.field(index, each, shape))]),
-      el("div", { id: `case-${index}-others` }));
+      this.body(index, count,
+        through.row,
+        this.missing(shape),
+        choose.row,
+        ...this.parameters(shapes, one.shapes).map((each) => this.field(index, each)),
+        ...common.slice(0, FIRST_COMMON).map((each) => this.field(index, each, shape)),
+        ...one.interfaces.map((each) => this.interfaceOptions(index, each)),
+        this.more(`more-${index}`, "More: order, files, checks, time limits …", [this.nameField(index), ...common.slice(FIRST_COMMON).map((each) => this.field(index, each, shape))]),
+        el("div", { id: `case-${index}-others` })));
+  }
+
+  // Of several cases each is one line until it is opened.
+  body(index, count, ...content) {
+    const id = `case-body-${index}`;
+    const open = count === 1 || this.opened.has(id) || this.latest === index;
+    return el("details", { id, class: "case", open }, el("summary", { id: `case-${index}-words` }), ...content.flat());
+  }
+
+  // Why an interface is missing, and the command that brings it.
+  missing(shape) {
+    const lacking = this.description.interfaces.filter(({ available, capabilities }) =>
+      !available && (shape === "pattern" || (capabilities.metadata || []).length > 0));
+    if (!lacking.length) return null;
+    const count = lacking.length === 1 ? "1 interface is" : `${lacking.length} interfaces are`;
+    return el("details", { class: "missing" }, el("summary", {}, `${count} missing here: ${lacking.map(({ name }) => name).join(", ")}`),
+      el("ul", {}, lacking.map(({ name, unavailable_reason: reason }) =>
+        el("li", {}, `${name}: ${reason}. Run `, el("code", {}, `strider setup ${name}`), " on this machine, then restart strider serve."))));
   }
 
   shapeHelp(shapes, chosen) {
@@ -153,7 +185,7 @@ export class Form {
       const text = values.get(key) ?? "";
       field.value = text;
       field.wrong("");
-      const details = field.row.closest("details");
+      const details = field.row.closest("details[id^=more]");
       // What is set is seen, unless somebody closed it.
       if (text && details && !this.seen.has(details.id)) details.open = true;
     }
@@ -170,13 +202,13 @@ export class Form {
       ].filter(Boolean);
       byId(`case-${one.index}-others`).replaceChildren(...notes.map((text) => el("p", { class: "quiet" }, text)));
       byId(`case-${one.index}-mistakes`).replaceChildren();
+      byId(`case-${one.index}-words`).textContent = words(one);
     }
     for (const { case: index, key, message } of mistakes) {
       const field = this.fields.get(`${index === null ? "suite" : index} ${key}`);
       if (field) {
         field.wrong(message);
-        const details = field.row.closest("details");
-        if (details) details.open = true;
+        for (let one = field.row.closest("details"); one; one = one.parentElement.closest("details")) one.open = true;
       } else if (index !== null) {
         byId(`case-${index}-mistakes`)?.append(el("p", { class: "message error" }, message));
       }

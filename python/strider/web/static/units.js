@@ -23,6 +23,12 @@ export function grouped(value) {
   return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+export function latency(value_s) {
+  if (value_s === null || value_s === undefined) return "–";
+  const [scale, unit] = value_s < 1e-3 ? [1e6, "µs"] : value_s < 1 ? [1e3, "ms"] : [1, "s"];
+  return `${significant(value_s * scale)} ${unit}`;
+}
+
 export function seconds(value) {
   if (value < 1) return `${Math.round(value * 1000)} ms`;
   if (value < 60) return `${Math.round(value)} s`;
