@@ -64,7 +64,7 @@ def probe(place: "Place", options: RunOptions, seconds: float) -> "Probe":
 
     if not has_space(place):
         return Probe(None, None, "no space")
-    found, wall_s = _measured(probe_document(place, min(PHASE_S, seconds / 50)), options)
+    found, wall_s = measured(probe_document(place, min(PHASE_S, seconds / 50)), options)
     return probed(found, wall_s)
 
 
@@ -81,7 +81,7 @@ def rates_for(target: Path, description: "Description") -> "AssumedRates":
     place = look(target)
     if not has_space(place):
         raise StriderError(f"--probe: {target} has less than 64 MiB of free space")
-    run, _ = _measured(rates_document(place), RunOptions([], str(target), None, ceilings="none"))
+    run, _ = measured(rates_document(place), RunOptions([], str(target), None, ceilings="none"))
     reads = frozenset(each.name for each in description.operations if each.direction == "read")
     probed, names_s = probed_rates(run, place, reads)
     if probed is None:
@@ -114,13 +114,13 @@ def reach(place: "Place", options: RunOptions) -> "Place":
     if not place.native or place.interface != POSIX:
         return place
     try:
-        found, _ = _measured(native_document(place.native), options)
+        found, _ = measured(native_document(place.native), options)
     except StriderError:
         return replace(place, native="")
     return place if found.samples else replace(place, native="")
 
 
-def _measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
+def measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
     """A run without output, and the time that it took."""
     from rich.console import Console
 

@@ -37,6 +37,14 @@ AgainstOption = Annotated[
         "(its suite and target are run again), or a directory (the same suite on it).",
     ),
 ]
+CapacityOption = Annotated[
+    bool,
+    typer.Option(
+        "--find-capacity",
+        help="Measure each case in closed loop for 1 s, and then at arrival rates of 10 to 125 % of what it "
+        "completed.",
+    ),
+]
 PairsOption = Annotated[
     int,
     typer.Option("--pairs", metavar="N", min=3, max=1000, help="Number of runs of each side, for --against."),
@@ -59,6 +67,7 @@ def run(
     remount_command: RemountOption = None,
     confine: ConfineOption = "auto",
     within: WithinOption = None,
+    find_capacity: CapacityOption = False,
     against: AgainstOption = None,
     pairs: PairsOption = _PAIRS,
     threshold: ThresholdOption = "0%",
@@ -99,9 +108,9 @@ def run(
         confine,
         within or [],
     )
+    _check_capacity(find_capacity, against, targets)
     if against is not None:
-        verdicts = Verdicts.of(pairs, threshold, fail_on, output)
-        run_against(file, against, options, verdicts)
+        run_against(file, against, options, Verdicts.of(pairs, threshold, fail_on, output))
     for name, given in (
         ("--pairs", pairs != _PAIRS),
         ("--threshold", threshold != "0%"),
@@ -112,7 +121,13 @@ def run(
             raise StriderError(f"{name} needs a baseline: add --against BASELINE")
     if len(targets) > 1:
         run_targets(file, targets, options)
-    run_suite(file, options)
+    run_suite(file, options, find_capacity)
+
+
+def _check_capacity(is_wanted: bool, against: str | None, targets: list[str]) -> None:
+    """Refuses --find-capacity with several targets."""
+    if is_wanted and (against is not None or len(targets) > 1):
+        raise StriderError("--find-capacity measures one target: leave --against and other targets out")
 
 
 def _suite_and_targets(suite: str, typed: list[str] | None, against: str | None) -> tuple[Path, list[str]]:

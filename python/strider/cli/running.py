@@ -72,11 +72,22 @@ class RunOptions:
     within: list[Path] = field(default_factory=list)
 
 
-def run_suite(file: Path, options: RunOptions) -> None:
-    """Runs a suite file; see `run_document`."""
+def run_suite(file: Path, options: RunOptions, find_capacity: bool = False) -> None:
+    """Runs a suite file; see `run_document`.
+
+    Args:
+        file: The suite.
+        options: Options from the command line.
+        find_capacity: Whether to choose the arrival rates by a short closed loop of each case.
+    """
     from strider.suite.document import read
 
-    run_document(read(file), options)
+    document = read(file)
+    if find_capacity:
+        from strider.cli.capacity import with_arrival_rates
+
+        document = with_arrival_rates(document, options)
+    run_document(document, options)
 
 
 @dataclass(frozen=True)

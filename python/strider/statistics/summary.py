@@ -207,6 +207,7 @@ class OperationSummary:
         counters: Node counters; None where they were not counted or not asked for.
         exceeding: What it is faster than and cannot have gone through; None of most.
         load: None in closed loop.
+        loads: Of each repetition, likewise; empty in closed loop.
         file_system: Type of the target's file system; empty where unknown.
     """
 
@@ -231,6 +232,7 @@ class OperationSummary:
     counters: CounterSummary | None = None
     exceeding: Exceeding | None = None
     load: LoadSummary | None = None
+    loads: Sequence[LoadSummary] = ()
     file_system: str = ""
 
     @cached_property
@@ -368,6 +370,7 @@ def _summarize_operation(
         preparation=_preparation(counted),
         counters=summarize_counters(counted, counters),
         load=_load(counted, case.clients),
+        loads=[load for one in counted if (load := _load([one], case.clients))],
     )
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from strider.limits import Analysis
 from strider.report.words.caches import cache_remarks, is_from_cache, is_from_storage
+from strider.report.words.loads import loads
 from strider.report.words.reservations import dear_opens, reservations
 from strider.report.words.steadiness import steadiness
 from strider.report.words.wording import (
@@ -51,6 +52,7 @@ def remarks(
         _crowded_remark(run, summaries),
         _cache_remark(run, summaries),
         *reservations(summaries),
+        *loads(summaries),
     ]
     return [remark for remark in found if remark]
 
@@ -68,12 +70,13 @@ def result_remarks(
 ) -> list[tuple[str, bool]]:
     """Returns each remark once, and whether it is a reservation.
 
-    The order is: caches and reservations, limits, steadiness.
+    The order is: caches and reservations, loads, limits, steadiness.
     """
     limits = analysis.sentences_without(said_elsewhere(summaries)) if analysis else []
     doubts = [*cache_remarks(summaries), *reservations(summaries)]
     return [
         *((sentence, True) for sentence in doubts),
+        *((sentence, False) for sentence in loads(summaries)),
         *((sentence, False) for sentence in limits),
         *((sentence, True) for sentence in steadiness(run, summaries)),
     ]

@@ -1,0 +1,41 @@
+"""Sentences on the load that storage carries, from cases with several arrival rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from strider.report.words.numbers import significant
+from strider.statistics import OperationSummary
+from strider.statistics.capacity import Capacity, capacities
+
+#: Others are in the table.
+_MAXIMUM = 3
+
+
+def loads(summaries: Sequence[OperationSummary]) -> list[str]:
+    """Returns a sentence for each of the first operations that were measured at several arrival rates."""
+    return [_text(found) for found in capacities(summaries)[:_MAXIMUM]]
+
+
+def _text(found: Capacity) -> str:
+    summary = found.summary
+    case = summary.case
+    return f"Load: {summary.operation} through {case.interface_name} ({case.in_words}) {_found(found)}."
+
+
+def _found(found: Capacity) -> str:
+    completed = f"{significant(found.refused)} requests/s", f"{significant(found.issued)}"
+    if found.carried is None:
+        if found.refused is None:
+            return "shows no capacity: repetitions at one arrival rate differ in whether they keep up"
+        return f"does not carry {completed[0]}: it completes {completed[1]}"
+    carried = f"carries {significant(found.carried)} requests/s{_latency(found.summary)}"
+    if found.refused is None:
+        return f"{carried}, the highest arrival rate: its capacity may be higher"
+    return f"{carried}; of {completed[0]} it completes {completed[1]}"
+
+
+def _latency(summary: OperationSummary) -> str:
+    p99_s = summary.latency.p99_s if summary.latency else math.nan
+    return f" with a p99 of {significant(1e6 * p99_s)} µs" if math.isfinite(p99_s) else ""
