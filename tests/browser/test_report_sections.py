@@ -9,7 +9,9 @@ from playwright.sync_api import Browser, Page, ViewportSize
 import report_runs
 from strider.report import write_html
 
-PHONE, DESK = ViewportSize(width=400, height=850), ViewportSize(width=1400, height=900)
+PHONE = ViewportSize(width=400, height=850)
+#: A4 in landscape with its margins, at 96 pixels an inch.
+PAPER = ViewportSize(width=1030, height=700)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,7 @@ def test_no_section_is_wider_than_a_phone(opened: Page, screenshots: Path) -> No
 
 
 def test_paper_has_all_that_is_folded(opened: Page) -> None:
-    opened.set_viewport_size(DESK)
+    opened.set_viewport_size(PAPER)
     opened.emulate_media(media="print")
     hidden = opened.evaluate(
         """() => [...document.querySelectorAll('section h2, details > :not(summary)')]
@@ -52,3 +54,16 @@ def test_paper_has_all_that_is_folded(opened: Page) -> None:
     )
     assert hidden == []
     assert not opened.locator("nav").first.is_visible()
+    cut = opened.evaluate(
+        """() => [...document.querySelectorAll('table, figure svg')]
+            .filter(one => one.getBoundingClientRect().right > window.innerWidth + 1)
+            .map(one => one.textContent.slice(0, 80))"""
+    )
+    assert cut == []
+
+
+def test_a_card_is_read_on_a_phone_without_moving_it(opened: Page) -> None:
+    table = opened.locator(".plain table").first
+    box = table.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= PHONE["width"]
