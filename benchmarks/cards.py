@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Cards of one directory: how far their numbers scatter, and whether their intervals contain the pooled mean.
+"""Cards of one directory: how far they scatter, and how many intervals contain the pooled mean and median.
 
     .strider/venv/bin/python benchmarks/cards.py STORE                               # cards of earlier runs
     .strider/venv/bin/python benchmarks/cards.py STORE --directory DIR --budget 30s  # measures ten first
     .strider/venv/bin/python benchmarks/cards.py STORE --directory DIR --fio         # and fio after each card
 
 fio repeats the work of six lines for two seconds each, after half a second that does not count. Its ratio is
-the geometric mean of the pairs, with its 95 % interval.
+the geometric mean of the pairs, with its 95 % interval. A card that was disturbed moves the mean, not the
+median.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
 from strider.card import Card, read_card  # noqa: E402
+from strider.card.model import Rate  # noqa: E402
 from strider.card.wording import in_words  # noqa: E402
 from strider.statistics import paired_ratio  # noqa: E402
 
@@ -70,33 +72,32 @@ def fio_rates(directory: Path, mebibytes: int) -> dict[str, float]:
 
 def rows(cards: Sequence[Card], fio: Sequence[dict[str, float]]) -> Iterator[str]:
     """A row of each line that two cards or more have."""
-    yield f"{'line':<22}{'cards':>6}{'mean':>11}{'std. dev.':>10}{'covered':>9}{'of A, B':>9}  card / fio"
+    yield (
+        f"{'line':<18}{'cards':>6}{'mean':>10}{'median':>10}{'std. dev.':>10}{'mean in':>9}{'median in':>10}"
+        f"{'A, B: mean':>11}{'median in':>10}  card / fio"
+    )
     for name in dict.fromkeys(line.id for card in cards for line in card.lines):
-        pairs = [(card.line(name), beside) for card, beside in zip(cards, fio, strict=True)]
-        known = [(line, beside) for line, beside in pairs if line and line.rate]
-        lines = [(line, line.rate) for line, _ in known if line.rate]
-        if len(lines) < 2:
+        pairs = [(card.line(name), beside.get(name)) for card, beside in zip(cards, fio, strict=True)]
+        found = [(line, line.rate, beside) for line, beside in pairs if line and line.rate]
+        if len(found) < 2:
             continue
-        logs = [math.log(rate.value) for _, rate in lines]
-        mean = math.exp(float(np.mean(logs)))
-        held = [
-            (line.is_trusted, rate.low <= mean <= rate.high)
-            for line, rate in lines
-            if rate.low is not None and rate.high is not None
-        ]
-        trusted = [is_held for is_trusted, is_held in held if is_trusted]
-        covered = f"{sum(one for _, one in held)}/{len(held)}"
-        of_trusted = f"{sum(trusted)}/{len(trusted)}"
-        shown = in_words(lines[0][1].model_copy(update={"value": mean}), 3)
-        both = [
-            (rate.value, beside[name])
-            for (_, rate), (_, beside) in zip(lines, known, strict=True)
-            if name in beside
-        ]
+        logs = [math.log(rate.value) for _, rate, _ in found]
+        ends = [(line.is_trusted, rate) for line, rate, _ in found if rate.low is not None]
+        centres = [math.exp(float(np.mean(logs))), math.exp(float(np.median(logs)))]
+        held = [_held([rate for _, rate in ends], one) for one in centres]
+        held += [_held([rate for is_trusted, rate in ends if is_trusted], one) for one in centres]
+        mean, median = (in_words(found[0][1].model_copy(update={"value": one}), 3) for one in centres)
+        beside = [(rate.value, other) for _, rate, other in found if other]
         yield (
-            f"{name:<22}{len(lines):>6}{shown:>11}{np.std(logs, ddof=1):>10.1%}{covered:>9}{of_trusted:>9}"
-            f"  {_ratio(both)}"
+            f"{name:<18}{len(found):>6}{mean:>10}{median:>10}{np.std(logs, ddof=1):>10.1%}{held[0]:>9}"
+            f"{held[1]:>10}{held[2]:>11}{held[3]:>10}  {_ratio(beside)}"
         )
+
+
+def _held(rates: Sequence[Rate], centre: float) -> str:
+    """How many intervals contain a value: `9/10`."""
+    found = [(rate.low or 0.0) <= centre <= (rate.high or 0.0) for rate in rates]
+    return f"{sum(found)}/{len(found)}"
 
 
 def _ratio(pairs: Sequence[tuple[float, float]]) -> str:

@@ -95,8 +95,8 @@ def look(target: Path, interface: str = POSIX) -> Place:
 def first_touch_us() -> float | None:
     """Returns the median time to touch a page of new memory, over parts of 64 MiB; None if unknown.
 
-    A host provides memory to a virtual machine at its first touch, and takes it back later. The median is not
-    changed by other programs that get the processor meanwhile.
+    A host provides memory to a virtual machine at its first touch, and takes it back later. Processor time,
+    because other programs get the processor meanwhile.
     """
     step = _TOUCHED_BYTES // _PARTS
     pages = bytes(step // _PAGE)
@@ -105,9 +105,9 @@ def first_touch_us() -> float | None:
         with mmap.mmap(-1, _TOUCHED_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as area:
             area.madvise(mmap.MADV_NOHUGEPAGE)
             for start in range(0, _TOUCHED_BYTES, step):
-                began = time.perf_counter()
+                began = time.thread_time()
                 area[start : start + step : _PAGE] = pages
-                times.append(time.perf_counter() - began)
+                times.append(time.thread_time() - began)
     except OSError:
         return None
     return round(statistics.median(times) * 1e6 / len(pages), 3)

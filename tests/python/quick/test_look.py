@@ -1,5 +1,6 @@
 """What is found about a directory before a measurement."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ def test_touching_new_memory_takes_nanoseconds_to_microseconds() -> None:
     found = first_touch_us()
     assert found is not None
     assert 0.001 < found < 1e6
+
+
+def test_the_time_of_new_memory_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count()
+    monkeypatch.setattr("time.thread_time", lambda: next(ticks) * 1e-3)
+    assert first_touch_us() == pytest.approx(1000 / 1024, abs=1e-3)  # 1 ms for each of 16 parts of 4 MiB
 
 
 def test_memory_that_cannot_be_had_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
