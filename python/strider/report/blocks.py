@@ -144,6 +144,7 @@ class Table:
         folding: Columns whose texts may take several lines in a terminal, with their width; 0 for any.
         splits: Whether columns that do not fit go into further tables below.
         styles: Styles of single cells in a terminal, by row and column.
+        wraps: Whether headings may take several lines in a terminal.
     """
 
     caption: str
@@ -159,6 +160,7 @@ class Table:
     folding: Mapping[str, int] = field(default_factory=dict)
     splits: bool = False
     styles: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    wraps: bool = False
 
     def without(self, name: str) -> Table:
         """The table without the columns of a name, or of a name and a unit."""

@@ -27,7 +27,7 @@ from strider.report.words.numbers import percent
 _MAXIMUM_ROWS = 60
 #: Columns that may go where it is narrow, first to go first; and those that may take several lines.
 _OPTIONAL = ("p", "n", "grade")
-_FOLDING = {"pattern": 28, "remarks": 36, "interface": 28}
+_FOLDING = {"pattern": 28, "remarks": 36, "interface": 28, "verdict": 24}
 _STYLES: dict[Verdict, str] = {
     "faster": "green",
     "slower": "bold red",

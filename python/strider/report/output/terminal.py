@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ _LAST = ("summary", "card")
 
 #: Characters between columns.
 _GAP = 2
+#: Longer words, such as paths, are folded within.
+_LONGEST_WORD = 16
 
 
 def show(
@@ -70,29 +73,58 @@ def _alert(block: Alert, console: Console) -> None:
 @show_block.register(Table)
 def _table(block: Table, console: Console) -> None:
     block = block.without_empty()
-    if block.splits:
-        _split(block, console)
+    if not block.splits:
+        for name in block.optional:
+            if _natural_width(block) <= console.width:
+                break
+            block = block.without(name)
+    if _natural_width(block) <= console.width:
+        console.print(_built(block))
         return
-    for name in block.optional:
-        if _natural_width(block) <= console.width:
-            break
-        block = block.without(name)
-    if _natural_width(block) > console.width:
-        # Long names may take several lines, numbers may not.
-        names = {name for name, _ in block.columns[: block.labels]} & TEXT_COLUMNS
-        words = dict.fromkeys(names - {"operation"}, 0)
-        block = replace(block, folding={**words, **block.folding})
-    console.print(_built(block))
+    is_enough = block.splits and all(_fits(one, console) for one in _single(block))
+    _split(block if is_enough else _narrowed(block), console)
+
+
+def _single(table: Table) -> Iterator[Table]:
+    """The table with each of its numbers alone."""
+    labels = list(range(table.labels))
+    return (table.with_columns([*labels, number]) for number in range(table.labels, len(table.columns)))
+
+
+def _narrowed(table: Table) -> Table:
+    """Long names and headings take several lines; numbers may not."""
+    names = {name for name, _ in table.columns[: table.labels]} & TEXT_COLUMNS
+    words = dict.fromkeys(names - {"operation"}, 0)
+    return replace(table, folding={**words, **table.folding}, wraps=True)
 
 
 def _split(table: Table, console: Console) -> None:
-    """As many tables below each other as the width asks for."""
+    """As many tables below each other as the width asks for: no cell is cut."""
     labels, numbers = list(range(table.labels)), list(range(table.labels, len(table.columns)))
-    each = len(numbers)
-    while each > 1 and _natural_width(table.with_columns(labels + numbers[:each])) > console.width:
-        each -= 1
-    for first in range(0, len(numbers), each):
-        console.print(_built(table.with_columns(labels + numbers[first : first + each])))
+    while numbers:
+        count = 1
+        while count < len(numbers) and _fits(table.with_columns(labels + numbers[: count + 1]), console):
+            count += 1
+        console.print(_built(table.with_columns(labels + numbers[:count])))
+        numbers = numbers[count:]
+
+
+def _fits(table: Table, console: Console) -> bool:
+    return _least_width(table) <= console.width
+
+
+def _least_width(table: Table) -> int:
+    """Characters of a line that a table needs so that nothing is cut; names may be folded."""
+    from rich.cells import cell_len
+
+    width = 0
+    for position, (name, unit) in enumerate(table.columns):
+        cells = [row[position] for row in table.rows]
+        if name in table.folding:
+            cells = [word[:_LONGEST_WORD] for cell in cells for word in cell.split()]
+        texts = [*_heading(table, position, name, unit).split("\n"), *cells]
+        width += max(map(cell_len, texts)) + _GAP
+    return width - _GAP
 
 
 def _natural_width(table: Table) -> int:
@@ -111,15 +143,24 @@ def _head(name: str, unit: str) -> str:
     return "\n".join(filter(None, [name, unit]))
 
 
+def _heading(table: Table, position: int, name: str, unit: str) -> str:
+    """The heading of a column; where space is short, its words go below each other."""
+    if not table.wraps:
+        return _head(name, unit)
+    longest = max([len(row[position]) for row in table.rows if name not in table.folding], default=0)
+    room = max(longest, *(len(word) for word in name.split()), 1)
+    return _head("\n".join(textwrap.wrap(name, room, break_long_words=False)), unit)
+
+
 def _built(table: Table) -> RichTable:
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
     built = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for name, unit in table.columns:
+    for position, (name, unit) in enumerate(table.columns):
         built.add_column(
-            _head(name, unit),
+            _heading(table, position, name, unit),
             justify="left" if name in TEXT_COLUMNS else "right",
             no_wrap=name not in table.folding,
             overflow="fold" if name in table.folding else "ellipsis",
