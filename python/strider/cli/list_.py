@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from strider.cli.options import JsonOption, StoreOption
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from strider.store import RunSummary
 
+_ANY_WIDTH = 10_000
 _STYLES = {
     "errors": "yellow",
     "interrupted": "yellow",
@@ -36,6 +39,22 @@ def list_(store: StoreOption = None, json: JsonOption = False) -> None:
         print(f"no runs in {folder}: measure one with strider quick DIR", file=sys.stderr)
 
 
+def _print_narrow(runs: "list[RunSummary]", console: "Console") -> None:
+    """Prints each run on two lines: ids stay whole, so that they can be copied."""
+    from rich.text import Text
+
+    from strider.report.words.wording import plural
+
+    for run in runs:
+        counts = ((run.cases, "case"), (run.samples, "sample"), (run.errors, "error"))
+        known = [plural(count, noun) for count, noun in counts if count is not None]
+        status = Text(run.shown_status, _STYLES.get(run.condition, ""))
+        console.print(Text(run.run), soft_wrap=True)
+        console.print(
+            Text("  ").append_text(status).append(", ".join(["", *known, run.target])), soft_wrap=True
+        )
+
+
 def _print_table(runs: "list[RunSummary]") -> None:
     from rich import box
     from rich.table import Table
@@ -44,16 +63,20 @@ def _print_table(runs: "list[RunSummary]") -> None:
     from strider.cli.console import output
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("run", overflow="fold", min_width=24)
+    table.add_column("run", no_wrap=True)
     table.add_column("status", no_wrap=True)
     for header in ("cases", "samples", "errors"):
         table.add_column(header, justify="right", no_wrap=True)
-    table.add_column("target", overflow="fold")
+    table.add_column("target", no_wrap=True)
     for run in runs:
         counts = ("" if count is None else str(count) for count in (run.cases, run.samples, run.errors))
         status = Text(run.shown_status, _STYLES.get(run.condition, ""))
         table.add_row(Text(run.run), status, *map(Text, counts), Text(run.target))
-    output().print(table)
+    console = output()
+    if console.measure(table, options=console.options.update(width=_ANY_WIDTH)).maximum <= console.width:
+        console.print(table)
+    else:
+        _print_narrow(runs, console)
     for run in runs:
         if run.damage:
             print(f"strider: {run.directory.name}: {run.damage}", file=sys.stderr)

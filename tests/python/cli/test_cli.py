@@ -333,6 +333,16 @@ class TestRuns:
         assert main(["list"]) == 0
         assert measured.name in capfd.readouterr().out
 
+    @pytest.mark.parametrize("columns", ["40", "80", "120"])
+    def test_ids_in_a_list_can_be_copied_whole(
+        self, measured: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], columns: str
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", columns)
+        assert main(["list"]) == 0
+        shown = capfd.readouterr().out
+        assert measured.name in shown
+        assert "…" not in shown
+
     def test_list_as_json(self, measured: Path, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["list", "--json"]) == 0
         (row,) = json.loads(capfd.readouterr().out)
