@@ -218,6 +218,34 @@ struct Sample {
   };
   std::optional<Deadline> deadline;
 
+  struct Runtime {
+    double runtime_s = 0, ramp_s = 0;
+    std::uint64_t ramp_requests = 0, ramp_bytes = 0;
+    std::uint64_t requests_per_rank_min = 0, requests_per_rank_max = 0;
+    double passes_min = 0, passes_max = 0;
+
+    static constexpr std::string_view record_name = "Runtime";
+    static constexpr std::string_view record_about = "Repetition of the requests of a phase until its time is over.";
+    static constexpr auto fields() {
+      return std::tuple{
+          field({"runtime_s", "The runtime of the case."}, &Runtime::runtime_s),
+          field({"ramp_s", "The ramp of the case; `elapsed_s` and `first_done_s` exclude it."}, &Runtime::ramp_s),
+          field(
+              {"ramp_requests", "Requests that began during the ramp; not among the requests of the phase.", Over::sum},
+              &Runtime::ramp_requests),
+          field({"ramp_bytes", "Bytes of these requests.", Over::sum}, &Runtime::ramp_bytes),
+          field({"requests_per_rank_min", "Fewest requests of a rank with work, including the ramp.", Over::least},
+                &Runtime::requests_per_rank_min),
+          field({"requests_per_rank_max", "Most requests of a rank, including the ramp.", Over::most},
+                &Runtime::requests_per_rank_max),
+          field({"passes_min", "Fewest passes of a rank with work: its requests ÷ the requests of one pass.",
+                 Over::least},
+                &Runtime::passes_min),
+          field({"passes_max", "Most passes of a rank.", Over::most}, &Runtime::passes_max)};
+    }
+  };
+  std::optional<Runtime> runtime;
+
   /// Requests in open loop.
   struct OpenLoop {
     std::string_view kind;
@@ -330,8 +358,8 @@ struct Sample {
         field({"rank_rate_requests_s", "The same for metadata; null for data.", Over::none, "null"},
               [](const Sample& of) { return of.of_data() ? std::nullopt : std::optional(of.rank_rates); }),
         field({"deadline", "State at the deadline; null without one.", Over::none, "null"}, &Sample::deadline),
-        field({"arrivals", "Arrival and issue of requests; null in closed loop.", Over::none, "null"},
-              &Sample::arrivals),
+        field({"runtime", "Passes of a phase with a runtime; null without one.", Over::none, "null"}, &Sample::runtime),
+        field({"arrivals", "Arrivals of requests; null in closed loop.", Over::none, "null"}, &Sample::arrivals),
         field({"verify", "Verification; null where nothing was verified.", Over::none, "null"}, &Sample::verification),
         field({"digest", "Checksum of all bytes that were read; null where none were verified.", Over::sum, "null"},
               &Sample::digest),

@@ -13,8 +13,10 @@ void Contents::generate(std::span<const Extent> extents, std::span<std::byte> me
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-void Contents::prepare(std::span<const Extent> extents, std::span<std::byte> memory, Memory state) const {
+void Contents::prepare(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
+                       Memory state) const {
   const std::uint64_t begin = timer_.now();
+  expect(visit);
   for (const Extent& extent : extents) {
     if (state == Memory::used) spoil(memory.subspan(extent.memory_offset, extent.length));
     work_.examiner->prepare(memory, extent);
@@ -22,8 +24,10 @@ void Contents::prepare(std::span<const Extent> extents, std::span<std::byte> mem
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
-void Contents::examine(std::span<const Extent> extents, std::span<std::byte> memory, FileData::Then then) const {
+void Contents::examine(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
+                       FileData::Then then) const {
   const std::uint64_t begin = timer_.now();
+  expect(visit);
   for (const Extent& extent : extents) work_.examiner->examine(memory, extent, then);
   tally_.prepare_ticks += timer_.now() - begin;
 }

@@ -24,6 +24,7 @@ void QueuedTransfer::fetch(Slot& slot) {
   std::array<std::uint64_t, 1> number{};
   work_.order->fill(next_, number);
   slot.number = number[0];
+  slot.visit = next_;
   if (contiguous_) {
     work_.pattern->fill(work_.place, number, slot.extents);
     slot.count = 1;
@@ -39,7 +40,8 @@ void QueuedTransfer::issue() {
   fetch(slot);
   const auto extents = extents_of(slot);
   if (direction_ == Direction::write && work_.written != nullptr) contents_.generate(extents, memory_of(number));
-  if (direction_ == Direction::read && work_.examiner != nullptr) contents_.prepare(extents, memory_of(number));
+  if (direction_ == Direction::read && work_.examiner != nullptr)
+    contents_.prepare(slot.visit, extents, memory_of(number));
   slot.begin = work_.pace != nullptr && work_.pace->open() ? work_.pace->due() : timer_.now();
   if (work_.pace != nullptr) work_.pace->issue(bytes_of(extents));
   file_.submit(direction_, {extents, memory_of(number).data(), slot.number}, number);
@@ -69,8 +71,10 @@ std::uint64_t QueuedTransfer::take(std::size_t count) {
     free_.push_back(number);
     if (slot.empty) continue;
     const auto extents = extents_of(slot);
-    tally_.record(end, timer_.to_ns(end - slot.begin), bytes_of(extents));
-    if (direction_ == Direction::read && work_.examiner != nullptr) contents_.examine(extents, memory_of(number));
+    if (slot.begin < work_.ramp_ticks) tally_.record_ramp(end, bytes_of(extents));
+    else tally_.record(end, timer_.to_ns(end - slot.begin), bytes_of(extents));
+    if (direction_ == Direction::read && work_.examiner != nullptr)
+      contents_.examine(slot.visit, extents, memory_of(number));
   }
   return end;
 }
@@ -104,7 +108,7 @@ Stop QueuedTransfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks)
     if (stop != Stop::finished) continue;
     late = deadline_ticks != 0 && now >= deadline_ticks;
     // One request at least, so that there is a rate, also where a rank's first turn comes after the deadline.
-    if (late && next_ < last && next_ > 0) stop = Stop::deadline;
+    if (late && next_ < last && pace.issued() > 0) stop = Stop::deadline;
     if (now < next_look) continue;
     if (!watch_.go_on(tally_)) stop = Stop::ended;
     next_look = timer_.now() + interval;
@@ -179,7 +183,9 @@ Stop QueuedTransfer::run_collective(std::uint64_t mine, std::uint64_t rounds, st
       while (free_.size() < slots_.size()) wait_once();
       ended = ended || !watch_.go_on(tally_);
       auto vote = Agreement::Vote::go_on;
-      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) vote = Agreement::Vote::deadline;
+      // One round at least, so that there is a rate.
+      const bool begun = rewound_ || next_ > 0;
+      if (begun && deadline_ticks != 0 && timer_.now() >= deadline_ticks) vote = Agreement::Vote::deadline;
       if (failure_ != nullptr || ended) vote = Agreement::Vote::end;
       vote = agreement.agree(vote);
       if (vote == Agreement::Vote::deadline) return Stop::deadline;
@@ -189,7 +195,7 @@ Stop QueuedTransfer::run_collective(std::uint64_t mine, std::uint64_t rounds, st
     take_turn(failure_ == nullptr && next_ < mine);
   }
   while (free_.size() < slots_.size()) wait_once();
-  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  if (failure_ != nullptr && (next_ < rounds || !work_.repeats)) std::rethrow_exception(failure_);
   return next_ < rounds ? Stop::ended : Stop::finished;
 }
 

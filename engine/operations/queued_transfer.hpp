@@ -20,6 +20,9 @@ class QueuedTransfer {
   /// without data, in the same slots in turn, and waits when a slot is still taken and before each agreement. An error
   /// of this rank is thrown only after the others have agreed to end as well.
   Stop run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks, Agreement& agreement);
+  /// The next request is the first one again. Nothing is in flight, so that no request overtakes the same one of the
+  /// pass before.
+  void rewind() { next_ = 0, rewound_ = true; }
 
  private:
   /// A request in flight.
@@ -27,6 +30,7 @@ class QueuedTransfer {
     std::vector<Extent> extents;
     std::size_t count = 0;
     std::uint64_t number = 0;
+    std::uint64_t visit = 0;
     std::uint64_t begin = 0;  ///< in timer ticks
     bool empty = false;       ///< only joins a collective, without data
   };
@@ -58,6 +62,7 @@ class QueuedTransfer {
   Direction direction_;
   bool contiguous_;
   std::uint64_t next_ = 0;
+  bool rewound_ = false;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_, done_;
   std::size_t lost_ = 0;        ///< slots of collective requests that were refused, until their turn to be waited for

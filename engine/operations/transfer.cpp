@@ -35,6 +35,8 @@ std::size_t Transfer::fetch(std::uint64_t first, std::uint64_t last) {
 }
 
 inline void Transfer::record(std::uint64_t end, std::uint64_t ticks, const Item& item) {
+  if (end - ticks < work_.ramp_ticks) [[unlikely]]
+    return tally_.record_ramp(end, bytes_of(item.extents));
   tally_.record(end, timer_.to_ns(due_ == 0 ? ticks : end - due_), bytes_of(item.extents));
 }
 
@@ -49,22 +51,22 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 }
 
 inline std::uint64_t Transfer::read_one(const Item& item) {
-  if (work_.examiner != nullptr) contents_.prepare(item.extents, work_.memory);
+  if (work_.examiner != nullptr) contents_.prepare(item.visit, item.extents, work_.memory);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
   record(end, end - begin, item);
-  if (work_.examiner != nullptr) contents_.examine(item.extents, work_.memory);
+  if (work_.examiner != nullptr) contents_.examine(item.visit, item.extents, work_.memory);
   return end;
 }
 
 /// Read, change, write back: the latency is that of the read plus that of the write.
 std::uint64_t Transfer::change_one(const Item& item) {
-  if (work_.examiner != nullptr) contents_.prepare(item.extents, work_.memory, Contents::Memory::used);
+  if (work_.examiner != nullptr) contents_.prepare(item.visit, item.extents, work_.memory, Contents::Memory::used);
   const std::uint64_t read_begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t read_ticks = timer_.now() - read_begin;
-  if (work_.examiner != nullptr) contents_.examine(item.extents, work_.memory, FileData::Then::keep);
+  if (work_.examiner != nullptr) contents_.examine(item.visit, item.extents, work_.memory, FileData::Then::keep);
   if (work_.written != nullptr) contents_.generate(item.extents, work_.memory);
   else if (!item.extents.empty()) work_.memory[item.extents.front().memory_offset] ^= std::byte{0xff};
   const std::uint64_t begin = timer_.now();
@@ -115,7 +117,7 @@ Stop Transfer::wait_for_turn(std::uint64_t deadline_ticks) {
   while (!work_.pace->wait(watch_interval_ns)) {
     if (!watch_.go_on(tally_)) return Stop::ended;
     // One request at least, so that there is a rate, also where a rank's first turn comes after the deadline.
-    if (deadline_ticks != 0 && timer_.now() >= deadline_ticks && next_ > 0) return Stop::deadline;
+    if (deadline_ticks != 0 && timer_.now() >= deadline_ticks && work_.pace->issued() > 0) return Stop::deadline;
   }
   return Stop::finished;
 }
@@ -158,13 +160,12 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
   const std::uint64_t interval = calls_between_agreements(work_);
   const unsigned calls_in_round = (reads(work_.operation) ? 1U : 0U) + (writes(work_.operation) ? 1U : 0U) +
                                   (writes(work_.operation) && work_.sync == SyncPolicy::each ? 1U : 0U);
-  std::exception_ptr failure;
-  const auto attempt = [&failure](const auto& step) {
+  const auto attempt = [this](const auto& step) {
     try {
       step();
     } catch (const IoError&) {
       // The others are inside the same call or will be: join it without data until all agree to end.
-      if (failure == nullptr) failure = std::current_exception();
+      if (failure_ == nullptr) failure_ = std::current_exception();
     }
   };
   bool ended = false;
@@ -172,20 +173,22 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
     if (next_ % interval == 0) {
       ended = ended || !watch_.go_on(tally_);
       auto vote = Agreement::Vote::go_on;
-      if (deadline_ticks != 0 && timer_.now() >= deadline_ticks) vote = Agreement::Vote::deadline;
-      if (failure != nullptr || ended) vote = Agreement::Vote::end;
+      // One round at least, so that there is a rate.
+      const bool begun = rewound_ || next_ > 0;
+      if (begun && deadline_ticks != 0 && timer_.now() >= deadline_ticks) vote = Agreement::Vote::deadline;
+      if (failure_ != nullptr || ended) vote = Agreement::Vote::end;
       vote = agreement.agree(vote);
       if (vote == Agreement::Vote::deadline) return Stop::deadline;
       if (vote == Agreement::Vote::end) break;
     }
     calls_ = 0;
-    if (failure == nullptr && next_ < mine) {
+    if (failure_ == nullptr && next_ < mine) {
       fetch(next_, next_ + 1);
       attempt([&] { one(item(0)); });
     }
     while (calls_ < calls_in_round) attempt([&] { call_empty(); });
   }
-  if (failure != nullptr) std::rethrow_exception(failure);
+  if (failure_ != nullptr && (next_ < rounds || !work_.repeats)) std::rethrow_exception(failure_);
   return next_ < rounds ? Stop::ended : Stop::finished;
 }
 

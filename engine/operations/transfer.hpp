@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "patterns/pattern.hpp"
 #include "plan/case.hpp"
 #include "verify/examiner.hpp"
+#include "verify/passes.hpp"
 
 namespace strider {
 
@@ -27,23 +29,30 @@ struct Work {
   std::span<std::byte> memory;        ///< at least the pattern's request_bytes()
   const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
   Examiner* examiner = nullptr;       ///< check each read, into spoilt memory; null: do not look at what was read
+  Passes left;                        ///< by the phase that wrote what is read, in the same order of visits
   std::uint32_t depth = 1;            ///< requests in flight; each has a part of the memory, `slot_bytes` long
   std::uint64_t slot_bytes = 0;
-  std::uint64_t think_ns = 0;  ///< computing after each request is issued
-  Pace* pace = nullptr;        ///< says when each request is due; null: as soon as it can be issued
+  std::uint64_t think_ns = 0;    ///< computing after each request is issued
+  Pace* pace = nullptr;          ///< says when each request is due; null: as soon as it can be issued
+  std::uint64_t ramp_ticks = 0;  ///< requests that begin earlier are not counted
+  bool repeats = false;          ///< after its last request the first one follows, until the time is over
 };
 
 /// What a rank has done so far in a phase.
 struct Tally {
   std::uint64_t requests = 0;
   std::uint64_t bytes = 0;
+  struct Uncounted {
+    std::uint64_t requests = 0, bytes = 0;
+  } ramp;
   std::uint64_t prepare_ticks = 0;  ///< generating and checking data
   std::uint64_t compute_ticks = 0;  ///< thinking between requests
   std::uint64_t written_end = 0;    ///< of the file's bytes for which data was generated
   Histogram latency_ns;
   Timeline timeline;
 
-  Timeline::Totals totals() const { return {bytes, requests, latency_ns.sum()}; }
+  std::uint64_t all_requests() const { return requests + ramp.requests; }
+  Timeline::Totals totals() const { return {bytes + ramp.bytes, all_requests(), latency_ns.sum()}; }
   /// Counts a request that ended at `end_ticks`.
   void record(std::uint64_t end_ticks, std::uint64_t latency, std::uint64_t moved_bytes) {
     timeline.reach(end_ticks, totals());
@@ -51,6 +60,12 @@ struct Tally {
     latency_ns.record(latency);
     bytes += moved_bytes;
     ++requests;
+  }
+  /// The same for a request of the ramp.
+  void record_ramp(std::uint64_t end_ticks, std::uint64_t moved_bytes) {
+    timeline.reach(end_ticks, totals());
+    ramp.bytes += moved_bytes;
+    ++ramp.requests;
   }
 };
 
@@ -61,13 +76,17 @@ class Contents {
   void generate(std::span<const Extent> extents, std::span<std::byte> memory) const;
   /// Makes what is in memory wrong, so that a read that transfers no data cannot pass for one that did.
   enum class Memory : std::uint8_t { spoilt, used };
-  void prepare(std::span<const Extent> extents, std::span<std::byte> memory, Memory state = Memory::spoilt) const;
-  void examine(std::span<const Extent> extents, std::span<std::byte> memory,
+  void prepare(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
+               Memory state = Memory::spoilt) const;
+  void examine(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
                FileData::Then then = FileData::Then::spoil) const;
   /// Computes for `work.think_ns`.
   void think() const;
 
  private:
+  void expect(std::uint64_t visit) const {
+    if (work_.left.repeated()) work_.examiner->expect_pass(work_.left.last_at(visit));
+  }
   const Work& work_;
   const Timer& timer_;
   Tally& tally_;
@@ -114,20 +133,24 @@ class Transfer {
   /// IoError.
   Stop run(std::uint64_t last, std::uint64_t deadline_ticks);
   /// The same for collective transfers: `rounds` calls on every rank, those beyond this rank's `mine` requests empty.
-  /// An error of this rank is thrown only after the others have agreed to end as well.
+  /// An error of this rank is thrown only after the others have agreed to end as well; where requests repeat, that may
+  /// be in the next pass.
   Stop run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks, Agreement& agreement);
+  /// The next request is the first one again.
+  void rewind() { next_ = 0, rewound_ = true; }
 
  private:
   /// A request to be executed.
   struct Item {
     std::uint64_t number;
+    std::uint64_t visit;
     std::span<const Extent> extents;
   };
 
   std::size_t fetch(std::uint64_t first, std::uint64_t last);
   Item item(std::size_t i) const {
     const Extent* begin = list_.data() + (contiguous_ ? i : 0);
-    return {numbers_[i], {begin, list_size_}};
+    return {numbers_[i], next_, {begin, list_size_}};
   }
   template <typename Step>
   Stop run_steps(std::uint64_t last, std::uint64_t deadline_ticks, const Step& step);
@@ -156,8 +179,10 @@ class Transfer {
   Tally& tally_;
   Watch& watch_;
   std::uint64_t next_ = 0;
-  std::uint64_t due_ = 0;  ///< when the current request came, in open loop
-  unsigned calls_ = 0;     ///< made in this round
+  bool rewound_ = false;
+  std::uint64_t due_ = 0;       ///< when the current request came, in open loop
+  unsigned calls_ = 0;          ///< made in this round
+  std::exception_ptr failure_;  ///< of a collective transfer
   std::array<std::uint64_t, batch> numbers_{};
   std::vector<Extent> list_;   ///< of contiguous requests one each, otherwise those of one request
   std::size_t list_size_ = 1;  ///< extents of a request

@@ -36,7 +36,7 @@ class ExpectedFile {
       for (const std::uint32_t rank : ranks_) {
         const Place place = assignments_.assignment(rank).place;
         const Order order = order_of(test_, rank, pattern_.requests(place, Direction::write));
-        if (!add_written(pattern_, place, order, record_.layers()[i].parts[rank].visits, go_on, sets_[i])) return false;
+        if (!add_written(pattern_, place, order, record_.layers()[i].visits[rank], go_on, sets_[i])) return false;
       }
     }
     return true;
@@ -79,7 +79,8 @@ class CheckWorker final : public PhaseWorker {
         expected_(test_, *task.pattern, *task.assignments, *task.record, file_.assignment.file) {
     part_.had_requests = slices_.requests(share_, Direction::read);
     part_.verification.emplace();
-    for (const WriteRecord::Layer& layer : task.record->layers()) examiners_.push_back(examiner(layer.generation));
+    for (const WriteRecord::Layer& layer : task.record->layers())
+      examiners_.push_back(examiner(layer.generation, layer.pass));
     if (task.record->prefill()) prefilled_.emplace(examiner(*task.record->prefill()));
   }
 
@@ -89,9 +90,10 @@ class CheckWorker final : public PhaseWorker {
   std::uint32_t acts_as() const {
     return readback_rank(test_, static_cast<std::uint32_t>(rank_), task_.name.repetition);
   }
-  Examiner examiner(std::uint64_t generation) const {
-    return Examiner({context_.data_seed, test_.workload, file_.assignment.file, generation}, task_.assignments->files(),
-                    task_.pattern->file_size(file_.assignment.place.ranks), FileData::Sum::none);
+  Examiner examiner(std::uint64_t generation, std::uint64_t pass = 0) const {
+    return Examiner({context_.data_seed, test_.workload, file_.assignment.file, generation, pass},
+                    task_.assignments->files(), task_.pattern->file_size(file_.assignment.place.ranks),
+                    FileData::Sum::none);
   }
 
   void execute() override {

@@ -54,15 +54,19 @@ void PhaseWorker::report_progress(const Tally& tally) {
   if (rank_ != 0 || begin_ns_ == 0) return;
   // Rank 0 knows only itself: the others are taken to be as far.
   const auto mine = static_cast<double>(part_.had_requests);
-  const double share = mine > 0 ? std::min(1.0, static_cast<double>(tally.requests) / mine) : 0;
-  const auto of_all = [share](std::uint64_t total) {
-    return static_cast<std::uint64_t>(share * static_cast<double>(total));
+  const double passes = mine > 0 ? static_cast<double>(tally.all_requests()) / mine : 0;
+  const double elapsed_s = seconds_between(begin_ns_, now);
+  const double done = by_time() ? passes : std::min(1.0, passes);
+  // Of a phase by time, all is as much as there will be if it goes on like this.
+  const double all = by_time() ? done * std::max(1.0, test_.runtime_s / elapsed_s) : 1.0;
+  const auto times = [](double factor, std::uint64_t total) {
+    return static_cast<std::uint64_t>(factor * static_cast<double>(total));
   };
-  context_.events->progress(task_.name, {.bytes_done = of_all(task_.total_bytes),
-                                         .bytes_total = task_.total_bytes,
-                                         .requests_done = of_all(task_.total_requests),
-                                         .requests_total = task_.total_requests,
-                                         .elapsed_s = seconds_between(begin_ns_, now),
+  context_.events->progress(task_.name, {.bytes_done = times(done, task_.total_bytes),
+                                         .bytes_total = times(all, task_.total_bytes),
+                                         .requests_done = times(done, task_.total_requests),
+                                         .requests_total = times(all, task_.total_requests),
+                                         .elapsed_s = elapsed_s,
                                          .observed_ranks = 1,
                                          .done_phases = task_.done_phases,
                                          .planned_phases = task_.planned_phases});
@@ -86,7 +90,19 @@ void PhaseWorker::settle() const {
     std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(end - now, longest_nap_ns)));
 }
 
+std::uint64_t PhaseWorker::ticks_at(std::uint64_t time_ns) const {
+  const std::uint64_t now_ns = monotonic_ns(), now_ticks = context_.timer.now();
+  return now_ns < time_ns ? now_ticks + context_.timer.from_ns(time_ns - now_ns)
+                          : now_ticks - context_.timer.from_ns(now_ns - time_ns);
+}
+
+std::uint64_t PhaseWorker::ramp_ticks() const {
+  if (!by_time() || test_.ramp_s == 0) return 0;
+  return ticks_at(begin_ns_ + static_cast<std::uint64_t>(test_.ramp_s * 1e9));
+}
+
 std::uint64_t PhaseWorker::deadline_ticks() const {
+  if (by_time()) return ticks_at(begin_ns_ + static_cast<std::uint64_t>(test_.runtime_s * 1e9));
   if (!limited()) return 0;
   return context_.timer.now() + context_.timer.from_ns(static_cast<std::uint64_t>(test_.deadline_s * 1e9));
 }
@@ -133,11 +149,8 @@ void PhaseWorker::wear_out(std::uint64_t requests, WearOut wanted) {
 
 void PhaseWorker::begin_timeline(std::uint64_t start_ns) {
   if (context_.timelines.scope == TimelineScope::none || task_.purpose != PhaseTask::Purpose::measurement) return;
-  const Timer& timer = context_.timer;
-  const std::uint64_t now_ns = monotonic_ns(), now_ticks = timer.now();
-  const std::uint64_t start_ticks =
-      now_ns < start_ns ? now_ticks + timer.from_ns(start_ns - now_ns) : now_ticks - timer.from_ns(now_ns - start_ns);
-  tally_->timeline.begin(start_ticks, timer.from_ns(static_cast<std::uint64_t>(context_.timelines.interval_s * 1e9)));
+  const auto interval_ns = static_cast<std::uint64_t>(context_.timelines.interval_s * 1e9);
+  tally_->timeline.begin(ticks_at(start_ns), context_.timer.from_ns(interval_ns));
 }
 
 PhaseOutcome PhaseWorker::run() {

@@ -48,8 +48,10 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   std::optional<std::uint64_t> most_requests();
   /// What was done at the deadline; then, if wanted, every rank completes as many requests as the fastest.
   void wear_out(std::uint64_t requests, WearOut wanted);
-  /// In timer ticks from now; 0 where the phase has none.
+  /// When to stop, in timer ticks; 0 where the phase has no deadline and no runtime.
   std::uint64_t deadline_ticks() const;
+  /// When counting begins, in timer ticks; 0: at once.
+  std::uint64_t ramp_ticks() const;
 
   /// What holds this rank to its part of the case's rate, from 0 to 1, from now on.
   Pace pace(double part) const;
@@ -68,6 +70,8 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
   }
 
   virtual bool limited() const;
+  /// Whether the phase repeats its requests until its time is over.
+  bool by_time() const { return is_by_time(task_); }
   bool failed() const { return !part_.errors.empty(); }
   bool ending() { return failed() || alarm_.raised(); }
   WaitOptions waiting() { return {.stall_timeout_s = context_.stall_timeout_s, .attention = this}; }
@@ -87,6 +91,7 @@ class PhaseWorker : public Watch, public Agreement, public Attention {
 
  private:
   void settle() const;
+  std::uint64_t ticks_at(std::uint64_t time_ns) const;
   /// `start_ns`: when the phase is to start, on this rank's clock.
   void begin_timeline(std::uint64_t start_ns);
   void report_progress(const Tally& tally);

@@ -20,7 +20,11 @@ class TransferWorker final : public PhaseWorker {
  private:
   void execute() override;
   void catch_up(std::uint64_t last) override { run(last, 0); }
-  void run(std::uint64_t last, std::uint64_t deadline);
+  Stop run(std::uint64_t last, std::uint64_t deadline);
+  void run_passes(std::uint64_t end_ticks);
+  void begin_pass(std::uint64_t pass);
+  bool time_is_left(std::uint64_t end_ticks);
+  void sync_pass();
   void complete(RankPart& part) override;
   void inspect(RankPart& part) override;
   MPI_Comm agreeing() const override { return group_.get().communicator; }
@@ -59,6 +63,7 @@ class TransferWorker final : public PhaseWorker {
   Work work_;
   std::optional<Transfer> transfer_;      ///< with one request at a time
   std::optional<QueuedTransfer> queued_;  ///< with a file that keeps requests in flight
+  std::uint64_t next_look_ns_ = 0;        ///< between passes
   /// Goes before the transfer: after an error it waits for requests in flight, whose extents the transfer holds.
   std::unique_ptr<File> file_;
 };
@@ -132,6 +137,9 @@ void TransferWorker::transfer() {
   work_.memory = task_.memory;
   work_.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
   work_.examiner = examiner_ ? &*examiner_ : nullptr;
+  if (examiner_) work_.left = task_.record->passes_of(acts_as_);
+  work_.repeats = by_time();
+  work_.ramp_ticks = ramp_ticks();
 
   work_.depth = task_.depth;
   work_.slot_bytes = task_.slot_bytes;
@@ -146,16 +154,61 @@ void TransferWorker::transfer() {
   auto* queue = one_at_a_time ? nullptr : dynamic_cast<QueuedFile*>(file_.get());
   if (queue != nullptr) queued_.emplace(work_, *queue, context_.timer, *tally_, *this);
   else transfer_.emplace(work_, *file_, context_.timer, *tally_, *this);
-  guarded([&] { run(requests_, deadline); });
+  guarded([&] { by_time() ? run_passes(deadline) : static_cast<void>(run(requests_, deadline)); });
   if (limited()) wear_out(requests_, cooperation_ == Cooperation::collective ? WearOut::no : test_.wear_out);
 }
 
-void TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
+Stop TransferWorker::run(std::uint64_t last, std::uint64_t deadline) {
   const bool together = cooperation_ == Cooperation::collective;
-  if (queued_ && together) queued_->run_collective(last, rounds_, deadline, *this);
-  else if (queued_) queued_->run(last, deadline);
-  else if (together) transfer_->run_collective(last, rounds_, deadline, *this);
-  else transfer_->run(last, deadline);
+  if (queued_ && together) return queued_->run_collective(last, rounds_, deadline, *this);
+  if (queued_) return queued_->run(last, deadline);
+  if (together) return transfer_->run_collective(last, rounds_, deadline, *this);
+  return transfer_->run(last, deadline);
+}
+
+/// All requests again and again.
+void TransferWorker::run_passes(std::uint64_t end_ticks) {
+  if (std::max(requests_, rounds_) == 0) return;
+  for (std::uint64_t pass = 0; run(requests_, end_ticks) == Stop::finished; begin_pass(++pass)) {
+    if (!time_is_left(end_ticks)) return;
+    sync_pass();
+    if (!time_is_left(end_ticks)) return;
+  }
+}
+
+/// Whether another pass may begin. In collective transfers the ranks agree on that when it begins.
+bool TransferWorker::time_is_left(std::uint64_t end_ticks) {
+  if (cooperation_ == Cooperation::collective) return true;
+  if (failed()) return false;
+  constexpr std::uint64_t watch_interval_ns = 2'000'000;
+  if (const std::uint64_t now = monotonic_ns(); now >= next_look_ns_) {
+    if (!go_on(*tally_)) return false;
+    next_look_ns_ = now + watch_interval_ns;
+  }
+  return context_.timer.now() < end_ticks;
+}
+
+/// No block is written twice between two syncs: data that is overwritten in memory would never reach the storage.
+void TransferWorker::sync_pass() {
+  if (!writes(task_.operation) || test_.sync != SyncPolicy::end) return;
+  guarded([&] {
+    const std::uint64_t begin = monotonic_ns();
+    file_->sync();
+    part_.sync_s += seconds_between(begin, monotonic_ns());
+  });
+}
+
+void TransferWorker::begin_pass(std::uint64_t pass) {
+  if (queued_) queued_->rewind();
+  else transfer_->rewind();
+  FileData::Identity written = identity_of(context_, task_, assignment_, task_.written_generation);
+  written.pass = pass;
+  if (work_.written != nullptr) written_ = FileData(written);
+  if (work_.written == nullptr || !examiner_) return;
+  // Read-modify-write finds what its own pass before has written.
+  examiner_->expect_generation(task_.written_generation);
+  examiner_->expect_pass(pass - 1);
+  work_.left = {requests_, pass * requests_};
 }
 
 /// Except those that report progress.
@@ -173,7 +226,7 @@ void TransferWorker::finish_file() {
     guarded([&] {
       const std::uint64_t begin = monotonic_ns();
       file_->sync();
-      part_.sync_s = seconds_between(begin, monotonic_ns());
+      part_.sync_s += seconds_between(begin, monotonic_ns());
     });
   // At the end, since some interfaces report what they did, and before it is closed, since others ask the open file.
   if (rank_ == 0 && task_.name.repetition == 0) {
@@ -227,10 +280,10 @@ void TransferWorker::inspect(RankPart& part) {
     task_.record->prefilled(task_.written_generation);
   } else {
     std::vector<WriteRecord::Part> parts =
-        gather(WriteRecord::Part{tally_->requests, tally_->written_end}, task_.communicator, waiting());
+        gather(WriteRecord::Part{tally_->all_requests(), tally_->written_end}, task_.communicator, waiting());
     parts.resize(test_.clients);
     broadcast(std::span(parts), task_.communicator, waiting());
-    task_.record->written(task_.written_generation, std::move(parts));
+    task_.record->written(task_.written_generation, parts, task_.request_limit);
   }
   SizeCheck(context_, task_, rank_, part).compare_anew(checked_file(context_, task_, assignment_));
 }

@@ -1,6 +1,8 @@
 #include "phases/write_record.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace strider {
 namespace {
@@ -11,6 +13,17 @@ bool tiles(const Case& test) {
   const auto ending = split_choices(test.pattern->tiles_unless);
   return std::none_of(ending.begin(), ending.end(),
                       [&](std::string_view name) { return test.pattern_settings.has(name); });
+}
+
+/// Of the data of two passes a rank's requests hold at most: those of the pass that was interrupted, and of the one
+/// before it.
+std::uint64_t newest(const Passes& passes) { return passes.last_at(0); }
+std::uint64_t oldest(const Passes& passes) { return passes.visits > 0 ? passes.last_at(passes.visits - 1) : 0; }
+
+/// How many of a rank's visits, from the first on, hold data of a pass or of the one after it.
+std::uint64_t visits_of(const Passes& passes, std::uint64_t pass) {
+  if (pass != newest(passes)) return pass == oldest(passes) ? passes.visits : 0;
+  return std::min(passes.visits, passes.requests - pass * passes.visits);
 }
 
 }  // namespace
@@ -25,21 +38,34 @@ WriteRecord::WriteRecord(const Case& test, const Pattern& pattern, const FileAss
 
 void WriteRecord::prefilled(std::uint64_t generation) {
   prefill_ = generation;
+  passes_.clear();
   for (std::uint64_t file = 0; file < ends_.size(); ++file)
     ends_[file] = pattern_.file_size(assignments_.ranks_of(file));
 }
 
-void WriteRecord::written(std::uint64_t generation, std::vector<Part> parts) {
-  Layer layer{generation, std::move(parts), true, false};
-  for (std::uint32_t rank = 0; rank < layer.parts.size(); ++rank) {
+void WriteRecord::written(std::uint64_t generation, const std::vector<Part>& parts, std::uint64_t visit_limit) {
+  passes_.clear();
+  std::set<std::uint64_t, std::greater<>> newest_first;  // passes of which something is left
+  bool complete = true;                                  // every rank has visited all of its requests
+  for (std::uint32_t rank = 0; rank < parts.size(); ++rank) {
     const FileAssignment assignment = assignments_.assignment(rank);
-    const Part& part = layer.parts[rank];
-    ends_[assignment.file] = std::max(ends_[assignment.file], part.end);
-    layer.complete = layer.complete && part.visits >= pattern_.requests(assignment.place, Direction::write);
+    const std::uint64_t all = pattern_.requests(assignment.place, Direction::write);
+    const Passes passes{std::min(all, visit_limit), parts[rank].requests};
+    ends_[assignment.file] = std::max(ends_[assignment.file], parts[rank].end);
+    complete = complete && std::min(passes.visits, passes.requests) >= all;
+    newest_first.insert({newest(passes), oldest(passes)});
+    passes_.push_back(passes);
   }
-  layer.whole = layer.complete && tiles(test_);
-  if (layer.complete) layers_.clear();  // it lies over all others
-  layers_.insert(layers_.begin(), std::move(layer));
+  if (complete) layers_.clear();  // it lies over all others
+  auto position = layers_.begin();
+  for (const std::uint64_t pass : newest_first) {
+    Layer layer{generation, pass, {}, complete && tiles(test_)};
+    for (const Passes& passes : passes_) {
+      layer.visits.push_back(visits_of(passes, pass));
+      layer.whole = layer.whole && layer.visits.back() == passes.visits;
+    }
+    position = layers_.insert(position, std::move(layer)) + 1;
+  }
 }
 
 WriteRecord::Size WriteRecord::size_of(std::uint64_t file) const {

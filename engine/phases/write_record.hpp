@@ -5,6 +5,7 @@
 
 #include "plan/case.hpp"
 #include "plan/file_assignments.hpp"
+#include "verify/passes.hpp"
 
 namespace strider {
 
@@ -14,13 +15,14 @@ class WriteRecord {
  public:
   WriteRecord(const Case& test, const Pattern& pattern, const FileAssignments& assignments, const Interface& interface);
 
+  static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
   /// What one rank has done in a phase.
   struct Part {
-    std::uint64_t visits = 0;  ///< requests completed, in the order of its visits
-    std::uint64_t end = 0;     ///< behind the last byte that it wrote to its file
+    std::uint64_t requests = 0;  ///< completed, in the order of its visits, in all passes
+    std::uint64_t end = 0;       ///< behind the last byte that it wrote to its file
   };
-  /// A phase with the case's pattern, by rank.
-  void written(std::uint64_t generation, std::vector<Part> parts);
+  /// A phase with the case's pattern, by rank. `visit_limit`: visits of a pass at most.
+  void written(std::uint64_t generation, const std::vector<Part>& parts, std::uint64_t visit_limit = no_limit);
   /// All bytes of all files.
   void prefilled(std::uint64_t generation);
 
@@ -30,15 +32,17 @@ class WriteRecord {
   };
   Size size_of(std::uint64_t file) const;
 
-  /// Data of a generation in the requests that were visited, by rank of the case.
+  /// Data of a generation and pass, by rank of the case: in its first visits.
   struct Layer {
     std::uint64_t generation = 0;
-    std::vector<Part> parts;
-    bool complete = false;  ///< every rank has visited all of its requests
-    bool whole = false;     ///< it is every byte of every file
+    std::uint64_t pass = 0;
+    std::vector<std::uint64_t> visits;
+    bool whole = false;  ///< it is every byte of every file
   };
   /// The newest first: a byte holds what the first one has that touches it.
   const std::vector<Layer>& layers() const { return layers_; }
+  /// How often the phase that wrote last has visited the requests of a rank.
+  Passes passes_of(std::uint32_t rank) const { return rank < passes_.size() ? passes_[rank] : Passes{}; }
   /// What is in bytes that no layer touches: data of this generation, otherwise zeros.
   std::optional<std::uint64_t> prefill() const { return prefill_; }
 
@@ -49,6 +53,7 @@ class WriteRecord {
   bool sizes_new_files_;
   std::optional<std::uint64_t> prefill_;
   std::vector<Layer> layers_;
+  std::vector<Passes> passes_;       ///< of the last phase that wrote, by rank
   std::vector<std::uint64_t> ends_;  ///< by file
 };
 

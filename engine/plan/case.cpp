@@ -26,6 +26,17 @@ constexpr Parameter shift{"shift",
                           1e6};
 constexpr Parameter deadline{
     "deadline", Kind::seconds, "0", "Stop issuing requests after this time (stonewall); 0: never.", 0, 1e7};
+constexpr Parameter runtime{"runtime",
+                            Kind::seconds,
+                            "0",
+                            "Repeat the requests of each phase until this time is over, such as \"10s\"; with sync = "
+                            "\"end\", written data is synced after each pass; 0: each request once.",
+                            0,
+                            1e7};
+constexpr Parameter ramp{
+    "ramp", Kind::seconds,
+    "0",    "First part of runtime: its requests are issued and verified, but count in no rate or latency.",
+    0,      1e7};
 constexpr Parameter wear_out{
     "wear_out", Kind::flag, "true",
     "After the deadline, every rank completes as many requests as the fastest rank had completed by then."};
@@ -76,6 +87,8 @@ constexpr Parameter data_parameters[] = {
      no_limit, no_limit, "off|full"},
     deadline,
     wear_out,
+    runtime,
+    ramp,
     settle,
     {"depth", Kind::count, "1", "Requests that each rank keeps in flight (queue depth), if the interface can.", 1,
      65536},

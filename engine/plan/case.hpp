@@ -61,6 +61,8 @@ struct Case {
   SyncPolicy sync = SyncPolicy::end;
   Verify verify = Verify::off;
   double deadline_s = 0;
+  double runtime_s = 0;  ///< each phase repeats its requests for this time; 0: each request once
+  double ramp_s = 0;     ///< at the beginning of the runtime, not counted
   WearOut wear_out = WearOut::yes;
   double settle_s = 0;
   std::uint32_t depth = 1;  ///< requests that each rank keeps in flight

@@ -229,11 +229,67 @@ Demand demand_of(const Case& test, const Pattern& pattern, const FileAssignments
   for (std::uint64_t file = 0; file < assignments.files() && demand.dense_rounds; ++file)
     demand.dense_rounds = rounds_are_dense(pattern, assignments.ranks_of(file));
   demand.takes_turns = operations.front() == Operation::write && test.order == OrderKind::forward &&
+                       test.runtime_s == 0 &&
                        (test.readback == Readback::same || test.sharing.kind == SharingKind::per_rank) &&
                        std::count(operations.begin(), operations.end(), Operation::read_modify_write) == 0;
   for (std::uint64_t file = 0; file < assignments.files() && demand.takes_turns; ++file)
     demand.takes_turns = lies_in_turns(pattern, assignments.ranks_of(file));
   return demand;
+}
+
+/// What a runtime excludes, whatever the case does.
+void check_times(const Case& test, const Complain& complain) {
+  if (test.ramp_s > 0 && test.ramp_s >= test.runtime_s)
+    complain("ramp",
+             test.runtime_s > 0 ? "the ramp is not shorter than the runtime, so no request would count"
+                                : "ramp is the first part of runtime, which is not given",
+             "a runtime longer than the ramp, or no ramp");
+  if (test.runtime_s > 0 && test.deadline_s > 0)
+    complain("deadline", "runtime ends the phase, so it has no deadline",
+             "deadline alone to end a phase early, runtime alone to repeat its requests");
+}
+
+/// Writing again and again must leave what a reader can know: each byte belongs to one request of one rank.
+void check_passes_verified(const Case& test, const Pattern& pattern, const FileAssignments& assignments,
+                           const Complain& complain) {
+  const auto& operations = test.operations;
+  if (test.verify == Verify::off || std::none_of(operations.begin(), operations.end(), writes)) return;
+  for (std::uint64_t file = 0; file < assignments.files(); ++file)
+    if (!pattern.disjoint(assignments.ranks_of(file)))
+      return complain("verify",
+                      "requests that share bytes overwrite each other in every pass of a runtime, so their data cannot "
+                      "be verified",
+                      "verify = \"off\", a pattern whose requests do not overlap, or operations that only read");
+  if (std::all_of(operations.begin(), operations.end(), writes)) return;
+  for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
+    const Place place = assignments.assignment(rank).place;
+    if (pattern.requests(place, Direction::write) != pattern.requests(place, Direction::read))
+      return complain("verify",
+                      "with a runtime, ranks read data that another rank wrote in an unknown pass, so it cannot be "
+                      "verified",
+                      "verify = \"off\", deadline instead of runtime, or operations that only read");
+  }
+}
+
+void check_runtime(const Case& test, const Pattern& pattern, const Interface& interface, RequestShape shape,
+                   const FileAssignments& assignments, const Complain& complain) {
+  check_times(test, complain);
+  if (test.runtime_s == 0) return;
+  check_passes_verified(test, pattern, assignments, complain);
+  const auto& operations = test.operations;
+  if (std::any_of(operations.begin(), operations.end(), writes) && test.sync == SyncPolicy::end &&
+      test.sharing.kind != SharingKind::per_rank && interface.cooperation(shape) == Cooperation::collective_open)
+    complain("runtime",
+             "a sync of " + std::string(test.interface->name) +
+                 " is collective, but independent ranks end their passes at different times",
+             "sharing = \"per-rank\", sync = \"none\", or collective access");
+  const bool through_the_page_cache =
+      test.interface->capabilities.client == StorageClient::kernel && interface.alignment() == 1;
+  if (test.cache == CachePolicy::cold && through_the_page_cache && test.interface->capabilities.stores() &&
+      std::any_of(operations.begin(), operations.end(), reads))
+    complain("runtime", "after the first pass, the data comes from the page cache, which cache = \"cold\" excludes",
+             "direct I/O (" + std::string(test.interface->name) +
+                 ".direct = true, where it has it), deadline instead of runtime, or cache = \"as-is\"");
 }
 
 /// Requests that are due at times of their own can wait neither for other ranks nor for those before them.
@@ -280,6 +336,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
                "verify = \"off\", or a pattern whose requests do not overlap");
     check_depth(test, *interface, complain);
     const Demand demand = demand_of(test, *pattern, assignments);
+    check_runtime(test, *pattern, *interface, demand.shape, assignments, complain);
     interface->check(demand);
     check_pace(test, *interface, demand, complain);
     if (test.sync == SyncPolicy::each && test.sharing.kind != SharingKind::per_rank &&
@@ -288,11 +345,12 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
                "a sync of " + std::string(test.interface->name) +
                    " is collective, but independent ranks can make different numbers of requests",
                "sync = \"end\", sharing = \"per-rank\", or collective access");
-    if (test.deadline_s > 0 && test.order == OrderKind::random && pattern->requests({1, 2}, Direction::write) == 0)
-      complain("deadline",
+    if (test.deadline_s + test.runtime_s > 0 && test.order == OrderKind::random &&
+        pattern->requests({1, 2}, Direction::write) == 0)
+      complain(test.deadline_s > 0 ? "deadline" : "runtime",
                "only one rank writes; with a random order, readers would read pieces that it had not written by the "
-               "deadline",
-               "order = \"forward\" or \"backward\", overlap = true, or deadline = 0");
+               "end of its time",
+               "order = \"forward\" or \"backward\", overlap = true, or neither deadline nor runtime");
   } catch (const InputError& error) {
     complain(error.key(), error.what(), error.remedy());
   }

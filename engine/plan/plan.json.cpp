@@ -243,8 +243,8 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think",
-                          "cache", "rate_limit", "arrivals", "arrival_rate"})
+  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "runtime", "ramp",
+                          "depth", "think", "cache", "rate_limit", "arrivals", "arrival_rate"})
     identity.erase(key);
   std::uint64_t hash = 0;
   for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
@@ -267,6 +267,8 @@ void read_data_settings(const Settings& settings, Case& test) {
   test.pattern_settings.set("seed", test.seed);
   test.depth = static_cast<std::uint32_t>(settings.number("depth"));
   test.think_s = settings.seconds("think");
+  test.runtime_s = settings.seconds("runtime");
+  test.ramp_s = settings.seconds("ramp");
   test.cache = choice_of<CachePolicy>(
       settings, "cache", {{"as-is", CachePolicy::as_is}, {"cold", CachePolicy::cold}, {"warm", CachePolicy::warm}});
 }

@@ -68,6 +68,11 @@ struct PhaseTask {
   std::optional<Sample::CachePreparation> cache;  ///< done before the phase
 };
 
+/// Whether a phase repeats its requests until its time is over.
+inline bool is_by_time(const PhaseTask& task) {
+  return task.test->runtime_s > 0 && task.purpose == PhaseTask::Purpose::measurement;
+}
+
 struct PhaseOutcome {
   bool failed = false;       ///< of any rank
   bool interrupted = false;  ///< of any rank

@@ -79,7 +79,7 @@ class Report {
     PhaseOutcome outcome;
     outcome.failed = ends_.failed > 0;
     outcome.interrupted = ends_.interrupted > 0;
-    outcome.my_requests = tally_.requests;
+    outcome.my_requests = tally_.all_requests();
     context_.starts.learn(ends_.news_s);
     if (ends_.fewest_capped_requests < no_rank)
       outcome.completed_requests = static_cast<std::uint64_t>(ends_.fewest_capped_requests);
@@ -107,6 +107,11 @@ class Report {
   bool works() const { return part_.had_requests > 0; }
   bool measures() const { return task_.purpose == PhaseTask::Purpose::measurement; }
 
+  /// Without the ramp.
+  double counted_s(double seconds) const {
+    return is_by_time(task_) ? std::max(0.0, seconds - task_.test->ramp_s) : seconds;
+  }
+
   double origin_s() const { return static_cast<double>(context_.origin_ns) * 1e-9; }
   /// A time of this rank's clock in seconds since the run's start on rank 0's clock.
   double since_origin_s(std::uint64_t ns) const { return clocks_.reference_s(ns) - origin_s(); }
@@ -123,7 +128,8 @@ class Report {
         .failed = part_.errors.empty() ? 0.0 : 1.0,
         .interrupted = part_.interrupted ? 1.0 : 0.0,
         // A rank that did all it had does not limit the others.
-        .fewest_capped_requests = tally_.requests < part_.had_requests ? static_cast<double>(tally_.requests) : no_rank,
+        .fewest_capped_requests =
+            tally_.all_requests() < part_.had_requests ? static_cast<double>(tally_.all_requests()) : no_rank,
     };
   }
 
@@ -170,7 +176,7 @@ class Report {
     for (const MixTally& part : part_.parts)
       sample_.parts.push_back({name_of(part.operation), part.requests, LatencyCounts::of(part.latency_ns)});
     if (!works()) return;
-    const double elapsed_s = static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9;
+    const double elapsed_s = counted_s(static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9);
     const double rate = per_second(amount_of(task_.unit, tally_.bytes, tally_.requests), elapsed_s);
     sample_.rank_rates = {{rate, rank_}, rate, {rate, rank_}};
   }
@@ -187,6 +193,16 @@ class Report {
                         .wear_out_s = at.wear_out_s,
                         .requests_per_rank_min = works() ? at.requests : std::numeric_limits<std::uint64_t>::max(),
                         .requests_per_rank_max = at.requests};
+    const std::uint64_t requests = tally_.all_requests();
+    const double passes = static_cast<double>(requests) / static_cast<double>(part_.had_requests);
+    sample_.runtime = {.runtime_s = task_.test->runtime_s,
+                       .ramp_s = task_.test->ramp_s,
+                       .ramp_requests = tally_.ramp.requests,
+                       .ramp_bytes = tally_.ramp.bytes,
+                       .requests_per_rank_min = works() ? requests : std::numeric_limits<std::uint64_t>::max(),
+                       .requests_per_rank_max = requests,
+                       .passes_min = works() ? passes : std::numeric_limits<double>::infinity(),
+                       .passes_max = works() ? passes : 0};
     const RankPart::Arrivals arrivals = part_.arrivals.value_or(RankPart::Arrivals{});
     sample_.arrivals = {.kind = task_.test->arrivals == Arrivals::fixed ? "fixed" : "poisson",
                         .rate_requests_s = static_cast<double>(task_.test->arrival_rate_per_s),
@@ -254,10 +270,10 @@ class Report {
   /// On rank 0: what follows from the numbers of all ranks, and what the phase does not have after all.
   void complete_sample() {
     sample_.valid = sample_.verification->mismatches == 0;
-    sample_.elapsed_s = ends_.last_end_s - sample_.start_s;
+    sample_.elapsed_s = counted_s(ends_.last_end_s - sample_.start_s);
     sample_.start_skew_s = ends_.last_begin_s - sample_.start_s;
     sample_.end_skew_s = ends_.last_working_end_s - ends_.first_end_s;
-    sample_.first_done_s = ends_.first_end_s - sample_.start_s;
+    sample_.first_done_s = counted_s(ends_.first_end_s - sample_.start_s);
     note_clock_error(clocks_, sample_);
     std::erase_if(sample_.parts, [](const SamplePart& part) { return part.requests == 0; });
     if (aside_.working_ranks > 0) sample_.rank_rates.mean /= static_cast<double>(aside_.working_ranks);
@@ -268,6 +284,8 @@ class Report {
     if (task_.test->arrivals == Arrivals::closed || !measures()) sample_.arrivals.reset();
     if (!part_.limited) sample_.deadline.reset();
     else if (aside_.working_ranks == 0) sample_.deadline->requests_per_rank_min = 0;
+    if (!is_by_time(task_)) sample_.runtime.reset();
+    else if (aside_.working_ranks == 0) sample_.runtime->requests_per_rank_min = 0, sample_.runtime->passes_min = 0;
     sample_.served = served();
   }
 

@@ -299,14 +299,26 @@ Classifier::Classifier(const Known& known) : known_(known), expected_(known.expe
 std::int64_t Classifier::age_of(std::uint64_t generation) const {
   const std::uint64_t now = known_.expected.generation;
   const std::uint64_t repetitions = now / generations_per_repetition - generation / generations_per_repetition;
-  return repetitions > 0 ? -static_cast<std::int64_t>(repetitions) : static_cast<std::int64_t>(now - generation);
+  return repetitions > 0 ? -static_cast<std::int64_t>(repetitions)
+                         : static_cast<std::int64_t>(now - generation + known_.expected.pass);
+}
+
+/// The passes before the expected one, the youngest ones first.
+void Classifier::add_passes(std::uint64_t most, std::vector<Older>& to) const {
+  FileData::Identity suspect = known_.expected;
+  for (std::uint64_t age = 1; age <= std::min(most, known_.expected.pass); ++age) {
+    suspect.pass = known_.expected.pass - age;
+    to.push_back({FileData(suspect).key(), static_cast<std::int64_t>(age)});
+  }
 }
 
 /// The youngest ones first.
 const std::vector<Classifier::Older>& Classifier::older() {
-  if (!older_.empty() || known_.expected.generation == 0) return older_;
+  if (!older_.empty() || (known_.expected.generation == 0 && known_.expected.pass == 0)) return older_;
+  add_passes(generations_tried, older_);
   const std::uint64_t repetition = known_.expected.generation / generations_per_repetition;
   FileData::Identity suspect = known_.expected;
+  suspect.pass = 0;
   for (std::uint64_t back = 0; back <= std::min(repetition, repetitions_tried); ++back) {
     const std::uint64_t first = (repetition - back) * generations_per_repetition;
     const std::uint64_t end = back == 0 ? known_.expected.generation : first + generations_tried;
@@ -329,12 +341,14 @@ std::vector<Classifier::Older> Classifier::recent() const {
   const std::uint64_t now = known_.expected.generation,
                       first = now / generations_per_repetition * generations_per_repetition;
   std::vector<Older> some;
+  add_passes(of_each, some);
   FileData::Identity suspect = known_.expected;
+  suspect.pass = 0;
   const auto add = [&](std::uint64_t generation) {
     suspect.generation = generation;
     some.push_back({FileData(suspect).key(), age_of(generation)});
   };
-  for (std::uint64_t generation = now; generation > first && some.size() < of_each;) add(--generation);
+  for (std::uint64_t generation = now; generation > first && now - generation < of_each;) add(--generation);
   for (std::uint64_t i = 0; i < of_each && first > 0; ++i) add(first - generations_per_repetition + i);
   return some;
 }

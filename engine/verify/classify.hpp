@@ -41,6 +41,7 @@ class Classifier {
     std::uint64_t key;
     std::int64_t age;  ///< as in Damage::value
   };
+  void add_passes(std::uint64_t most, std::vector<Older>& to) const;
   const std::vector<Older>& older();
   std::optional<std::int64_t> age_of_key(std::uint64_t key);
   std::vector<Older> recent() const;

@@ -158,7 +158,9 @@ template <FileData::Sum summing, FileData::Then then>
 }  // namespace
 
 FileData::FileData(const Identity& identity)
-    : key_(hash_numbers(identity.data_seed, identity.workload, identity.file, identity.generation)) {}
+    : key_(hash_numbers(identity.data_seed, identity.workload, identity.file, identity.generation)) {
+  if (identity.pass > 0) key_ = hash_numbers(key_, identity.pass);
+}
 
 std::byte FileData::at(std::uint64_t file_offset) const { return byte_of(key_, file_offset); }
 

@@ -23,6 +23,7 @@ class FileData {
     std::uint64_t workload = 0;    ///< the same for cases that differ only in their interface
     std::uint64_t file = 0;        ///< number of the file within the case
     std::uint64_t generation = 0;  ///< how often the file has been (re)written, over repetitions
+    std::uint64_t pass = 0;        ///< of a phase that writes its requests again and again
   };
   explicit FileData(const Identity& identity);
   static FileData of_key(std::uint64_t key) { return FileData(key); }

@@ -10,6 +10,14 @@ Cause Mismatch::main_cause() const {
   return causes.empty() ? Cause::foreign : std::ranges::max_element(causes, {}, &Damage::bytes)->cause;
 }
 
+void Examiner::expect(std::uint64_t generation, std::uint64_t pass) {
+  if (generation == known_.expected.generation && pass == known_.expected.pass) return;
+  known_.expected.generation = generation;
+  known_.expected.pass = pass;
+  expected_ = FileData(known_.expected);
+  classifier_.reset();
+}
+
 void Examiner::prepare(std::span<std::byte> memory, const Extent& extent) const {
   if (extent.length == 0) return;
   const auto piece = memory.subspan(extent.memory_offset, extent.length);

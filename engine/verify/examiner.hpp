@@ -37,6 +37,9 @@ class Examiner {
   Examiner(const FileData::Identity& identity, std::uint64_t files, std::uint64_t file_size,
            FileData::Sum sum = FileData::Sum::digested)
       : known_{identity, files, file_size}, expected_(identity), sum_(sum) {}
+  /// From now on, data of this generation or pass must be there.
+  void expect_generation(std::uint64_t generation) { expect(generation, known_.expected.pass); }
+  void expect_pass(std::uint64_t pass) { expect(known_.expected.generation, pass); }
   void prepare(std::span<std::byte> memory, const Extent& extent) const;
   void examine(std::span<std::byte> memory, const Extent& extent, FileData::Then then = FileData::Then::spoil);
 
@@ -47,6 +50,7 @@ class Examiner {
   const std::vector<Mismatch>& first_mismatches() const { return first_; }
 
  private:
+  void expect(std::uint64_t generation, std::uint64_t pass);
   void report(std::span<const std::byte> memory, std::uint64_t file_offset, std::uint64_t position);
 
   Classifier::Known known_;

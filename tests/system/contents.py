@@ -9,7 +9,7 @@ MASK = (1 << 64) - 1
 STEP = 0x9E3779B97F4A7C15
 NO_PART = (
     *("case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "depth", "think", "cache"),
-    *("rate_limit", "arrivals", "arrival_rate"),
+    *("rate_limit", "arrivals", "arrival_rate", "runtime", "ramp"),
 )
 """The keys of a case that do not change its data."""
 
@@ -46,7 +46,11 @@ def workload(test: Json) -> int:
     return found
 
 
-def contents(test: Json, size: int, file: int = 0, generation: int = 1, data_seed: int = 7) -> bytes:
-    """The bytes of a file of a case, a multiple of 8, after it was written so many times."""
+def contents(
+    test: Json, size: int, file: int = 0, generation: int = 1, data_seed: int = 7, turn: int = 0
+) -> bytes:
+    """The bytes of a file of a case, a multiple of 8, after so many writes; `turn`: its pass."""
     key = hash_numbers(data_seed, workload(test), file, generation)
+    if turn > 0:
+        key = hash_numbers(key, turn)
     return struct.pack(f"<{size // 8}Q", *(scramble((key + i * STEP) & MASK) for i in range(size // 8)))

@@ -68,7 +68,14 @@ def eventful_run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> En
     arriving = case("segmented", pattern_transfer=512, pattern_block=4096, operations=["write"])
     return run_engine(
         engine,
-        plan([long, in_the_way, {**arriving, "arrivals": "poisson", "arrival_rate": 1000}]),
+        plan(
+            [
+                long,
+                in_the_way,
+                {**arriving, "arrivals": "poisson", "arrival_rate": 1000},
+                {**arriving, "runtime": 0.01},
+            ]
+        ),
         work,
         options=["--ceilings", "all"],
     )
@@ -149,6 +156,8 @@ def test_the_common_parameters_are_those_of_the_page(engine: Engine) -> None:
     assert common == {entry["name"] for entry in description["case"]}
     added = set(re.findall("`([a-z_]+)`", of_metadata))
     assert {entry["name"] for entry in description["tree_case"]} == (common | added) - {
+        "runtime",
+        "ramp",
         "depth",
         "think",
         "cache",

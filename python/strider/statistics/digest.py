@@ -11,7 +11,7 @@ from typing import Literal
 from strider.store.case import Case
 from strider.store.model import Run, Sample
 
-_NO_DATA = frozenset({"warmup", "settle", "deadline"})
+_NO_DATA = frozenset({"warmup", "settle", "deadline", "runtime", "ramp"})
 """Parameters that do not change what is written, besides a case's number, name, interface and repetitions.
 
 The engine's data depends on all keys of a case but these (docs/formats.md, section 3), so cases that differ
@@ -29,7 +29,7 @@ class DigestComparison:
         cases: The cases that were compared, in the order of the plan.
         repetitions: Number of repetitions in which at least two of them have a digest.
         verdict: `same data` where the digests agree in each of these repetitions; `not comparable` where the
-            cases read different amounts (a deadline does that) or share no repetition.
+            cases read different amounts (a deadline or a runtime does that) or share no repetition.
         digests: By repetition, the digest of each case number.
     """
 

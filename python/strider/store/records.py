@@ -123,6 +123,30 @@ class Deadline(Record):
     requests_per_rank_max: Count
 
 
+class Runtime(Record):
+    """Repetition of the requests of a phase until its time is over.
+
+    Attributes:
+        runtime_s: The runtime of the case.
+        ramp_s: The ramp of the case; `elapsed_s` and `first_done_s` exclude it.
+        ramp_requests: Requests that began during the ramp; not among the requests of the phase.
+        ramp_bytes: Bytes of these requests.
+        requests_per_rank_min: Fewest requests of a rank with work, including the ramp.
+        requests_per_rank_max: Most requests of a rank, including the ramp.
+        passes_min: Fewest passes of a rank with work: its requests ÷ the requests of one pass.
+        passes_max: Most passes of a rank.
+    """
+
+    runtime_s: Unsigned
+    ramp_s: Unsigned
+    ramp_requests: Count
+    ramp_bytes: Count
+    requests_per_rank_min: Count
+    requests_per_rank_max: Count
+    passes_min: Unsigned
+    passes_max: Unsigned
+
+
 class Arrivals(Record):
     """Arrival and issue of requests in open loop.
 
@@ -222,7 +246,8 @@ class Sample(Record):
         rank_rate_mib_s: Rates of ranks; null for metadata.
         rank_rate_requests_s: The same for metadata; null for data.
         deadline: State at the deadline; null without one.
-        arrivals: Arrival and issue of requests; null in closed loop.
+        runtime: Passes of a phase with a runtime; null without one.
+        arrivals: Arrivals of requests; null in closed loop.
         verify: Verification; null where nothing was verified.
         digest: Checksum of all bytes that were read; null where none were verified.
         served_by_storage: Bytes that came from storage ÷ bytes read; null where no counter shows it.
@@ -277,6 +302,7 @@ class Sample(Record):
     rank_rate_mib_s: RankRates | None = None
     rank_rate_requests_s: RankRates | None = None
     deadline: Deadline | None = None
+    runtime: Runtime | None = None
     arrivals: Arrivals | None = None
     verify: Verify | None = None
     digest: str | None = None

@@ -101,8 +101,8 @@ def estimate(checked: CheckedPlan, rates: AssumedRates) -> Estimate:
     return Estimate(
         phases=planned_phases(checked),
         phases_most=sum(len(needs.phases) * times for _, needs, times in most),
-        bytes=sum(_bytes(case, needs) * times for case, needs, times in least),
-        bytes_most=sum(_bytes(case, needs) * times for case, needs, times in most),
+        bytes=sum(_bytes(case, needs, rates) * times for case, needs, times in least),
+        bytes_most=sum(_bytes(case, needs, rates) * times for case, needs, times in most),
         prepared_bytes=sum(_prepared_bytes(case, needs) * times for case, needs, times in least),
         prepared_bytes_most=sum(_prepared_bytes(case, needs) * times for case, needs, times in most),
         requests=sum(_requests(case, needs) * times for case, needs, times in least),
@@ -121,8 +121,15 @@ def planned_phases(checked: CheckedPlan) -> int:
     )
 
 
-def _bytes(case: PlannedCase, needs: CheckedCase) -> int:
-    return 0 if case.tree else sum(phase.bytes for phase in needs.phases)
+def _bytes(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> int:
+    if case.tree:
+        return 0
+    if runtime := float(case.get("runtime", 0.0)):
+        most_s = case.get("rate_limit") or float("inf")
+        return sum(
+            int(min(_rate(case, needs, phase.operation, rates), most_s) * runtime) for phase in needs.phases
+        )
+    return sum(phase.bytes for phase in needs.phases)
 
 
 def _prepared(case: PlannedCase, needs: CheckedCase) -> list[tuple[str, int]]:
@@ -175,10 +182,12 @@ def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> floa
     """Returns the estimated seconds of one repetition of a case."""
     deadline = float(case.get("deadline", 0.0)) or float("inf")
     settle = float(case.get("settle", 0.0))
+    runtime = float(case.get("runtime", 0.0))
     most_s = case.get("rate_limit") or float("inf")
     arrivals_s = case.get("arrival_rate") or float("inf")
     lengths = [
-        max(
+        runtime
+        or max(
             phase.requests / min(rates.operations_s, most_s)
             if case.tree
             else _transfer_s(case, needs, phase.operation, phase.bytes, rates, most_s),

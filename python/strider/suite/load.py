@@ -14,7 +14,7 @@ from strider.suite.changes import Changes, selection
 from strider.suite.document import Document
 from strider.suite.expand import Origin, expand
 from strider.suite.mistakes import Mistakes, Place, unknown
-from strider.suite.offers import check_metadata
+from strider.suite.offers import check_keys, check_metadata
 from strider.suite.plan import Plan, SuiteTitle
 from strider.suite.positions import Path
 from strider.suite.targets import targets_of
@@ -93,6 +93,7 @@ def build(
     mistakes.raise_if_any()
     cases = expand(tables, vocabulary, settings["seed"], mistakes)
     check_metadata(cases, vocabulary, document, mistakes)
+    check_keys(cases, document, mistakes)
     mistakes.raise_if_any()
     plan = Plan(
         suite=SuiteTitle(name=settings["name"], description=settings["description"]),

@@ -1,4 +1,4 @@
-"""Checks that interfaces support the metadata operations of their cases."""
+"""Checks of a case as a whole: metadata operations of its interface, keys that exclude each other."""
 
 from collections.abc import Iterator
 
@@ -23,6 +23,17 @@ def check_metadata(
             path = origin.keys.get(key)
             place: Place = document.value(path) if path else document.key(origin.case)
             mistakes.add(place, message)
+
+
+def check_keys(cases: list[tuple[PlannedCase, Origin]], document: Document, mistakes: Mistakes) -> None:
+    """Adds a mistake for each written key that has no meaning beside another one of its case."""
+    for case, origin in cases:
+        if case.get("runtime") and (path := origin.keys.get("wear_out")):
+            mistakes.add(
+                document.value(path),
+                "wear_out: runtime gives every rank the same time, so no rank catches up: remove wear_out, "
+                "or use deadline instead of runtime",
+            )
 
 
 def _objections(case: PlannedCase, vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:

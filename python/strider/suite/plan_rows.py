@@ -112,7 +112,7 @@ def _columns_of_data(vocabulary: Vocabulary, cases: list[tuple[PlannedCase, Chec
         _repetitions(),
         _Column(
             "data per repetition",
-            lambda _, needs: format_bytes_rounded(sum(phase.bytes for phase in needs.phases)),
+            _data_per_repetition,
             "right",
         ),
         _Column("files", lambda _, needs: str(needs.files), "right"),
@@ -135,6 +135,13 @@ def _parameter_column(name: str, kind: ParameterKind) -> _Column:
     return _Column(
         name, lambda case, _: _word(case.pattern[name], kind) if name in case.pattern else "", "right"
     )
+
+
+def _data_per_repetition(case: PlannedCase, needs: CheckedCase) -> str:
+    """`64 MiB`, or `32 MiB a pass` where each phase repeats its requests."""
+    if not case.get("runtime"):
+        return format_bytes_rounded(sum(phase.bytes for phase in needs.phases))
+    return f"{format_bytes_rounded(max(phase.bytes for phase in needs.phases))} a pass"
 
 
 def _transfer(case: PlannedCase, needs: CheckedCase) -> int:

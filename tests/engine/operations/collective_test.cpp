@@ -13,6 +13,8 @@
 namespace strider {
 namespace {
 
+constexpr std::uint64_t long_ago = 1;  ///< a deadline that has passed
+
 /// Ranks that agree by meeting; the most severe vote wins.
 class Meeting {
  public:
@@ -72,6 +74,17 @@ class Member : public Agreement {
   bool threw = false;
   int agreements = 0;
 
+ protected:
+  /// One pass; where requests repeat, until the ranks agree to stop.
+  template <typename AnyTransfer>
+  Stop passes(AnyTransfer& transfer, std::uint64_t rounds) {
+    while (true) {
+      const Stop found = transfer.run_collective(requests, rounds, deadline_ticks, *this);
+      if (!job.work.repeats || found != Stop::finished) return found;
+      transfer.rewind();
+    }
+  }
+
  private:
   virtual Stop transfer(std::uint64_t rounds) = 0;
   virtual const Calls& calls() const = 0;
@@ -84,7 +97,7 @@ struct BlockingMember final : Member {
   using Member::Member;
   Stop transfer(std::uint64_t rounds) override {
     Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
-    return transfer.run_collective(requests, rounds, deadline_ticks, *this);
+    return passes(transfer, rounds);
   }
   const Calls& calls() const override { return file.calls; }
   std::size_t in_flight() const override { return 0; }
@@ -104,7 +117,7 @@ struct QueuedMember final : Member {
   }
   Stop transfer(std::uint64_t rounds) override {
     QueuedTransfer transfer(job.work, queue, job.timer, job.tally, job.watch);
-    return transfer.run_collective(requests, rounds, deadline_ticks, *this);
+    return passes(transfer, rounds);
   }
   const Calls& calls() const override { return queue.file.calls; }
   std::size_t in_flight() const override { return queue.in_flight(); }
@@ -192,10 +205,50 @@ TEST(CollectiveTransfer, TheWatchOfOneRankEndsAll) {
 
 TEST(CollectiveTransfer, StopsAtTheDeadlineOfOneRankAndGoesOnTogether) {
   BlockingTeam team(Operation::write, {1000, 1000});
-  team.rank(0).deadline_ticks = 1;
+  team.rank(0).deadline_ticks = long_ago;
   team.run();
   for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::deadline);
   team.expect_equal_calls();
+}
+
+/// Of three rounds, the error of the last one is known to the others at the start of the next pass.
+template <typename AnyTeam>
+void expect_an_equal_end_of_passes(AnyTeam& team) {
+  for (auto& member : team.members) member->job.work.repeats = true;
+  team.run();
+  for (const auto& member : team.members) {
+    if (!member->threw) {
+      EXPECT_NE(member->stop, Stop::finished);
+    }
+    EXPECT_EQ(member->job.tally.requests, member->requests) << "the pass is completed";
+  }
+  team.expect_equal_calls();
+}
+
+TEST(CollectiveTransfer, AnErrorAtTheEndOfAPassEndsAllBeforeTheNext) {
+  BlockingTeam team(Operation::write, {3, 1});
+  team.rank(1).file.fails_at = 2;
+  expect_an_equal_end_of_passes(team);
+  EXPECT_TRUE(team.rank(1).threw);
+}
+
+TEST(CollectiveTransfer, PassesEndTogetherAfterTheFirstRoundAtLeast) {
+  BlockingTeam team(Operation::write, {3, 1});
+  team.rank(1).deadline_ticks = long_ago;
+  expect_an_equal_end_of_passes(team);
+}
+
+TEST(QueuedCollectiveTransfer, PassesEndTogetherAfterTheFirstRoundAtLeast) {
+  QueuedTeam team(Operation::write, {5, 2});
+  team.rank(0).deadline_ticks = long_ago;
+  expect_an_equal_end_of_passes(team);
+}
+
+TEST(QueuedCollectiveTransfer, AnErrorAtTheEndOfAPassEndsAllBeforeTheNext) {
+  QueuedTeam team(Operation::write, {5, 2});
+  team.rank(1).queue.file.fails_at = 4;
+  expect_an_equal_end_of_passes(team);
+  EXPECT_TRUE(team.rank(1).threw);
 }
 
 TEST(QueuedCollectiveTransfer, RanksWithFewerRequestsTakePartWithoutData) {
@@ -233,7 +286,7 @@ TEST(QueuedCollectiveTransfer, WhatFailsInFlightEndsAllAfterEqualCalls) {
 
 TEST(QueuedCollectiveTransfer, StopsAtTheDeadlineOfOneRankTogether) {
   QueuedTeam team(Operation::write, {1000, 1000});
-  team.rank(0).deadline_ticks = 1;
+  team.rank(0).deadline_ticks = long_ago;
   team.run();
   for (const auto& member : team.members) EXPECT_EQ(member->stop, Stop::deadline);
   team.expect_equal_calls();

@@ -48,6 +48,46 @@ TEST_F(TransferTest, IssuesItsRequestsInRandomOrderEachOnce) {
   EXPECT_NE(random, run(forward, 200));
 }
 
+TEST_F(TransferTest, BeginsAgainWithItsFirstRequestWhereAsked) {
+  Job job(Operation::write, 2, OrderKind::backward);
+  Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
+  EXPECT_EQ(transfer.run(2, 0), Stop::finished);
+  transfer.rewind();
+  EXPECT_EQ(transfer.run(2, 0), Stop::finished);
+  EXPECT_EQ(file.calls, (Calls{"write 8+4", "write 0+4", "write 8+4", "write 0+4"}));
+}
+
+TEST_F(TransferTest, ExpectsTheDataOfThePassThatCameLastToEachRequest) {
+  const FileData first({1, 2, 3, 4}), second({1, 2, 3, 4, 1});
+  first.fill(std::span(file.content).first(24), 0);
+  second.fill(std::span(file.content).subspan(0, 4), 0);
+  Job job(Operation::read);
+  Examiner examiner({1, 2, 3, 4}, 1, 24);
+  job.work.examiner = &examiner;
+  job.work.left = {.visits = 3, .requests = 4};
+  run(job, 3);
+  EXPECT_EQ(examiner.mismatches(), 0U);
+  second.fill(std::span(file.content).subspan(8, 4), 8);
+  run(job, 3);
+  ASSERT_EQ(examiner.mismatches(), 1U);
+  EXPECT_EQ(examiner.first_mismatches()[0].file_offset, 8U);
+}
+
+TEST_F(TransferTest, RequestsOfTheRampAreNotCounted) {
+  Job job(Operation::write);
+  job.work.ramp_ticks = ~std::uint64_t{0};
+  Transfer transfer(job.work, file, job.timer, job.tally, job.watch);
+  transfer.run(2, 0);
+  job.work.ramp_ticks = long_ago;
+  transfer.run(3, 0);
+  EXPECT_EQ(job.tally.requests, 1U);
+  EXPECT_EQ(job.tally.bytes, 4U);
+  EXPECT_EQ(job.tally.latency_ns.count(), 1U);
+  EXPECT_EQ(job.tally.ramp.requests, 2U);
+  EXPECT_EQ(job.tally.ramp.bytes, 8U);
+  EXPECT_EQ(job.tally.all_requests(), 3U);
+}
+
 TEST_F(TransferTest, WithoutRequestsNothingIsCalled) {
   Job job(Operation::write);
   EXPECT_EQ(run(job, 0), Calls{});

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <regex>
@@ -67,6 +68,32 @@ class Edges final : public Interface {
 
 constexpr InterfaceEntry edges{"edges", "", {.storage = Storage::kept}, {}, make_interface<Edges>};
 
+constexpr std::chrono::milliseconds time_of_sync{2};
+
+/// Notes its calls: w, r, s for write, read and sync.
+class NotingFile final : public File {
+ public:
+  static std::string calls;
+  void write(const Request&) override { calls += 'w'; }
+  void read(const Request&) override { calls += 'r'; }
+  void sync() override {
+    calls += 's';
+    std::this_thread::sleep_for(time_of_sync);
+  }
+  void close() override {}
+  std::uint64_t size() override { return 0; }
+};
+std::string NotingFile::calls;
+
+class Noting final : public Interface {
+ public:
+  explicit Noting(const Settings&) {}
+  std::unique_ptr<File> open(const OpenRequest&) override { return std::make_unique<NotingFile>(); }
+  void remove(const std::string&) override {}
+};
+
+constexpr InterfaceEntry noting{"noting", "", {}, {}, make_interface<Noting>};
+
 constexpr InterfaceEntry ponderous{"ponderous", "", {}, {}, make_interface<Ponderous>};
 
 double seconds(std::chrono::steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -108,6 +135,24 @@ TEST_F(Phase, DoesNotCountTheTimeThatAFileTakesForItsFacts) {
   ASSERT_FALSE(outcome.failed);
   const double phase_s = 65536.0 / 1048576 / outcome.rates.at("write");
   EXPECT_LE(phase_s + seconds(time_for_facts), all_s);
+}
+
+/// Of 16 requests; where the time ends, the last sync follows what was written.
+TEST_F(Phase, RepeatsItsRequestsAndSyncsAfterEachPassUntilTheTimeIsOver) {
+  const auto calls_with = [&](const std::string& sync) {
+    NotingFile::calls.clear();
+    run(good_plan({case_text(R"("operations": ["write"], "runtime": 0.1, "sync": ")" + sync + "\"")}), noting);
+    return NotingFile::calls;
+  };
+  const std::string synced = calls_with("end");
+  EXPECT_GT(synced.size(), 17U) << "two passes take less time";
+  for (std::size_t i = 0; i < synced.size(); ++i)
+    ASSERT_EQ(synced[i], i % 17 == 16 || i + 1 == synced.size() ? 's' : 'w') << "call " << i;
+  std::smatch sync_s;
+  const std::string written = events();
+  ASSERT_TRUE(std::regex_search(written, sync_s, std::regex(R"("sync_s":([0-9.e-]+))"))) << written;
+  EXPECT_GE(std::stod(sync_s[1]), seconds(time_of_sync * std::ranges::count(synced, 's'))) << "all syncs together";
+  EXPECT_EQ(calls_with("none").find('s'), std::string::npos);
 }
 
 TEST_F(Phase, CountsTheCallsOfEachRank) {

@@ -95,6 +95,45 @@ TEST(Check, ALoneWriterInRandomOrderHasNoDeadline) {
   good_case(case_text(R"("clients": 2, "order": "backward", "deadline": 1)", sequential));
   good_case(case_text(R"("clients": 2, "order": "random", "deadline": 1)", R"("name": "sequential", "overlap": true)"));
   good_case(case_text(R"("clients": 2, "order": "random", "deadline": 1)"));
+  EXPECT_EQ(key_at_fault(case_text(R"("clients": 2, "order": "random", "runtime": 1)", sequential)), "runtime");
+}
+
+TEST(Check, ARuntimeIsTheOnlyEndOfAPhase) {
+  EXPECT_EQ(key_at_fault(case_text(R"("runtime": 2, "deadline": 1)")), "deadline");
+  EXPECT_EQ(key_at_fault(case_text(R"("ramp": 1)")), "ramp");
+  EXPECT_EQ(key_at_fault(case_text(R"("runtime": 1, "ramp": 1)")), "ramp");
+  const Case test = good_case(case_text(R"("runtime": 2, "ramp": 0.5, "verify": "full")"));
+  EXPECT_EQ(test.runtime_s, 2);
+  EXPECT_EQ(test.ramp_s, 0.5);
+}
+
+TEST(Check, OnlyBytesOfOneRequestAreVerifiedAfterTheWritesOfARuntime) {
+  const std::string verified = R"("runtime": 1, "verify": "full", "clients": 2)";
+  const std::string written = verified + R"(, "operations": ["write"])",
+                    read = verified + R"(, "operations": ["read"])";
+  const std::string overlapping = R"("name": "random", "replacement": true, "count": 4)";
+  const std::string lone_writer = R"("name": "sequential", "overlap": false)";
+  EXPECT_EQ(key_at_fault(case_text(written, overlapping)), "verify");
+  EXPECT_EQ(key_at_fault(case_text(verified, lone_writer)), "verify");
+  good_case(case_text(written, lone_writer));
+  good_case(case_text(read, overlapping));
+  good_case(case_text(R"("runtime": 1, "clients": 2)", overlapping));
+}
+
+TEST(Check, APassEndsWithASyncThatNoOtherRankWaitsFor) {
+  const std::string two = R"("runtime": 1, "clients": 2)", pattern = R"("name": "strided")";
+  EXPECT_EQ(key_at_fault(case_text(two, pattern, R"("name": "mpiio")")), "runtime");
+  good_case(case_text(two + R"(, "sharing": "per-rank")", pattern, R"("name": "mpiio")"));
+  good_case(case_text(two + R"(, "sync": "none")", pattern, R"("name": "mpiio")"));
+  good_case(case_text(two + R"(, "operations": ["read"])", pattern, R"("name": "mpiio")"));
+  good_case(case_text(two, pattern, R"("name": "mpiio", "access": "collective")"));
+}
+
+TEST(Check, ARuntimeReadsColdDataOnlyWithoutThePageCache) {
+  const std::string cold = R"("runtime": 1, "cache": "cold")", pattern = R"("name": "strided", "transfer": 4096)";
+  EXPECT_EQ(key_at_fault(case_text(cold, pattern)), "runtime");
+  good_case(case_text(cold, pattern, R"("name": "posix", "direct": true)"));
+  good_case(case_text(cold + R"(, "operations": ["write"])", pattern));
 }
 
 TEST(Check, IndependentRanksCannotSyncCollectively) {

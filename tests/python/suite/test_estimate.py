@@ -10,7 +10,7 @@ from strider.suite.checked import CheckedPlan, check
 from strider.suite.document import parse
 from strider.suite.estimate import PHASE_S, VERIFIED_BYTES_S, AssumedRates, ProbedRates, estimate
 from strider.suite.load import build
-from strider.suite.plan_rows import totals
+from strider.suite.plan_rows import tables, totals
 
 MIB = 1 << 20
 ASSUMED = AssumedRates(100 * MIB, 1000)
@@ -92,3 +92,19 @@ def test_an_estimate_of_a_probe_says_how_far_it_may_be_off(engine: Engine) -> No
         "reads 80 MiB/s from memory, does 1 000 metadata operations/s"
     )
     assert totals(plan, ASSUMED)[2] == "takes about 9 s, if the target transfers 100 MiB/s"
+
+
+@pytest.mark.parametrize("rates", [ASSUMED, PROBED])
+def test_a_runtime_is_the_time_of_each_phase_whatever_the_rate(engine: Engine, rates: AssumedRates) -> None:
+    plan = planned(engine, 'operations = ["write", "read"]\nruntime = "10s"\nrepetitions = 3')
+    total = estimate(plan, rates)
+    assert total.seconds == pytest.approx(6 * (10 + PHASE_S))
+    (table,) = tables(plan, engine.description)
+    assert "40 MiB a pass" in table.rows[0]
+
+
+def test_a_runtime_moves_what_the_rate_gives(engine: Engine) -> None:
+    keys = 'operations = ["write", "read"]\nruntime = "10s"'
+    assert estimate(planned(engine, keys), ASSUMED).bytes == 2 * 10 * ASSUMED.bytes_s
+    limited = estimate(planned(engine, keys + '\nrate_limit = "1MiB"'), ASSUMED)
+    assert limited.bytes == 2 * 10 * MIB

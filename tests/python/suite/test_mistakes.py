@@ -145,6 +145,12 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
     "a number that is a truth": ("clients = 2", "clients = true", 4, "clients: true is not a whole number"),
     "a flag that is a text": ("block =", 'posix.direct = "yes"\nblock =', 14, "neither true nor false"),
     "hints that are no table": ("block =", 'mpiio.hints = "x"\nblock =', 14, "is not a table"),
+    "nobody catches up after a runtime": (
+        "clients = 2",
+        'clients = 2\nruntime = "2s"\nwear_out = true',
+        6,
+        "wear_out: runtime gives every rank the same time, so no rank catches up: remove wear_out",
+    ),
     "no time": ("clients = 2", 'deadline = "soon"', 4, 'deadline: "soon" is not a time'),
     "a time of the wrong type": ("clients = 2", "deadline = true", 4, "deadline: true is not a time"),
     "a time that is no number": ("clients = 2", "deadline = nan", 4, "deadline: nan is not a finite number"),

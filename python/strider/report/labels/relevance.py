@@ -54,6 +54,8 @@ def _has_no_effect(case: Case, name: str) -> bool:
     common = case.common_parameters()
     if name == "wear_out" and not common.get("deadline"):
         return True
+    if name == "ramp" and not common.get("runtime"):
+        return True
     if name in _NEEDS:
         other, needed = _NEEDS[name]
         if {**common, **case.interface}.get(other) != needed:
