@@ -30,7 +30,7 @@ def test_a_listed_run_has_what_its_report_answers(tmp_path: Path) -> None:
     assert runs.summary(run.name).headline == ""
     write_html([load(run)], run / "report.html")
     listed = runs.summary(run.name)
-    assert listed.headline == "no trusted result"
+    assert listed.headline == "no trusted result (best grade: C short, verified)"
     assert listed.interfaces == ("posix",)
     assert listed.took_s is not None
     write_labels(run, "old-disk", "with <b>")

@@ -59,7 +59,8 @@ class RunView:
                 return block.text
             if isinstance(block, Cards):
                 return ", ".join(f"{card.name} {card.value}" for card in block.cards[:_MOST_HEADLINES])
-        return "no trusted result"
+        best = min((str(one.trust) for one in self.results.summaries if one.trust), default="")
+        return f"no trusted result (best grade: {best})" if best else "no result"
 
 
 def parts_of(sections: Sequence[Section[Subject]], subject: Subject) -> list[Part]:
