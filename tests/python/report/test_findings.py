@@ -87,10 +87,14 @@ def test_each_reason_of_a_low_grade_has_one_line_and_trusted_results_none(tmp_pa
     summaries = summarize(run.model_copy(update={"samples": short}))
     (line,) = advice(summaries, {1: "run-1-group-1"})
     assert line == Conclusion(
-        "Measure phases of 1 s or more: increase block, segments or count about 10 times (3 results: short).",
+        "Measure phases of 1 s or more: increase block, segments or count about 10 times, or for writes and "
+        'direct I/O set runtime = "1s" (3 results: short).',
         "run-1-group-1",
         "results",
     )
+    cut = {number: case.model_copy(update={"deadline": 0.2}) for number, case in run.cases.items()}
+    (line,) = advice(summarize(run.model_copy(update={"samples": short, "cases": cut})), {})
+    assert line.text == "Measure phases of 1 s or more: raise the deadline (3 results: short)."
     single = run.model_copy(update={"samples": [s for s in run.samples if s.repetition == 0]})
     (line,) = advice(summarize(single), {})
     assert line.text == "Set repetitions = 5 (3 results: too few repetitions)."
