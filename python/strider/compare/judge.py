@@ -23,6 +23,7 @@ from strider.statistics import (
     simes,
     unpaired_ratio,
 )
+from strider.statistics.exceeding import file_system_of, is_in_memory, is_through_target
 from strider.statistics.trust import is_trusted
 
 #: Adjusted p-values below this are differences.
@@ -194,8 +195,23 @@ def _obstacle(match: Match, base: Found, other: Found, sides: Opponents) -> str:
     verified = [item.case.common_parameters().get("verify") or "off" for item in (match.base, match.other)]
     if verified[0] != verified[1]:
         return f"verified differently: {verified[0]} and {verified[1]}"
+    kinds = [is_in_memory(_file_system(item, side)) for item, side in _targets(match, sides)]
+    if kinds in ([True, False], [False, True]):
+        memory, storage = sides.base_label, sides.other_label
+        memory, storage = (memory, storage) if kinds[0] else (storage, memory)
+        return f"{memory} in memory, {storage} on storage"
     problems = ((sides.base_label, base.problem), (sides.other_label, other.problem))
     return "; ".join(f"{label}: {problem}" for label, problem in problems if problem)
+
+
+def _targets(match: Match, sides: Opponents) -> list[tuple[Item, Taken]]:
+    """The operations of both sides whose bytes go through the targets of the runs."""
+    found = zip((match.base, match.other), (sides.base[0], sides.other[0]), strict=True)
+    return [(item, side) for item, side in found if item and is_through_target(item.case)]
+
+
+def _file_system(item: Item, side: Taken) -> str:
+    return file_system_of(side.run, item.case)
 
 
 def _set_against(

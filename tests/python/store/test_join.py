@@ -14,10 +14,11 @@ from strider.store import load
 from strider.store.join import Joined, Part, join
 
 TARGETS = ["/mnt/old", "/mnt/new"]
-SYSTEMS = ["ext4", "tmpfs"]
 
 
-def parts_in(folder: Path, rounds: int = 3, warmup: int = 0) -> list[Part]:
+def parts_in(
+    folder: Path, rounds: int = 3, warmup: int = 0, systems: tuple[str, str] = ("ext4", "xfs")
+) -> list[Part]:
     """Alternating runs of two cases, a minute apart; the second target is twice as fast."""
     parts = []
     for number in range(2 * rounds):
@@ -30,7 +31,7 @@ def parts_in(folder: Path, rounds: int = 3, warmup: int = 0) -> list[Part]:
         (path / "description.json").write_text(DESCRIPTION.read_text(encoding="utf-8"), encoding="utf-8")
         info = json.loads((path / "run.json").read_text())
         info["started"] = f"2026-11-21T04:{number:02d}:00Z"
-        info["environment"]["target"] = {"path": TARGETS[target], "file_system": SYSTEMS[target]}
+        info["environment"]["target"] = {"path": TARGETS[target], "file_system": systems[target]}
         (path / "run.json").write_text(json.dumps(info))
         parts.append(Part(path, target, number // 2))
     return parts
@@ -52,7 +53,7 @@ def test_the_target_is_a_key_of_the_cases(tmp_path: Path) -> None:
     assert run.status == "complete"
     assert run.info.set == ["case.transfer=1MiB"]
     assert {summary.n for summary in summarize(run)} == {3}
-    assert [file_system_of(run, case) for case in run.cases.values()] == SYSTEMS * 2
+    assert [file_system_of(run, case) for case in run.cases.values()] == ["ext4", "xfs"] * 2
     assert file_system_of(run) == ""
     (clients_one, *_) = summarize(run)
     assert [sample.repetition for sample in clients_one.samples] == [0, 1, 2]
@@ -66,6 +67,13 @@ def test_targets_are_compared_by_rounds(tmp_path: Path) -> None:
     assert [side.label for side in found.sides] == TARGETS
     assert {row.verdict for row in found.rows} == {"faster"}
     assert {row.change.method for row in found.rows if row.change} == {"paired by round"}
+
+
+def test_memory_is_not_compared_with_storage(tmp_path: Path) -> None:
+    parts = parts_in(tmp_path, systems=("ext4", "tmpfs"))
+    found = compare_within(load(join(tmp_path / "2026-11-21-050000-both-bbbb", parts, COMMON)), "target")
+    assert {row.verdict for row in found.rows} == {"not comparable"}
+    assert {row.reason for row in found.rows} == {"/mnt/new in memory, /mnt/old on storage"}
 
 
 def test_warm_ups_stay_warm_ups(tmp_path: Path) -> None:
