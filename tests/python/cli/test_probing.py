@@ -44,7 +44,7 @@ def test_what_is_no_directory_or_no_option_of_the_interface_is_refused(
 def test_a_library_that_reaches_no_server_is_left_out(
     samples: list[str], native: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probing, "_measured", lambda *_: (SimpleNamespace(samples=samples), 1.0))
+    monkeypatch.setattr(probing, "measured", lambda *_: (SimpleNamespace(samples=samples), 1.0))
     assert probing.reach(place("network", native="gfapi"), RunOptions()).native == native
 
 
@@ -52,12 +52,12 @@ def test_a_library_that_this_engine_lacks_is_left_out(monkeypatch: pytest.Monkey
     def refused(*_: object) -> None:
         raise StriderError("this engine was built without it")
 
-    monkeypatch.setattr(probing, "_measured", refused)
+    monkeypatch.setattr(probing, "measured", refused)
     assert probing.reach(place("network", native="gfapi"), RunOptions()).native == ""
 
 
 def test_a_library_alone_is_not_tried_beside_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "_measured", None)
+    monkeypatch.setattr(probing, "measured", None)
     made = place("network", native="nfs", interface="nfs")
     assert probing.reach(made, RunOptions()) == made
     assert probing.reach(place(), RunOptions()).native == ""
