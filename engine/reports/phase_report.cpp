@@ -253,17 +253,19 @@ class Report {
   /// What of the bytes of a reading phase came from storage; a writing phase shows which counters can be believed.
   std::optional<Sample::Served> served() {
     const Capabilities& capabilities = task_.test->interface->capabilities;
-    if (task_.unit != Unit::bytes || !capabilities.stores() || sample_.bytes == 0) return std::nullopt;
+    // The counters have seen the ramp too.
+    const std::uint64_t moved_bytes = sample_.bytes + (sample_.runtime ? sample_.runtime->ramp_bytes : 0);
+    if (task_.unit != Unit::bytes || !capabilities.stores() || moved_bytes == 0) return std::nullopt;
     const std::optional<CallCount>& calls = sample_.calls;
     const Seen seen{.process = calls ? Moved{calls->storage_read_bytes, calls->storage_write_bytes} : Moved{},
                     .traffic = aside_.traffic};
     const auto client =
         capabilities.client == StorageClient::library ? ServedBy::Client::own : ServedBy::Client::kernel;
-    if (!reads(task_.operation)) context_.served_by.note_write(client, context_.storage.source, sample_.bytes, seen);
+    if (!reads(task_.operation)) context_.served_by.note_write(client, context_.storage.source, moved_bytes, seen);
     if (writes(task_.operation)) return std::nullopt;
     const auto answer = context_.served_by.of_read(client, context_.storage.source, seen);
     if (!answer) return std::nullopt;
-    const double share = static_cast<double>(answer->bytes) / static_cast<double>(sample_.bytes);
+    const double share = static_cast<double>(answer->bytes) / static_cast<double>(moved_bytes);
     return Sample::Served{share, answer->bytes, answer->source};
   }
 

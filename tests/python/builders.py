@@ -289,6 +289,7 @@ class RunBuilder:
             **self.latencies(case, rate, total // case.transfer),
             rank_rate_mib_s=self.rank_rates(case, rate),
             deadline=self.deadline(deadline, rate, total) if deadline else None,
+            runtime=self.runtime(case) if case.common.get("runtime") else None,
             verify={"checked_bytes": total, "wrong_bytes": 512 if wrong else 0, "mismatches": int(wrong)}
             if reads
             else None,
@@ -481,6 +482,18 @@ class RunBuilder:
             "wear_out_s": seconds * 0.2,
             "requests_per_rank_min": 400,
             "requests_per_rank_max": 500,
+        }
+
+    def runtime(self, case: CaseSpec) -> Json:
+        return {
+            "runtime_s": float(case.common["runtime"]),
+            "ramp_s": 0.5,
+            "ramp_requests": 64,
+            "ramp_bytes": 64 << 20,
+            "requests_per_rank_min": 400,
+            "requests_per_rank_max": 500,
+            "passes_min": 2.5,
+            "passes_max": 3.125,
         }
 
     def digest(self, case: CaseSpec, repetition: int, operation: str) -> str:

@@ -184,3 +184,23 @@ def test_a_ramp_is_issued_and_verified_but_not_counted(engine: Engine, tmp_path:
     checked = done.sample(operation="read")["verify"]["checked_bytes"]
     read = done.sample(operation="read")
     assert checked == read["bytes"] + read["runtime"]["ramp_bytes"]
+
+
+def test_what_storage_served_includes_the_ramp(engine: Engine, tmp_path: Path) -> None:
+    """The counters have seen all requests, so the share is not more than all."""
+    one = case(
+        "segmented",
+        interface_direct=True,
+        pattern_transfer=65536,
+        pattern_block=1 << 20,
+        runtime=0.2,
+        ramp=0.15,
+        operations=["write", "read"],
+    )
+    done = run_engine(engine, plan([one]), tmp_path)
+
+    if "EINVAL" in str(done.of("error")):
+        pytest.skip("machine: the file system has no direct I/O")
+    assert done.returncode == 0, done.stderr
+    served = done.sample(operation="read")["served_by_storage"]
+    assert served is None or served <= 1.1

@@ -16,6 +16,7 @@ from strider.statistics.distribution import Distribution, describe
 from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
 from strider.statistics.histogram import LatencyDistribution
 from strider.statistics.latency import LatencySummary, histogram_of, summarize_latency
+from strider.statistics.runtime import RuntimeSummary, summarize_runtime
 from strider.statistics.trust import Trust, grade_of
 from strider.store import Case, ErrorRow, NodeCounters, Part, Run, Sample
 from strider.store.events import FILE_CHECK
@@ -230,6 +231,7 @@ class OperationSummary:
     served: ServedSummary | None = None
     preparation: PreparationSummary | None = None
     counters: CounterSummary | None = None
+    runtime: RuntimeSummary | None = None
     exceeding: Exceeding | None = None
     load: LoadSummary | None = None
     loads: Sequence[LoadSummary] = ()
@@ -363,6 +365,7 @@ def _summarize_operation(
         times=_times(counted),
         ranks=_ranks([quantities.ranks(sample) for sample in counted]),
         deadline=_deadline(counted, quantities),
+        runtime=summarize_runtime(counted),
         calls=_calls(counted),
         verify=_verify(samples),
         errors=errors,

@@ -44,7 +44,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """Runs that have a value for each field."""
     folder = tmp_path_factory.mktemp("runs")
     cold = {"policy": "cold", "action": "fsync", "cached_share": 0.5, "examined_by": "cachestat"}
-    common = {"deadline": 1.0, "arrivals": "poisson", "arrival_rate": 1000}
+    common = {"deadline": 1.0, "runtime": 2.0, "arrivals": "poisson", "arrival_rate": 1000}
     case = CaseSpec(served=0.5, prepared=cold, clock_error_s=0.5, common=common)
     run = load(RunBuilder([case]).write(folder / "data"))
     came = Arrivals(

@@ -28,7 +28,7 @@ _FOLDING = {"pattern": 38, "notes": 26}
 def result_tables(
     summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
 ) -> list[Table]:
-    """Returns the tables of some summaries: rates, calls, latencies, times, counters, and deadline if any.
+    """Returns the tables of some summaries: rates, calls, latencies, times, counters, times.
 
     Published figures are shown beside the rates, if there are any.
     """
@@ -39,6 +39,7 @@ def result_tables(
         *(make(ordered) for make in (_calls, _latencies, _times)),
         _counters(ordered, reference),
         _deadlines(ordered),
+        _runtimes(ordered),
     ]
     tables = [_table(caption, columns, ordered, facets) for caption, columns in contents]
     return [table for table in tables if len(table.without_empty().columns) > table.labels]
@@ -322,6 +323,31 @@ def _deadlines(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
         ),
     }
     return "At the deadline (stonewall)", columns
+
+
+def _runtimes(summaries: Sequence[OperationSummary]) -> tuple[str, Columns]:
+    def of_runtime(format_one: Callable[[float], str], quantity: str) -> Cell:
+        return lambda s: format_one(getattr(s.runtime, quantity)) if s.runtime else NOTHING
+
+    def of_ramp(format_one: Callable[[float], str], quantity: str) -> Cell:
+        return lambda s: (
+            format_one(getattr(s.runtime, quantity)) if s.runtime and s.runtime.ramp_s else NOTHING
+        )
+
+    columns: Columns = {
+        ("runtime", ""): of_runtime(format_seconds, "runtime_s"),
+        ("passes of the slowest rank", ""): of_runtime(significant, "passes_min"),
+        ("passes of the fastest rank", ""): of_runtime(significant, "passes_max"),
+        ("requests of the slowest rank", ""): of_runtime(
+            lambda value: str(int(value)), "requests_per_rank_min"
+        ),
+        ("requests of the fastest rank", ""): of_runtime(
+            lambda value: str(int(value)), "requests_per_rank_max"
+        ),
+        ("ramp", ""): of_ramp(format_seconds, "ramp_s"),
+        ("rate in the ramp", "MiB/s"): of_ramp(significant, "ramp_mib_s"),
+    }
+    return "Phases by time (runtime)", columns
 
 
 def digest_table(comparisons: Sequence[DigestComparison], facets: Facets) -> Table:
