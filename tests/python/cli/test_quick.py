@@ -60,3 +60,16 @@ def test_what_measures_no_storage_is_no_interface(tmp_path: Path, capfd: pytest.
     said = capfd.readouterr().err
     assert said.startswith("strider: --interface null: choose one of posix, ")
     assert "listio" in said
+
+
+def test_a_directory_elsewhere_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    allowed, other = tmp_path / "allowed", tmp_path / "other"
+    allowed.mkdir()
+    other.mkdir()
+    (allowed / "link").symlink_to(other)
+    monkeypatch.setattr("strider.quick.look", lambda *_: pytest.fail("looked at the directory"))
+    for directory in (other, allowed / "link"):
+        assert main(["quick", str(directory), "--within", str(allowed)]) == 2
+        assert "outside the permitted directories" in capfd.readouterr().err
