@@ -12,6 +12,8 @@ _FULL = 0.9
 _FASTER = 1.3
 #: Time to touch a page of new memory; usually some 0.1 to 0.3 us, more where a host has to provide it.
 SLOW_TOUCH_US = 1.0
+#: Other programs that take more of the processors' time change what is measured.
+BUSY_SHARE = 0.3
 #: Rates within 10 % of each other are the same.
 _SAME = 1.1
 _BY_BYTES = ("write.sequential", "read.sequential", "read.random.deep", "write.random.deep")
@@ -32,6 +34,7 @@ def cautions(card: Card) -> list[Caution]:
         *_memory(card),
         *_space(card),
         *_servers(card),
+        *_busy(card),
         *_first_touch(card),
         *_levels(card),
         *_bytes(card),
@@ -66,6 +69,20 @@ def _servers(card: Card) -> Iterator[Caution]:
             id="servers",
             text="caches of servers are not visible from here: reads may come from them",
             evidence={},
+        )
+
+
+def _is_busy(card: Card) -> bool:
+    return (card.machine.others_share or 0.0) > BUSY_SHARE
+
+
+def _busy(card: Card) -> Iterator[Caution]:
+    share = card.machine.others_share
+    if share is not None and share > BUSY_SHARE:
+        yield Caution(
+            id="busy",
+            text=f"other programs used {share:.0%} of the processors: rates may be too low",
+            evidence={"others_share": share},
         )
 
 
@@ -153,9 +170,10 @@ def _few(card: Card) -> Iterator[Caution]:
         line for line in low if {"spread", "short"} & set(line.reasons) or "repetition" in str(line.reasons)
     ]
     if len(spread) > len(graded) / 2:
+        remedy = "measure while the machine is quiet" if _is_busy(card) else "measure longer with --budget"
         yield Caution(
             id="uncertain",
-            text=f"{len(low)} of {len(graded)} numbers are below grade B: measure longer with --budget",
+            text=f"{len(low)} of {len(graded)} numbers are below grade B: {remedy}",
             evidence={"below": len(low), "graded": len(graded)},
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from strider.card.cautions import SLOW_TOUCH_US, cautions
 from strider.card.model import (
@@ -30,6 +31,8 @@ from strider.store.model import Run, Sample
 from strider.units import MIB
 
 _PAGE = 4096
+#: Of less processor time a share is not known: it is counted in ticks of 10 ms.
+_LEAST_PROCESSOR_S = 1.0
 #: From this share of the time on, touching new memory lowers the grade.
 _TOUCHED = 0.1
 #: A memory copy whose rounds differ by more is no limit to compare with.
@@ -150,6 +153,7 @@ def make_card(
     """
     wanted = [*WANTED, *([CACHED] if place.kind != "memory" else [])]
     cut = run.status != "complete"
+    machine = machine.model_copy(update={"others_share": others_share(summaries)})
     lines = [_line(each, summaries, place, missing, cut) for each in wanted]
     lines = [touched(line, place, machine) for line in lines]
     limit = limit_of(run, place)
@@ -168,6 +172,19 @@ def make_card(
     )
     card = card.model_copy(update={"cautions": cautions(card)})
     return card.model_copy(update={"verdict": verdict(card)})
+
+
+def others_share(summaries: Sequence[OperationSummary]) -> float | None:
+    """Returns the share of the processors' time that was not the ranks', over all phases; None if unknown."""
+    whole_s = others_s = 0.0
+    for summary in summaries:
+        if summary.counters is None or not summary.n:
+            continue
+        whole, busy = summary.counters.processor_s
+        own = fmean((sample.user_s or 0.0) + (sample.system_s or 0.0) for sample in summary.samples)
+        whole_s += summary.n * whole
+        others_s += summary.n * max(0.0, busy - own)
+    return others_s / whole_s if whole_s >= _LEAST_PROCESSOR_S else None
 
 
 def limit_of(run: Run, place: PlaceFacts) -> Limit | None:

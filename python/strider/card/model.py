@@ -41,12 +41,15 @@ class Machine(Record):
 
     Attributes:
         first_touch_us: Time to touch a page of new memory; None if unknown.
+        others_share: Share of the processors' time, 0 to 1, that other programs and the kernel took during
+            the phases; None if unknown.
     """
 
     cores: int
     clients: int = 2
     memory: int
     first_touch_us: float | None = None
+    others_share: float | None = None
 
 
 class Budget(Record):

@@ -128,8 +128,12 @@ def _are_directories(names: list[str], store: Path | None) -> bool:
     """Returns whether directories are named, and no runs.
 
     Raises:
-        StriderError: Some names are of directories and some of runs, or it is not two directories.
+        StriderError: Some names are of directories and some of runs, one does not exist, or it is not two
+            directories.
     """
+    for name in names:
+        if name.startswith(("/", "./", "../", "~")) and not Path(name).expanduser().exists():
+            raise StriderError(f"{name} does not exist: create the directory, or name a run of the store")
     found = [_is_directory(name, store) for name in names]
     if all(found) and len(found) == 2:
         return True

@@ -2,7 +2,7 @@
 
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,11 +22,20 @@ class Topic(StrEnum):
     OPERATIONS = "operations"
     CASE = "case"
     TREE_CASE = "tree-case"
+    SUITE = "suite"
 
     @property
-    def field(self) -> str:
-        """Returns the topic's key in the description."""
-        return self.value.replace("-", "_")
+    def are_keys(self) -> bool:
+        """Returns whether its entries are keys of suite files."""
+        return self in (Topic.CASE, Topic.TREE_CASE, Topic.SUITE)
+
+    def entries(self, description: "Description") -> "list[Any]":
+        """Returns its entries: those of the engine, or the keys of `[suite]`."""
+        from strider.suite.vocabulary import SUITE_PARAMETERS
+
+        if self is Topic.SUITE:
+            return list(SUITE_PARAMETERS.values())
+        return list(getattr(description, self.value.replace("-", "_")))
 
 
 def describe(
@@ -46,7 +55,8 @@ def describe(
     """Describe interfaces, patterns, trees, operations, keys.
 
     Examples: strider describe posix, strider describe patterns strided. The topic case lists the keys of data
-    cases, tree-case those of metadata cases.
+    cases, tree-case those of metadata cases, suite those of the whole run. The summary ends with the smallest
+    suite.
     """
     from strider import engine as engines
 
@@ -58,14 +68,15 @@ def describe(
         sys.stdout.write(to_json(_select_json(description, topic, name)))
         return
     from strider.cli.console import output
-    from strider.cli.reference import print_overview, print_topic
+    from strider.cli.reference import print_entries, print_keys, print_overview
 
     console = output()
     if topic is None:
         print_overview(description, console)
     else:
         _check_name(description, topic, name)
-        print_topic(description, topic.field, name, console)
+        chosen = [entry for entry in topic.entries(description) if name in (None, entry.name)]
+        (print_keys if topic.are_keys else print_entries)(chosen, console)
 
 
 def _topic_of(
@@ -77,7 +88,7 @@ def _topic_of(
     if about is None or about in list(Topic):
         return (Topic(about) if about else None), name
     names: dict[Topic, list[str]] = {
-        topic: [entry.name for entry in getattr(description, topic.field)] for topic in Topic
+        topic: [entry.name for entry in topic.entries(description)] for topic in Topic
     }
     found = next((topic for topic in Topic if about in names[topic]), None)
     if name is None and found:
@@ -85,7 +96,7 @@ def _topic_of(
     owners = [
         entry.name
         for kind in (Topic.PATTERNS, Topic.TREES, Topic.INTERFACES)
-        for entry in getattr(description, kind.field)
+        for entry in kind.entries(description)
         if about in [parameter.name for parameter in entry.parameters]
     ]
     if owners and name is None:
@@ -96,18 +107,16 @@ def _topic_of(
 
 def _select_json(description: "Description", topic: Topic | None, name: str | None) -> "Json":
     """Returns the description, or the requested part of it."""
-    document = description.model_dump()
     if topic is None:
-        return document
+        return description.model_dump()
     _check_name(description, topic, name)
-    entries = document[topic.field]
+    entries = [entry.model_dump() for entry in topic.entries(description)]
     return next(entry for entry in entries if entry["name"] == name) if name else entries
 
 
 def _check_name(description: "Description", topic: Topic, name: str | None) -> None:
     from strider.suite.mistakes import unknown
 
-    names = [entry.name for entry in getattr(description, topic.field)]
+    names = [entry.name for entry in topic.entries(description)]
     if name is not None and name not in names:
-        what = "key" if topic in (Topic.CASE, Topic.TREE_CASE) else topic.value.removesuffix("s")
-        raise StriderError(unknown(what, name, names))
+        raise StriderError(unknown("key" if topic.are_keys else topic.value.removesuffix("s"), name, names))

@@ -1,6 +1,6 @@
 """Output of `strider describe`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console
@@ -10,7 +10,20 @@ from rich.text import Text
 
 from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern, Tree
 from strider.suite.values import show
+from strider.suite.vocabulary import SUITE_PARAMETERS
 from strider.units import format_bytes, format_seconds
+
+SMALLEST_SUITE = """\
+[suite]
+name = "mine"
+
+[[case]]
+interface  = "posix"                  # any value but those of operations may be a list
+pattern    = "segmented"
+transfer   = "1MiB"
+block      = "256MiB"
+operations = ["write", "read"]
+"""
 
 
 def print_overview(description: Description, console: Console) -> None:
@@ -41,33 +54,28 @@ def print_overview(description: Description, console: Console) -> None:
             "tree-case: keys of all metadata cases",
             [(entry.name, entry.doc) for entry in description.tree_case],
         ),
+        ("suite: keys of the run", [(entry.name, entry.doc) for entry in SUITE_PARAMETERS.values()]),
     ]
     for title, rows in sections:
         if rows:
             console.print(Text(title, style="bold"))
             console.print(Padding(_grid(rows), (0, 0, 1, 2)))
+    console.print(Text("the smallest suite, for strider run FILE --target DIR", style="bold"))
+    console.print(Padding(Text(SMALLEST_SUITE), (0, 0, 1, 2)))
     console.print(
         "Details: strider describe TOPIC NAME, for example strider describe patterns strided", style="dim"
     )
 
 
-def print_topic(description: Description, topic: str, name: str | None, console: Console) -> None:
-    """Prints a part of the description in full.
+def print_keys(keys: Sequence[Parameter], console: Console) -> None:
+    """Prints keys of suite files as a table."""
+    console.print(_parameters(list(keys)))
 
-    Args:
-        description: What the engine can do.
-        topic: `interfaces`, `patterns`, `trees`, `operations`, `case` or `tree_case`.
-        name: The only entry to print; all of them if None.
-        console: Where to print.
-    """
-    if topic in ("case", "tree_case"):
-        keys: list[Parameter] = getattr(description, topic)
-        console.print(_parameters([key for key in keys if name in (None, key.name)]))
-        return
-    entries: list[Interface | Pattern | Tree | Operation] = getattr(description, topic)
+
+def print_entries(entries: Sequence[Interface | Pattern | Tree | Operation], console: Console) -> None:
+    """Prints interfaces, patterns, trees or operations in full."""
     for entry in entries:
-        if name in (None, entry.name):
-            _print_entry(entry, console)
+        _print_entry(entry, console)
 
 
 def _print_entry(entry: Interface | Pattern | Tree | Operation, console: Console) -> None:

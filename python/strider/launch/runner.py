@@ -360,7 +360,9 @@ def _exit_code(state: RunState, ending: _Ending, status: Status) -> ExitCode:
     if status == "complete":
         # A signal after the last event does not affect the measurement.
         failed = state.errors or (ending.returncode != 0 and ending.cause != "interruption")
-        return ExitCode.CHECK_FAILED if failed else ExitCode.OK
+        # The time limit can come before the end of the first phase.
+        done = ExitCode.OK if state.samples else ExitCode.CANNOT_RUN
+        return ExitCode.CHECK_FAILED if failed else done
     if status == "interrupted":
         return ExitCode.CHECK_FAILED if state.samples else ExitCode.CANNOT_RUN
     return ExitCode.BAD_INPUT if ending.returncode == ExitCode.BAD_INPUT else ExitCode.CANNOT_RUN

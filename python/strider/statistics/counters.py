@@ -48,6 +48,13 @@ class CounterSummary:
         total = self.total(source, name)
         return total / self.elapsed_s if total is not None and self.elapsed_s > 0 else None
 
+    @property
+    def processor_s(self) -> tuple[float, float]:
+        """Processor time of the nodes, and the part of it in which a processor ran something, in seconds."""
+        whole = sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
+        idle = sum(self.total("cpu", name) or 0.0 for name in ("idle_s", "iowait_s"))
+        return whole, whole - idle
+
     def processor_share(self, *names: str) -> float | None:
         """Share of the processors' time, 0 to 1, as vmstat gives it in percent: of the times named.
 

@@ -70,6 +70,22 @@ def test_slow_new_memory_is_one_with_its_time(touch_us: float | None, found: lis
         assert "2.5 us a page" in one.text
 
 
+@pytest.mark.parametrize(("share", "found"), [(None, []), (0.29, []), (0.62, ["busy"])])
+def test_a_busy_machine_is_named_with_its_share(share: float | None, found: list[str]) -> None:
+    made = card(machine=Machine(cores=2, memory=GB, others_share=share))
+    assert ids(made) == found
+    for one in cautions(made):
+        assert one.evidence == {"others_share": 0.62}
+        assert "used 62% of the processors" in one.text
+
+
+@pytest.mark.parametrize(("share", "remedy"), [(0.1, "longer with --budget"), (0.9, "the machine is quiet")])
+def test_uncertain_numbers_of_a_busy_machine_need_a_quiet_one(share: float, remedy: str) -> None:
+    wide = [line(name, grade="C", reasons=["spread"]) for name in ("read.random", "write.random")]
+    made = card(*wide, machine=Machine(cores=2, memory=GB, others_share=share))
+    assert remedy in cautions(made)[-1].text
+
+
 def test_the_same_bytes_by_small_and_large_requests_show_what_is_limited() -> None:
     large, small = line("read.sequential", 20e6, request=MIB), line("read.random.deep", 4900, request=4096)
     assert ids(card(large, small)) == ["bytes"]

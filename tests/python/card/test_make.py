@@ -1,5 +1,6 @@
 """A card from a run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,10 @@ from builders import KIB, MIB, CaseSpec, RunBuilder
 from card_builders import append, line, place
 from limits_builders import of_clients
 from strider.card import Budget, Card, Machine, PlaceFacts, make_card, read_card, write_card
-from strider.card.make import touched, word_of
+from strider.card.make import others_share, touched, word_of
 from strider.card.model import CARD_FILE, NotMeasured
 from strider.statistics import summarize
+from strider.statistics.counters import CounterSummary
 from strider.store import load
 
 BUDGET = Budget(asked_s=60, took_s=59.0)
@@ -206,3 +208,18 @@ def test_a_steady_memory_copy_is_the_limit_of_memory(
     assert found.rate
     assert found.limit == (pytest.approx(found.rate.value / (9000 * MIB)) if has_limit else None)
     assert make_card(run, summarize(run), place(), MACHINE, BUDGET).limit is None
+
+
+@pytest.mark.parametrize(("busy_s", "share"), [(3.0, 0.25), (1.0, 0.0), (4.0, 0.5)])
+def test_others_are_what_the_processors_ran_beside_the_ranks(
+    tmp_path: Path, busy_s: float, share: float
+) -> None:
+    """Two processors for 2 s, of which the ranks used 2 s."""
+    (summary, *_) = summarize(load(RunBuilder([sequential()], repetitions=3).write(tmp_path / "run")))
+    totals = {("cpu", "user_s"): busy_s, ("cpu", "idle_s"): 4 - busy_s}
+    samples = [one.model_copy(update={"user_s": 1.5, "system_s": 0.5}) for one in summary.samples]
+    counted = replace(summary, samples=samples, counters=CounterSummary(2.0, 1, totals, 0.0))
+    assert others_share([counted]) == pytest.approx(share)
+    assert others_share([replace(counted, counters=None)]) is None
+    few = {name: value / 100 for name, value in totals.items()}
+    assert others_share([replace(counted, counters=CounterSummary(0.02, 1, few, 0.0))]) is None

@@ -15,6 +15,7 @@ import pytest
 
 import strider
 from strider.cli import app, main
+from strider.cli.reference import SMALLEST_SUITE
 from strider.cli.running import last_lines
 from strider.engine import Engine
 from strider.listio import processes_of
@@ -456,6 +457,20 @@ class TestDescribe:
     ) -> None:
         assert main(["describe", *words]) == 2
         assert said in capfd.readouterr().err
+
+    def test_the_keys_of_the_whole_run_are_a_topic(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe", "suite", "--json"]) == 0
+        assert "time_limit" in [entry["name"] for entry in json.loads(capfd.readouterr().out)]
+        assert main(["describe", "time_limit"]) == 0
+        assert "Time limit of the run" in capfd.readouterr().out
+
+    def test_the_smallest_suite_can_be_run(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        file = tmp_path / "mine.toml"
+        file.write_text(SMALLEST_SUITE, encoding="utf-8")
+        assert main(["describe"]) == 0
+        shown = capfd.readouterr().out
+        assert all(line in shown for line in SMALLEST_SUITE.splitlines())
+        assert main(["plan", str(file)]) == 0
 
     def test_a_pattern_is_described_with_its_formula_and_parameters(
         self, capfd: pytest.CaptureFixture[str]

@@ -51,6 +51,14 @@ def test_a_mixture_of_runs_and_directories_is_refused(
     assert message in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("names", [("/nonexistent/a", "/nonexistent/b"), (".", "./nonexistent")])
+def test_a_path_that_does_not_exist_is_named(
+    names: tuple[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *names, "--budget", "10s"]) == 2
+    assert f"{next(name for name in names if 'none' in name)} does not exist" in capfd.readouterr().err
+
+
 def test_a_run_comes_before_a_directory_of_its_name(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (place / "2026").mkdir()
     assert main(["compare", "2026", "latest"]) == 0

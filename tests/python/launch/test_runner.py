@@ -181,6 +181,13 @@ def test_each_run_writes_data_of_its_own(run: Run) -> None:
     assert events(run())[0]["data_seed"] != events(run())[0]["data_seed"]
 
 
+def test_a_time_limit_before_the_first_phase_is_no_success(run: Run, target: Path) -> None:
+    outcome = run("suite.time_limit=1us")
+    assert (outcome.status, outcome.exit_code) == ("complete", ExitCode.CANNOT_RUN)
+    assert outcome.samples == 0
+    assert contents(target) == ["precious"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_keeps_what_was_measured(run: Run, target: Path, number: int) -> None:
     with no_process_left():
