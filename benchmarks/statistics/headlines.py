@@ -100,7 +100,7 @@ def headline_error(k: int, n: int, variation: float, spread: float, rng: np.rand
     ]
     setting = Setting(repetitions=n, noise=lognormal(variation), of_ranks=0.0, counted=False)
     results = Results(Synthetic(cases, setting, rng).load(Path("headline")))
-    section = import_module("strider.report.sections.summary").SECTION
+    section = import_module("strider.report.sections.findings").SECTION
     for cards in _cards(section.page(results)):
         for card in cards.cards:
             found = _NUMBER.search(card.value)

@@ -11,7 +11,7 @@ from strider.compare.measured import Found, Taken, find, past
 from strider.compare.metrics import Metric
 from strider.compare.model import Change, Measured, Method, Overall, Row, Verdict
 from strider.compare.overall import overall_of
-from strider.compare.trusting import LEAST_RUNS, reason_of, trust_of
+from strider.compare.trusting import LEAST_RUNS, SHORT, reason_of, trust_of
 from strider.compare.work import Item, Match
 from strider.statistics import (
     MINIMUM_FOR_RATIO,
@@ -24,7 +24,7 @@ from strider.statistics import (
     unpaired_ratio,
 )
 from strider.statistics.exceeding import file_system_of, is_in_memory, is_through_target
-from strider.statistics.trust import is_trusted
+from strider.statistics.trust import SHORT_S, is_trusted
 
 #: Adjusted p-values below this are differences.
 SIGNIFICANT = 0.05
@@ -54,6 +54,10 @@ class Opponents:
         return self.base[0].run.id == self.other[0].run.id
 
 
+#: Metrics that start-up is a part of; percentiles of single requests are not.
+_OF_TIME = frozenset({"rate", "first-done"})
+
+
 def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> Row:
     """Compares one operation; the verdict is preliminary until `settle` has seen all rows."""
     base, found_base = _side(match.base, sides.base, sides.base_label, metric)
@@ -63,6 +67,7 @@ def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> R
     reason = _obstacle(match, found_base, found_other, sides)
     if reason:
         return replace(row, reason=reason)
+    row = replace(row, is_short=metric.name in _OF_TIME and _are_short(found_base, found_other))
     rounds, pair = _set_against(found_base, found_other, sides.method)
     least = min(len(pair[0]), len(pair[1]))
     if least < MINIMUM_FOR_RATIO:
@@ -79,6 +84,11 @@ def judge(match: Match, metric: Metric, sides: Opponents, threshold: float) -> R
     return _judged(row, ratio, sides, sides.method, least, threshold)
 
 
+def _are_short(base: Found, other: Found) -> bool:
+    """Whether start-up and scheduling are a large share of all repetitions of a side."""
+    return min(base.longest_s, other.longest_s) < SHORT_S
+
+
 def _cache_notes(base: Found, other: Found, sides: Opponents) -> list[str]:
     """That rates of a row are those of memory."""
     cached = [
@@ -88,10 +98,10 @@ def _cache_notes(base: Found, other: Found, sides: Opponents) -> list[str]:
 
 
 def _judged(row: Row, ratio: Ratio, sides: Opponents, method: Method, n: int, threshold: float) -> Row:
-    trust = trust_of(method, n, sides.is_one_run)
+    trust = trust_of(method, n, sides.is_one_run, row.is_short)
     if not is_trusted(trust):
         change = Change.of(ratio, method, n, math.nan)
-        reason = reason_of(method, n, sides.is_one_run)
+        reason = SHORT if row.is_short else reason_of(method, n, sides.is_one_run)
         return replace(row, change=change, verdict=NO_VERDICT, reason=reason, trust=trust)
     change = Change.of(ratio, method, n, float(ratio.p_value(threshold)))
     return replace(row, change=change, verdict=NO_DIFFERENCE, trust=trust)

@@ -66,12 +66,14 @@ class Found:
             without them; else empty.
         zeros: Number of repetitions that transferred nothing.
         served: Of the reads that counters tell of, the bytes that came from storage and all bytes.
+        longest_s: The longest repetition; 0 without any.
     """
 
     by_run: Sequence[Mapping[int, float]]
     problem: str
     zeros: int = 0
     served: tuple[int, int] = (0, 0)
+    longest_s: float = 0.0
 
     @property
     def is_cached(self) -> bool:
@@ -108,7 +110,8 @@ def find(side: Sequence[Taken], item: Item, metric: Metric) -> Found:
         repetitions = zeros + sum(one.samples for one in found)
         problems = [f"{zeros} of {repetitions} repetitions transferred nothing", *problems]
     served = (sum(one.served[0] for one in found), sum(one.served[1] for one in found))
-    return Found([one.by_run[0] for one in found], problems[0] if problems else "", zeros, served)
+    longest_s = max(one.longest_s for one in found)
+    return Found([one.by_run[0] for one in found], problems[0] if problems else "", zeros, served, longest_s)
 
 
 def past(earlier: Sequence[Taken], item: Item, metric: Metric) -> list[float]:
@@ -139,4 +142,5 @@ def _of_run(taken: Taken, own: Item | None, metric: Metric) -> Found:
         problem = f"{metric.name} was not measured"
     telling = [sample for sample in samples if sample.served_bytes is not None]
     served = (sum(one.served_bytes or 0 for one in telling), sum(one.bytes for one in telling))
-    return Found([known], problem, zeros, served)
+    longest_s = max((sample.elapsed_s for sample in samples if sample.counts), default=0.0)
+    return Found([known], problem, zeros, served, longest_s)

@@ -115,6 +115,7 @@ class Row:
         trust: How far the comparison can be trusted; None where nothing was compared. Only A and B get
             verdicts.
         has_failed: Whether the other side transferred nothing in some repetitions: a failure, not a rate.
+        is_short: Whether all repetitions of a side are too short for a rate.
         logs: Logarithm of other ÷ base of each pair, by round or by number of the pair of runs; empty without
             pairs.
     """
@@ -130,6 +131,7 @@ class Row:
     notes: Sequence[str] = ()
     trust: Trust | None = None
     has_failed: bool = False
+    is_short: bool = False
     logs: Mapping[int, float] = field(default_factory=dict)
 
     @property

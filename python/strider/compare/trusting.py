@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from strider.compare.model import Method
-from strider.statistics.trust import Grade, Trust
+from strider.statistics.trust import SHORT_S, Grade, Trust
+
+SHORT = f"all repetitions of a side are shorter than {SHORT_S:g} s"
 
 #: Pairs for an A: fewer have wide intervals, and of a rate at two levels all may have been at one.
 MANY_PAIRS = 6
@@ -18,14 +20,17 @@ _WORDS = {
 }
 
 
-def trust_of(method: Method, n: int, is_one_run: bool = False) -> Trust:
+def trust_of(method: Method, n: int, is_one_run: bool = False, is_short: bool = False) -> Trust:
     """The trust in one row.
 
     Args:
         method: What was set against what.
         n: Number of pairs; of a comparison by history the number of earlier runs.
         is_one_run: Whether both sides are of one run.
+        is_short: Whether all phases of a side are too short for a rate.
     """
+    if is_short:
+        return _graded("D", "short")
     if method.startswith("paired"):
         return _graded("B", f"{n} pairs") if n < MANY_PAIRS else Trust("A")
     if method == "by history":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from builders import CaseSpec, RunBuilder, sweep
+from builders import LONG, CaseSpec, RunBuilder, sweep
 from comparison_builders import in_turns
 from strider.cli import main
 from strider.cli.compare import FailOn, conclude, failures
@@ -21,6 +21,7 @@ class Rated(RunBuilder):
     """Rates of 1000 MiB/s times a factor, with a spread of 1 %."""
 
     factor = 1.0
+    client_bytes = LONG
 
     def rate(self, case: CaseSpec, operation: str) -> float:
         return 1000 * self.factor * self.random.gauss(1, 0.01)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from builders import CaseSpec, RunBuilder, sweep
+from builders import LONG, CaseSpec, RunBuilder, sweep
 from strider.cli import directories, main, turns
 from strider.cli.turns import Course, Side
 from strider.engine import Engine
@@ -117,6 +117,7 @@ class Measured:
         direct = {"name": "posix", "direct": True}
         case = CaseSpec(direct, operations=["write"], common={"verify": "off"}, name="sequential")
         builder = RunBuilder([case], repetitions=1, seed=self.runs)
+        builder.client_bytes = LONG
         drawn, factor = builder.random, 0.9 if prepared == "B" else 1.0
         builder.rate = lambda *_: 1000 * factor * drawn.gauss(1, 0.005)  # type: ignore[method-assign]
         path = builder.write(self.store / f"2026-11-21-0405{self.runs:02d}-compare-aaaa")

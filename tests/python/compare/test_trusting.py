@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from builders import MIB, CaseSpec, sweep
+from builders import MIB, CaseSpec, RunBuilder, sweep
 from comparison_builders import in_turns, rated, run_of, started
 from strider.compare import Comparison, History, compare, compare_within, history_of
 from strider.compare.circumstances import least_named
@@ -49,6 +49,23 @@ def runs(tmp_path: Path, means: list[float], first_minute: int = 0) -> list[Run]
         started(rated(run, [mean * drawn.gauss(1, 0.01) for _ in run.samples]), first_minute + minute)
         for minute, mean in enumerate(means)
     ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "verdict"), [("rate", "no verdict"), ("latency-p50", "no difference shown")]
+)
+def test_rates_of_phases_shorter_than_a_fifth_of_a_second_get_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: str, verdict: str
+) -> None:
+    """Start-up is a large share of them; the latency of single requests is as good as ever."""
+    monkeypatch.setattr(RunBuilder, "client_bytes", 16 * MIB)
+    sides = in_turns(tmp_path, [WRITE], pairs=6, factor=lambda *_: 0.5)
+    (row,) = compare(*sides, [metric]).rows
+    assert row.verdict == verdict
+    if metric == "rate":
+        assert row.reason == "all repetitions of a side are shorter than 0.2 s"
+        assert row.trust is not None
+        assert str(row.trust) == "D short"
 
 
 EARLIER = [1000.0, 1020.0, 980.0, 1010.0, 990.0, 1000.0]

@@ -6,7 +6,7 @@ import itertools
 import json
 from pathlib import Path
 
-from builders import CaseSpec, RunBuilder
+from builders import LONG, CaseSpec, RunBuilder
 from strider.compare import compare_within
 from strider.statistics import summarize
 from strider.statistics.exceeding import file_system_of
@@ -25,6 +25,7 @@ def parts_in(
         target = number % 2
         cases = [CaseSpec(clients=count, common={"warmup": warmup}) for count in (1, 2)]
         builder = RunBuilder(cases, repetitions=1, warmup=warmup, seed=number)
+        builder.client_bytes = LONG
         drawn, factor = builder.random, 1000 * (target + 1)
         builder.rate = lambda *_, drawn=drawn, factor=factor: factor * drawn.gauss(1, 0.01)  # type: ignore[method-assign]
         path = builder.write(folder / f"2026-11-21-04{number:02d}00-both-aaaa")
