@@ -77,13 +77,12 @@ TEST(CaseParameters, HaveNamesOfTheirOwnAndAreDescribed) {
   expect_described(tree_case_parameters());
 }
 
-TEST(CaseParameters, OfMetadataAreThoseOfDataWithoutQueueAndCacheAndMore) {
+TEST(CaseParameters, OfMetadataAreThoseOfDataWithoutQueueCacheAndRuntimeAndMore) {
+  const std::set<std::string_view> of_data = {"depth", "think", "cache", "runtime", "ramp"};
   std::set<std::string_view> names;
   for (const Parameter& parameter : tree_case_parameters()) names.insert(parameter.name);
-  for (const Parameter& parameter : case_parameters()) {
-    const bool of_data = parameter.name == "depth" || parameter.name == "think" || parameter.name == "cache";
-    EXPECT_EQ(names.contains(parameter.name), !of_data) << parameter.name;
-  }
+  for (const Parameter& parameter : case_parameters())
+    EXPECT_EQ(names.contains(parameter.name), !of_data.contains(parameter.name)) << parameter.name;
   for (const char* name : {"mix", "mix_operations", "open_files"}) EXPECT_TRUE(names.contains(name));
 }
 
