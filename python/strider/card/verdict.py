@@ -30,19 +30,35 @@ def verdict(card: Card) -> str:
     )
 
 
+#: Reasons of grades in words; others are words already.
+_WHY = {
+    "spread": "rates differ from round to round",
+    "short": "phases are too short",
+    "level": "rates jump between levels",
+    "trend": "rates rise or fall from round to round",
+    "cache": "a cache served reads",
+    "source?": "what served the reads is unknown",
+    "servers?": "caches of servers are not visible",
+    "touch": "new memory is slow",
+    "clock": "clocks are too inexact",
+    "not synced": "writes are not synced",
+}
+
+
 def nothing(card: Card) -> str:
     """Returns the sentence of a card without a trusted number, with the most frequent reasons."""
     if card.budget.cut:
         return f"The run was cut after {card.budget.took_s:.0f} s: too few rounds for a sentence."
     graded = [line for line in card.lines if line.grade or line.why]
-    words = [word for line in graded for word in (line.reasons or ([line.why] if line.why else []))]
+    reasons = [word for line in graded for word in (line.reasons or ([line.why] if line.why else []))]
+    words = [_WHY.get(word, word) for word in reasons]
     found = sorted(dict.fromkeys(words), key=lambda word: -words.count(word))
     start = "Nothing here could be measured well enough for a sentence: "
-    reasons = found[:1]
+    said = found[:1]
     for word in found[1:]:
-        if len(start) + len(", ".join([*reasons, word])) < MOST_CHARACTERS:
-            reasons.append(word)
-    text = ", ".join(reasons).replace("repetition", "round") or "no results"
+        if len(start) + len(", ".join([*said, word])) < MOST_CHARACTERS:
+            said.append(word)
+    text = ", ".join(said).replace("repetition", "round") or "no results"
     return f"{start}{text[: MOST_CHARACTERS - len(start) - 1]}."
 
 

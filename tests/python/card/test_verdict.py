@@ -71,7 +71,10 @@ def test_without_any_trusted_number_the_reasons_are_named() -> None:
         line("read.random", grade="C", reasons=["spread"]),
         line("append.fsync", grade="C", reasons=["2 repetitions"]),
     )
-    assert verdict(made) == ("Nothing here could be measured well enough for a sentence: spread, 2 rounds.")
+    assert verdict(made) == (
+        "Nothing here could be measured well enough for a sentence: rates differ from round to round, "
+        "2 rounds."
+    )
 
 
 def test_a_ratio_does_not_stand_alone() -> None:
