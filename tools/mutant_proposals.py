@@ -167,6 +167,8 @@ def _of_python(source: str) -> Iterator[tuple[str, str, str]]:
 def _changes_of_python(node: ast.AST, text: str) -> Iterator[str]:
     if isinstance(node, ast.Compare | ast.BoolOp | ast.BinOp) and not re.search(r"[\"']", text):
         for sign, other in SWAPPED.items():
+            if sign == "in" and " for " in text:
+                continue  # the word of a loop
             if text.count(f" {sign} ") == 1 and f" not {sign}" not in text and f"{sign} not " not in text:
                 yield text.replace(f" {sign} ", f" {other} ")
     if isinstance(node, ast.UnaryOp) and text.startswith("not "):

@@ -175,6 +175,14 @@ def test_a_stage_without_tests_is_no_proof(output: str) -> None:
         mutant_tests.verdict("tests/x", 0, output)
 
 
+def test_the_in_of_a_loop_is_no_operator(tmp_path: Path) -> None:
+    text = "def f(a, n):\n    return sum(one for one in a) / n\n"
+    (tmp_path / "loop.py").write_text(text, encoding="utf-8")
+    for seed in range(10):
+        for _, before, after in mutant_proposals.propose(tmp_path, ".", 5, seed):
+            compile(text.replace(before, after), "loop.py", "exec")
+
+
 def test_proposals_can_be_planted() -> None:
     for folder in ("engine/patterns", "python/strider/statistics"):
         proposals = mutant_proposals.propose(ROOT, folder, 5, 1)
