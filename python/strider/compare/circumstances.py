@@ -9,6 +9,7 @@ from statistics import median
 
 from strider.compare.judge import SIGNIFICANT
 from strider.compare.model import Change, Method, Row
+from strider.compare.trusting import apart_s, far_enough
 from strider.report.words.numbers import significant
 from strider.report.words.wording import plural, readable_key
 from strider.statistics.exceeding import file_system_of
@@ -94,9 +95,10 @@ def _design(base: Sequence[Run], other: Sequence[Run], method: Method, rows: Seq
             f"A and B are single runs; {count} earlier runs of the same cases on this machine show how much "
             "runs differ by chance."
         )
+    apart = far_enough(apart_s(base[0], other[0]))
     return (
         "No verdict: A and B are single runs, and how much runs differ by chance is unknown (5 earlier runs "
-        f"of the same cases on this machine and target would show it). To get verdicts, {_IN_TURNS}."
+        f"of the same cases on this machine and target{apart} would show it). To get verdicts, {_IN_TURNS}."
     )
 
 

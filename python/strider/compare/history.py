@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,24 +11,23 @@ from pathlib import Path
 from statistics import median, stdev
 
 from strider.compare.circumstances import conditions
-from strider.compare.measured import past, taken_of
+from strider.compare.measured import MOST_EARLIER, past, taken_of
 from strider.compare.metrics import METRICS
+from strider.compare.trusting import apart_s
 from strider.errors import StriderError
 from strider.statistics import MINIMUM_FOR_RATIO
 from strider.store import load
 from strider.store.load import load_info, load_plan
-from strider.store.model import Run
+from strider.store.model import Run, RunInfo
 from strider.store.runs import run_directories
 
-#: More earlier runs tell hardly more, and are older.
-_MOST_RUNS = 20
-#: Of a store with many other runs only so many are read.
+#: Of a store with many runs only so many are read.
 _MOST_READ = 60
 
 
 @dataclass(frozen=True)
 class History:
-    """The earlier runs under the conditions of each side."""
+    """The earlier runs under the conditions of each side, latest first."""
 
     base: Sequence[Run] = ()
     other: Sequence[Run] = ()
@@ -36,45 +36,61 @@ class History:
 def history_of(base: Run, other: Run) -> History:
     """Finds the runs before two single runs, in the stores of both.
 
-    They have the same target, machine and MPI library as the run, are complete, and are not older than the
-    latest 20 of them.
+    They have the same target, machine and MPI library as the run, and are complete. Of many, those are read
+    first that are as far apart as earlier runs must be to count (`apart_s`).
     """
     stores = list(dict.fromkeys(run.directory.resolve().parent for run in (base, other)))
     hosts = {str(run.info.environment.get("host", "")) for run in (base, other)}
-    before = max(base.info.started, other.info.started)
+    latest_s = max(base.info.started_s, other.info.started_s)
     known = {base.id, other.id}
-    found: list[Run] = []
-    directories = sorted((one for store in stores for one in run_directories(store)), key=_name, reverse=True)
-    read = 0
-    for directory in directories:
-        if read == _MOST_READ:
-            break
-        if _may_be_earlier(directory, hosts, before, known):
-            read += 1
-            try:
-                found.append(load(directory))
-            except StriderError:
-                continue
-    usable = [run for run in found if run.status == "complete"]
-    return History(_like(base, usable), _like(other, usable))
+    earlier = [
+        (latest_s - info.started_s, directory)
+        for store in stores
+        for directory in run_directories(store)
+        if (info := _info(directory))
+        and info.run not in known
+        and str(info.environment.get("host", "")) in hosts
+        and info.started_s < latest_s
+    ]
+    runs = [run for directory in _by_period(earlier, apart_s(base, other)) if (run := _complete(directory))]
+    runs.sort(key=lambda run: run.info.started_s, reverse=True)
+    return History(_like(base, runs), _like(other, runs))
 
 
-def _name(directory: Path) -> str:
-    return directory.name
+def _by_period(earlier: Sequence[tuple[float, Path]], width_s: float) -> list[Path]:
+    """The runs to read: the latest one of each period of a width, then the second ones, and so on.
+
+    Args:
+        earlier: Age in seconds and directory of each run.
+        width_s: Length of the periods.
+    """
+    taken: Counter[int] = Counter()
+    ranked: list[tuple[int, int, Path]] = []
+    for age_s, directory in sorted(earlier):
+        period = int(age_s / width_s) if width_s > 0 else len(ranked)
+        ranked.append((taken[period], period, directory))
+        taken[period] += 1
+    return [directory for *_, directory in sorted(ranked)[:_MOST_READ]]
+
+
+def _info(directory: Path) -> RunInfo | None:
+    try:
+        return load_info(directory)
+    except StriderError:
+        return None
+
+
+def _complete(directory: Path) -> Run | None:
+    try:
+        run = load(directory)
+    except StriderError:
+        return None
+    return run if run.status == "complete" else None
 
 
 def _like(run: Run, earlier: Sequence[Run]) -> list[Run]:
     wanted = conditions(run)
-    return [one for one in earlier if conditions(one) == wanted][:_MOST_RUNS]
-
-
-def _may_be_earlier(directory: Path, hosts: set[str], before: str, known: set[str]) -> bool:
-    try:
-        info = load_info(directory)
-    except StriderError:
-        return False
-    host = str(info.environment.get("host", ""))
-    return info.run not in known and host in hosts and info.started < before
+    return [one for one in earlier if conditions(one) == wanted]
 
 
 @dataclass(frozen=True)
@@ -97,7 +113,7 @@ def experience_of(store: Path, suite: str, target: str) -> Experience:
     """Reads the latest complete runs of a suite on a target from a store."""
     found: list[Run] = []
     for directory in reversed(run_directories(store)):
-        if len(found) == _MOST_RUNS:
+        if len(found) == MOST_EARLIER:
             break
         try:
             if load_plan(directory).suite.name != suite:

@@ -11,7 +11,7 @@ from strider.compare.measured import Found, Taken, find, past
 from strider.compare.metrics import Metric
 from strider.compare.model import Change, Measured, Method, Overall, Row, Verdict
 from strider.compare.overall import overall_of
-from strider.compare.trusting import LEAST_RUNS, SHORT, reason_of, trust_of
+from strider.compare.trusting import LEAST_RUNS, SHORT, apart_s, reason_of, trust_of
 from strider.compare.work import Item, Match
 from strider.statistics import (
     MINIMUM_FOR_RATIO,
@@ -52,6 +52,11 @@ class Opponents:
     def is_one_run(self) -> bool:
         """Whether both sides are of one run."""
         return self.base[0].run.id == self.other[0].run.id
+
+    @property
+    def apart_s(self) -> float:
+        """How far apart earlier runs must be to count, seconds."""
+        return apart_s(self.base[0].run, self.other[0].run)
 
 
 #: Metrics that start-up is a part of; percentiles of single requests are not.
@@ -101,7 +106,7 @@ def _judged(row: Row, ratio: Ratio, sides: Opponents, method: Method, n: int, th
     trust = trust_of(method, n, sides.is_one_run, row.is_short)
     if not is_trusted(trust):
         change = Change.of(ratio, method, n, math.nan)
-        reason = SHORT if row.is_short else reason_of(method, n, sides.is_one_run)
+        reason = SHORT if row.is_short else reason_of(method, n, sides.is_one_run, sides.apart_s)
         return replace(row, change=change, verdict=NO_VERDICT, reason=reason, trust=trust)
     change = Change.of(ratio, method, n, float(ratio.p_value(threshold)))
     return replace(row, change=change, verdict=NO_DIFFERENCE, trust=trust)
@@ -123,7 +128,7 @@ def _by_history(
 
     ratios = []
     for item, earlier in zip((match.base, match.other), sides.history, strict=True):
-        values = past(earlier, item, metric) if item else []
+        values = past(earlier, item, metric, sides.apart_s) if item else []
         if len(values) < LEAST_RUNS:
             return None
         ratio = ratio_by_history(geometric_mean(pair[0]), geometric_mean(pair[1]), values, metric.resolution)

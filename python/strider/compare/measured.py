@@ -13,6 +13,9 @@ from strider.compare.work import Item, items
 from strider.statistics.trust import HARDLY_SERVED
 from strider.store.model import Run, Sample
 
+#: More earlier runs tell hardly more, and are older.
+MOST_EARLIER = 20
+
 
 @dataclass(frozen=True)
 class Taken:
@@ -114,10 +117,26 @@ def find(side: Sequence[Taken], item: Item, metric: Metric) -> Found:
     return Found([one.by_run[0] for one in found], problems[0] if problems else "", zeros, served, longest_s)
 
 
-def past(earlier: Sequence[Taken], item: Item, metric: Metric) -> list[float]:
-    """The typical value of an operation in each earlier run that measured it without a problem."""
-    found = [_of_run(taken, taken.find(item), metric) for taken in earlier]
-    return [geometric_mean(one.measurements) for one in found if not (one.problem or one.zeros)]
+def past(earlier: Sequence[Taken], item: Item, metric: Metric, least_s: float = 0.0) -> list[float]:
+    """The typical value of an operation in each earlier run that measured it without a problem.
+
+    Args:
+        earlier: The runs, in the order of time or against it.
+        item: The operation.
+        metric: What is compared.
+        least_s: A run counts only if it began so long before or after the run that counted last, seconds.
+    """
+    values: list[float] = []
+    last_s = math.inf
+    for taken in earlier:
+        started_s = taken.run.info.started_s
+        if len(values) == MOST_EARLIER or abs(last_s - started_s) < least_s:
+            continue
+        found = _of_run(taken, taken.find(item), metric)
+        if not (found.problem or found.zeros):
+            values.append(geometric_mean(found.measurements))
+            last_s = started_s
+    return values
 
 
 def _of_run(taken: Taken, own: Item | None, metric: Metric) -> Found:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,13 @@ class RunInfo(Record):
     ended: str | None = None
     status: str | None = None
     exit_code: int | None = None
+
+    @property
+    def started_s(self) -> float:
+        """When the run began, seconds since 1970; NaN where `started` is no time."""
+        with suppress(ValueError):
+            return datetime.fromisoformat(self.started).timestamp()
+        return math.nan
 
 
 class Node(Record):

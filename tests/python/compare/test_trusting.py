@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 import random
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -223,15 +226,89 @@ def test_the_size_that_a_remark_gives_is_named_in_90_of_100_tries() -> None:
     assert np.mean(again.p_value(threshold) < limit) == pytest.approx(0.9, abs=0.02)
 
 
+def at(run: Run, seconds: float) -> Run:
+    """The run as if it had been started some seconds after an hour."""
+    moment = datetime(2026, 11, 21, 4, tzinfo=UTC) + timedelta(seconds=seconds)
+    return run.model_copy(
+        update={"info": run.info.model_copy(update={"started": moment.isoformat(), "run": f"run-{seconds}"})}
+    )
+
+
 def test_only_the_latest_earlier_runs_are_taken(tmp_path: Path) -> None:
-    names = [f"2026-11-21-0405{number:02d}-ci-aaaa" for number in range(24)]
-    for number, name in enumerate(names):
-        path = run_of(tmp_path / name, [WRITE], repetitions=1).directory
-        text = (path / "run.json").read_text()
-        (path / "run.json").write_text(text.replace("04:05:06Z", f"04:05:{number:02d}Z"))
-    before, last = load(tmp_path / names[-2]), load(tmp_path / names[-1])
-    found = history_of(before, last)
-    assert [run.directory.name for run in found.base] == names[2:22][::-1]
+    base, other, *earlier = runs(tmp_path, [1000.0, 1010.0, *(1000.0 + one for one in range(24))])
+    (row,) = compare([base], [other], history=History(earlier, earlier)).rows
+    assert row.change is not None
+    assert row.change.n == 20
+
+
+@pytest.mark.parametrize(
+    ("apart_s", "found", "grade"),
+    [
+        pytest.param(40, 10, "B", id="runs in a row"),
+        pytest.param(5 * 40, 10, "B", id="all just far enough apart"),
+        pytest.param(5 * 120, 4, "C", id="every third one counts"),
+        pytest.param(5 * 3600, 1, "D", id="runs of one hour say nothing of the day"),
+    ],
+)
+def test_earlier_runs_count_if_they_are_apart_as_the_two_runs_are(
+    tmp_path: Path, apart_s: float, found: int, grade: str
+) -> None:
+    base, other, *earlier = runs(tmp_path, [1000.0, 800.0, *(1000.0 + one for one in range(10))])
+    earlier = [at(run, 40 * number) for number, run in enumerate(earlier)]
+    sides = at(base, 1000), at(other, 1000 + apart_s)
+    found_rows = compare([sides[0]], [sides[1]], history=History(earlier, earlier))
+    (row,) = found_rows.rows
+    assert row.trust is not None
+    assert row.trust.grade == grade
+    if grade == "C":
+        assert row.reason == (
+            f"single runs with only {found} earlier runs of this case at least 2 min apart (5 needed)"
+        )
+    if grade == "D":
+        assert "5 earlier runs of the same cases on this machine and target at least 1 h apart" in str(
+            found_rows.remarks
+        )
+    if grade == "B":
+        assert row.change is not None
+        assert row.change.n == found
+
+
+def test_hours_of_other_conditions_are_no_difference(tmp_path: Path) -> None:
+    """Hours differ by 5 %, runs of an hour by 1 %: runs of one hour alone named one in every tenth."""
+    base = runs(tmp_path, [1000.0])[0]
+    rng = np.random.default_rng(5)
+    trials, named, judged = 200, 0, 0
+    for _ in range(trials):
+        levels = np.repeat(rng.normal(0, 0.05, 3), 20) + rng.normal(0, 0.01, 60)
+        series = [
+            at(
+                rated(base, [one.rate_mib_s * math.exp(level) for one in base.samples]),
+                7200 * (number // 20) + 60 * (number % 20),
+            )
+            for number, level in enumerate(levels)
+        ]
+        first, second = sorted(rng.choice(range(6, 60), 2, replace=False))
+        earlier = [run for run in series[:second] if run is not series[first]][::-1]
+        found = compare([series[first]], [series[second]], history=History(earlier, earlier))
+        named += any(row.verdict in ("faster", "slower") for row in found.rows)
+        judged += found.judged > 0
+    assert named <= 10, "5 % of 200"
+    assert judged > 60
+
+
+def test_earlier_runs_far_apart_are_read_first(tmp_path: Path) -> None:
+    """Of many runs in a row before an older one the older one is found, too."""
+    store = tmp_path / "store"
+    seconds = [0, *range(36000, 36080), 36100, 46100]
+    for number, second in enumerate(seconds):
+        path = RunBuilder([WRITE], repetitions=1).write(store / f"2026-11-21-0405{number:02d}-ci-aaaa")
+        info = json.loads((path / "run.json").read_text())
+        info["started"] = at(load(path), second).info.started
+        (path / "run.json").write_text(json.dumps(info))
+    base, other = (load(store / f"2026-11-21-0405{number}-ci-aaaa") for number in (81, 82))
+    found = history_of(base, other).base
+    assert len(found) == 60
+    assert (found[0].id[15:17], found[-1].id[15:17]) == ("80", "00")
 
 
 def test_the_level_of_named_rows_is_said(tmp_path: Path) -> None:
