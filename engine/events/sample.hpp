@@ -81,6 +81,7 @@ struct LatencyCounts {
 struct SamplePart {
   std::string_view operation;
   std::uint64_t requests = 0;
+  std::uint64_t bytes = 0;
   LatencyCounts latency;
 
   static constexpr std::string_view record_name = "Part";
@@ -88,6 +89,7 @@ struct SamplePart {
   static constexpr auto fields() {
     return std::tuple{field({"operation", "Name of the operation."}, &SamplePart::operation),
                       field({"requests", "Requests of the operation.", Over::sum}, &SamplePart::requests),
+                      field({"bytes", "Bytes that they moved; 0 for metadata.", Over::sum, "0"}, &SamplePart::bytes),
                       field({"latency", "Their latencies; null without requests.", Over::none, "null"},
                             [](const SamplePart& part) { return part.latency.summary(); }),
                       field({"histogram", "Histogram of their latencies.", Over::none, "null"},

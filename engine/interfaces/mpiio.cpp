@@ -96,8 +96,9 @@ class MpiIo final : public Interface {
           "mpiio.pointer",
           "at a shared file pointer MPI chooses the offsets: the requests must have one size, each rank must have the "
           "same number of them, and they must follow each other in rank order in a file that this case writes first",
-          "choose pattern strided or sequential, operations that begin with write and have no read-modify-write, order "
-          "= \"forward\" and readback = \"same\", and no runtime");
+          "choose pattern strided or sequential, operations that begin with write and have neither read-modify-write "
+          "nor "
+          "read-write, order = \"forward\" and readback = \"same\", and no runtime");
     if (options_.pointer == Pointer::shared && demand.verified && demand.ranks > 1)
       throw InputError("verify", "data cannot be verified: ranks reach the shared file pointer in an unknown order",
                        "verify = \"off\", mpiio.pointer = \"ordered\", or sharing = \"per-rank\"");

@@ -13,6 +13,17 @@ void Contents::generate(std::span<const Extent> extents, std::span<std::byte> me
   tally_.prepare_ticks += timer_.now() - begin;
 }
 
+/// What a visit must find: of the last phase that wrote, or of an older one what read-write has left as it was.
+void Contents::expect(std::uint64_t visit) const {
+  if (work_.still != nullptr) {
+    const bool old = work_.still->draw.reads(visit);
+    work_.examiner->expect_generation(old ? work_.still->generation : work_.left_generation);
+    work_.examiner->expect_pass((old ? work_.still->left : work_.left).last_at(visit));
+  } else if (work_.left.repeated()) {
+    work_.examiner->expect_pass(work_.left.last_at(visit));
+  }
+}
+
 void Contents::prepare(std::uint64_t visit, std::span<const Extent> extents, std::span<std::byte> memory,
                        Memory state) const {
   const std::uint64_t begin = timer_.now();

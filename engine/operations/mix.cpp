@@ -20,12 +20,12 @@ Mix::Mix(const std::vector<MixPart>& parts, std::uint64_t seed, std::uint32_t ow
       timer_(timer) {
   rewrites_.keep(oldest_, population.files, most_);
   for (const MixPart& part : parts_) {
-    tallies_.push_back({part.operation, 0, {}});
+    tallies_.emplace_back(part.operation);
     total_weight_ += part.weight;
   }
   // What keeps the population steady may be done although no weight asks for it.
   for (const Operation operation : {Operation::create, Operation::unlink})
-    if (index_of(operation) == tallies_.size()) tallies_.push_back({operation, 0, {}});
+    if (index_of(operation) == tallies_.size()) tallies_.emplace_back(operation);
 }
 
 std::size_t Mix::index_of(Operation operation) {

@@ -9,13 +9,6 @@
 
 namespace strider {
 
-/// What one operation of a mix came to.
-struct MixTally {
-  Operation operation = Operation::stat;
-  std::uint64_t requests = 0;
-  Histogram latency_ns;
-};
-
 /// Draws operations by weight and executes them on the rank's own files. These are numbered on: create makes the next
 /// one, unlink removes the oldest, so the living ones are a range of numbers. Their number stays between half and one
 /// and a half of what it was at first: a draw that would leave this is put off, and its opposite done.

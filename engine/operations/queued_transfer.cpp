@@ -12,7 +12,6 @@ QueuedTransfer::QueuedTransfer(const Work& work, QueuedFile& file, const Timer& 
       timer_(timer),
       tally_(tally),
       watch_(watch),
-      direction_(writes(work.operation) ? Direction::write : Direction::read),
       contiguous_(work.pattern->contiguous()),
       slots_(work.depth),
       done_(work.depth) {
@@ -39,12 +38,15 @@ void QueuedTransfer::issue() {
   slot.empty = false;
   fetch(slot);
   const auto extents = extents_of(slot);
-  if (direction_ == Direction::write && work_.written != nullptr) contents_.generate(extents, memory_of(number));
-  if (direction_ == Direction::read && work_.examiner != nullptr)
-    contents_.prepare(slot.visit, extents, memory_of(number));
+  const Direction direction = direction_of(next_);
+  if (direction == Direction::write && work_.written != nullptr) contents_.generate(extents, memory_of(number));
+  // What another request has written from the same memory may be what is read.
+  const auto memory = work_.mixed != nullptr ? Contents::Memory::used : Contents::Memory::spoilt;
+  if (direction == Direction::read && work_.examiner != nullptr)
+    contents_.prepare(slot.visit, extents, memory_of(number), memory);
   slot.begin = work_.pace != nullptr && work_.pace->open() ? work_.pace->due() : timer_.now();
   if (work_.pace != nullptr) work_.pace->issue(bytes_of(extents));
-  file_.submit(direction_, {extents, memory_of(number).data(), slot.number}, number);
+  file_.submit(direction, {extents, memory_of(number).data(), slot.number}, number);
   free_.pop_back();
   ++next_;
   if (work_.think_ns == 0) return;
@@ -55,13 +57,21 @@ void QueuedTransfer::issue() {
 void QueuedTransfer::issue_empty() {
   const std::uint32_t number = free_.back();
   slots_[number].empty = true;
-  file_.submit(direction_, {}, number);
+  file_.submit(direction_of(next_), {}, number);
   free_.pop_back();
   ++next_;
 }
 
 /// Waits for at least one request; the time at which those that are done were seen.
 std::uint64_t QueuedTransfer::reap() { return take(file_.complete(done_)); }
+
+void QueuedTransfer::record(const Slot& slot, std::uint64_t end) {
+  const std::uint64_t bytes = bytes_of(extents_of(slot));
+  if (slot.begin < work_.ramp_ticks) return tally_.record_ramp(end, bytes);
+  const std::uint64_t latency = timer_.to_ns(end - slot.begin);
+  tally_.record(end, latency, bytes);
+  if (work_.mixed != nullptr) work_.mixed->record(slot.visit, latency, bytes);
+}
 
 /// Books the first `count` requests of those that are done.
 std::uint64_t QueuedTransfer::take(std::size_t count) {
@@ -71,9 +81,8 @@ std::uint64_t QueuedTransfer::take(std::size_t count) {
     free_.push_back(number);
     if (slot.empty) continue;
     const auto extents = extents_of(slot);
-    if (slot.begin < work_.ramp_ticks) tally_.record_ramp(end, bytes_of(extents));
-    else tally_.record(end, timer_.to_ns(end - slot.begin), bytes_of(extents));
-    if (direction_ == Direction::read && work_.examiner != nullptr)
+    record(slot, end);
+    if (direction_of(slot.visit) == Direction::read && work_.examiner != nullptr)
       contents_.examine(slot.visit, extents, memory_of(number));
   }
   return end;

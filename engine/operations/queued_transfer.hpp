@@ -35,6 +35,10 @@ class QueuedTransfer {
     bool empty = false;       ///< only joins a collective, without data
   };
 
+  Direction direction_of(std::uint64_t visit) const {
+    const bool reading = work_.mixed != nullptr ? work_.mixed->draw.reads(visit) : !writes(work_.operation);
+    return reading ? Direction::read : Direction::write;
+  }
   void fetch(Slot& slot);
   Stop run_paced(std::uint64_t last, std::uint64_t deadline_ticks);
   /// With requests in flight or none, and the next one not due yet: waits a little for what comes first.
@@ -43,6 +47,8 @@ class QueuedTransfer {
   void issue_empty();
   std::uint64_t reap();
   std::uint64_t take(std::size_t count);
+  /// `end`: when the request was seen to be done, in timer ticks.
+  void record(const Slot& slot, std::uint64_t end);
   bool choose(std::uint32_t slot);
   void take_turn(bool has_data);
   void wait_once();
@@ -59,7 +65,6 @@ class QueuedTransfer {
   const Timer& timer_;
   Tally& tally_;
   Watch& watch_;
-  Direction direction_;
   bool contiguous_;
   std::uint64_t next_ = 0;
   bool rewound_ = false;

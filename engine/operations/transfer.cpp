@@ -37,7 +37,10 @@ std::size_t Transfer::fetch(std::uint64_t first, std::uint64_t last) {
 inline void Transfer::record(std::uint64_t end, std::uint64_t ticks, const Item& item) {
   if (end - ticks < work_.ramp_ticks) [[unlikely]]
     return tally_.record_ramp(end, bytes_of(item.extents));
-  tally_.record(end, timer_.to_ns(due_ == 0 ? ticks : end - due_), bytes_of(item.extents));
+  const std::uint64_t latency = timer_.to_ns(due_ == 0 ? ticks : end - due_), bytes = bytes_of(item.extents);
+  tally_.record(end, latency, bytes);
+  if (work_.mixed != nullptr) [[unlikely]]
+    work_.mixed->record(item.visit, latency, bytes);
 }
 
 inline std::uint64_t Transfer::write_one(const Item& item) {
@@ -51,7 +54,9 @@ inline std::uint64_t Transfer::write_one(const Item& item) {
 }
 
 inline std::uint64_t Transfer::read_one(const Item& item) {
-  if (work_.examiner != nullptr) contents_.prepare(item.visit, item.extents, work_.memory);
+  // What another request has written from the same memory may be what is read.
+  const auto memory = work_.mixed != nullptr ? Contents::Memory::used : Contents::Memory::spoilt;
+  if (work_.examiner != nullptr) contents_.prepare(item.visit, item.extents, work_.memory, memory);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
@@ -79,16 +84,27 @@ std::uint64_t Transfer::change_one(const Item& item) {
 
 std::uint64_t Transfer::one(const Item& item) {
   const std::uint64_t end = work_.operation == Operation::read_modify_write ? change_one(item)
-                            : writes(work_.operation)                       ? write_one(item)
-                                                                            : read_one(item);
+                            : work_.mixed != nullptr  ? (is_read(item.visit) ? read_one(item) : write_one(item))
+                            : writes(work_.operation) ? write_one(item)
+                                                      : read_one(item);
   if (work_.think_ns > 0) contents_.think();
   return end;
 }
 
-void Transfer::call_empty() {
-  const unsigned reading = reads(work_.operation) ? 1 : 0;
+/// The calls to the file that each rank makes in a round of a collective transfer.
+Transfer::Calls Transfer::calls_in_round() const {
+  const bool mixed = work_.mixed != nullptr, is_read = mixed && this->is_read(next_);
+  Calls calls;
+  calls.reads = mixed ? is_read : reads(work_.operation);
+  calls.writes = mixed ? !is_read : writes(work_.operation);
+  calls.syncs = calls.writes && work_.sync == SyncPolicy::each;
+  return calls;
+}
+
+void Transfer::call_empty(const Calls& calls) {
+  const unsigned reading = calls.reads ? 1 : 0;
   if (calls_ < reading) call_read({});
-  else if (calls_ == reading && writes(work_.operation)) call_write({});
+  else if (calls_ == reading && calls.writes) call_write({});
   else call_sync();
 }
 
@@ -147,7 +163,8 @@ Stop Transfer::run_paced(std::uint64_t last, std::uint64_t deadline_ticks) {
 
 Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
   if (work_.pace != nullptr) return run_paced(last, deadline_ticks);
-  if (work_.think_ns > 0) return run_steps(last, deadline_ticks, [this](const Item& item) { return one(item); });
+  if (work_.think_ns > 0 || work_.mixed != nullptr)
+    return run_steps(last, deadline_ticks, [this](const Item& item) { return one(item); });
   if (work_.operation == Operation::read_modify_write)
     return run_steps(last, deadline_ticks, [this](const Item& item) { return change_one(item); });
   if (reads(work_.operation))
@@ -158,8 +175,6 @@ Stop Transfer::run(std::uint64_t last, std::uint64_t deadline_ticks) {
 Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uint64_t deadline_ticks,
                               Agreement& agreement) {
   const std::uint64_t interval = calls_between_agreements(work_);
-  const unsigned calls_in_round = (reads(work_.operation) ? 1U : 0U) + (writes(work_.operation) ? 1U : 0U) +
-                                  (writes(work_.operation) && work_.sync == SyncPolicy::each ? 1U : 0U);
   const auto attempt = [this](const auto& step) {
     try {
       step();
@@ -182,11 +197,12 @@ Stop Transfer::run_collective(std::uint64_t mine, std::uint64_t rounds, std::uin
       if (vote == Agreement::Vote::end) break;
     }
     calls_ = 0;
+    const Calls calls = calls_in_round();
     if (failure_ == nullptr && next_ < mine) {
       fetch(next_, next_ + 1);
       attempt([&] { one(item(0)); });
     }
-    while (calls_ < calls_in_round) attempt([&] { call_empty(); });
+    while (calls_ < calls.count()) attempt([&] { call_empty(calls); });
   }
   if (failure_ != nullptr && (next_ < rounds || !work_.repeats)) std::rethrow_exception(failure_);
   return next_ < rounds ? Stop::ended : Stop::finished;

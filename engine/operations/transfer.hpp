@@ -13,11 +13,41 @@
 #include "measure/timeline.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
-#include "plan/case.hpp"
+#include "plan/draw.hpp"
 #include "verify/examiner.hpp"
 #include "verify/passes.hpp"
 
 namespace strider {
+
+/// What one operation of a mix came to.
+struct MixTally {
+  explicit MixTally(Operation of) : operation(of) {}
+  Operation operation;
+  std::uint64_t requests = 0;
+  std::uint64_t bytes = 0;  ///< of data; 0 for metadata
+  Histogram latency_ns;
+};
+
+/// The two ways of read-write.
+struct Mixed {
+  explicit Mixed(const Draw& of) : draw(of) {}
+  Draw draw;
+  MixTally reads{Operation::read}, writes{Operation::write};
+
+  void record(std::uint64_t visit, std::uint64_t latency, std::uint64_t moved_bytes) {
+    MixTally& tally = draw.reads(visit) ? reads : writes;
+    ++tally.requests;
+    tally.bytes += moved_bytes;
+    tally.latency_ns.record(latency);
+  }
+};
+
+/// What read-write has left as it was: data of an older phase than the rest.
+struct Still {
+  Draw draw;
+  std::uint64_t generation = 0;
+  Passes left;  ///< by the phase that wrote it
+};
 
 /// What a rank does in a phase: its share of the pattern, visited in order, through an open file.
 struct Work {
@@ -30,6 +60,9 @@ struct Work {
   const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
   Examiner* examiner = nullptr;       ///< check each read, into spoilt memory; null: do not look at what was read
   Passes left;                        ///< by the phase that wrote what is read, in the same order of visits
+  std::uint64_t left_generation = 0;  ///< of that phase
+  const Still* still = nullptr;       ///< what it has not written, if it was read-write; null: it wrote all
+  Mixed* mixed = nullptr;             ///< of read-write
   std::uint32_t depth = 1;            ///< requests in flight; each has a part of the memory, `slot_bytes` long
   std::uint64_t slot_bytes = 0;
   std::uint64_t think_ns = 0;    ///< computing after each request is issued
@@ -84,9 +117,7 @@ class Contents {
   void think() const;
 
  private:
-  void expect(std::uint64_t visit) const {
-    if (work_.left.repeated()) work_.examiner->expect_pass(work_.left.last_at(visit));
-  }
+  void expect(std::uint64_t visit) const;
   const Work& work_;
   const Timer& timer_;
   Tally& tally_;
@@ -162,12 +193,18 @@ class Transfer {
   std::uint64_t read_one(const Item& item);
   std::uint64_t change_one(const Item& item);
   std::uint64_t one(const Item& item);
+  bool is_read(std::uint64_t visit) const { return work_.mixed->draw.reads(visit); }
   /// Calls to the file, counted: a collective round that an error cuts short has to be completed.
   void call_read(const Request& request) { ++calls_, file_.read(request); }
   void call_write(const Request& request) { ++calls_, file_.write(request); }
   void call_sync() { ++calls_, file_.sync(); }
+  struct Calls {
+    bool reads = false, writes = false, syncs = false;
+    unsigned count() const { return unsigned{reads} + unsigned{writes} + unsigned{syncs}; }
+  };
+  Calls calls_in_round() const;
   /// Takes part in the next call of a collective round, without data.
-  void call_empty();
+  void call_empty(const Calls& calls);
   /// `ticks`: how long the request took.
   void record(std::uint64_t end, std::uint64_t ticks, const Item& item);
 

@@ -36,7 +36,11 @@ class ExpectedFile {
       for (const std::uint32_t rank : ranks_) {
         const Place place = assignments_.assignment(rank).place;
         const Order order = order_of(test_, rank, pattern_.requests(place, Direction::write));
-        if (!add_written(pattern_, place, order, record_.layers()[i].visits[rank], go_on, sets_[i])) return false;
+        const WriteRecord::Layer& layer = record_.layers()[i];
+        std::optional<Draw> draw;
+        if (layer.drawn) draw = draw_of(test_);
+        const Visited visited{order, layer.visits[rank], draw ? &*draw : nullptr};
+        if (!add_written(pattern_, place, visited, go_on, sets_[i])) return false;
       }
     }
     return true;

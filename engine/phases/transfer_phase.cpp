@@ -60,6 +60,8 @@ class TransferWorker final : public PhaseWorker {
   FileData written_;
   FileData::Identity expected_;
   std::optional<Examiner> examiner_;
+  std::optional<Still> still_;  ///< of the phases before this one
+  std::optional<Mixed> mixed_;  ///< of read-write
   Work work_;
   std::optional<Transfer> transfer_;      ///< with one request at a time
   std::optional<QueuedTransfer> queued_;  ///< with a file that keeps requests in flight
@@ -98,9 +100,8 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
 }
 
 void TransferWorker::open_file() {
-  const Access access = task_.operation == Operation::read_modify_write ? Access::read_write
-                        : writes(task_.operation)                       ? Access::write
-                                                                        : Access::read;
+  const bool reading = reads(task_.operation), writing = writes(task_.operation);
+  const Access access = reading && writing ? Access::read_write : writing ? Access::write : Access::read;
   const bool creates = task_.operation == Operation::write || task_.operation == Operation::prefill;
   std::vector<Extent> first(shape_.regular ? task_.pattern->extents(assignment_.place, 0) : 0);
   if (shape_.regular) task_.pattern->fill_request(assignment_.place, 0, first);
@@ -137,7 +138,16 @@ void TransferWorker::transfer() {
   work_.memory = task_.memory;
   work_.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
   work_.examiner = examiner_ ? &*examiner_ : nullptr;
-  if (examiner_) work_.left = task_.record->passes_of(acts_as_);
+  if (examiner_) {
+    work_.left = task_.record->passes_of(acts_as_);
+    work_.left_generation = task_.expected_generation;
+    still_ = task_.record->still_of(acts_as_);
+    work_.still = still_ ? &*still_ : nullptr;
+  }
+  if (task_.operation == Operation::read_write) {
+    mixed_.emplace(draw_of(test_));
+    work_.mixed = &*mixed_;
+  }
   work_.repeats = by_time();
   work_.ramp_ticks = ramp_ticks();
 
@@ -204,11 +214,12 @@ void TransferWorker::begin_pass(std::uint64_t pass) {
   FileData::Identity written = identity_of(context_, task_, assignment_, task_.written_generation);
   written.pass = pass;
   if (work_.written != nullptr) written_ = FileData(written);
-  if (work_.written == nullptr || !examiner_) return;
+  if (work_.written == nullptr || task_.operation != Operation::read_modify_write) return;
   // Read-modify-write finds what its own pass before has written.
   examiner_->expect_generation(task_.written_generation);
   examiner_->expect_pass(pass - 1);
   work_.left = {requests_, pass * requests_};
+  work_.still = nullptr;
 }
 
 /// Except those that report progress.
@@ -260,6 +271,10 @@ void TransferWorker::execute() {
 
 void TransferWorker::complete(RankPart& part) {
   if (pace_ && pace_->open()) part.arrivals = arrivals_of(*pace_);
+  if (task_.operation == Operation::read_write) {
+    const Mixed mixed = mixed_.value_or(Mixed(draw_of(test_)));
+    part.parts = {mixed.reads, mixed.writes};
+  }
   if (!examiner_) return;
   part.verification->checked_bytes = examiner_->checked_bytes();
   part.verification->wrong_bytes = examiner_->wrong_bytes();
@@ -283,7 +298,7 @@ void TransferWorker::inspect(RankPart& part) {
         gather(WriteRecord::Part{tally_->all_requests(), tally_->written_end}, task_.communicator, waiting());
     parts.resize(test_.clients);
     broadcast(std::span(parts), task_.communicator, waiting());
-    task_.record->written(task_.written_generation, parts, task_.request_limit);
+    task_.record->written(task_.operation, task_.written_generation, parts, task_.request_limit);
   }
   SizeCheck(context_, task_, rank_, part).compare_anew(checked_file(context_, task_, assignment_));
 }

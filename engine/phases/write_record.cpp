@@ -38,15 +38,20 @@ WriteRecord::WriteRecord(const Case& test, const Pattern& pattern, const FileAss
 
 void WriteRecord::prefilled(std::uint64_t generation) {
   prefill_ = generation;
-  passes_.clear();
+  last_ = {generation, {}};
+  still_.reset();
   for (std::uint64_t file = 0; file < ends_.size(); ++file)
     ends_[file] = pattern_.file_size(assignments_.ranks_of(file));
 }
 
-void WriteRecord::written(std::uint64_t generation, const std::vector<Part>& parts, std::uint64_t visit_limit) {
-  passes_.clear();
+void WriteRecord::written(Operation operation, std::uint64_t generation, const std::vector<Part>& parts,
+                          std::uint64_t visit_limit) {
+  const bool drawn = operation == Operation::read_write;
+  if (!drawn) still_.reset();
+  else if (!still_) still_ = last_;
+  last_ = {generation, {}};
   std::set<std::uint64_t, std::greater<>> newest_first;  // passes of which something is left
-  bool complete = true;                                  // every rank has visited all of its requests
+  bool complete = !drawn;                                // every rank has written all of its requests
   for (std::uint32_t rank = 0; rank < parts.size(); ++rank) {
     const FileAssignment assignment = assignments_.assignment(rank);
     const std::uint64_t all = pattern_.requests(assignment.place, Direction::write);
@@ -54,18 +59,27 @@ void WriteRecord::written(std::uint64_t generation, const std::vector<Part>& par
     ends_[assignment.file] = std::max(ends_[assignment.file], parts[rank].end);
     complete = complete && std::min(passes.visits, passes.requests) >= all;
     newest_first.insert({newest(passes), oldest(passes)});
-    passes_.push_back(passes);
+    last_.passes.push_back(passes);
   }
   if (complete) layers_.clear();  // it lies over all others
   auto position = layers_.begin();
   for (const std::uint64_t pass : newest_first) {
-    Layer layer{generation, pass, {}, complete && tiles(test_)};
-    for (const Passes& passes : passes_) {
+    Layer layer{generation, pass, {}, complete && tiles(test_), drawn};
+    for (const Passes& passes : last_.passes) {
       layer.visits.push_back(visits_of(passes, pass));
       layer.whole = layer.whole && layer.visits.back() == passes.visits;
     }
     position = layers_.insert(position, std::move(layer)) + 1;
   }
+}
+
+Passes WriteRecord::passes_of(std::uint32_t rank) const {
+  return rank < last_.passes.size() ? last_.passes[rank] : Passes{};
+}
+
+std::optional<Still> WriteRecord::still_of(std::uint32_t rank) const {
+  if (!still_) return std::nullopt;
+  return Still{draw_of(test_), still_->generation, rank < still_->passes.size() ? still_->passes[rank] : Passes{}};
 }
 
 WriteRecord::Size WriteRecord::size_of(std::uint64_t file) const {

@@ -3,7 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include "operations/transfer.hpp"
 #include "plan/case.hpp"
+#include "plan/draw.hpp"
 #include "plan/file_assignments.hpp"
 #include "verify/passes.hpp"
 
@@ -22,7 +24,8 @@ class WriteRecord {
     std::uint64_t end = 0;       ///< behind the last byte that it wrote to its file
   };
   /// A phase with the case's pattern, by rank. `visit_limit`: visits of a pass at most.
-  void written(std::uint64_t generation, const std::vector<Part>& parts, std::uint64_t visit_limit = no_limit);
+  void written(Operation operation, std::uint64_t generation, const std::vector<Part>& parts,
+               std::uint64_t visit_limit = no_limit);
   /// All bytes of all files.
   void prefilled(std::uint64_t generation);
 
@@ -38,11 +41,14 @@ class WriteRecord {
     std::uint64_t pass = 0;
     std::vector<std::uint64_t> visits;
     bool whole = false;  ///< it is every byte of every file
+    bool drawn = false;  ///< by read-write: in those of these visits that write
   };
   /// The newest first: a byte holds what the first one has that touches it.
   const std::vector<Layer>& layers() const { return layers_; }
   /// How often the phase that wrote last has visited the requests of a rank.
-  Passes passes_of(std::uint32_t rank) const { return rank < passes_.size() ? passes_[rank] : Passes{}; }
+  Passes passes_of(std::uint32_t rank) const;
+  /// What read-write, if it wrote last, has left of a rank's requests as it was.
+  std::optional<Still> still_of(std::uint32_t rank) const;
   /// What is in bytes that no layer touches: data of this generation, otherwise zeros.
   std::optional<std::uint64_t> prefill() const { return prefill_; }
 
@@ -53,7 +59,13 @@ class WriteRecord {
   bool sizes_new_files_;
   std::optional<std::uint64_t> prefill_;
   std::vector<Layer> layers_;
-  std::vector<Passes> passes_;       ///< of the last phase that wrote, by rank
+  /// A phase that wrote, and how often it visited the requests of each rank.
+  struct Phase {
+    std::uint64_t generation = 0;
+    std::vector<Passes> passes;
+  };
+  Phase last_;                       ///< that wrote
+  std::optional<Phase> still_;       ///< the last one that wrote all requests, if read-write came after it
   std::vector<std::uint64_t> ends_;  ///< by file
 };
 

@@ -95,6 +95,10 @@ constexpr Parameter data_parameters[] = {
     {"think", Kind::seconds, "0",
      "Think time: each rank computes for this time after it has issued a request, while requests in flight continue.",
      0, 3600},
+    {"read_share", Kind::count, "0",
+     "Percentage of the requests of read-write that read, such as 70; the others write. What is read is never written "
+     "in the same phase, so that it can be verified.",
+     0, 99},
     {"cache", Kind::choice, "\"as-is\"",
      "State of the page cache for the files before a phase that reads: unchanged (\"as-is\"), empty (\"cold\": the "
      "files are synced and dropped) or full (\"warm\": the files are read once before, unmeasured).",

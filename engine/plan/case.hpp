@@ -67,6 +67,7 @@ struct Case {
   double settle_s = 0;
   std::uint32_t depth = 1;  ///< requests that each rank keeps in flight
   double think_s = 0;       ///< computing after each request
+  double read_share = 0;    ///< of the requests of read-write, from 0 to 1
   CachePolicy cache = CachePolicy::as_is;
   std::uint64_t seed = 1;
   std::vector<MixPart> mix;

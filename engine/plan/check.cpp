@@ -156,6 +156,11 @@ void check_tree_case(const Case& test, const Complain& complain) {
   check_totals(test, *tree, complain);
 }
 
+void check_read_share(const Case& test, const Complain& complain) {
+  if (test.read_share == 0 && std::count(test.operations.begin(), test.operations.end(), Operation::read_write) > 0)
+    complain("read_share", "read-write needs the share of its requests that read", "read_share = 70, in percent");
+}
+
 void check_depth(const Case& test, const Interface& interface, const Complain& complain) {
   if (test.depth == 1) return;
   const std::string name(test.interface->name);
@@ -169,6 +174,23 @@ void check_depth(const Case& test, const Interface& interface, const Complain& c
     complain("sync", "a sync after each request allows only one request in flight", "depth = 1, or sync = \"end\"");
   if (std::count(test.operations.begin(), test.operations.end(), Operation::read_modify_write) > 0)
     complain("operations", "read-modify-write allows only one request in flight", "depth = 1");
+}
+
+/// Operations that read what others write at the same time.
+void check_both_ways(const Case& test, const Pattern& pattern, std::uint32_t ranks, const Complain& complain) {
+  if (test.verify == Verify::off) return;
+  if (std::count(test.operations.begin(), test.operations.end(), Operation::read_write) > 0)
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      if (pattern.requests({rank, ranks}, Direction::write) != pattern.requests({rank, ranks}, Direction::read))
+        return complain("verify",
+                        "only one rank takes part in read-write, and others cannot tell which of its requests wrote",
+                        "verify = \"off\", overlap = true, or write and read instead of read-write");
+  if (pattern.disjoint(ranks)) return;
+  for (const Operation operation : test.operations)
+    if (reads(operation) && writes(operation))
+      return complain("verify",
+                      std::string(name_of(operation)) + " of bytes that several requests share cannot be verified",
+                      "verify = \"off\", or a pattern whose requests do not overlap");
 }
 
 /// Whether all requests of all ranks lie one behind the other in turns (see Demand), judged by the first and the last
@@ -228,10 +250,10 @@ Demand demand_of(const Case& test, const Pattern& pattern, const FileAssignments
   demand.dense_rounds = test.depth > 1 && test.order != OrderKind::random;
   for (std::uint64_t file = 0; file < assignments.files() && demand.dense_rounds; ++file)
     demand.dense_rounds = rounds_are_dense(pattern, assignments.ranks_of(file));
-  demand.takes_turns = operations.front() == Operation::write && test.order == OrderKind::forward &&
-                       test.runtime_s == 0 &&
-                       (test.readback == Readback::same || test.sharing.kind == SharingKind::per_rank) &&
-                       std::count(operations.begin(), operations.end(), Operation::read_modify_write) == 0;
+  demand.takes_turns =
+      operations.front() == Operation::write && test.order == OrderKind::forward && test.runtime_s == 0 &&
+      (test.readback == Readback::same || test.sharing.kind == SharingKind::per_rank) &&
+      std::none_of(operations.begin(), operations.end(), [](Operation each) { return reads(each) && writes(each); });
   for (std::uint64_t file = 0; file < assignments.files() && demand.takes_turns; ++file)
     demand.takes_turns = lies_in_turns(pattern, assignments.ranks_of(file));
   return demand;
@@ -316,6 +338,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     if (test.tree != nullptr) return check_tree_case(test, complain);
     check_ranks_and_files(test, complain);
     check_load(test, complain);
+    check_read_share(test, complain);
     const auto pattern = make_pattern_of(test);
     const auto interface = test.interface->make(test.interface_settings);
     const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
@@ -330,10 +353,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
                    " bytes",
                "choose transfer, block, size and align accordingly, or leave out " + std::string(test.interface->name) +
                    ".direct");
-    const bool changes = std::count(test.operations.begin(), test.operations.end(), Operation::read_modify_write) > 0;
-    if (test.verify == Verify::full && changes && !pattern->disjoint(ranks))
-      complain("verify", "read-modify-write of bytes that several requests share cannot be verified",
-               "verify = \"off\", or a pattern whose requests do not overlap");
+    check_both_ways(test, *pattern, ranks, complain);
     check_depth(test, *interface, complain);
     const Demand demand = demand_of(test, *pattern, assignments);
     check_runtime(test, *pattern, *interface, demand.shape, assignments, complain);

@@ -23,7 +23,8 @@ Range touching(std::span<const Extent> request_0, std::uint64_t shift, std::uint
   return {std::min(first, requests), std::min(last, requests)};
 }
 
-/// Adds requests by their numbers: `numbers(first, out)` are those of visits `first` and on.
+/// Adds requests by their numbers: `numbers(first, out)` puts those of visits `first` and on into `out`, and returns
+/// how many of them count.
 template <typename Numbers>
 bool add_visits(const Pattern& pattern, Place place, Range visits, const Numbers& numbers,
                 const std::function<bool()>& go_on, ByteSet& set) {
@@ -33,11 +34,10 @@ bool add_visits(const Pattern& pattern, Place place, Range visits, const Numbers
   for (std::uint64_t next = visits.first; next < visits.last;) {
     if ((next - visits.first) % requests_between_questions == 0 && !go_on()) return false;
     const std::size_t count = std::min<std::uint64_t>(batch, visits.last - next);
-    const auto part = std::span(some).first(count);
-    numbers(next, part);
+    const auto part = std::span(some).first(numbers(next, std::span(some).first(count)));
     if (pattern.contiguous()) {
-      pattern.fill(place, part, std::span(list).first(count));
-      for (const Extent& extent : std::span(list).first(count)) set.add(extent);
+      pattern.fill(place, part, std::span(list).first(part.size()));
+      for (const Extent& extent : std::span(list).first(part.size())) set.add(extent);
     } else {
       for (const std::uint64_t number : part)
         for (const Extent& extent : std::span(list).first(pattern.fill_request(place, number, list))) set.add(extent);
@@ -101,20 +101,31 @@ std::uint64_t unit_of(const Pattern& pattern, std::uint32_t ranks) {
   return alignment == 0 ? 1 : std::clamp<std::uint64_t>(std::bit_floor(alignment), 1, largest_unit);
 }
 
-bool add_written(const Pattern& pattern, Place place, const Order& order, std::uint64_t visits,
-                 const std::function<bool()>& go_on, ByteSet& set) {
+bool add_written(const Pattern& pattern, Place place, const Visited& visited, const std::function<bool()>& go_on,
+                 ByteSet& set) {
   const std::uint64_t requests = pattern.requests(place, Direction::write);
-  if (visits < requests)
-    return add_visits(
-        pattern, place, {0, visits}, [&](std::uint64_t first, auto out) { order.fill(first, out); }, go_on, set);
+  if (visited.visits < requests || visited.draw != nullptr) {
+    const auto in_order = [&visited](std::uint64_t first, std::span<std::uint64_t> out) {
+      visited.order.fill(first, out);
+      if (visited.draw == nullptr) return out.size();
+      std::size_t written = 0;
+      for (std::size_t i = 0; i < out.size(); ++i)
+        if (!visited.draw->reads(first + i)) out[written++] = out[i];
+      return written;
+    };
+    return add_visits(pattern, place, {0, std::min(visited.visits, requests)}, in_order, go_on, set);
+  }
   Range all{0, requests};
   if (const std::uint64_t shift = pattern.file_shift(place); shift > 0 && requests > 0) {
     std::vector<Extent> request_0(pattern.extents(place, 0));
     request_0.resize(pattern.fill_request(place, 0, request_0));
     all = touching(request_0, shift, requests, set);
   }
-  return add_visits(
-      pattern, place, all, [](std::uint64_t first, auto out) { std::iota(out.begin(), out.end(), first); }, go_on, set);
+  const auto by_number = [](std::uint64_t first, std::span<std::uint64_t> out) {
+    std::iota(out.begin(), out.end(), first);
+    return out.size();
+  };
+  return add_visits(pattern, place, all, by_number, go_on, set);
 }
 
 }  // namespace strider

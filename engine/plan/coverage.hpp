@@ -6,6 +6,7 @@
 #include "foundation/extent.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
+#include "plan/draw.hpp"
 
 namespace strider {
 
@@ -38,10 +39,17 @@ class ByteSet {
 /// The largest unit for a ByteSet of what the pattern's requests touch.
 std::uint64_t unit_of(const Pattern& pattern, std::uint32_t ranks);
 
-/// Adds what a rank's first `visits` writing requests touch, in the order in which it visits them. `go_on` is asked now
-/// and then; false where it said no. Takes time in proportion to the requests: all of the rank's, or where they are
-/// regular (Pattern::file_shift) and all visited, those that touch the part.
-bool add_written(const Pattern& pattern, Place place, const Order& order, std::uint64_t visits,
-                 const std::function<bool()>& go_on, ByteSet& set);
+/// The writing requests that a rank has visited: the first `visits` in an order, or those of them that write.
+struct Visited {
+  const Order& order;
+  std::uint64_t visits = 0;
+  const Draw* draw = nullptr;  ///< of read-write; null: all of them write
+};
+
+/// Adds what these requests touch. `go_on` is asked now and then; false where it said no. Takes time in proportion to
+/// the requests: all of the rank's, or where they are regular (Pattern::file_shift) and all visited and written, those
+/// that touch the part.
+bool add_written(const Pattern& pattern, Place place, const Visited& visited, const std::function<bool()>& go_on,
+                 ByteSet& set);
 
 }  // namespace strider

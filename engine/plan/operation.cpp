@@ -70,6 +70,8 @@ constexpr OperationEntry operations[] = {
     {Operation::reread, "reread", "read", "Read the same bytes again, right after a read."},
     {Operation::read_modify_write, "read-modify-write", "both",
      "Read the data of each request, change it and write it back."},
+    {Operation::read_write, "read-write", "both",
+     "Read some requests and write the others: each is drawn at random, with read_share."},
 
     {Operation::make_tree, "make-tree", "metadata", "Make the directories of the tree.",
      avoiding(making(tree({MetadataCall::make_directory}), Thing::tree, {}), in_trees)},

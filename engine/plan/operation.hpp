@@ -15,6 +15,7 @@ enum class Operation {
   read,
   reread,
   read_modify_write,
+  read_write,
   prefill,
   make_tree,
   create,
@@ -111,7 +112,8 @@ std::string_view name_of(OperatesOn operates_on);
 
 constexpr bool is_metadata(Operation operation) { return operation > Operation::prefill; }
 constexpr bool reads(Operation operation) {
-  return operation == Operation::read || operation == Operation::reread || operation == Operation::read_modify_write;
+  return operation == Operation::read || operation == Operation::reread || operation == Operation::read_modify_write ||
+         operation == Operation::read_write;
 }
 constexpr bool writes(Operation operation) { return operation != Operation::read && operation != Operation::reread; }
 /// Whose share of the pattern an operation works on: a lone writer's, or every reader's.

@@ -174,7 +174,7 @@ class Report {
     sample_.facts = part_.facts;
     sample_.latency = LatencyCounts::of(tally_.latency_ns);
     for (const MixTally& part : part_.parts)
-      sample_.parts.push_back({name_of(part.operation), part.requests, LatencyCounts::of(part.latency_ns)});
+      sample_.parts.push_back({name_of(part.operation), part.requests, part.bytes, LatencyCounts::of(part.latency_ns)});
     if (!works()) return;
     const double elapsed_s = counted_s(static_cast<double>(part_.end_ns - part_.begin_ns) * 1e-9);
     const double rate = per_second(amount_of(task_.unit, tally_.bytes, tally_.requests), elapsed_s);

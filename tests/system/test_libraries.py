@@ -121,12 +121,14 @@ def test_libraries_move_the_same_bytes(
 
 
 @pytest.mark.parametrize("name", ["hdf5", "pnetcdf"])
-@pytest.mark.parametrize("operations", [["read", "rewrite"], ["write", "read-modify-write", "reread"]])
+@pytest.mark.parametrize(
+    "operations", [["read", "rewrite"], ["write", "read-write", "read-modify-write", "reread"]]
+)
 def test_libraries_prepare_and_change_files(
     engine: Engine, tmp_path: Path, name: str, operations: list[str]
 ) -> None:
     need(engine, name)
-    keys: Json = {"clients": 4, "verify": "full", "operations": operations, "sharing": 2}
+    keys: Json = {"clients": 4, "verify": "full", "operations": operations, "sharing": 2, "read_share": 70}
 
     done = run_engine(engine, plan([case(**PATTERNS[0], **keys, interface=name)]), tmp_path)
 

@@ -142,7 +142,8 @@ def test_every_method_moves_the_same_bytes(engine: Engine, tmp_path: Path, patte
     keys: Json = {
         "clients": 4,
         "verify": "full",
-        "operations": ["write", "rewrite", "read", "read-modify-write", "reread"],
+        "read_share": 50,
+        "operations": ["write", "read-write", "read", "read-modify-write", "reread"],
     }
     document = plan([case(**pattern, **method, **keys) for method in METHODS.values()])
 

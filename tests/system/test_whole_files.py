@@ -254,12 +254,13 @@ SEVERAL = [
     ["write", "read", "rewrite", "reread"],
     ["read", "read-modify-write", "read"],
     ["write", "rewrite"],
+    ["read-write", "read", "read-write"],
 ]
 
 
 def test_files_that_are_right_are_not_said_to_be_wrong(engine: Engine, tmp_path: Path) -> None:
     """Everything that says how much of a file there must be: sharing, operations, deadlines, order."""
-    common: Json = {"clients": 3, "verify": "full"}
+    common: Json = {"clients": 3, "verify": "full", "read_share": 70}
     loads: list[Json] = [
         {"sharing": "shared", "order": "random", "readback": "shift"},
         {"sharing": "per-rank"},
@@ -272,7 +273,8 @@ def test_files_that_are_right_are_not_said_to_be_wrong(engine: Engine, tmp_path:
     for w, way in enumerate(ways.values()):
         for i, pattern in enumerate(PATTERNS):
             operations = SEVERAL[(w + 2 * i) % len(SEVERAL)]
-            if "read-modify-write" in operations and way.get("depth"):
+            lone = pattern["pattern"] == "sequential" and "read-write" in operations
+            if lone or ("read-modify-write" in operations and way.get("depth")):
                 operations = SEVERAL[0]
             keys = {**pattern, **way, **loads[(w + i) % len(loads)], **common}
             cases.append(case(**keys, operations=operations))

@@ -174,7 +174,7 @@ class Evidence:
     def direction(self) -> str | None:
         """`read` or `write`; None for both, and for metadata."""
         operation = self.summary.operation
-        if self.summary.case.is_metadata or operation == "read-modify-write":
+        if self.summary.case.is_metadata or operation in ("read-modify-write", "read-write"):
             return None
         return "read" if "read" in operation else "write"
 

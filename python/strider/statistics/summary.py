@@ -82,12 +82,15 @@ class PartSummary:
     """One operation of a mix.
 
     Attributes:
+        requests: Of all repetitions.
+        bytes: That they moved; 0 for metadata.
         share: Its share of the mix's requests over all repetitions, 0 to 1.
         rate: Operations per second of each repetition.
     """
 
     operation: str
     requests: int
+    bytes: int
     share: float
     rate: Distribution | None
     latency: LatencySummary | None
@@ -438,6 +441,7 @@ def _part(operation: str, own: Sequence[tuple[Sample, Part]], samples: Sequence[
     return PartSummary(
         operation=operation,
         requests=requests,
+        bytes=sum(part.bytes for part in parts),
         share=requests / all_requests if all_requests else math.nan,
         rate=describe([part.requests / sample.elapsed_s for sample, part in own if sample.elapsed_s > 0]),
         latency=summarize_latency(parts, histogram),

@@ -39,6 +39,8 @@ HARDLY_SERVED = 0.1
 COLD = 0.01
 #: The source of `served` that counts exactly what the ranks' own reads fetched.
 _EXACT = frozenset(["process"])
+#: Operations that read and write.
+_BOTH_WAYS = ("read-modify-write", "read-write")
 #: Operations of metadata that clients may answer from their own caches; all others change something.
 _LOOKUPS = frozenset(
     [
@@ -174,9 +176,9 @@ def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding
     elif case.is_metadata:
         yield from _of_metadata(summary, has_servers, is_behind)
     else:
-        if summary.operation in ("read", "reread", "read-modify-write"):
+        if summary.operation in ("read", "reread", *_BOTH_WAYS):
             yield from _of_reads(summary)
-        if summary.operation in ("write", "rewrite", "read-modify-write"):
+        if summary.operation in ("write", "rewrite", *_BOTH_WAYS):
             direct = bool(case.interface.get("direct"))
             if not direct and case.common_parameters().get("sync", "end") == "none":
                 yield "C", "not synced"

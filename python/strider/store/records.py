@@ -71,12 +71,14 @@ class Part(Record):
     Attributes:
         operation: Name of the operation.
         requests: Requests of the operation.
+        bytes: Bytes that they moved; 0 for metadata.
         latency: Their latencies; null without requests.
         histogram: Histogram of their latencies.
     """
 
     operation: str
     requests: Count
+    bytes: Count = 0
     latency: Latency | None = None
     histogram: Histogram | None = None
 

@@ -23,9 +23,9 @@ class WriteRecordTest : public testing::Test {
 
 TEST_F(WriteRecordTest, AFileEndsWhereTheLastByteWasWritten) {
   EXPECT_EQ(record.size_of(0).most, 0U);
-  record.written(1, {{2, 30}, {1, 20}});
+  record.written(Operation::write, 1, {{2, 30}, {1, 20}});
   EXPECT_EQ(record.size_of(0).least, 30U);
-  record.written(2, {{1, 10}, {1, 20}});
+  record.written(Operation::write, 2, {{1, 10}, {1, 20}});
   EXPECT_EQ(record.size_of(0).least, 30U) << "writing less does not cut it";
   EXPECT_EQ(record.size_of(0).most, 30U);
   record.prefilled(3);
@@ -33,8 +33,8 @@ TEST_F(WriteRecordTest, AFileEndsWhereTheLastByteWasWritten) {
 }
 
 TEST_F(WriteRecordTest, APhaseThatWasCutShortLiesOverTheOneBefore) {
-  record.written(1, {{3, 50}, {3, 60}});
-  record.written(2, {{3, 50}, {2, 40}});
+  record.written(Operation::write, 1, {{3, 50}, {3, 60}});
+  record.written(Operation::write, 2, {{3, 50}, {2, 40}});
   ASSERT_EQ(record.layers().size(), 2U);
   EXPECT_EQ(record.layers()[0].generation, 2U);
   EXPECT_FALSE(record.layers()[0].whole);
@@ -42,15 +42,15 @@ TEST_F(WriteRecordTest, APhaseThatWasCutShortLiesOverTheOneBefore) {
 }
 
 TEST_F(WriteRecordTest, ACompletePhaseHidesAllThatWereBefore) {
-  record.written(1, {{3, 50}, {2, 40}});
-  record.written(2, {{3, 50}, {3, 60}});
+  record.written(Operation::write, 1, {{3, 50}, {2, 40}});
+  record.written(Operation::write, 2, {{3, 50}, {3, 60}});
   ASSERT_EQ(record.layers().size(), 1U);
   EXPECT_EQ(record.layers()[0].generation, 2U);
   EXPECT_TRUE(record.layers()[0].whole);
 }
 
 TEST_F(WriteRecordTest, ARuntimeLeavesTheLastTwoPassesOfEachRank) {
-  record.written(1, {{7, 50}, {3, 60}});  // of three requests each: two passes and a third, one pass
+  record.written(Operation::write, 1, {{7, 50}, {3, 60}});  // of three requests each: two passes and a third, one pass
   ASSERT_EQ(record.layers().size(), 3U);
   const auto expect_layer = [&](std::size_t i, std::uint64_t pass, std::vector<std::uint64_t> visits) {
     EXPECT_EQ(record.layers()[i].pass, pass);
@@ -65,14 +65,27 @@ TEST_F(WriteRecordTest, ARuntimeLeavesTheLastTwoPassesOfEachRank) {
 }
 
 TEST_F(WriteRecordTest, AWholePassIsTheWholeFile) {
-  record.written(1, {{6, 50}, {6, 60}});
+  record.written(Operation::write, 1, {{6, 50}, {6, 60}});
   ASSERT_EQ(record.layers().size(), 1U);
   EXPECT_EQ(record.layers()[0].pass, 1U);
   EXPECT_TRUE(record.layers()[0].whole);
 }
 
+TEST_F(WriteRecordTest, ReadWriteLeavesWhatItReadsAsItWas) {
+  record.written(Operation::write, 1, {{3, 50}, {3, 60}});
+  EXPECT_FALSE(record.still_of(0));
+  record.written(Operation::read_write, 2, {{3, 50}, {3, 60}});
+  record.written(Operation::read_write, 3, {{3, 50}, {3, 60}});
+  ASSERT_TRUE(record.still_of(0));
+  EXPECT_EQ(record.still_of(0)->generation, 1U);
+  EXPECT_EQ(record.layers().size(), 3U) << "what read-write has not drawn shows through";
+  record.written(Operation::write, 4, {{3, 50}, {3, 60}});
+  EXPECT_FALSE(record.still_of(0));
+  EXPECT_EQ(record.layers().size(), 1U);
+}
+
 TEST_F(WriteRecordTest, APreparedFileHasNoPasses) {
-  record.written(1, {{6, 50}, {6, 60}});
+  record.written(Operation::write, 1, {{6, 50}, {6, 60}});
   record.prefilled(2);
   EXPECT_FALSE(record.passes_of(0).repeated());
 }
@@ -122,7 +135,8 @@ std::uint64_t request_at(const Order& order, std::uint64_t visit) {
 
 class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
  protected:
-  /// Phases that stop after any number of requests, with as many visits in a pass as every rank has written before.
+  /// Phases that stop after any number of requests, with as many visits in a pass as every rank has written before. All
+  /// but the first write all of their requests or, as read-write, some.
   void expect_truth(const Case& test, const Pattern& pattern, std::mt19937_64& random) {
     const auto interface = test.interface->make(test.interface_settings);
     const FileAssignments assignments(test.sharing, test.clients, {});
@@ -130,6 +144,7 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
     Picture truth(pattern, test.clients);
     std::uint64_t available = WriteRecord::no_limit;
     for (std::uint64_t generation = 1; generation <= 3; ++generation) {
+      const bool drawn = generation > 1 && random() % 2 == 0;
       std::vector<WriteRecord::Part> parts;
       std::uint64_t fewest = WriteRecord::no_limit;
       for (std::uint32_t rank = 0; rank < test.clients; ++rank) {
@@ -137,12 +152,14 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
         const Order order = order_of(test, rank, pattern.requests(place, Direction::write));
         const std::uint64_t visits = std::min(pattern.requests(place, Direction::write), available);
         const std::uint64_t requests = visits == 0 ? 0 : 1 + random() % (4 * visits);
+        const Draw draw = draw_of(test);
         for (std::uint64_t n = 0; n < requests; ++n)
-          truth.paint(place, request_at(order, n % visits), {generation, n / visits});
+          if (!drawn || !draw.reads(n % visits))
+            truth.paint(place, request_at(order, n % visits), {generation, n / visits});
         if (requests < visits) fewest = std::min(fewest, requests);
         parts.push_back({requests, 0});
       }
-      record.written(generation, parts, available);
+      record.written(drawn ? Operation::read_write : Operation::write, generation, parts, available);
       available = std::min(available, fewest);
       ASSERT_TRUE(picture_of(test, pattern, record) == truth) << "generation " << generation;
       ASSERT_NO_FATAL_FAILURE(expect_readable(test, pattern, record, {generation, 0}, available, truth));
@@ -158,7 +175,8 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
         const Place place{rank, test.clients};
         const Order order = order_of(test, rank, pattern.requests(place, Direction::write));
         for (std::uint64_t visit = 0; visit < layer->visits[rank]; ++visit)
-          picture.paint(place, request_at(order, visit), {layer->generation, layer->pass});
+          if (!layer->drawn || !draw_of(test).reads(visit))
+            picture.paint(place, request_at(order, visit), {layer->generation, layer->pass});
       }
     return picture;
   }
@@ -171,8 +189,10 @@ class WriteRecordOf : public testing::TestWithParam<const PatternEntry*> {
       if (requests != pattern.requests(place, Direction::write)) return;  // refused with verify = "full"
       const Order order = order_of(test, rank, requests);
       for (std::uint64_t visit = 0; visit < std::min(requests, available); ++visit) {
-        content.pass = record.passes_of(rank).last_at(visit);
-        ASSERT_TRUE(truth.is_painted(place, request_at(order, visit), content))
+        Content expected{content.generation, record.passes_of(rank).last_at(visit)};
+        if (const auto still = record.still_of(rank); still && still->draw.reads(visit))
+          expected = {still->generation, still->left.last_at(visit)};
+        ASSERT_TRUE(truth.is_painted(place, request_at(order, visit), expected))
             << "rank " << rank << ", visit " << visit;
       }
     }

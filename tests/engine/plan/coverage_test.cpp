@@ -21,10 +21,11 @@ constexpr std::uint64_t small_file = 100'000;
 class PlainMap {
  public:
   explicit PlainMap(std::uint64_t bytes) : bytes_(bytes) {}
-  void add(const Pattern& pattern, Place place, const Order& order, std::uint64_t visits) {
-    for (std::uint64_t visit = 0; visit < visits; ++visit) {
+  void add(const Pattern& pattern, Place place, const Visited& visited) {
+    for (std::uint64_t visit = 0; visit < visited.visits; ++visit) {
+      if (visited.draw != nullptr && visited.draw->reads(visit)) continue;
       std::uint64_t number = 0;
-      order.fill(visit, {&number, 1});
+      visited.order.fill(visit, {&number, 1});
       std::vector<Extent> extents(pattern.extents(place, number));
       for (const Extent& extent : std::span(extents).first(pattern.fill_request(place, number, extents)))
         for (std::uint64_t i = 0; i < extent.length; ++i) bytes_.at(extent.file_offset + i) = true;
@@ -53,15 +54,20 @@ void expect_same(const ByteSet& set, const PlainMap& map) {
 struct OperatesOn {
   Order order;
   std::uint64_t count;
+  std::optional<Draw> draw;
+
+  Visited visited() const { return {order, count, draw ? &*draw : nullptr}; }
 };
 std::vector<OperatesOn> draw_visits(const Pattern& pattern, std::uint32_t ranks, std::mt19937_64& random) {
   constexpr OrderKind kinds[] = {OrderKind::forward, OrderKind::backward, OrderKind::random};
   const OrderKind kind = kinds[random() % 3];
   const bool all = random() % 2 == 0;
+  std::optional<Draw> draw;
+  if (random() % 3 == 0) draw.emplace(0.4, random());
   std::vector<OperatesOn> visits;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const std::uint64_t requests = pattern.requests({rank, ranks}, Direction::write);
-    visits.push_back({Order(kind, requests, rank), all ? requests : random() % (requests + 1)});
+    visits.push_back({Order(kind, requests, rank), all ? requests : random() % (requests + 1), draw});
   }
   return visits;
 }
@@ -71,14 +77,12 @@ void expect_coverage(const Pattern& pattern, std::uint32_t ranks, std::mt19937_6
   const std::uint64_t size = pattern.file_size(ranks);
   const std::vector<OperatesOn> visits = draw_visits(pattern, ranks, random);
   PlainMap map(size);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank)
-    map.add(pattern, {rank, ranks}, visits[rank].order, visits[rank].count);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) map.add(pattern, {rank, ranks}, visits[rank].visited());
   ByteSet set(unit_of(pattern, ranks), std::max<std::uint64_t>(100, size / 5));
   for (std::uint64_t begin = 0; begin < size; begin = set.end()) {
     set.reset(begin, size);
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
-      ASSERT_TRUE(
-          add_written(pattern, {rank, ranks}, visits[rank].order, visits[rank].count, [] { return true; }, set));
+      ASSERT_TRUE(add_written(pattern, {rank, ranks}, visits[rank].visited(), [] { return true; }, set));
     ASSERT_NO_FATAL_FAILURE(expect_same(set, map));
   }
 }
@@ -114,8 +118,8 @@ TEST(Coverage, EndsEarlyWhereAsked) {
   ByteSet set(1, 1000);
   set.reset(0, 1000);
   const std::uint64_t requests = pattern->requests({0, 1}, Direction::write);
-  EXPECT_FALSE(
-      add_written(*pattern, {0, 1}, Order(OrderKind::forward, requests, 1), requests, [] { return false; }, set));
+  const Order order(OrderKind::forward, requests, 1);
+  EXPECT_FALSE(add_written(*pattern, {0, 1}, {order, requests}, [] { return false; }, set));
 }
 
 TEST(Coverage, KnowsTheFewRequestsThatTouchAPartWhereTheyAreRegular) {
@@ -129,7 +133,7 @@ TEST(Coverage, KnowsTheFewRequestsThatTouchAPartWhereTheyAreRegular) {
   set.reset(begin, begin + 4096);
   int questions = 0;
   const Order order(OrderKind::forward, 1'000'000'000, 1);
-  ASSERT_TRUE(add_written(*pattern, {0, 1}, order, 1'000'000'000, [&] { return ++questions < 10; }, set));
+  ASSERT_TRUE(add_written(*pattern, {0, 1}, {order, 1'000'000'000}, [&] { return ++questions < 10; }, set));
   EXPECT_TRUE(set.has(begin));
   EXPECT_EQ(set.run_end(begin, set.end()), begin + 8);
   EXPECT_EQ(set.run_end(begin + 8, set.end()), begin + 32);

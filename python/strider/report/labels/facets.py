@@ -40,7 +40,7 @@ _PHRASES = {
 }
 #: Options that limit how much is done in a second; 0 is no limit.
 _PER_SECOND = frozenset({"rate_limit"})
-_WRITES = frozenset({"write", "rewrite", "read-modify-write"})
+_WRITES = frozenset({"write", "rewrite", "read-modify-write", "read-write"})
 
 
 @dataclass(frozen=True)

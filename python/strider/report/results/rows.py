@@ -75,7 +75,7 @@ def _as_row(
         "sync_share": times.sync_share if times else None,
         **{name: getattr(times, name, None) for name in _TIMES},
         **({} if of_metadata else _thinking_fields(summary, overlap)),
-        **({"parts": [_part_fields(part) for part in summary.parts]} if of_metadata else {}),
+        **({"parts": [_part_fields(part) for part in summary.parts]} if of_metadata or summary.parts else {}),
     }
     return _finite(row)
 
@@ -149,6 +149,7 @@ def _part_fields(part: PartSummary) -> dict[str, Any]:
     row = {
         "operation": part.operation,
         "requests": part.requests,
+        "bytes": part.bytes,
         "share": part.share,
         **_rate_fields(part.rate, "requests_s"),
         **_latency_fields(part.latency),

@@ -20,6 +20,7 @@ from strider.report.results.interface_facts import InterfaceFacts
 from strider.report.results.results import Results
 from strider.report.tables import condensed
 from strider.report.tables.data import result_tables, short_table
+from strider.report.tables.mixed import mixed_tables
 from strider.report.words.latencies import percentile_line
 from strider.report.words.trust import trust_line
 from strider.report.words.wording import constants_line, plural
@@ -55,7 +56,10 @@ def _page(results: Results) -> list[Block]:
                 *([Text(one.left_out, "caption")] if one.left_out else []),
                 *(
                     replace(table, is_open=results.is_small)
-                    for table in result_tables(part.summaries, results.of_data, results.reference)
+                    for table in (
+                        *result_tables(part.summaries, results.of_data, results.reference),
+                        *mixed_tables(part.summaries, results.of_data),
+                    )
                 ),
             ],
             position < groups_open,
@@ -97,7 +101,10 @@ def _terminal(results: Results) -> list[Block]:
     )
     remark = [Text(reference.remark, "caption")] if reference and reference.applies(summaries) else []
     captions = [constants_line(facets, summaries), trust_line(summaries), percentile_line(summaries)]
-    return [*tables, *(Text(line, "caption") for line in captions if line), *remark]
+    mixed = [
+        block for table in mixed_tables(summaries, facets) for block in (Text(f"{table.caption}:"), table)
+    ]
+    return [*tables, *mixed, *(Text(line, "caption") for line in captions if line), *remark]
 
 
 @dataclass
