@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from strider.card.make import WANTED, Wanted, line_label
 from strider.card.model import Rate
-from strider.card.wording import in_words
+from strider.card.wording import cut, in_words
 from strider.compare.comparing import compare
 from strider.compare.model import Comparison, Measured, Overall, Row
 from strider.statistics import Trust, is_trusted, summarize
@@ -283,13 +283,13 @@ def lines(found: Directories, about: str, notes: Sequence[str] = ()) -> list[str
         notes: Cautions, the weightiest first.
     """
     sides = [
-        _cut(f"{label}: {one.name}: {one.about}", WIDTH)
+        cut(f"{label}: {one.name}: {one.about}", WIDTH)
         for label, one in zip("AB", found.directories, strict=True)
     ]
     head = f"{_line(about, 'A', 'B', 'B / A', '', ''):<{WIDTH - 10}}B is grade"
     text = [*textwrap.wrap(sentence(found), WIDTH), *sides, head, *map(_table_line, found.rows)]
     room = max(0, min(_MOST_NOTES, HEIGHT - len(text)))
-    return [*text, *(_cut(f"! {note}", WIDTH) for note in notes[:room])]
+    return [*text, *(cut(f"! {note}", WIDTH) for note in notes[:room])]
 
 
 def _table_line(row: DirectoryRow) -> str:
@@ -297,7 +297,7 @@ def _table_line(row: DirectoryRow) -> str:
         "-" if value is None else in_words(Rate(value=value, unit=row.wanted.unit), 3) for value in row.rates
     )
     change = row.row.change
-    ratio = _cut(row.row.reason, _RATIO) if change is None else _ratio(change.ratio, change.low, change.high)
+    ratio = cut(row.row.reason, _RATIO) if change is None else _ratio(change.ratio, change.low, change.high)
     grade = row.row.trust.grade if row.row.trust else "-"
     return _line(row.label, first, second, ratio, row.word, grade)
 
@@ -308,9 +308,5 @@ def _ratio(ratio: float, low: float, high: float) -> str:
 
 
 def _line(label: str, first: str, second: str, ratio: str, word: str, grade: str) -> str:
-    rates = f"{_cut(label, _LABEL):<{_LABEL}}{first:>{_RATE}}{second:>{_RATE}}"
+    rates = f"{cut(label, _LABEL):<{_LABEL}}{first:>{_RATE}}{second:>{_RATE}}"
     return f"{rates}  {ratio:<{_RATIO}} {word:<6} {grade}"[:WIDTH].rstrip()
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 3]}..."
