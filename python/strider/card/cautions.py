@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from strider.card.model import Card, Caution, Line, Rate
+from strider.card.model import SAME, Card, Caution, Line, Rate
 from strider.card.wording import in_words, rounded, size, time
 
 #: A stall is a request this many times as long as half of them.
@@ -14,8 +14,6 @@ _FASTER = 1.3
 SLOW_TOUCH_US = 1.0
 #: Other programs that take more of the processors' time change what is measured.
 BUSY_SHARE = 0.3
-#: Rates within 10 % of each other are the same.
-_SAME = 1.1
 _BY_BYTES = ("write.sequential", "read.sequential", "read.random.deep", "write.random.deep")
 _TOP = (
     "write.sequential",
@@ -103,7 +101,7 @@ def _bytes(card: Card) -> Iterator[Caution]:
     rates = [
         line.rate.value * (line.request if line.rate.unit == "1/s" else 1) for line in lines if line.rate
     ]
-    if card.place.kind == "local" and len(sizes) > 1 and max(rates) < _SAME * min(rates):
+    if card.place.kind == "local" and len(sizes) > 1 and max(rates) < SAME * min(rates):
         yield Caution(
             id="bytes",
             text=f"{_in_bytes(min(rates))} by requests of 4 KiB and 1 MiB: bytes are limited, not requests",

@@ -10,6 +10,7 @@ from statistics import fmean
 from strider.card.cautions import SLOW_TOUCH_US, cautions
 from strider.card.model import (
     POSIX,
+    SAME,
     Budget,
     Card,
     Latency,
@@ -37,9 +38,6 @@ _LEAST_PROCESSOR_S = 1.0
 _TOUCHED = 0.1
 #: A memory copy whose rounds differ by more is no limit to compare with.
 _STEADY = 0.15
-#: A ratio whose interval lies within 10 % of 1 is called the same, one beyond it faster or slower: bursts
-#: make short phases faster than long ones by a few percent.
-_SAME = 1.1
 
 
 @dataclass(frozen=True)
@@ -390,8 +388,8 @@ def word_of(low: float | None, high: float | None) -> str | None:
     """Returns the word for a ratio: none if its interval reaches both sides of a difference of 10 %."""
     if low is None or high is None:
         return None
-    if low > _SAME:
+    if low > SAME:
         return "faster"
-    if high < 1 / _SAME:
+    if high < 1 / SAME:
         return "slower"
-    return "same" if low > 1 / _SAME and high < _SAME else None
+    return "same" if low > 1 / SAME and high < SAME else None

@@ -13,6 +13,9 @@ from strider.text_file import write_whole
 
 CARD_FILE = "card.json"
 POSIX = "posix"
+#: Rates whose ratio lies within 10 % of 1 are called the same, others faster or slower: bursts make short
+#: phases faster than long ones by a few percent.
+SAME = 1.1
 
 Unit = Literal["B/s", "1/s"]
 

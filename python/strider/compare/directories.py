@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from strider.card.make import WANTED, Wanted, line_label
-from strider.card.model import Rate
+from strider.card.model import SAME, Rate
 from strider.card.wording import cut, in_words
 from strider.compare.comparing import compare
 from strider.compare.model import Comparison, Measured, Overall, Row
@@ -25,8 +25,6 @@ WIDTH, HEIGHT = 80, 24
 MOST_PARTS = 4
 _MOST_NOTES = 3
 _LABEL, _RATE, _RATIO = 30, 10, 17
-#: Rows whose interval lies within 10 % of 1 are the same.
-_SAME = 1.1
 
 Words = Mapping[str, str]
 _KINDS: Mapping[str, Words] = {
@@ -87,7 +85,7 @@ class DirectoryRow:
             return "-"
         if self.row.verdict in ("faster", "slower"):
             return self.row.verdict
-        is_same = is_trusted(self.row.trust) and 1 / _SAME < change.low <= change.high < _SAME
+        is_same = is_trusted(self.row.trust) and 1 / SAME < change.low <= change.high < SAME
         return "same" if is_same else "?"
 
 
