@@ -70,13 +70,14 @@ def _servers(card: Card) -> Iterator[Caution]:
         )
 
 
-def _is_busy(card: Card) -> bool:
-    return (card.machine.others_share or 0.0) > BUSY_SHARE
+def _busy_share(card: Card) -> float:
+    """The share of the processors that other programs took; 0 if it is too small to matter."""
+    share = card.machine.others_share or 0.0
+    return share if share > BUSY_SHARE else 0.0
 
 
 def _busy(card: Card) -> Iterator[Caution]:
-    share = card.machine.others_share
-    if share is not None and share > BUSY_SHARE:
+    if share := _busy_share(card):
         yield Caution(
             id="busy",
             text=f"other programs used {share:.0%} of the processors: rates may be too low",
@@ -168,7 +169,7 @@ def _few(card: Card) -> Iterator[Caution]:
         line for line in low if {"spread", "short"} & set(line.reasons) or "repetition" in str(line.reasons)
     ]
     if len(spread) > len(graded) / 2:
-        remedy = "measure while the machine is quiet" if _is_busy(card) else "measure longer with --budget"
+        remedy = "measure while the machine is quiet" if _busy_share(card) else "measure longer with --budget"
         yield Caution(
             id="uncertain",
             text=f"{len(low)} of {len(graded)} numbers are below grade B: {remedy}",
