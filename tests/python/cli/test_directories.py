@@ -17,6 +17,7 @@ from strider.engine import Engine
 from strider.errors import ExitCode
 from strider.launch.rundir import RunDirectory
 from strider.quick import Place, look
+from strider.units import MIB
 
 
 @pytest.fixture
@@ -84,6 +85,15 @@ def test_memory_is_not_compared_with_storage(
     assert capfd.readouterr().out.startswith("new is in memory (tmpfs) and old is not: ")
     assert main(["compare", "old", "new", "--json", *options]) == code
     assert json.loads(capfd.readouterr().out)["comparison"] is None
+
+
+def test_a_directory_without_space_is_refused(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("strider.quick.look", lambda target: replace(look(target), free_bytes=9 * MIB))
+    assert main(["compare", "old", "new"]) == 2
+    said = capfd.readouterr().err
+    assert f"{place / 'old'} has 9 MiB free, and a comparison needs 64 MiB: free space" in said
 
 
 @pytest.mark.parametrize("pair_s", [5.0, 12.0, 19.0, 33.0, 38.0])
