@@ -28,6 +28,7 @@ from strider.card.verdict import verdict
 from strider.statistics import MINIMUM_FOR_RATIO, OperationSummary, describe, paired_ratio
 from strider.statistics.ceilings import MEMORY_COPY, Ceilings
 from strider.statistics.trust import HARDLY_SERVED
+from strider.store.case import Case
 from strider.store.model import Run, Sample
 from strider.units import MIB
 
@@ -253,7 +254,7 @@ def _line(
     if summary is None:
         why = next((one.why for one in missing if one.id == wanted.id), "")
         return Line(id=wanted.id, label=line_label(wanted, place.kind, 16, "uring"), why=why)
-    depth, interface = _depth(summary), summary.case.interface_name
+    depth, interface = depth_of(summary.case), summary.case.interface_name
     label = line_label(wanted, place.kind, depth, interface)
     if not summary.samples:
         why = summary.errors[0].message if summary.errors else _UNREACHED[cut]
@@ -290,8 +291,9 @@ def line_label(wanted: Wanted, kind: str, depth: int, interface: str) -> str:
     return wanted.label.format(**_WORDS[kind], depth=depth, interface=interface)
 
 
-def _depth(summary: OperationSummary) -> int:
-    depth = summary.case.common_parameters().get("depth", 1)
+def depth_of(case: Case) -> int:
+    """Returns the number of requests in flight."""
+    depth = case.common_parameters().get("depth", 1)
     return depth if isinstance(depth, int) else 1
 
 

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from strider.card.make import WANTED, Wanted, line_label
+from strider.card.make import WANTED, Wanted, depth_of, line_label
 from strider.card.model import SAME, Rate
 from strider.card.wording import cut, in_words
 from strider.compare.comparing import compare
@@ -163,13 +163,13 @@ def _rows(directories: Sequence[Directory], found: Comparison) -> Iterator[Direc
 
 def _row(wanted: Wanted, kind: str, row: Row, side: Measured) -> DirectoryRow:
     case = side.case
-    depth = case.common_parameters().get("depth", 1)
+    depth = depth_of(case)
     words = dict(_KINDS[kind])
-    label = line_label(wanted, kind, depth if isinstance(depth, int) else 1, case.interface_name)
+    label = line_label(wanted, kind, depth, case.interface_name)
     phrase = _PHRASES.get(wanted.id, "")
     if wanted.unit == "B/s" and case.shape_name == "random":
         # A file that is long enough to be read in order could not be written in time.
-        label = line_label(wanted, "memory", depth if isinstance(depth, int) else 1, case.interface_name)
+        label = line_label(wanted, "memory", depth, case.interface_name)
         phrase = phrase.replace("{cold}1 MiB reads", "1 MiB reads in any order")
     rates = (_rate(wanted, row.base), _rate(wanted, row.other))
     return DirectoryRow(wanted, label, phrase.format(**words, depth=depth), rates, row)
