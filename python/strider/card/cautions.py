@@ -99,9 +99,7 @@ def _bytes(card: Card) -> Iterator[Caution]:
     """The same bytes per second by large and small requests: bytes are limited, not requests."""
     lines = [line for name in _BY_BYTES if (line := card.line(name)) and line.is_trusted]
     sizes = {line.request for line in lines}
-    rates = [
-        line.rate.value * (line.request if line.rate.unit == "1/s" else 1) for line in lines if line.rate
-    ]
+    rates = [line.bytes_s for line in lines if line.bytes_s is not None]
     if card.place.kind == "local" and len(sizes) > 1 and max(rates) < SAME * min(rates):
         yield Caution(
             id="bytes",

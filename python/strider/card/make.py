@@ -204,9 +204,9 @@ def limit_of(run: Run, place: PlaceFacts) -> Limit | None:
 
 def _share(line: Line, limit: Limit) -> float | None:
     """The share of a limit that a line of data reaches; names have none."""
-    if line.rate is None or not line.request or line.id.startswith("names."):
+    if line.bytes_s is None or not line.request or line.id.startswith("names."):
         return None
-    return line.rate.value * (line.request if line.rate.unit == "1/s" else 1) / limit.rate
+    return line.bytes_s / limit.rate
 
 
 def touched(line: Line, place: PlaceFacts, machine: Machine) -> Line:

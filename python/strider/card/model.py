@@ -132,6 +132,13 @@ class Line(Record):
         """Whether it may be in a sentence."""
         return self.rate is not None and self.grade in ("A", "B")
 
+    @property
+    def bytes_s(self) -> float | None:
+        """The rate in bytes per second, also of a line that counts requests; None without a rate."""
+        if self.rate is None:
+            return None
+        return self.rate.value * (self.request if self.rate.unit == "1/s" else 1)
+
 
 class Limit(Record):
     """What no rate of data exceeds, as it was measured or as the system states it; in bytes per second."""
