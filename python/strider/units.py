@@ -65,6 +65,16 @@ def parse_bytes(text: str) -> int:
     return int(number)
 
 
+def in_bytes(value: object) -> object:
+    """Returns a size of a suite as in its plan: `"4KiB"` is 4096; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_bytes(value)
+    except ValueError:
+        return value
+
+
 def parse_seconds(text: str) -> float:
     """Returns the seconds of a duration string, for example `"30s"`, `"250ms"`, `"2min"` or `"1.5"`.
 

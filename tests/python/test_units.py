@@ -7,6 +7,7 @@ from strider.units import (
     format_bytes_rounded,
     format_rate,
     format_seconds,
+    in_bytes,
     parse_bytes,
     parse_seconds,
     parse_share,
@@ -42,6 +43,13 @@ def test_sizes_are_powers_of_two_unless_written_with_a_bare_b(text: str, count: 
 def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match="write for example"):
         parse_bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "planned"), [("4KiB", 4096), ("per-rank", "per-rank"), ("1.5", "1.5"), (True, True), (7, 7)]
+)
+def test_only_sizes_are_changed_to_bytes(value: object, planned: object) -> None:
+    assert in_bytes(value) == planned
 
 
 def test_a_fraction_of_a_byte_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from strider.card.model import Card, Caution, Line, Rate
+from strider.card.model import SAME, Card, Caution, Line, Rate
 from strider.card.wording import in_words, rounded, size, time
 
 #: A stall is a request this many times as long as half of them.
@@ -14,8 +14,6 @@ _FASTER = 1.3
 SLOW_TOUCH_US = 1.0
 #: Other programs that take more of the processors' time change what is measured.
 BUSY_SHARE = 0.3
-#: Rates within 10 % of each other are the same.
-_SAME = 1.1
 _BY_BYTES = ("write.sequential", "read.sequential", "read.random.deep", "write.random.deep")
 _TOP = (
     "write.sequential",
@@ -72,13 +70,14 @@ def _servers(card: Card) -> Iterator[Caution]:
         )
 
 
-def _is_busy(card: Card) -> bool:
-    return (card.machine.others_share or 0.0) > BUSY_SHARE
+def _busy_share(card: Card) -> float:
+    """The share of the processors that other programs took; 0 if it is too small to matter."""
+    share = card.machine.others_share or 0.0
+    return share if share > BUSY_SHARE else 0.0
 
 
 def _busy(card: Card) -> Iterator[Caution]:
-    share = card.machine.others_share
-    if share is not None and share > BUSY_SHARE:
+    if share := _busy_share(card):
         yield Caution(
             id="busy",
             text=f"other programs used {share:.0%} of the processors: rates may be too low",
@@ -100,10 +99,8 @@ def _bytes(card: Card) -> Iterator[Caution]:
     """The same bytes per second by large and small requests: bytes are limited, not requests."""
     lines = [line for name in _BY_BYTES if (line := card.line(name)) and line.is_trusted]
     sizes = {line.request for line in lines}
-    rates = [
-        line.rate.value * (line.request if line.rate.unit == "1/s" else 1) for line in lines if line.rate
-    ]
-    if card.place.kind == "local" and len(sizes) > 1 and max(rates) < _SAME * min(rates):
+    rates = [line.bytes_s for line in lines if line.bytes_s is not None]
+    if card.place.kind == "local" and len(sizes) > 1 and max(rates) < SAME * min(rates):
         yield Caution(
             id="bytes",
             text=f"{_in_bytes(min(rates))} by requests of 4 KiB and 1 MiB: bytes are limited, not requests",
@@ -170,7 +167,7 @@ def _few(card: Card) -> Iterator[Caution]:
         line for line in low if {"spread", "short"} & set(line.reasons) or "repetition" in str(line.reasons)
     ]
     if len(spread) > len(graded) / 2:
-        remedy = "measure while the machine is quiet" if _is_busy(card) else "measure longer with --budget"
+        remedy = "measure while the machine is quiet" if _busy_share(card) else "measure longer with --budget"
         yield Caution(
             id="uncertain",
             text=f"{len(low)} of {len(graded)} numbers are below grade B: {remedy}",

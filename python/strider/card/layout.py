@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from strider.card.model import POSIX, Card, Line, Rate, RatioLine, by_reason
-from strider.card.wording import factor, in_words, size, time, wrapped
+from strider.card.wording import cut, factor, in_words, size, time, wrapped
 
 WIDTH, HEIGHT = 80, 24
 MOST_CAUTIONS = 3
@@ -55,8 +55,8 @@ def _folded(row: tuple[str, Sequence[str]], room: int) -> list[str]:
     label, cells = row
     whole = f"{label:<{_RATIO_LABEL}}{'  '.join(cells)}"
     if len(whole) <= WIDTH or room <= 0:
-        return [_cut(whole, WIDTH)]
-    return [f"{label:<{_RATIO_LABEL}}{cells[0]}", _cut(f"{'':<{_RATIO_LABEL}}{'  '.join(cells[1:])}", WIDTH)]
+        return [cut(whole, WIDTH)]
+    return [f"{label:<{_RATIO_LABEL}}{cells[0]}", cut(f"{'':<{_RATIO_LABEL}}{'  '.join(cells[1:])}", WIDTH)]
 
 
 def _warned(card: Card, room: int) -> list[CardLine]:
@@ -69,10 +69,6 @@ def _warned(card: Card, room: int) -> list[CardLine]:
     return lines
 
 
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 3]}..."
-
-
 def _place(card: Card) -> str:
     cores = f"{card.machine.cores} core{'s' if card.machine.cores != 1 else ''}"
     right = f"{cores}, {size(card.machine.memory)} memory"
@@ -81,7 +77,7 @@ def _place(card: Card) -> str:
     path = card.target
     if len(path) > room:
         path = f"...{path[-max(1, room - 3) :]}"
-    left = _cut(f"{path}{about}", WIDTH - len(right) - 2)
+    left = cut(f"{path}{about}", WIDTH - len(right) - 2)
     return f"{left}{right.rjust(WIDTH - len(left))}"
 
 
@@ -127,8 +123,8 @@ def _row(label: str, cells: Sequence[str], limit: str | None, grade: str) -> str
     rate, interval, p50, p99 = cells
     share = "" if limit is None else f"{limit:>6}"
     gap = " " if share else "  "
-    text = f"{_cut(label, _LABEL):<{_LABEL}}{rate:>10}{interval:>6}{p50:>8}{p99:>8}{share}{gap}{grade}"
-    return _cut(text.rstrip(), WIDTH)
+    text = f"{cut(label, _LABEL):<{_LABEL}}{rate:>10}{interval:>6}{p50:>8}{p99:>8}{share}{gap}{grade}"
+    return cut(text.rstrip(), WIDTH)
 
 
 def _rates(card: Card) -> list[CardLine]:
@@ -202,7 +198,7 @@ def _names(card: Card) -> list[CardLine]:
     rates = ", ".join(f"{line.label} {in_words(line.rate, 2)}" for line in lines if line.rate)
     weakest = max(lines, key=lambda line: line.grade)
     grade = " ".join([weakest.grade, *map(_reason, weakest.reasons[:1])])
-    return [CardLine(_cut(f"not synced: {rates}  {grade}", WIDTH), _style(weakest.grade))]
+    return [CardLine(cut(f"not synced: {rates}  {grade}", WIDTH), _style(weakest.grade))]
 
 
 def _ratio_rows(card: Card) -> list[tuple[str, Sequence[str]]]:
@@ -248,7 +244,7 @@ def _left_out(card: Card) -> list[CardLine]:
 def _paragraph(text: str) -> list[str]:
     """A text on two lines at most."""
     lines = textwrap.wrap(text, WIDTH, subsequent_indent=" ")
-    return lines if len(lines) <= _LEFT_OUT else [*lines[: _LEFT_OUT - 1], _cut(" ".join(lines[1:]), WIDTH)]
+    return lines if len(lines) <= _LEFT_OUT else [*lines[: _LEFT_OUT - 1], cut(" ".join(lines[1:]), WIDTH)]
 
 
 def _limit(card: Card) -> list[CardLine]:

@@ -10,6 +10,7 @@ from statistics import fmean
 from strider.card.cautions import SLOW_TOUCH_US, cautions
 from strider.card.model import (
     POSIX,
+    SAME,
     Budget,
     Card,
     Latency,
@@ -27,6 +28,7 @@ from strider.card.verdict import verdict
 from strider.statistics import MINIMUM_FOR_RATIO, OperationSummary, describe, paired_ratio
 from strider.statistics.ceilings import MEMORY_COPY, Ceilings
 from strider.statistics.trust import HARDLY_SERVED
+from strider.store.case import Case
 from strider.store.model import Run, Sample
 from strider.units import MIB
 
@@ -37,9 +39,6 @@ _LEAST_PROCESSOR_S = 1.0
 _TOUCHED = 0.1
 #: A memory copy whose rounds differ by more is no limit to compare with.
 _STEADY = 0.15
-#: A ratio whose interval lies within 10 % of 1 is called the same, one beyond it faster or slower: bursts
-#: make short phases faster than long ones by a few percent.
-_SAME = 1.1
 
 
 @dataclass(frozen=True)
@@ -205,9 +204,9 @@ def limit_of(run: Run, place: PlaceFacts) -> Limit | None:
 
 def _share(line: Line, limit: Limit) -> float | None:
     """The share of a limit that a line of data reaches; names have none."""
-    if line.rate is None or not line.request or line.id.startswith("names."):
+    if line.bytes_s is None or not line.request or line.id.startswith("names."):
         return None
-    return line.rate.value * (line.request if line.rate.unit == "1/s" else 1) / limit.rate
+    return line.bytes_s / limit.rate
 
 
 def touched(line: Line, place: PlaceFacts, machine: Machine) -> Line:
@@ -255,7 +254,7 @@ def _line(
     if summary is None:
         why = next((one.why for one in missing if one.id == wanted.id), "")
         return Line(id=wanted.id, label=line_label(wanted, place.kind, 16, "uring"), why=why)
-    depth, interface = _depth(summary), summary.case.interface_name
+    depth, interface = depth_of(summary.case), summary.case.interface_name
     label = line_label(wanted, place.kind, depth, interface)
     if not summary.samples:
         why = summary.errors[0].message if summary.errors else _UNREACHED[cut]
@@ -292,8 +291,9 @@ def line_label(wanted: Wanted, kind: str, depth: int, interface: str) -> str:
     return wanted.label.format(**_WORDS[kind], depth=depth, interface=interface)
 
 
-def _depth(summary: OperationSummary) -> int:
-    depth = summary.case.common_parameters().get("depth", 1)
+def depth_of(case: Case) -> int:
+    """Returns the number of requests in flight."""
+    depth = case.common_parameters().get("depth", 1)
     return depth if isinstance(depth, int) else 1
 
 
@@ -390,8 +390,8 @@ def word_of(low: float | None, high: float | None) -> str | None:
     """Returns the word for a ratio: none if its interval reaches both sides of a difference of 10 %."""
     if low is None or high is None:
         return None
-    if low > _SAME:
+    if low > SAME:
         return "faster"
-    if high < 1 / _SAME:
+    if high < 1 / SAME:
         return "slower"
-    return "same" if low > 1 / _SAME and high < _SAME else None
+    return "same" if low > 1 / SAME and high < SAME else None

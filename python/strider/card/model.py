@@ -13,6 +13,9 @@ from strider.text_file import write_whole
 
 CARD_FILE = "card.json"
 POSIX = "posix"
+#: Rates whose ratio lies within 10 % of 1 are called the same, others faster or slower: bursts make short
+#: phases faster than long ones by a few percent.
+SAME = 1.1
 
 Unit = Literal["B/s", "1/s"]
 
@@ -128,6 +131,13 @@ class Line(Record):
     def is_trusted(self) -> bool:
         """Whether it may be in a sentence."""
         return self.rate is not None and self.grade in ("A", "B")
+
+    @property
+    def bytes_s(self) -> float | None:
+        """The rate in bytes per second, also of a line that counts requests; None without a rate."""
+        if self.rate is None:
+            return None
+        return self.rate.value * (self.request if self.rate.unit == "1/s" else 1)
 
 
 class Limit(Record):

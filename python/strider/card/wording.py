@@ -38,6 +38,11 @@ def wrapped(text: str, width: int) -> list[str]:
     return [line.replace("\u00a0", " ") for line in textwrap.wrap(bound, width)]
 
 
+def cut(text: str, width: int) -> str:
+    """Returns a text in at most `width` characters; a longer one ends in `...`."""
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
 def in_words(rate: Rate, digits: int = 2) -> str:
     """Returns a rate: `2.9 GB/s`, `17 k/s`."""
     number, prefix = scaled(rate.value, digits)

@@ -25,7 +25,7 @@ from strider.cli.turns import (
     tell,
 )
 from strider.errors import ExitCode, StriderError
-from strider.units import MIB, format_bytes_rounded, format_seconds
+from strider.units import format_bytes, format_bytes_rounded, format_seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from strider.quick import Place, Probe
 
 LEAST_BUDGET_S = 20.0
-LEAST_FREE_BYTES = 64 * MIB
 #: Reading the runs and comparing them.
 _END_S = 1.5
 
@@ -92,16 +91,17 @@ def compare_measured(names: Sequence[str], options: RunOptions, wishes: Wishes) 
 def _places(names: Sequence[str]) -> "list[Place]":
     from strider.launch import check_target
     from strider.quick import look
+    from strider.quick.probe import LEAST_FREE_BYTES, has_space
 
     targets = [check_target(name) for name in names]
     if targets[0].resolve() == targets[1].resolve():
         raise StriderError(f"{names[0]} and {names[1]} are the same directory: name two directories")
     places = [look(target) for target in targets]
     for place in places:
-        if place.free_bytes < LEAST_FREE_BYTES:
+        if not has_space(place):
             raise StriderError(
                 f"{place.path} has {format_bytes_rounded(place.free_bytes)} free, and a comparison needs "
-                "64 MiB: free space, or choose another directory"
+                f"{format_bytes(LEAST_FREE_BYTES)}: free space, or choose another directory"
             )
     return places
 

@@ -10,6 +10,7 @@ import typer
 
 from strider.cli.running import RunOptions, perform, prepare
 from strider.errors import ExitCode, StriderError
+from strider.units import format_bytes
 
 if TYPE_CHECKING:
     from strider.engine import Description
@@ -75,12 +76,12 @@ def rates_for(target: Path, description: "Description") -> "AssumedRates":
         StriderError: They could not be measured.
     """
     from strider.quick import look, probed_rates, rates_document
-    from strider.quick.probe import has_space
+    from strider.quick.probe import LEAST_FREE_BYTES, has_space
     from strider.suite.estimate import AssumedRates
 
     place = look(target)
     if not has_space(place):
-        raise StriderError(f"--probe: {target} has less than 64 MiB of free space")
+        raise StriderError(f"--probe: {target} has less than {format_bytes(LEAST_FREE_BYTES)} of free space")
     run, _ = measured(rates_document(place), RunOptions([], str(target), None, ceilings="none"))
     reads = frozenset(each.name for each in description.operations if each.direction == "read")
     probed, names_s = probed_rates(run, place, reads)

@@ -106,15 +106,14 @@ def _joined(document: "Document", sides: Sequence[Side], ended: Ended, options: 
         target = stored.load(ended.broken).plan.target
         position = [side.prepared.checked.suite.plan.target for side in sides].index(target)
         done.append(Part(ended.broken, position, len(sides[position].done)))
-    parts = sorted(done, key=lambda part: stored.load(part.directory).info.started)
     status = _status(ended)
     plan = sides[0].prepared.checked.suite.plan
     run = new_run_id(plan.suite.name, datetime.now(UTC))
     common = Joined(
         [side.label for side in sides], document.text, options.settings, status, int(ended.exit_code)
     )
-    path = join(sides[0].prepared.store.absolute() / run, parts, common)
-    for part in parts:
+    path = join(sides[0].prepared.store.absolute() / run, done, common)
+    for part in done:
         shutil.rmtree(part.directory)
     found = stored.load(path)
     return Outcome(RunDirectory(run, path), status, ended.exit_code, "", [], len(found.samples), None)

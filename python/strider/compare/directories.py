@@ -11,9 +11,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from strider.card.make import WANTED, Wanted, line_label
-from strider.card.model import Rate
-from strider.card.wording import in_words
+from strider.card.make import WANTED, Wanted, depth_of, line_label
+from strider.card.model import SAME, Rate
+from strider.card.wording import cut, in_words
 from strider.compare.comparing import compare
 from strider.compare.model import Comparison, Measured, Overall, Row
 from strider.statistics import Trust, is_trusted, summarize
@@ -25,8 +25,6 @@ WIDTH, HEIGHT = 80, 24
 MOST_PARTS = 4
 _MOST_NOTES = 3
 _LABEL, _RATE, _RATIO = 30, 10, 17
-#: Rows whose interval lies within 10 % of 1 are the same.
-_SAME = 1.1
 
 Words = Mapping[str, str]
 _KINDS: Mapping[str, Words] = {
@@ -87,7 +85,7 @@ class DirectoryRow:
             return "-"
         if self.row.verdict in ("faster", "slower"):
             return self.row.verdict
-        is_same = is_trusted(self.row.trust) and 1 / _SAME < change.low <= change.high < _SAME
+        is_same = is_trusted(self.row.trust) and 1 / SAME < change.low <= change.high < SAME
         return "same" if is_same else "?"
 
 
@@ -165,13 +163,13 @@ def _rows(directories: Sequence[Directory], found: Comparison) -> Iterator[Direc
 
 def _row(wanted: Wanted, kind: str, row: Row, side: Measured) -> DirectoryRow:
     case = side.case
-    depth = case.common_parameters().get("depth", 1)
+    depth = depth_of(case)
     words = dict(_KINDS[kind])
-    label = line_label(wanted, kind, depth if isinstance(depth, int) else 1, case.interface_name)
+    label = line_label(wanted, kind, depth, case.interface_name)
     phrase = _PHRASES.get(wanted.id, "")
     if wanted.unit == "B/s" and case.shape_name == "random":
         # A file that is long enough to be read in order could not be written in time.
-        label = line_label(wanted, "memory", depth if isinstance(depth, int) else 1, case.interface_name)
+        label = line_label(wanted, "memory", depth, case.interface_name)
         phrase = phrase.replace("{cold}1 MiB reads", "1 MiB reads in any order")
     rates = (_rate(wanted, row.base), _rate(wanted, row.other))
     return DirectoryRow(wanted, label, phrase.format(**words, depth=depth), rates, row)
@@ -283,13 +281,13 @@ def lines(found: Directories, about: str, notes: Sequence[str] = ()) -> list[str
         notes: Cautions, the weightiest first.
     """
     sides = [
-        _cut(f"{label}: {one.name}: {one.about}", WIDTH)
+        cut(f"{label}: {one.name}: {one.about}", WIDTH)
         for label, one in zip("AB", found.directories, strict=True)
     ]
     head = f"{_line(about, 'A', 'B', 'B / A', '', ''):<{WIDTH - 10}}B is grade"
     text = [*textwrap.wrap(sentence(found), WIDTH), *sides, head, *map(_table_line, found.rows)]
     room = max(0, min(_MOST_NOTES, HEIGHT - len(text)))
-    return [*text, *(_cut(f"! {note}", WIDTH) for note in notes[:room])]
+    return [*text, *(cut(f"! {note}", WIDTH) for note in notes[:room])]
 
 
 def _table_line(row: DirectoryRow) -> str:
@@ -297,7 +295,7 @@ def _table_line(row: DirectoryRow) -> str:
         "-" if value is None else in_words(Rate(value=value, unit=row.wanted.unit), 3) for value in row.rates
     )
     change = row.row.change
-    ratio = _cut(row.row.reason, _RATIO) if change is None else _ratio(change.ratio, change.low, change.high)
+    ratio = cut(row.row.reason, _RATIO) if change is None else _ratio(change.ratio, change.low, change.high)
     grade = row.row.trust.grade if row.row.trust else "-"
     return _line(row.label, first, second, ratio, row.word, grade)
 
@@ -308,9 +306,5 @@ def _ratio(ratio: float, low: float, high: float) -> str:
 
 
 def _line(label: str, first: str, second: str, ratio: str, word: str, grade: str) -> str:
-    rates = f"{_cut(label, _LABEL):<{_LABEL}}{first:>{_RATE}}{second:>{_RATE}}"
+    rates = f"{cut(label, _LABEL):<{_LABEL}}{first:>{_RATE}}{second:>{_RATE}}"
     return f"{rates}  {ratio:<{_RATIO}} {word:<6} {grade}"[:WIDTH].rstrip()
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 3]}..."

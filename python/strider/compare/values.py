@@ -11,7 +11,7 @@ from strider.errors import StriderError
 from strider.report.labels.facets import Facets, format_option, joined
 from strider.store.case import Case
 from strider.store.model import Run
-from strider.units import parse_bytes
+from strider.units import in_bytes
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,4 @@ def _wanted(text: str, key: str, found: Sequence[Value]) -> Value:
 
 
 def _is_size(text: str, raw: object) -> bool:
-    try:
-        return isinstance(raw, int) and not isinstance(raw, bool) and parse_bytes(text) == raw
-    except ValueError:
-        return False
+    return isinstance(raw, int) and not isinstance(raw, bool) and in_bytes(text) == raw

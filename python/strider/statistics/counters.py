@@ -51,19 +51,21 @@ class CounterSummary:
     @property
     def processor_s(self) -> tuple[float, float]:
         """Processor time of the nodes, and the part of it in which a processor ran something, in seconds."""
-        whole = sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
-        idle = sum(self.total("cpu", name) or 0.0 for name in ("idle_s", "iowait_s"))
-        return whole, whole - idle
+        whole = self._processor_s(_PROCESSOR)
+        return whole, whole - self._processor_s(("idle_s", "iowait_s"))
 
     def processor_share(self, *names: str) -> float | None:
         """Share of the processors' time, 0 to 1, as vmstat gives it in percent: of the times named.
 
         None where the clocks ticked less than `FEWEST_TICKS` times: a tick is the least that is counted.
         """
-        whole = sum(self.total("cpu", name) or 0.0 for name in _PROCESSOR)
+        whole, _ = self.processor_s
         if whole < FEWEST_TICKS * _TICK_S:
             return None
-        return sum(self.total("cpu", name) or 0.0 for name in names) / whole
+        return self._processor_s(names) / whole
+
+    def _processor_s(self, names: Sequence[str]) -> float:
+        return sum(self.total("cpu", name) or 0.0 for name in names)
 
 
 def summarize_counters(samples: Sequence[Sample], counters: Sequence[NodeCounters]) -> CounterSummary | None:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from strider.store import Sample
-
-_MIB = 1 << 20
+from strider.units import MIB
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def summarize_runtime(samples: Sequence[Sample]) -> RuntimeSummary | None:
     return RuntimeSummary(
         runtime_s=found[0].runtime_s,
         ramp_s=ramp_s,
-        ramp_mib_s=fmean(one.ramp_bytes for one in found) / ramp_s / _MIB if ramp_s > 0 else math.nan,
+        ramp_mib_s=fmean(one.ramp_bytes for one in found) / ramp_s / MIB if ramp_s > 0 else math.nan,
         passes_min=min(one.passes_min for one in found),
         passes_max=max(one.passes_max for one in found),
         requests_per_rank_min=min(one.requests_per_rank_min for one in found),

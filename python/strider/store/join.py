@@ -60,13 +60,14 @@ def join(directory: Path, parts: Sequence[Part], joined: Joined) -> Path:
 
     Args:
         directory: The directory to create; its name is the id of the run.
-        parts: The runs in the order of time.
+        parts: The runs, in any order.
         joined: What they have in common.
 
     Returns:
         The directory.
     """
     directory.mkdir(parents=True)
+    parts = sorted(parts, key=lambda part: _started(part.directory))
     first = parts[0].directory
     (directory / "suite.toml").write_text(joined.suite, encoding="utf-8")
     (directory / "description.json").write_bytes((first / "description.json").read_bytes())

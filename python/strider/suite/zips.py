@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from strider.engine import Json
-from strider.units import parse_bytes
+from strider.units import in_bytes
 
 Zip = dict[str, list[Json]]
 """The lists of a `zip` by key, such as `clients` or `mpiio.method`."""
@@ -44,8 +44,10 @@ def changed(zipped: Zip, given: dict[str, Json]) -> Zip:
         return {key: new * longest if len(new) == 1 else new for key, new in values.items()}
     result, kept = dict(zipped), set(range(steps))
     for key, new in values.items():
-        found = {index for index, old in enumerate(zipped[key]) if any(_plain(old) == _plain(v) for v in new)}
-        if all(any(_plain(old) == _plain(v) for old in zipped[key]) for v in new):
+        found = {
+            index for index, old in enumerate(zipped[key]) if any(in_bytes(old) == in_bytes(v) for v in new)
+        }
+        if all(any(in_bytes(old) == in_bytes(v) for old in zipped[key]) for v in new):
             kept &= found
         elif len(new) == steps:
             result[key] = new
@@ -62,16 +64,6 @@ def _values(given: Json, old: list[Json]) -> list[Json]:
     if isinstance(given, list) and (not are_lists or any(isinstance(value, list) for value in given)):
         return given
     return [given]
-
-
-def _plain(value: Json) -> Json:
-    """Returns a size as a number of bytes, other values as they are."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return parse_bytes(value)
-    except ValueError:
-        return value
 
 
 def _refusal(key: str, old: list[Json], steps: int, others: list[str]) -> str:

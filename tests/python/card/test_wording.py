@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strider.card.model import Rate
-from strider.card.wording import in_words, rounded, scaled, time, wrapped
+from strider.card.wording import cut, in_words, rounded, scaled, time, wrapped
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,8 @@ def test_a_rounded_number_is_close(value: float, digits: int) -> None:
 
 def test_lines_keep_numbers_and_units_together() -> None:
     assert wrapped("Reads at 4.9 k/s and 20 MB/s.", 13) == ["Reads at", "4.9 k/s and", "20 MB/s."]
+
+
+@pytest.mark.parametrize(("text", "shown"), [("appends", "appends"), ("creates!", "crea...")])
+def test_a_text_is_cut_to_its_width(text: str, shown: str) -> None:
+    assert cut(text, 7) == shown

@@ -34,14 +34,10 @@ RUN = ["--ceilings", "none", "--quiet"]
 
 
 @pytest.fixture
-def place(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a suite and two targets."""
-    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
-    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "trial.toml").write_text(SUITE, encoding="utf-8")
-    return tmp_path
+def place(engine_in_use: Engine, store: Path, old_and_new: Path) -> Path:
+    """A folder with a suite, two targets and the store."""
+    (old_and_new / "trial.toml").write_text(SUITE, encoding="utf-8")
+    return old_and_new
 
 
 class Measured:

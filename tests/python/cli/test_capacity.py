@@ -30,9 +30,7 @@ arrival_rate = 5
 
 
 @pytest.fixture
-def suite(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
-    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
+def suite(engine_in_use: Engine, store: Path, tmp_path: Path) -> str:
     (tmp_path / "target").mkdir()
     file = tmp_path / "trial.toml"
     file.write_text(SUITE, encoding="utf-8")

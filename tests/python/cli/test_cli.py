@@ -52,13 +52,6 @@ def target(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty store, in use."""
-    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
-    return tmp_path / "store"
-
-
 @pytest.fixture(scope="module")
 def measured_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with one run, for all tests of finished runs."""

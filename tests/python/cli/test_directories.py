@@ -17,17 +17,15 @@ from strider.engine import Engine
 from strider.errors import ExitCode
 from strider.launch.rundir import RunDirectory
 from strider.quick import Place, look
+from strider.units import MIB
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(store: Path, old_and_new: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two directories and a store with one run."""
-    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
-    monkeypatch.chdir(tmp_path)
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-    RunBuilder(sweep(transfers=[65536])).write(tmp_path / "store" / "2026-11-21-040500-trial-aaaa")
-    return tmp_path
+    monkeypatch.chdir(old_and_new)
+    RunBuilder(sweep(transfers=[65536])).write(store / "2026-11-21-040500-trial-aaaa")
+    return old_and_new
 
 
 @pytest.mark.parametrize(
@@ -84,6 +82,15 @@ def test_memory_is_not_compared_with_storage(
     assert capfd.readouterr().out.startswith("new is in memory (tmpfs) and old is not: ")
     assert main(["compare", "old", "new", "--json", *options]) == code
     assert json.loads(capfd.readouterr().out)["comparison"] is None
+
+
+def test_a_directory_without_space_is_refused(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("strider.quick.look", lambda target: replace(look(target), free_bytes=9 * MIB))
+    assert main(["compare", "old", "new"]) == 2
+    said = capfd.readouterr().err
+    assert f"{place / 'old'} has 9 MiB free, and a comparison needs 64 MiB: free space" in said
 
 
 @pytest.mark.parametrize("pair_s", [5.0, 12.0, 19.0, 33.0, 38.0])
@@ -186,9 +193,8 @@ def test_an_interruption_before_three_pairs_shows_each_run(
 
 @pytest.mark.slow
 def test_two_directories_in_memory_are_measured_in_turns(
-    engine: Engine, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    engine_in_use: Engine, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
     monkeypatch.setattr(directories, "LEAST_BUDGET_S", 1.0)
     monkeypatch.setattr("strider.quick.pairs.SHORTEST_PHASE_S", 0.05)
     memory = Path("/dev/shm")

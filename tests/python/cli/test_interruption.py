@@ -51,9 +51,8 @@ Start = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def execute(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Execute:
+def execute(engine_in_use: Engine, tmp_path: Path) -> Execute:
     """Runs the suite above by a program that changes the command line first."""
-    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
     suite, target = tmp_path / "trial.toml", tmp_path / "target"
     suite.write_text(SUITE, encoding="utf-8")
     target.mkdir()

@@ -64,9 +64,8 @@ def test_a_library_alone_is_not_tried_beside_itself(monkeypatch: pytest.MonkeyPa
 
 
 def test_posix_and_list_io_keep_several_requests_in_flight_and_libcephfs_does_not(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine_in_use: Engine, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
     options = RunOptions(target=str(tmp_path))
     able = {
         name: probing.can_queue(place("network", interface=name, is_direct=False), options)

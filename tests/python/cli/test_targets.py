@@ -32,15 +32,11 @@ operations = ["write", "read"]
 
 
 @pytest.fixture
-def place(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a suite and two targets."""
-    monkeypatch.setenv("STRIDER_ENGINE", str(engine.path))
-    monkeypatch.setenv("STRIDER_STORE", str(tmp_path / "store"))
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-    text = SUITE.format(old=tmp_path / "old", new=tmp_path / "new")
-    (tmp_path / "trial.toml").write_text(text, encoding="utf-8")
-    return tmp_path
+def place(engine_in_use: Engine, store: Path, old_and_new: Path) -> Path:
+    """A folder with a suite, two targets and the store."""
+    text = SUITE.format(old=old_and_new / "old", new=old_and_new / "new")
+    (old_and_new / "trial.toml").write_text(text, encoding="utf-8")
+    return old_and_new
 
 
 @pytest.mark.parametrize(

@@ -89,3 +89,14 @@ def test_a_round_without_one_target_keeps_the_other(tmp_path: Path) -> None:
     run = load(join(tmp_path / "2026-11-21-050000-both-bbbb", parts, common))
     assert run.status == "interrupted"
     assert [summary.n for summary in summarize(run) if summary.operation == "write"] == [3, 2, 3, 2]
+
+
+def test_the_parts_are_joined_in_the_order_of_time(tmp_path: Path) -> None:
+    parts = parts_in(tmp_path)
+    forwards, backwards = (
+        join(tmp_path / folder / "2026-11-21-050000-both-bbbb", given, COMMON)
+        for folder, given in (("a", parts), ("b", parts[::-1]))
+    )
+    for name in ("plan.json", "run.json", "events.jsonl"):
+        assert (forwards / name).read_text() == (backwards / name).read_text()
+    assert load(backwards).info.started == "2026-11-21T04:00:00Z"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from strider.report.figures.style import config
+from strider.report.figures.style import config, field_texts
 
 WIDTH, _ROW_HEIGHT, _HIGH_ROW = 420, 16, 26
 #: Up to so many rows they are high.
@@ -67,14 +67,7 @@ def figure(fields: Sequence[Field], columns: Column, is_pale: bool = False) -> d
             "description": {"field": "label", "type": "nominal"},
         },
     }
-    text = {
-        "mark": {"type": "text", "fontSize": 10, "aria": False},
-        "encoding": {
-            **base,
-            "text": {"field": "text", "type": "nominal"},
-            "color": {"condition": {"test": "datum.dark", "value": "white"}, "value": "#222"},
-        },
-    }
+    text = field_texts(base)
     height = _HIGH_ROW if len(rows) <= _FEW_ROWS else _ROW_HEIGHT
     return {
         "data": {"values": [_row(field, is_pale) for field in fields]},

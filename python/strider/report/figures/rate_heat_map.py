@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from strider.report.figures.style import config
+from strider.report.figures.style import config, field_texts
 
 #: Fields are as wide as fills a chart, within bounds.
 _WIDTH, _NARROWEST, _WIDEST, _CELL_HEIGHT = 400, 46, 133, 20
@@ -74,14 +74,7 @@ def figure(cells: Sequence[Cell], transfers: Sequence[str]) -> dict[str, Any]:
         "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1},
         "encoding": {**base, "color": colour, "description": {"field": "label", "type": "nominal"}},
     }
-    text = {
-        "mark": {"type": "text", "fontSize": 10, "aria": False},
-        "encoding": {
-            **base,
-            "text": {"field": "text", "type": "nominal"},
-            "color": {"condition": {"test": "datum.dark", "value": "white"}, "value": "#222"},
-        },
-    }
+    text = field_texts(base)
     header = {"labelOrient": "top", "labelAnchor": "start", "labelFontWeight": "bold", "labelPadding": 3}
     return {
         "data": {"values": [_row(cell, domain, logarithmic) for cell in cells]},

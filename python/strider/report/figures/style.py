@@ -116,6 +116,22 @@ def legend_columns(names: Sequence[str]) -> int:
     return max(1, min(3, _LEGEND_CHARACTERS // (max(map(len, names), default=0) + _SYMBOL_CHARACTERS)))
 
 
+def field_texts(axes: dict[str, Any]) -> dict[str, Any]:
+    """Returns the layer with the text of each field of a map: white where its datum is `dark`.
+
+    Args:
+        axes: The encoding of the position.
+    """
+    return {
+        "mark": {"type": "text", "fontSize": 10, "aria": False},
+        "encoding": {
+            **axes,
+            "text": {"field": "text", "type": "nominal"},
+            "color": {"condition": {"test": "datum.dark", "value": "white"}, "value": "#222"},
+        },
+    }
+
+
 def config(longest_label: int = 0) -> dict[str, object]:
     """Vega-Lite configuration of all figures.
 

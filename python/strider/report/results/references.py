@@ -17,7 +17,7 @@ from strider.errors import StriderError
 from strider.statistics import OperationSummary
 from strider.store.case import Case
 from strider.suite.ready_made import folder
-from strider.units import MB, MIB, parse_bytes
+from strider.units import MB, MIB, in_bytes
 
 Quantity = Literal["rate", "requests", "context_switches", "user_percent", "system_percent", "packets"]
 Key = int | str | bool
@@ -167,17 +167,7 @@ def read(file: Path) -> Reference:
 
 
 def _all_equal(case: Case, wanted: dict[str, Key]) -> bool:
-    return all(_value(case, key) == _plain(value) for key, value in wanted.items())
-
-
-def _plain(value: Key) -> Key:
-    """A value as the plan has it: sizes as bytes."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return parse_bytes(value)
-    except ValueError:
-        return value
+    return all(_value(case, key) == in_bytes(value) for key, value in wanted.items())
 
 
 def _value(case: Case, key: str) -> object:

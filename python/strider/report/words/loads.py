@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from strider.report.words.numbers import significant
+from strider.report.words.wording import result_in_words
 from strider.statistics import OperationSummary
 from strider.statistics.capacity import Capacity, capacities
 
@@ -19,9 +20,8 @@ def loads(summaries: Sequence[OperationSummary]) -> list[str]:
 
 
 def _text(found: Capacity) -> str:
-    summary = found.summary
-    case = summary.case
-    return f"Load: {summary.operation} through {case.interface_name} ({case.in_words}) {_found(found)}."
+    name = result_in_words(found.summary.case, found.summary.operation)
+    return f"Load: {name} {_found(found)}."
 
 
 def _found(found: Capacity) -> str:

@@ -87,7 +87,7 @@ def _not_converged(summaries: Sequence[OperationSummary]) -> str:
     noun = "operation" if len(asked) == 1 else "operations"
     return (
         f"{len(missed)} of {len(asked)} {noun} did not reach ±{goals} % in {counts} repetitions "
-        f"(worst: {worst.operation} through {worst.case.interface_name}, {worst.case.in_words}: {spread}"
+        f"(worst: {_place(worst)}: {spread}"
         f"{_takes(worst, worst.case.repetitions['until'])})."
     )
 

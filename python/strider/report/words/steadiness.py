@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from strider.report.words.numbers import significant
-from strider.report.words.wording import format_rate_of, plural
+from strider.report.words.wording import format_rate_of, plural, result_in_words
 from strider.statistics import (
     LastRank,
     Levels,
@@ -25,7 +25,6 @@ from strider.statistics import (
     uneven,
 )
 from strider.statistics.stragglers import LATE, Phase
-from strider.store.case import Case
 from strider.store.model import Run
 
 #: Maximum number of sentences of each kind; others are counted.
@@ -62,17 +61,13 @@ def _worst(found: Sequence[_Found], text_of: Callable[[_Found], str], noun: str)
     return [*map(text_of, found[:_MAXIMUM]), *rest]
 
 
-def _operation(case: Case, operation: str) -> str:
-    return f"{operation} through {case.interface_name} ({case.in_words})"
-
-
 def _straggler_text(run: Run, straggler: Straggler) -> str:
     who = (
         f"all ranks of {straggler.node}"
         if straggler.rank is None
         else f"rank {straggler.rank} on {straggler.node}"
     )
-    operation = _operation(straggler.case, " and ".join(straggler.operations))
+    operation = result_in_words(straggler.case, " and ".join(straggler.operations))
     return (
         f"Straggler: {who} took {significant(straggler.lateness, 2)} × as long as the median of the others "
         f"in {plural(straggler.n, 'phase')} of {operation}, which lost {100 * straggler.lost:.0f} % of the "
@@ -82,8 +77,8 @@ def _straggler_text(run: Run, straggler: Straggler) -> str:
 
 def _uneven_text(found: Uneven) -> str:
     return (
-        f"Uneven: in the only repetition of {_operation(found.case, found.operation)} the last rank took "
-        f"{significant(found.lateness, 2)} × as long as the median of the others; more repetitions show "
+        f"Uneven: in the only repetition of {result_in_words(found.case, found.operation)} the last rank "
+        f"took {significant(found.lateness, 2)} × as long as the median of the others; more repetitions show "
         "whether it is always the same rank."
     )
 
@@ -104,7 +99,7 @@ def _spell_text(run: Run, straggler: Straggler) -> str:
 def _outlier_text(outlier: Outlier, last: dict[Phase, LastRank]) -> str:
     case, sample = outlier.summary.case, outlier.sample
     head = (
-        f"Outlier: repetition {sample.repetition} of {_operation(case, outlier.summary.operation)} had "
+        f"Outlier: repetition {sample.repetition} of {result_in_words(case, outlier.summary.operation)} had "
         f"{significant(outlier.ratio)} × the median rate"
     )
     phase = last.get((sample.case, sample.repetition, sample.operation))
@@ -119,15 +114,16 @@ def _outlier_text(outlier: Outlier, last: dict[Phase, LastRank]) -> str:
 
 def _trend_text(trend: Trend) -> str:
     verb = "rose" if trend.change > 0 else "fell"
+    what = result_in_words(trend.summary.case, trend.summary.operation)
     return (
-        f"No steady state: the rate of {_operation(trend.summary.case, trend.summary.operation)} {verb} by "
-        f"{100 * abs(trend.change):.0f} % from the first to the last of {trend.summary.n} repetitions."
+        f"No steady state: the rate of {what} {verb} by {100 * abs(trend.change):.0f} % from the "
+        f"first to the last of {trend.summary.n} repetitions."
     )
 
 
 def _levels_text(found: Levels) -> str:
     summary = found.summary
-    what, unit = _operation(summary.case, summary.operation), summary.rate_unit
+    what, unit = result_in_words(summary.case, summary.operation), summary.rate_unit
     low, high = (format_rate_of(summary, rate) for rate in (found.low, found.high))
     if found.since is None:
         return (

@@ -14,6 +14,7 @@ from strider.report.words.given_up import given_up
 from strider.report.words.numbers import significant
 from strider.statistics import DigestComparison, OperationSummary, file_checks
 from strider.statistics.summary import VerifySummary
+from strider.store.case import Case
 from strider.store.model import ErrorRow, Run, Verify
 from strider.store.runs import status_words
 from strider.units import format_bytes_rounded, grouped
@@ -55,6 +56,11 @@ def notes(summary: OperationSummary) -> list[str]:
     if summary.errors:
         found.append(f"{error_count(summary.errors)}: {error_text(summary.errors[0])}")
     return found
+
+
+def result_in_words(case: Case, operation: str) -> str:
+    """Returns the name of a result in a sentence: `read through posix (segmented, 1 MiB, 2 clients)`."""
+    return f"{operation} through {case.interface_name} ({case.in_words})"
 
 
 def error_count(errors: Sequence[ErrorRow]) -> str:
