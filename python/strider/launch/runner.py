@@ -159,7 +159,8 @@ def execute(
             directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
             for observer in observed:
                 observer.move(directory.path)
-            state = RunState(planned_phases(checked), watching.ceilings, plan.time_limit_s)
+            deadlines = {case.case: float(case.get("deadline", 0.0)) for case in plan.cases}
+            state = RunState(planned_phases(checked), watching.ceilings, plan.time_limit_s, deadlines)
             with (
                 temporary_volume(plan, engine, own.path, _transport(bounds)) as servers,
                 confinement(

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -186,6 +186,18 @@ def test_a_time_limit_before_the_first_phase_is_no_success(run: Run, target: Pat
     assert (outcome.status, outcome.exit_code) == ("complete", ExitCode.CANNOT_RUN)
     assert outcome.samples == 0
     assert contents(target) == ["precious"]
+
+
+def test_the_display_knows_the_deadlines_of_the_phases(run: Run) -> None:
+    class Seen(Silent):
+        deadlines: Mapping[int, float] = {}
+
+        def show(self, state: RunState) -> None:
+            self.deadlines = state.deadlines
+
+    display = Seen()
+    run("case.interface=posix", "case.deadline=1s,0s", display=display)
+    assert display.deadlines == {1: 1.0, 2: 0.0}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
