@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
-from strider.launch import Bounds, Outcome, Watching, execute
+from strider.launch import Bounds, Outcome, Watching, execute, folder
 from strider.launch.confinement import Wish
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
@@ -186,6 +187,18 @@ def test_a_time_limit_before_the_first_phase_is_no_success(run: Run, target: Pat
     assert (outcome.status, outcome.exit_code) == ("complete", ExitCode.CANNOT_RUN)
     assert outcome.samples == 0
     assert contents(target) == ["precious"]
+
+
+def test_the_next_run_removes_the_temporary_files_of_a_killed_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    left = folder.create(tmp_path / "tmp", "temporary-abcd")
+    marker = json.loads((left.path / folder.MARKER).read_text())
+    (left.path / folder.MARKER).write_text(json.dumps(marker | {"start": 1}), encoding="utf-8")
+    run("case.interface=posix")
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_the_display_knows_the_deadlines_of_the_phases(run: Run) -> None:
