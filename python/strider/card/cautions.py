@@ -29,6 +29,7 @@ _TOP = (
 def cautions(card: Card) -> list[Caution]:
     """Returns all reservations."""
     return [
+        *_confinement(card),
         *_memory(card),
         *_space(card),
         *_servers(card),
@@ -40,6 +41,21 @@ def cautions(card: Card) -> list[Caution]:
         *_stalls(card),
         *_few(card),
     ]
+
+
+def _confinement(card: Card) -> Iterator[Caution]:
+    """Confinement that the user did not give up by `--confine off`; first, as no number shows it."""
+    found = card.confinement
+    if found is None or found.state == "full" or found.missing == "--confine off":
+        return
+    how = "not" if found.state == "none" else found.state
+    # A remedy after the colon is one for suites.
+    why = found.missing.partition(": ")[0]
+    yield Caution(
+        id="confinement",
+        text=f"ranks were {how} confined: {why}; --confine require prevents this",
+        evidence={},
+    )
 
 
 def _memory(card: Card) -> Iterator[Caution]:

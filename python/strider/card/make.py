@@ -163,6 +163,7 @@ def make_card(
         place=place,
         machine=machine,
         budget=budget.model_copy(update={"rounds": rounds_of(summaries), "cut": cut}),
+        confinement=run.start.confinement if run.start else None,
         lines=[line for line in lines if line.rate or line.why],
         limit=limit,
         ratios=list(_ratios(summaries, place)),

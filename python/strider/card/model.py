@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from strider.engine import Json, to_json
 from strider.statistics.distribution import half_width_of
+from strider.store.model import Confinement
 from strider.store.records import Record
 from strider.text_file import write_whole
 
@@ -191,13 +192,18 @@ def by_reason(missing: Sequence[NotMeasured]) -> dict[str, list[str]]:
 
 
 class Card(Record):
-    """The card of a directory."""
+    """The card of a directory.
+
+    Attributes:
+        confinement: Of the ranks of the run; None if they did not report it.
+    """
 
     card: Literal[1] = 1
     target: str
     place: PlaceFacts
     machine: Machine
     budget: Budget
+    confinement: Confinement | None = None
     verdict: str = ""
     cautions: Sequence[Caution] = ()
     lines: Sequence[Line] = ()

@@ -1,10 +1,11 @@
 """`strider run --find-capacity`: arrival rates around what each case completes in closed loop."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strider.cli.probing import measured
-from strider.cli.running import RunOptions
+from strider.cli.running import RunOptions, prepare
 from strider.errors import ExitCode, StriderError
+from strider.suite.document import parse
 
 if TYPE_CHECKING:
     from strider.suite.document import Document
@@ -13,6 +14,11 @@ OPTION = "--find-capacity"
 PHASE_S = 1.0
 #: Arrival rates ÷ the rate in closed loop: few where the latency hardly changes, more where it rises.
 SHARES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25)
+#: Keys of a case and of `[suite]` that a closed loop of one short repetition replaces.
+_REPLACED = (
+    *("arrivals", "arrival_rate", "repetitions", "warmup"),
+    *("deadline", "wear_out", "runtime", "ramp"),
+)
 
 
 def with_arrival_rates(document: "Document", options: RunOptions) -> "Document":
@@ -23,29 +29,45 @@ def with_arrival_rates(document: "Document", options: RunOptions) -> "Document":
         options: Options of the run.
 
     Raises:
+        SuiteError: The suite has mistakes; all of them are found before anything is measured.
         StriderError: A closed loop could not be measured.
     """
-    for index, table in document.cases():
+    checked = parse(document.text, document.name)
+    for index, _ in checked.cases():
+        _set_rates(checked, index, [1])
+    prepare(checked, options)
+    for index, _ in document.cases():
         reached = _closed_loop(document, index, options)
-        table["arrival_rate"] = sorted({_rounded(share * rate) for rate in reached for share in SHARES})
-        table.setdefault("arrivals", "poisson")
-        document.changed["case", index, "arrival_rate"] = document.changed["case", index, "arrivals"] = OPTION
+        _set_rates(document, index, sorted({_rounded(share * rate) for rate in reached for share in SHARES}))
     return document
+
+
+def _set_rates(document: "Document", index: int, rates: list[int]) -> None:
+    table = dict(document.cases())[index]
+    table["arrival_rate"] = rates
+    table.setdefault("arrivals", "poisson")
+    document.changed["case", index, "arrival_rate"] = document.changed["case", index, "arrivals"] = OPTION
+
+
+def _alone(document: "Document", index: int) -> "Document":
+    """Returns a suite of one case in closed loop; its mistakes have the lines of the whole suite."""
+    alone = parse(document.text, document.name)
+    suite, table = ({**part} for part in (alone.data.get("suite") or {}, dict(alone.cases())[index]))
+    for key in _REPLACED:
+        suite.pop(key, None)
+        table.pop(key, None)
+    own = {"repetitions": 1, "deadline": f"{PHASE_S:g}s", "wear_out": False}
+    alone.data |= {"suite": suite | own, "case": [table]}
+    alone.changed |= {("suite", key): OPTION for key in own}
+    alone.lines = alone.lines.of_element("case", index)
+    return alone
 
 
 def _closed_loop(document: "Document", index: int, options: RunOptions) -> list[float]:
     """Requests per second of the slowest and the fastest of a case's operations and variants."""
     from strider.statistics import summarize
-    from strider.suite.document import parse
 
-    alone = parse(document.text, document.name)
-    (table,) = [dict(table) for number, table in alone.cases() if number == index]
-    for key in ("arrivals", "arrival_rate", "repetitions", "deadline", "wear_out", "warmup"):
-        table.pop(key, None)
-    suite: dict[str, Any] = dict(alone.data.get("suite") or {})
-    alone.data["suite"] = suite | {"repetitions": 1, "deadline": f"{PHASE_S:g}s", "wear_out": False}
-    alone.data["case"] = [table]
-    run, _ = measured(alone, options)
+    run, _ = measured(_alone(document, index), options)
     rates = [summary.iops for summary in summarize(run) if summary.iops]
     if not rates:
         why = run.errors[0].message if run.errors else "no request was completed"

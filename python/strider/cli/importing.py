@@ -11,7 +11,9 @@ from strider.errors import ExitCode, StriderError
 if TYPE_CHECKING:
     from strider.cli.running import RunOptions
     from strider.importers import Imported
+    from strider.importers.imported import Grades
     from strider.importers.options import Surroundings
+    from strider.store import Run
 
 
 def surroundings(tasks: int, per_node: int | None) -> "Surroundings":
@@ -34,7 +36,17 @@ def run_imported(imported: "Imported", options: "RunOptions") -> None:
     from strider.cli.running import run_document
 
     print_notes(imported)
-    run_document(imported.document, options, imported.render)
+    run_document(imported.document, options, lambda run: imported.render(run, _grades(run)))
+
+
+def _grades(run: "Run") -> "Grades":
+    from strider.statistics import summarize
+
+    return {
+        (summary.case.number, summary.operation): str(summary.trust)
+        for summary in summarize(run)
+        if summary.trust
+    }
 
 
 def write_suite(imported: "Imported", output: Path | None) -> None:

@@ -1,6 +1,5 @@
 """What `strider quick` finds out before it measures: short runs in a store that is removed."""
 
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -128,11 +127,12 @@ def measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
     from strider import store as runs
     from strider.cli.running import display_of
     from strider.launch import interruptions
+    from strider.launch.temporary import temporary_folder
 
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="strider-probe-") as folder:
+    with temporary_folder() as folder:
         silent = Console(quiet=True)
-        own = replace(options, store=Path(folder), quiet=True)
+        own = replace(options, store=folder, quiet=True)
         prepared = prepare(document, own)
         with interruptions() as interrupted:
             outcome = perform(prepared, display_of(prepared, own, silent), silent, interrupted)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from statistics import median
 
-from strider.compare.judge import SIGNIFICANT
+from strider.card.model import CARD_FILE
+from strider.compare.judge import DIFFERENT_WORK, SIGNIFICANT
 from strider.compare.model import Change, Method, Row
 from strider.compare.trusting import apart_s, far_enough
 from strider.report.words.numbers import significant
@@ -61,6 +62,7 @@ def remarks(
     runs = list({run.id: run for run in (*base, *other)}.values())
     found = [
         _design(base, other, method, rows),
+        _cards(base, other, rows),
         *_differences(base, other),
         *(f"Run {run.id} is {run.status}." for run in runs if run.status != "complete"),
         _short(runs),
@@ -100,6 +102,25 @@ def _design(base: Sequence[Run], other: Sequence[Run], method: Method, rows: Seq
         "No verdict: A and B are single runs, and how much runs differ by chance is unknown (5 earlier runs "
         f"of the same cases on this machine and target{apart} would show it). To get verdicts, {_IN_TURNS}."
     )
+
+
+def _cards(base: Sequence[Run], other: Sequence[Run], rows: Sequence[Row]) -> str:
+    """The remedy for cards, whose files have the sizes that a probe of the moment asks for."""
+    are_cards = all((run.directory / CARD_FILE).exists() for run in (*base, *other))
+    if not are_cards or not any(row.reason.startswith(DIFFERENT_WORK) for row in rows):
+        return ""
+    first, second = base[0], other[0]
+    if first.plan.target != second.plan.target:
+        remedy = (
+            "measure both directories with the same files: "
+            f"strider compare {first.plan.target} {second.plan.target}"
+        )
+    else:
+        remedy = (
+            "measure the work of A again, and compare A with that run: "
+            f"strider run {first.directory}/suite.toml --target {first.plan.target}"
+        )
+    return f"Each strider quick chooses its own file sizes, so lines differ in work. To compare, {remedy}"
 
 
 def _differences(base: Sequence[Run], other: Sequence[Run]) -> list[str]:

@@ -284,10 +284,15 @@ def lines(found: Directories, about: str, notes: Sequence[str] = ()) -> list[str
         cut(f"{label}: {one.name}: {one.about}", WIDTH)
         for label, one in zip("AB", found.directories, strict=True)
     ]
-    head = f"{_line(about, 'A', 'B', 'B / A', '', ''):<{WIDTH - 10}}B is grade"
-    text = [*textwrap.wrap(sentence(found), WIDTH), *sides, head, *map(_table_line, found.rows)]
+    text = [*textwrap.wrap(sentence(found), WIDTH), *sides, *_head(about), *map(_table_line, found.rows)]
     room = max(0, min(_MOST_NOTES, HEIGHT - len(text)))
     return [*text, *(cut(f"! {note}", WIDTH) for note in notes[:room])]
+
+
+def _head(about: str) -> list[str]:
+    """The headings of the columns, on two lines: `verdict on B` and `grade` are wider than their columns."""
+    second = _line("", "in A", "in B", "[95 % interval]", "on B", "")
+    return [_line(about, "rate", "rate", "ratio B / A", "verdict", ""), f"{second:<{WIDTH - 5}}grade"]
 
 
 def _table_line(row: DirectoryRow) -> str:

@@ -28,6 +28,8 @@ from strider.statistics.trust import SHORT_S, is_trusted
 
 #: Adjusted p-values below this are differences.
 SIGNIFICANT = 0.05
+#: Begins the reason of rows that have a similar operation on the other side.
+DIFFERENT_WORK = "different work: "
 NO_DIFFERENCE: Verdict = "no difference shown"
 NO_VERDICT: Verdict = "no verdict"
 NOT_COMPARABLE: Verdict = "not comparable"
@@ -206,7 +208,7 @@ def _obstacle(match: Match, base: Found, other: Found, sides: Opponents) -> str:
     if match.base is None:
         return f"only in {sides.other_label}"
     if match.differences:
-        return f"different work: {match.differences}"
+        return f"{DIFFERENT_WORK}{match.differences}"
     verified = [item.case.common_parameters().get("verify") or "off" for item in (match.base, match.other)]
     if verified[0] != verified[1]:
         return f"verified differently: {verified[0]} and {verified[1]}"

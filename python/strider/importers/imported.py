@@ -1,7 +1,7 @@
 """A suite made of another benchmark's input."""
 
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from strider.store.model import Run
 
 Render = Callable[["Run"], Iterator[str]]
-"""Lines that show the results of a run as the other benchmark does."""
+"""Lines that show the results of a run."""
+Grades = Mapping[tuple[int, str], str]
+"""Grade with reasons, such as `C short`, by number of the case and operation."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,12 @@ class Imported:
     Attributes:
         document: The suite.
         notes: What differs from the other benchmark, one sentence each.
-        render: Shows results as the other benchmark does.
+        render: Returns lines that show the results of a run, with their grades, as the other benchmark does.
     """
 
     document: Document
     notes: list[str]
-    render: Render
+    render: Callable[["Run", Grades], Iterator[str]]
 
 
 @dataclass

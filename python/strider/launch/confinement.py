@@ -7,7 +7,6 @@ confined. It does what a confined rank cannot: drop the page cache, and run the 
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from strider.errors import ExitCode, StriderError
 from strider.launch.folder import Folder
 from strider.launch.launchers import Launcher
 from strider.launch.machine import mount_of
+from strider.launch.temporary import cannot_create, temporary_folder
 
 Wish = Literal["auto", "require", "off"]
 Forbidden = Literal["", "memory of servers", "names of threads"]
@@ -190,16 +190,10 @@ class _Session:
         Raises:
             StriderError: It cannot be created.
         """
+        made = stack.enter_context(temporary_folder())
         try:
-            folder = tempfile.TemporaryDirectory(prefix="strider-", ignore_cleanup_errors=True)
-            made = Path(stack.enter_context(folder))
             (made / "tmp").mkdir(mode=0o700)
             (made / "probe").touch(mode=0o600)
         except OSError as error:
-            where = tempfile.gettempdir()
-            raise StriderError(
-                f"cannot create temporary files in {where}: {error.strerror}: free space there, or set "
-                "TMPDIR",
-                ExitCode.CANNOT_RUN,
-            ) from error
+            raise cannot_create(error) from error
         return cls(made / "tmp", made / "probe", made / "errands")

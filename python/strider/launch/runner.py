@@ -30,6 +30,7 @@ from strider.launch.rundir import RunDirectory
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
 from strider.launch.target import open_target
+from strider.launch.temporary import remove_abandoned
 from strider.launch.watching import Watching
 from strider.listio import reaches_into_servers, require_answers, temporary_volume
 from strider.suite import CheckedPlan, Plan
@@ -146,6 +147,7 @@ def execute(
     watching, bounds = watching or Watching(), bounds or Bounds()
     note = partial(_note, console)
     target = _examine(checked, engine, launcher, note)
+    remove_abandoned()
     started = datetime.now(UTC)
     run = rundir.new_run_id(plan.suite.name, started)
     info = _run_info(checked, engine, launcher, target, started)
@@ -159,7 +161,7 @@ def execute(
             directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
             for observer in observed:
                 observer.move(directory.path)
-            state = RunState(planned_phases(checked), watching.ceilings, plan.time_limit_s)
+            state = _planned_state(checked, watching)
             with (
                 temporary_volume(plan, engine, own.path, _transport(bounds)) as servers,
                 confinement(
@@ -182,6 +184,12 @@ def execute(
             return _conclude(directory, state, ending, leftover)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+def _planned_state(checked: CheckedPlan, watching: Watching) -> RunState:
+    plan = checked.suite.plan
+    deadlines = {case.case: float(case.get("deadline", 0.0)) for case in plan.cases}
+    return RunState(planned_phases(checked), watching.ceilings, plan.time_limit_s, deadlines)
 
 
 @contextmanager

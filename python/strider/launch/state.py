@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from strider.launch.tail import Event
@@ -10,6 +11,8 @@ from strider.units import MIB
 
 RECENT = 8
 """Number of completed phases kept for display."""
+_PREFILL = "prefill"
+"""Phase that creates files; it has no deadline."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +23,9 @@ class CurrentPhase:
         case: Number of its case.
         operation: Its operation.
         bytes_done: Bytes moved so far.
-        bytes_total: Total bytes.
+        bytes_total: Total bytes; with a deadline, those expected until then.
         requests_done: Requests made so far.
-        requests_total: Total requests.
+        requests_total: Total requests; with a deadline, those expected until then.
         rate_mib_s: Rate so far; None if unknown.
         requests_s: Requests per second so far; None if unknown.
     """
@@ -51,6 +54,7 @@ class RunState:
         planned_phases: Number of phases of the plan; a minimum if repetitions are open.
         ceilings: Whether the machine's ceilings are measured before the first case.
         time_limit_s: Time limit of the run; 0 without one.
+        deadlines: Deadline of the phases in seconds, by case number; 0 for none.
         last_event: Time of the latest event or of the start, in seconds of the monotonic clock.
         started: Time of the first event; None before.
         current: The current phase.
@@ -65,6 +69,7 @@ class RunState:
     planned_phases: int
     ceilings: CeilingScope = "none"
     time_limit_s: float = 0.0
+    deadlines: Mapping[int, float] = field(default_factory=dict)
     last_event: float = field(default_factory=time.monotonic)
     started: float | None = None
     current: CurrentPhase | None = None
@@ -97,14 +102,21 @@ class RunState:
     def _add_progress(self, event: Event) -> None:
         elapsed_s = event["elapsed_s"]
         bytes_done, requests_done = event["bytes_done"], event.get("requests_done", 0)
+        bytes_total, requests_total = event["bytes_total"], event.get("requests_total", 0)
+        deadline_s = self.deadlines.get(event["case"], 0.0) if event["operation"] != _PREFILL else 0.0
+        if deadline_s and elapsed_s:
+            # What the deadline leaves time for, if the phase goes on like this.
+            grows = max(1.0, deadline_s / elapsed_s)
+            bytes_total = min(bytes_total, int(bytes_done * grows))
+            requests_total = min(requests_total, int(requests_done * grows))
         self.planned_phases = event["planned_phases"]
         self.current = CurrentPhase(
             case=event["case"],
             operation=event["operation"],
             bytes_done=bytes_done,
-            bytes_total=event["bytes_total"],
+            bytes_total=bytes_total,
             requests_done=requests_done,
-            requests_total=event.get("requests_total", 0),
+            requests_total=requests_total,
             rate_mib_s=bytes_done / elapsed_s / MIB if elapsed_s else None,
             requests_s=requests_done / elapsed_s if elapsed_s else None,
         )

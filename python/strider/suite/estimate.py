@@ -1,8 +1,9 @@
 """Estimates a plan: bytes, operations, space, and time at assumed rates."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from strider.engine import CheckedCase
+from strider.engine import CheckedCase, CheckedPhase
 from strider.suite.checked import CheckedPlan
 from strider.suite.plan import PlannedCase
 
@@ -11,6 +12,7 @@ PHASE_S = 0.05
 RUN_S = 8.0
 """Assumed time of a run beside its phases: start of the ranks, ceilings of the machine, report."""
 
+_WRITE = "write"
 
 VERIFIED_BYTES_S = 1 << 30
 """Assumed bytes per second that a rank generates or checks with `verify = "full"`."""
@@ -103,10 +105,10 @@ def estimate(checked: CheckedPlan, rates: AssumedRates) -> Estimate:
         phases_most=sum(len(needs.phases) * times for _, needs, times in most),
         bytes=sum(_bytes(case, needs, rates) * times for case, needs, times in least),
         bytes_most=sum(_bytes(case, needs, rates) * times for case, needs, times in most),
-        prepared_bytes=sum(_prepared_bytes(case, needs) * times for case, needs, times in least),
-        prepared_bytes_most=sum(_prepared_bytes(case, needs) * times for case, needs, times in most),
-        requests=sum(_requests(case, needs) * times for case, needs, times in least),
-        requests_most=sum(_requests(case, needs) * times for case, needs, times in most),
+        prepared_bytes=sum(_prepared_bytes(case, needs, rates) * times for case, needs, times in least),
+        prepared_bytes_most=sum(_prepared_bytes(case, needs, rates) * times for case, needs, times in most),
+        requests=sum(_requests(case, needs, rates) * times for case, needs, times in least),
+        requests_most=sum(_requests(case, needs, rates) * times for case, needs, times in most),
         space_bytes=max(needs.space_bytes for _, needs, _ in pairs),
         files=max(needs.inodes or needs.files for _, needs, _ in pairs),
         seconds=sum(_seconds(case, needs, rates) * times for case, needs, times in least),
@@ -129,24 +131,44 @@ def _bytes(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> int:
         return sum(
             int(min(_rate(case, needs, phase.operation, rates), most_s) * runtime) for phase in needs.phases
         )
-    return sum(phase.bytes for phase in needs.phases)
+    return sum(int(phase.bytes * share) for phase, share, _ in _shares(case, needs, rates))
 
 
-def _prepared(case: PlannedCase, needs: CheckedCase) -> list[tuple[str, int]]:
+def _shares(
+    case: PlannedCase, needs: CheckedCase, rates: AssumedRates
+) -> Iterator[tuple[CheckedPhase, float, float]]:
+    """Yields each phase, the share of its requests before the deadline, and its time in seconds.
+
+    Every rank makes at least one request. Phases after a write access only what it has written.
+    """
+    deadline = float(case.get("deadline", 0.0)) or float("inf")
+    most = 1.0
+    for phase in needs.phases:
+        length_s = _length_s(case, needs, phase, rates)
+        in_time = deadline / length_s if length_s > deadline else 1.0
+        one_each = phase.ranks / phase.requests if phase.requests else 0.0
+        share = min(most, max(in_time, one_each))
+        yield phase, share, length_s * share
+        if phase.operation == _WRITE:
+            most = share
+
+
+def _prepared(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> list[tuple[str, int]]:
     """Returns operation and bytes of the unmeasured phases of one repetition of a case of data."""
     if case.tree:
         return []
     # An interface that stores nothing needs no space.
-    filled = [("write", needs.space_bytes)] if case.operations[0] != "write" else []
-    checked = [("read", needs.space_bytes)] if case.get("verify") == "full" else []
+    filled = [(_WRITE, needs.space_bytes)] if case.operations[0] != _WRITE else []
+    written = next((share for phase, share, _ in _shares(case, needs, rates) if phase.operation == _WRITE), 1)
+    checked = [("read", int(needs.space_bytes * written))] if case.get("verify") == "full" else []
     warmed = []
     if case.get("cache") == "warm":
         warmed = [("read", phase.bytes) for phase in needs.phases if "read" in phase.operation]
     return [*filled, *warmed, *checked] if needs.space_bytes else []
 
 
-def _prepared_bytes(case: PlannedCase, needs: CheckedCase) -> int:
-    return sum(size for _, size in _prepared(case, needs))
+def _prepared_bytes(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> int:
+    return sum(size for _, size in _prepared(case, needs, rates))
 
 
 def _rate(case: PlannedCase, needs: CheckedCase, operation: str, rates: AssumedRates) -> float:
@@ -161,8 +183,10 @@ def _rate(case: PlannedCase, needs: CheckedCase, operation: str, rates: AssumedR
     return probed.cached_read_s if is_cached else probed.read_s
 
 
-def _requests(case: PlannedCase, needs: CheckedCase) -> int:
-    return sum(phase.requests for phase in needs.phases) if case.tree else 0
+def _requests(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> int:
+    if not case.tree:
+        return 0
+    return sum(int(phase.requests * share) for phase, share, _ in _shares(case, needs, rates))
 
 
 def _transfer_s(
@@ -178,23 +202,23 @@ def _transfer_s(
     return size / min(_rate(case, needs, operation, rates), most_s) + verifying
 
 
-def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> float:
-    """Returns the estimated seconds of one repetition of a case."""
-    deadline = float(case.get("deadline", 0.0)) or float("inf")
-    settle = float(case.get("settle", 0.0))
-    runtime = float(case.get("runtime", 0.0))
+def _length_s(case: PlannedCase, needs: CheckedCase, phase: CheckedPhase, rates: AssumedRates) -> float:
+    """Returns the estimated seconds of all requests of a phase, without a deadline."""
     most_s = case.get("rate_limit") or float("inf")
     arrivals_s = case.get("arrival_rate") or float("inf")
-    lengths = [
-        runtime
-        or max(
-            phase.requests / min(rates.operations_s, most_s)
-            if case.tree
-            else _transfer_s(case, needs, phase.operation, phase.bytes, rates, most_s),
-            phase.requests / arrivals_s,
-        )
-        for phase in needs.phases
-    ]
-    prepared = _prepared(case, needs)
+    alone_s = (
+        phase.requests / min(rates.operations_s, most_s)
+        if case.tree
+        else _transfer_s(case, needs, phase.operation, phase.bytes, rates, most_s)
+    )
+    return float(max(alone_s, phase.requests / arrivals_s))
+
+
+def _seconds(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> float:
+    """Returns the estimated seconds of one repetition of a case."""
+    settle = float(case.get("settle", 0.0))
+    runtime = float(case.get("runtime", 0.0))
+    lengths = [runtime or length_s for _, _, length_s in _shares(case, needs, rates)]
+    prepared = _prepared(case, needs, rates)
     preparing = sum(_transfer_s(case, needs, name, size, rates) + PHASE_S for name, size in prepared)
-    return preparing + sum(min(length, deadline) + settle + PHASE_S for length in lengths)
+    return preparing + sum(length + settle + PHASE_S for length in lengths)

@@ -138,9 +138,10 @@ def _parameter_column(name: str, kind: ParameterKind) -> _Column:
 
 
 def _data_per_repetition(case: PlannedCase, needs: CheckedCase) -> str:
-    """`64 MiB`, or `32 MiB a pass` where each phase repeats its requests."""
+    """`64 MiB`, `at most 64 MiB` with a deadline, or `32 MiB a pass` with a runtime."""
     if not case.get("runtime"):
-        return format_bytes_rounded(sum(phase.bytes for phase in needs.phases))
+        size = format_bytes_rounded(sum(phase.bytes for phase in needs.phases))
+        return f"at most {size}" if case.get("deadline") else size
     return f"{format_bytes_rounded(max(phase.bytes for phase in needs.phases))} a pass"
 
 

@@ -39,6 +39,16 @@ class Positions:
         """Line of the value, or of the nearest key around it."""
         return self.values[path] if path in self.values else self.key_line(path)
 
+    def of_element(self, name: str, index: int) -> "Positions":
+        """Returns the lines of a text whose array `name` has only the element `index`, as its first."""
+
+        def chosen(lines: dict[Path, int]) -> dict[Path, int]:
+            kept = {path: line for path, line in lines.items() if len(path) < 2 or path[0] != name}
+            own = {path: line for path, line in lines.items() if path[:2] == (name, index)}
+            return kept | {(name, 0, *path[2:]): line for path, line in own.items()}
+
+        return Positions(chosen(self.keys), chosen(self.values), self.duplicates, self.long_numbers)
+
     @staticmethod
     def _nearest(lines: dict[Path, int], path: Path) -> int:
         return next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), 1)

@@ -81,8 +81,8 @@ class Stream:
     async def _pass_on(self, run: str, directory: Path) -> None:
         await self._put({"run": run, "begin": True})
         try:
-            phases = await asyncio.to_thread(planned_phases, directory)
-            async for news in follow(directory, phases):
+            planned = await asyncio.to_thread(planned_state, directory)
+            async for news in follow(directory, planned):
                 await self._put({"run": run, **news})
         except (LookupError, TypeError, ValueError, AttributeError, StriderError) as error:
             await self._put({"run": run, "damaged": f"the events of this run are damaged ({error!r:.200})"})
@@ -159,15 +159,16 @@ class _Answer(Response):
             del self._others[self._stream.name]
 
 
-def planned_phases(directory: Path) -> int:
-    """Phases of a run with the fewest repetitions; the engine says more while it runs."""
+def planned_state(directory: Path) -> RunState:
+    """State of a run before its first event: its phases with the fewest repetitions, and their deadlines."""
     try:
         info, plan = read_json(directory / "run.json"), read_json(directory / "plan.json")
         phases = {case["case"]: len(case["phases"]) for case in info["check"]["cases"]}
         times = {case["case"]: case["repetitions"]["min"] + case.get("warmup", 0) for case in plan["cases"]}
-        return int(sum(phases[case] * times[case] for case in phases))
+        deadlines = {case["case"]: float(case.get("deadline", 0.0)) for case in plan["cases"]}
+        return RunState(int(sum(phases[case] * times[case] for case in phases)), deadlines=deadlines)
     except (LookupError, TypeError, ValueError, AttributeError, StriderError):
-        return 0
+        return RunState(0)
 
 
 def _is_sealed(directory: Path) -> bool:
@@ -177,14 +178,14 @@ def _is_sealed(directory: Path) -> bool:
         return True
 
 
-async def follow(directory: Path, phases: int) -> AsyncIterator[dict[str, Json]]:
+async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Json]]:
     """The state of a run from time to time, with what was measured since the last one; at its end `over`.
 
     Args:
         directory: The run's directory.
-        phases: Number of phases that it has, as far as the plan states it.
+        state: Its state before the first event.
     """
-    tail, state = Tail(directory / "events.jsonl"), RunState(phases)
+    tail = Tail(directory / "events.jsonl")
     first, elapsed_s = True, 0.0
     while True:
         # What is there now is all there will be, if the run is over by now.

@@ -16,6 +16,30 @@ def test_a_card_without_evidence_has_none() -> None:
     assert ids(card(append(), line("read.sequential"), line("write.sequential"))) == []
 
 
+LISTIO = 'list I/O with cma accesses the servers\' memory: set listio.transport = "tcp"'
+
+
+def test_ranks_that_were_not_confined_are_named_first_with_the_reason_and_a_remedy() -> None:
+    lost, *rest = cautions(card(kind="memory", confinement={"state": "none", "missing": LISTIO}))
+    assert lost.id == "confinement"
+    assert lost.text == (
+        "ranks were not confined: list I/O with cma accesses the servers' memory; "
+        "--confine require prevents this"
+    )
+    assert [one.id for one in rest] == ["memory"]
+    (some,) = cautions(card(confinement={"state": "partly", "missing": "2 of 4 ranks are not confined"}))
+    assert some.text.startswith("ranks were partly confined: 2 of 4 ranks are not confined;")
+
+
+@pytest.mark.parametrize(
+    "confinement", [None, {"state": "full"}, {"state": "none", "missing": "--confine off"}]
+)
+def test_full_confinement_and_one_given_up_by_the_user_are_no_caution(
+    confinement: dict[str, str] | None,
+) -> None:
+    assert ids(card(confinement=confinement)) == []
+
+
 def test_memory_and_servers_are_always_named() -> None:
     assert ids(card(kind="memory")) == ["memory"]
     assert ids(card(kind="network")) == ids(card(kind="fuse")) == ["servers"]

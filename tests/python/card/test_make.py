@@ -1,5 +1,6 @@
 """A card from a run."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from strider.card.model import CARD_FILE, NotMeasured
 from strider.statistics import summarize
 from strider.statistics.counters import CounterSummary
 from strider.store import load
+from strider.store.model import Confinement
 
 BUDGET = Budget(asked_s=60, took_s=59.0)
 MACHINE = Machine(cores=2, memory=24 * 10**9)
@@ -49,6 +51,19 @@ def test_a_line_is_an_operation_with_the_grade_of_its_result(tmp_path: Path) -> 
         assert (line.grade, line.reasons) == (summary.trust.grade, list(summary.trust.reasons))
         assert len(line.rounds) == 5
     assert card.budget.rounds == 5
+
+
+def test_a_card_has_the_confinement_of_its_run(tmp_path: Path) -> None:
+    directory = RunBuilder([sequential()]).write(tmp_path / "run")
+    assert made(tmp_path, [sequential()]).confinement is None
+    first, *rest = (directory / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    lost = {"state": "none", "missing": "the kernel has no Landlock"}
+    events = [json.dumps({**json.loads(first), "confinement": lost}), *rest]
+    (directory / "events.jsonl").write_text("\n".join(events), encoding="utf-8")
+    run = load(directory)
+    card = make_card(run, summarize(run), place(), MACHINE, BUDGET)
+    assert card.confinement == Confinement(**lost)
+    assert card.cautions[0].id == "confinement"
 
 
 def test_small_requests_are_counted(tmp_path: Path) -> None:

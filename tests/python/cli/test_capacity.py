@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from strider.cli import main
-from strider.cli.capacity import SHARES
+from strider.cli import capacity, main
+from strider.cli.capacity import SHARES, _alone
 from strider.engine import Engine
+from strider.suite.document import parse
 
 SUITE = """\
 [suite]
@@ -53,6 +54,54 @@ def test_the_rates_are_shares_of_what_the_closed_loop_completed(
     assert rates[0] > 100
     assert capfd.readouterr().out.count("random, ") == len(SHARES)
     assert list((tmp_path / "target").iterdir()) == []
+
+
+SECOND = """\
+[[case]]
+interface = "posix"
+pattern = "random"
+transfer = "4KiB"
+size = "4MiB"
+operations = ["read"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [("dept = 4", 'unknown key "dept": did you mean "depth"?'), ("depth = -4", "depth: ")],
+)
+def test_a_mistake_in_a_later_case_has_its_line_and_nothing_is_measured(
+    suite: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    mistake: str,
+    message: str,
+) -> None:
+    monkeypatch.setattr(capacity, "measured", lambda *_: pytest.fail("a case was measured"))
+    text = f"{SUITE}{SECOND}{mistake}\n"
+    Path(suite).write_text(text, encoding="utf-8")
+    assert main(["run", suite, "--target", str(tmp_path / "target"), "--find-capacity"]) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert f"trial.toml:{len(text.splitlines())}: {message}" in line
+
+
+def test_a_closed_loop_of_a_later_case_keeps_the_lines_of_the_suite(tmp_path: Path) -> None:
+    document = parse(f"{SUITE}{SECOND}depth = 4\n", "trial.toml")
+    alone = _alone(document, 1)
+    assert alone.key(("case", 0)).line == document.key(("case", 1)).line
+    assert alone.value(("case", 0, "depth")).line == len(document.text.splitlines())
+    assert alone.key(("suite", "deadline")).text == "--find-capacity"
+    assert [index for index, _ in alone.cases()] == [0]
+
+
+def test_a_case_with_a_runtime_is_measured_in_closed_loop(
+    suite: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plain = SUITE.replace('deadline = "100ms"\nwear_out = false\n', "")
+    Path(suite).write_text(f'{plain}runtime = "100ms"\nramp = "10ms"\n', encoding="utf-8")
+    words = ["run", suite, "--target", str(tmp_path / "target"), "--ceilings", "none", "--quiet"]
+    assert main([*words, "--find-capacity"]) == 0, capfd.readouterr().err
 
 
 def test_it_measures_one_target(suite: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

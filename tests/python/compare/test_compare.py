@@ -9,6 +9,7 @@ import pytest
 
 from builders import KIB, MIB, CaseSpec, sweep
 from comparison_builders import in_turns, rated, run_of, started
+from strider.card import CARD_FILE
 from strider.compare import Comparison, Row, compare, compare_within, is_unproven
 from strider.errors import StriderError
 from strider.report.sections.environment import environment_rows
@@ -403,6 +404,36 @@ class TestRemarks:
         assert "A and B differ in confinement (none and full)." in compare([bare], [kept]).remarks
         assert not any("confinement" in remark for remark in compare([bare], [bare]).remarks)
         assert dict(environment_rows(kept))["confinement"] == "full"
+
+    @pytest.mark.parametrize("is_same", [True, False])
+    def test_cards_with_files_of_different_sizes_have_a_remedy_and_no_verdict(
+        self, tmp_path: Path, is_same: bool
+    ) -> None:
+        sizes = (64 * MIB, 48 * MIB)
+        cards = [
+            run_of(
+                tmp_path / str(size),
+                [
+                    CaseSpec(
+                        operations=("write",),
+                        pattern={"name": "segmented", "transfer": MIB, "block": size, "segments": 1},
+                    )
+                ],
+            )
+            for size in sizes
+        ]
+        assert not any("strider quick" in remark for remark in compare(cards[:1], cards[1:]).remarks)
+        for card in cards:
+            (card.directory / CARD_FILE).touch()
+        target = "/mnt/synthetic" if is_same else "/mnt/other"
+        plan = cards[1].plan.model_copy(update={"target": target})
+        found = compare(cards[:1], [cards[1].model_copy(update={"plan": plan})])
+        assert only(found).verdict == "not comparable"
+        (said,) = (remark for remark in found.remarks if "strider quick" in remark)
+        again = f"strider run {cards[0].directory}/suite.toml --target /mnt/synthetic"
+        assert said.endswith(again if is_same else "strider compare /mnt/synthetic /mnt/other")
+        same = compare(cards[:1], cards[:1])
+        assert not any("strider quick" in remark for remark in same.remarks)
 
     def test_few_measurements_are_reported(self, tmp_path: Path) -> None:
         few = compare(*in_turns(tmp_path, [WRITE], pairs=4, seed=3))

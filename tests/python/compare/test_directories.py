@@ -118,6 +118,25 @@ def test_rates_of_caches_get_no_word(tmp_path: Path, served: tuple[float, float]
     assert "stable 1 MiB writes" in sentence(found)
 
 
+def test_each_column_has_a_heading_above_it(tmp_path: Path) -> None:
+    shown = lines(measured(tmp_path, {"sequential": 0.5}), "6 pairs, 231 s")
+    first = next(number for number, line in enumerate(shown) if line.startswith("6 pairs, 231 s"))
+    upper, lower, row = (line.ljust(WIDTH) for line in shown[first : first + 3])
+    assert " ".join(upper.split()) == "6 pairs, 231 s rate rate ratio B / A verdict"
+    assert " ".join(lower.split()) == "in A in B [95 % interval] on B grade"
+    for heading, value in (
+        (upper.index("ratio B / A"), row.index("x")),
+        (lower.index("[95 % interval]"), row.index("x")),
+        (upper.index("verdict"), row.index("slower")),
+        (lower.index("on B"), row.index("slower")),
+        (lower.index("grade") + 2, row.index(" A ") + 1),
+    ):
+        assert heading == value
+    in_a, in_b = (lower.index(name) + len(name) for name in ("in A", "in B"))
+    assert row[:in_a].endswith("B/s")
+    assert row[:in_b].endswith("B/s")
+
+
 def test_memory_is_neither_stable_nor_cold(tmp_path: Path) -> None:
     text = "\n".join(lines(measured(tmp_path, {"sequential": 0.5}, kind="memory"), "6 pairs"))
     assert "stable" not in text

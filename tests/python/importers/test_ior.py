@@ -287,7 +287,10 @@ class TestTheCommand:
             rates = [float(rate) for rate in re.findall(rf"^{access} +([\d.]+) .* \d *$", output.out, re.M)]
             (largest,) = re.findall(rf"^{label}([\d.]+) MiB/sec \([\d.]+ MB/sec\)$", output.out, re.M)
             assert float(largest) == pytest.approx(max(rates), rel=1e-3)  # rows have fewer digits
-        assert "Summary of all tests:" in output.out
+        head, write, read = output.out[output.out.index("Summary of all tests:") :].splitlines()[1:4]
+        assert head.split()[-2:] == ["RefNum", "Trust"]
+        for access, line in (("write", write), ("read", read)):
+            assert re.fullmatch(rf"{access} .* 0 [ABCD]( .*)?", line)
         assert list(target.iterdir()) == []
 
     def test_a_checked_run_through_a_deadline_is_valid(

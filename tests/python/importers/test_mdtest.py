@@ -349,15 +349,19 @@ class TestTheCommand:
         assert "2 tasks, 40 files/directories" in output.out
         assert "SUMMARY rate: (of 2 iterations)" in output.out
         rows = re.findall(
-            r"^   ([A-Z][a-z]+ [a-z]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", output.out, re.M
+            r"^   ([A-Z][a-z]+ [a-z]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([ABCD] .*|[ABCD])$",
+            output.out,
+            re.M,
         )
+        assert re.search(r"^   Operation +Max +Min +Mean +Std Dev +Trust$", output.out, re.M)
         names = [
             "Directory creation", "Directory stat", "Directory rename", "Directory removal",
             "File creation", "File stat", "File read", "File removal", "Tree creation", "Tree removal",
         ]  # fmt: skip
         assert [row[0] for row in rows] == names * 2
-        for _, largest, smallest, mean, _ in rows:
+        for _, largest, smallest, mean, _, trust in rows:
             assert float(largest) >= float(mean) >= float(smallest)
+            assert "short" in trust  # phases of 40 items
         assert all(float(row[2]) > 0 for row in rows[: len(names)])
         assert list(target.iterdir()) == []
 
@@ -365,8 +369,13 @@ class TestTheCommand:
         self, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["mdtest", "-n", "2", "-q", "--", "-F", "-T", "-n", "10", "-d", str(target)]) == 0
-        rows = dict(re.findall(r"^   (\w+ \w+) +([\d.]+)", capfd.readouterr().out, re.M))
+        output = capfd.readouterr().out
+        rows = dict(re.findall(r"^   (\w+ \w+) +([\d.]+)", output, re.M))
         assert {name for name, rate in rows.items() if float(rate) > 0} == {"File stat"}
+        # What was not measured has no grade.
+        grades = dict(re.findall(r"^   (\w+ \w+) .* (\S+)$", output, re.M))
+        assert grades["File creation"] == "-"
+        assert grades["File stat"] != "-"
 
     def test_the_suite_can_be_written_instead(
         self, tmp_path: Path, target: Path, capfd: pytest.CaptureFixture[str]

@@ -73,6 +73,28 @@ def test_the_share_that_is_done_counts_phases_and_the_part_of_the_current_one() 
     assert state_after(RUN, SAMPLE, {"event": "end"}).fraction == 1.0
 
 
+def test_a_phase_with_a_deadline_is_done_when_its_time_is_over() -> None:
+    """1 of 4 MiB after 0.5 of 1 s: the deadline leaves time for 2 MiB."""
+    state = RunState(4, deadlines={1: 1.0})
+    state.add(PROGRESS)
+    assert state.current
+    assert (state.current.bytes_done, state.current.bytes_total) == (1 << 20, 2 << 20)
+    assert state.fraction == pytest.approx(1 / 2 / 4)
+    # Wear-out: the time is over, and the phase is not.
+    state.add({**PROGRESS, "elapsed_s": 1.5})
+    assert state.current.share == 1.0
+
+
+def test_a_deadline_does_not_end_a_phase_without_one_or_one_that_is_faster() -> None:
+    for deadlines, event in (({2: 1.0}, PROGRESS), ({1: 1.0}, {**PROGRESS, "operation": "prefill"})):
+        state = RunState(4, deadlines=deadlines)
+        state.add(event)
+        assert state.fraction == pytest.approx(1 / 4 / 4)
+    fast = RunState(4, deadlines={1: 60.0})
+    fast.add(PROGRESS)
+    assert fast.fraction == pytest.approx(1 / 4 / 4)
+
+
 def test_preparation_is_no_phase_of_the_plan() -> None:
     assert state_after(RUN, {**SAMPLE, "measured": False}).samples == 0
 

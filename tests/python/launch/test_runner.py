@@ -5,8 +5,9 @@ import json
 import os
 import re
 import signal
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
-from strider.launch import Bounds, Outcome, Watching, execute
+from strider.launch import Bounds, Outcome, Watching, execute, folder
 from strider.launch.confinement import Wish
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
@@ -186,6 +187,30 @@ def test_a_time_limit_before_the_first_phase_is_no_success(run: Run, target: Pat
     assert (outcome.status, outcome.exit_code) == ("complete", ExitCode.CANNOT_RUN)
     assert outcome.samples == 0
     assert contents(target) == ["precious"]
+
+
+def test_the_next_run_removes_the_temporary_files_of_a_killed_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    left = folder.create(tmp_path / "tmp", "temporary-abcd")
+    marker = json.loads((left.path / folder.MARKER).read_text())
+    (left.path / folder.MARKER).write_text(json.dumps(marker | {"start": 1}), encoding="utf-8")
+    run("case.interface=posix")
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_the_display_knows_the_deadlines_of_the_phases(run: Run) -> None:
+    class Seen(Silent):
+        deadlines: Mapping[int, float] = {}
+
+        def show(self, state: RunState) -> None:
+            self.deadlines = state.deadlines
+
+    display = Seen()
+    run("case.interface=posix", "case.deadline=1s,0s", display=display)
+    assert display.deadlines == {1: 1.0, 2: 0.0}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -108,3 +108,44 @@ def test_a_runtime_moves_what_the_rate_gives(engine: Engine) -> None:
     assert estimate(planned(engine, keys), ASSUMED).bytes == 2 * 10 * ASSUMED.bytes_s
     limited = estimate(planned(engine, keys + '\nrate_limit = "1MiB"'), ASSUMED)
     assert limited.bytes == 2 * 10 * MIB
+
+
+def test_a_deadline_limits_time_and_bytes(engine: Engine) -> None:
+    """40 MiB at 10 MiB/s are 4 s: 1 s leaves time for 10 MiB."""
+    slow = AssumedRates(10 * MIB, 1000)
+    plan = planned(engine, 'operations = ["write"]\ndeadline = "1s"\nrepetitions = 3')
+    found = estimate(plan, slow)
+    assert found.bytes == 3 * 10 * MIB
+    assert found.seconds == pytest.approx(3 * (1 + PHASE_S))
+    (table,) = tables(plan, engine.description)
+    assert "at most 40 MiB" in table.rows[0]
+    in_time = estimate(planned(engine, 'operations = ["write"]\ndeadline = "5s"'), slow)
+    assert in_time.bytes == 40 * MIB
+    assert in_time.seconds == pytest.approx(4 + PHASE_S)
+
+
+def test_phases_after_a_write_with_a_deadline_access_what_it_has_written(engine: Engine) -> None:
+    """Writes of 10 MiB/s in 1 s; reads of 80 MiB/s, and the check of the file, find 10 of 40 MiB."""
+    keys = 'operations = ["write", "read"]\ndeadline = "1s"\nverify = "full"'
+    found = estimate(planned(engine, keys), PROBED)
+    assert found.bytes < 2 * 10 * MIB
+    assert found.prepared_bytes == pytest.approx(10 * MIB, rel=0.05)
+    first_read = estimate(planned(engine, 'operations = ["read"]\ndeadline = "1s"'), PROBED)
+    assert (first_read.bytes, first_read.prepared_bytes) == (40 * MIB, 40 * MIB)
+
+
+def test_every_rank_makes_a_request_whatever_the_deadline(engine: Engine) -> None:
+    found = estimate(
+        planned(engine, 'operations = ["write"]\nclients = 2\ndeadline = "1ms"'), AssumedRates(MIB, 1)
+    )
+    assert found.bytes == 2 * MIB
+    assert found.seconds == pytest.approx(2 + PHASE_S)
+
+
+def test_a_deadline_limits_operations_on_names(engine: Engine) -> None:
+    text = (
+        '[suite]\nname = "s"\nrepetitions = 1\n[[case]]\ninterface = "posix"\ntree = "balanced"\n'
+        'items = 5000\noperations = ["create", "stat"]\ndeadline = "1s"\n'
+    )
+    suite = build(parse(text, "s.toml"), engine.description, Changes(), target="optional")
+    assert estimate(check(suite, engine), ASSUMED).requests == 2 * ASSUMED.operations_s

@@ -14,7 +14,7 @@ from strider.errors import StriderError
 from strider.store import RunSummary
 from strider.store.runs import summarize
 from strider.web import runs as web_runs
-from strider.web.live import follow, planned_phases
+from strider.web.live import follow, planned_state
 from strider.web.runs import Runs
 
 
@@ -93,7 +93,7 @@ def messages(directory: Path) -> list[Any]:
     """What a stream says of a run that is over."""
 
     async def collected() -> list[Any]:
-        return [news async for news in follow(directory, planned_phases(directory))]
+        return [news async for news in follow(directory, planned_state(directory))]
 
     # In a thread of its own: where browsers were tested before, this one has a loop that is running.
     with ThreadPoolExecutor(1) as thread:
@@ -111,6 +111,15 @@ def test_a_stream_reports_all_of_a_run_and_ends_with_it(store: Path) -> None:
     assert [one["p99_s"] is not None for one in told["new"]] == [s["requests"] >= 1000 for s in samples]
     assert (told["fraction"], told["ended"]) == (1.0, True)
     assert end == {"over": True}
+
+
+def test_the_live_view_knows_the_deadlines_of_the_phases(tmp_path: Path) -> None:
+    cases = [CaseSpec(common={"deadline": 1.5}), CaseSpec()]
+    directory = RunBuilder(cases).write(tmp_path / "2026-11-01-101112-alpha-abcd")
+    info = json.loads((directory / "run.json").read_text())
+    info["check"]["cases"] = [{"case": number, "phases": [{}]} for number in (1, 2)]
+    (directory / "run.json").write_text(json.dumps(info))
+    assert planned_state(directory).deadlines == {1: 1.5, 2: 0.0}
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def make(tests: Sequence[Settings], source: str, surroundings: Surroundings) -> 
         dict.fromkeys(note for drafter in drafts for note in (*drafter.settings.notes(), *drafter.notes))
     )
     infos = [_info(workload, number) for number, workload in enumerate(workloads)]
-    return Imported(draft.document(), notes, lambda run: table.render(run, infos, source))
+    return Imported(draft.document(), notes, lambda run, grades: table.render(run, grades, infos, source))
 
 
 @dataclass

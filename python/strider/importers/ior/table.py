@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 
 from strider import __version__
+from strider.importers.imported import Grades
 from strider.store import load_events
 from strider.store.model import RankRow, Run, Sample
 from strider.units import KIB, MB, MIB, format_bytes
@@ -49,11 +50,12 @@ class TestInfo:
         return self.block * self.segments * self.tasks
 
 
-def render(run: Run, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
+def render(run: Run, grades: Grades, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
     """The report of a run.
 
     Args:
         run: The results.
+        grades: Of the results; the last column of the summary.
         tests: The tests, in the order of the run's cases.
         source: The script, or the command line.
     """
@@ -71,7 +73,7 @@ def render(run: Run, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
         for operation in test.shown:
             counted = [s for s in run.samples if s.case == number and s.operation == operation and s.counts]
             if counted:
-                yield _summary(test, counted)
+                yield f"{_summary(test, counted)} {grades.get((number, operation), '-')}"
     yield _pair("Finished", run.info.ended or run.status)
 
 
@@ -168,7 +170,7 @@ def _summary_head() -> str:
     numbers = " ".join(f"{name:>10}" for name in names)
     return (
         f"{'Operation':<9} {numbers} {'Stonewall(s)':>12} {'Stonewall(MiB)':>14} Test# #Tasks tPN reps "
-        "fPP reord reordoff reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum"
+        "fPP reord reordoff reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum Trust"
     )
 
 

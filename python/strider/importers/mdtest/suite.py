@@ -68,7 +68,7 @@ def make(workloads: Sequence[Workload], source: str) -> Imported:
         )
     )
     infos = [_info(workload, tasks) for workload, tasks in tests]
-    return Imported(draft.document(), notes, lambda run: summary.render(run, infos, source))
+    return Imported(draft.document(), notes, lambda run, grades: summary.render(run, grades, infos, source))
 
 
 @dataclass

@@ -1,10 +1,11 @@
 """The summary in which mdtest reports."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from strider import __version__
+from strider.importers.imported import Grades
 from strider.store.model import Run, Sample
 
 _DIRECTORY_ROWS = {
@@ -53,11 +54,12 @@ class TestInfo:
         return f"{self.tasks} tasks, {self.tasks * self.items} {'/'.join(kinds)}"
 
 
-def render(run: Run, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
+def render(run: Run, grades: Grades, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
     """The report of a run.
 
     Args:
         run: The results.
+        grades: Of the results.
         tests: The tests, in the order of the run's cases.
         source: The file, or the command line.
     """
@@ -72,12 +74,13 @@ def render(run: Run, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
     yield f"Path: {run.info.directory}"
     for number, test in enumerate(tests, start=1):
         own = [s for s in run.samples if s.case == number and s.measured and not s.warmup]
-        yield from _test(test, own)
+        graded = {operation: grade for (case, operation), grade in grades.items() if case == number}
+        yield from _test(test, own, graded)
     yield ""
     yield f"-- finished at {run.info.ended or run.status} --"
 
 
-def _test(test: TestInfo, samples: Sequence[Sample]) -> Iterator[str]:
+def _test(test: TestInfo, samples: Sequence[Sample], grades: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield test.what
     valid = [sample for sample in samples if sample.valid]
@@ -85,32 +88,38 @@ def _test(test: TestInfo, samples: Sequence[Sample]) -> Iterator[str]:
     if test.shows_rate:
         yield ""
         yield f"SUMMARY rate: (of {iterations} iterations)"
-        yield from _table(test, valid, lambda sample: sample.requests_s)
+        yield from _table(test, valid, grades, lambda sample: sample.requests_s)
     if test.shows_time:
         yield ""
         yield f"SUMMARY time (in seconds): (of {iterations} iterations)"
-        yield from _table(test, valid, lambda sample: sample.elapsed_s)
+        yield from _table(test, valid, grades, lambda sample: sample.elapsed_s)
     for sample in samples:
         if not sample.valid:
             which = f"{sample.operation} of iteration {sample.repetition}"
             yield f"WARNING: a check failed: {which} is excluded from the summary"
 
 
-def _table(test: TestInfo, samples: Sequence[Sample], value: Callable[[Sample], float]) -> Iterator[str]:
-    """The rows of directories, files and trees; what was not measured has zeros, as in mdtest."""
+def _table(
+    test: TestInfo, samples: Sequence[Sample], grades: Mapping[str, str], value: Callable[[Sample], float]
+) -> Iterator[str]:
+    """The rows of directories, files and trees; what was not measured has zeros, as in mdtest.
+
+    The grade is the last column, so that scripts find mdtest's columns where they are in mdtest.
+    """
     rows = {
         **(_DIRECTORY_ROWS if test.directories else {}),
         **(_FILE_ROWS if test.files else {}),
         **_TREE_ROWS,
     }
-    yield _line("Operation", _COLUMNS)
-    yield _line("---------", ["-" * len(column) for column in _COLUMNS])
+    yield _line("Operation", _COLUMNS, "Trust")
+    yield _line("---------", ["-" * len(column) for column in _COLUMNS], "-----")
     for name, operations in rows.items():
         values = [value(sample) for sample in samples if sample.operation in operations] or [0.0]
         deviation = stdev(values) if len(values) > 1 else 0.0
         numbers = (max(values), min(values), fmean(values), deviation)
-        yield _line(name, [f"{number:.3f}" for number in numbers])
+        grade = next((grades[operation] for operation in operations if operation in grades), "-")
+        yield _line(name, [f"{number:.3f}" for number in numbers], grade)
 
 
-def _line(name: str, cells: Sequence[str]) -> str:
-    return f"   {name:<22} {' '.join(f'{cell:>14}' for cell in cells)}"
+def _line(name: str, cells: Sequence[str], grade: str) -> str:
+    return f"   {name:<22} {' '.join(f'{cell:>14}' for cell in cells)}   {grade}"

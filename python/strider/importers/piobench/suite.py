@@ -69,7 +69,7 @@ def read(text: str, name: str, clients: Sequence[int] = (1,)) -> Imported:
         toggles["ReportCloseTime"],
         toggles["ReportHeaderOffset"],
     )
-    return Imported(draft.document(), [], lambda run: lines.render(run, modules.titles, reporting))
+    return Imported(draft.document(), [], lambda run, _: lines.render(run, modules.titles, reporting))
 
 
 class _Globals:
