@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from strider.cli.compare import FailOn, conclude, conditions, show_comparison
-from strider.cli.running import Prepared, RunOptions, in_child, prepare, present
+from strider.cli.running import Prepared, RunOptions, in_child, prepare, present, tell_sizes
 from strider.cli.turns import (
     MINIMUM_ROUNDS,
     Course,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from strider.compare.history import Experience
     from strider.launch import Interruptions, Outcome
     from strider.suite.document import Document
+    from strider.suite.sizes import Sizes
 
 #: What a run takes besides its measurement, seconds: the launcher's start, its tables and its report.
 _OVERHEAD_S = 2.0
@@ -85,10 +86,18 @@ def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdi
 
     from strider.launch import interruptions
     from strider.suite.document import read
+    from strider.suite.sizes import largest
 
     console = Console(stderr=True)
     base, known_s = _baseline(suite, baseline, options)
-    sides = [_side("A", base, known_s), _side("B", prepare(read(suite), options), None)]
+    other = prepare(read(suite), options, base.sizes if known_s is not None else None)
+    if known_s is None and (base.sizes or other.sizes):
+        # The same work on both sides, long enough on the faster one.
+        sizes = largest([base.sizes, other.sizes])
+        base, _ = _baseline(suite, baseline, options, sizes)
+        other = prepare(read(suite), options, sizes)
+    tell_sizes(list(dict.fromkeys([*base.chosen, *other.chosen])), console)
+    sides = [_side("A", base, known_s), _side("B", other, None)]
     _announce(sides, verdicts, console)
     with interruptions() as interrupted:
         ended = run_in_turns(sides, _course(sides, options, verdicts.pairs), options, console, interrupted)
@@ -101,7 +110,9 @@ def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdi
     raise typer.Exit(0)
 
 
-def _baseline(suite: Path, name: str, options: RunOptions) -> tuple[Prepared, float | None]:
+def _baseline(
+    suite: Path, name: str, options: RunOptions, sizes: "Sizes | None" = None
+) -> tuple[Prepared, float | None]:
     """Returns what the baseline runs, and how long its run took if it is one."""
     from strider import store as stored
     from strider.launch.rundir import store
@@ -113,9 +124,9 @@ def _baseline(suite: Path, name: str, options: RunOptions) -> tuple[Prepared, fl
         document = read(path if path.is_file() else ready_made()[name])
         own = document.data.get("suite", {})
         has_target = isinstance(own, dict) and own.get("target")
-        return prepare(document, replace(options, target=None) if has_target else options), None
+        return prepare(document, replace(options, target=None) if has_target else options, sizes), None
     if path.is_dir() and not (path / "run.json").is_file():
-        return prepare(read(suite), replace(options, target=name)), None
+        return prepare(read(suite), replace(options, target=name), sizes), None
     try:
         directory = stored.resolve(store(options.store), name)
     except StriderError as error:
@@ -133,12 +144,12 @@ def _again(directory: Path, options: RunOptions) -> tuple[Prepared, float | None
     run = stored.load(directory)
     clients = ",".join(str(count) for count in dict.fromkeys(case.clients for case in run.plan.cases))
     own = replace(options, settings=list(run.info.set), target=run.plan.target, clients=None)
-    prepared = prepare(_suite_of(directory), own)
+    prepared = prepare(_suite_of(directory), own, earlier=run)
     if [case.clients for case in prepared.checked.suite.plan.cases] != [
         case.clients for case in run.plan.cases
     ]:
         # Numbers of clients that -n gave are in the plan alone.
-        prepared = prepare(_suite_of(directory), replace(own, clients=clients))
+        prepared = prepare(_suite_of(directory), replace(own, clients=clients), earlier=run)
     if len(prepared.checked.suite.plan.cases) != len(run.plan.cases):
         raise StriderError(
             f"run {run.id} cannot be repeated: its suite now has {len(prepared.checked.suite.plan.cases)} "

@@ -1,4 +1,4 @@
-"""`strider plan`: shows the plan of a suite without touching the target."""
+"""`strider plan`: shows the plan of a suite."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -60,24 +60,30 @@ def plan(
 ) -> None:
     """Show the cases of a suite with bytes, space and estimated time.
 
-    Measures nothing and does not touch the target, unless --probe is given. --json prints the plan, the input
-    of the engine. --extents prints request,extent,file_offset,memory_offset,length for each request of a rank
-    in issue order, or request,path for a case with a tree.
+    Measures nothing and does not touch the target, unless --probe is given or a size of the suite is "auto".
+    --json prints the plan, the input of the engine. --extents prints
+    request,extent,file_offset,memory_offset,length for each request of a rank in issue order, or
+    request,path for a case with a tree.
     """
     from strider import engine as engines
-    from strider.suite import Changes, check, load, locate
+    from strider.cli.console import output
+    from strider.cli.running import RunOptions, tell_sizes
+    from strider.cli.sizing import with_chosen_sizes
+    from strider.suite import Changes, load, locate
 
     engine = engines.find()
     loaded = load(
         locate(suite), engine.description, Changes(settings or [], target, clients), target="several"
     )
-    checked = check(loaded, engine)
+    sized = with_chosen_sizes(loaded, engine, RunOptions())
+    checked = sized.checked
     if extents is not None:
         _print_extents(checked, engine, extents, rank, operation, limit)
     elif json:
         sys.stdout.write(checked.suite.plan.to_json())
     else:
         _print_table(checked, engine, _rates(checked, engine, probe, assume_rate, assume_operations))
+        tell_sizes(sized.sentences, output())
 
 
 def _print_extents(

@@ -68,8 +68,16 @@ def probe(place: "Place", options: RunOptions, seconds: float) -> "Probe":
     return probed(found, wall_s)
 
 
-def rates_for(target: Path, description: "Description") -> "AssumedRates":
-    """Returns the rates of a directory for an estimate, measured in about three seconds.
+def rates_for(
+    target: Path, description: "Description", options: RunOptions | None = None, clients: int = 1
+) -> "AssumedRates":
+    """Returns the rates of a directory, measured in about three seconds.
+
+    Args:
+        target: The directory.
+        description: What the engine can do.
+        options: Options of a run, such as its launcher; None for the defaults.
+        clients: Number of clients that write and read.
 
     Raises:
         StriderError: They could not be measured.
@@ -79,16 +87,28 @@ def rates_for(target: Path, description: "Description") -> "AssumedRates":
     from strider.suite.estimate import AssumedRates
 
     place = look(target)
-    if not has_space(place):
-        raise StriderError(f"--probe: {target} has less than {format_bytes(LEAST_FREE_BYTES)} of free space")
-    run, _ = measured(rates_document(place), RunOptions([], str(target), None, ceilings="none"))
+    each = replace(
+        place, free_bytes=place.free_bytes // clients, available_bytes=place.available_bytes // clients
+    )
+    if not has_space(each):
+        raise StriderError(
+            f"probe: {target} has less than {format_bytes(LEAST_FREE_BYTES * clients)} of free space"
+        )
+    own = replace(
+        options or RunOptions(),
+        settings=[],
+        target=str(target),
+        clients=str(clients),
+        ceilings="none",
+        observe=None,
+        remount_command=None,
+    )
+    run, _ = measured(rates_document(each), own)
     reads = frozenset(each.name for each in description.operations if each.direction == "read")
     probed, names_s = probed_rates(run, place, reads)
     if probed is None:
         why = run.errors[0].message if run.errors else "a phase was too short"
-        raise StriderError(
-            f"--probe: the rates of {target} could not be measured: {why}", ExitCode.CANNOT_RUN
-        )
+        raise StriderError(f"probe: the rates of {target} could not be measured: {why}", ExitCode.CANNOT_RUN)
     return AssumedRates(int(probed.write_s), max(1, names_s), probed)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from strider.store import Run
     from strider.suite import CheckedPlan, Plan
     from strider.suite.document import Document
+    from strider.suite.sizes import Sizes
 
 MOST_ERRORS_SHOWN = 10
 MOST_REMARKS = 6
@@ -96,6 +97,8 @@ class Prepared:
 
     Attributes:
         store: Folder for the run directories.
+        sizes: Sizes that the suite left open and Strider chose.
+        chosen: A line for each of them.
     """
 
     checked: "CheckedPlan"
@@ -105,19 +108,30 @@ class Prepared:
     watched: "Watching"
     remount: "Sequence[str]"
     bounds: "Bounds"
+    sizes: "Sizes" = field(default_factory=dict)
+    chosen: "Sequence[str]" = ()
 
 
-def prepare(document: "Document", options: RunOptions) -> Prepared:
-    """Checks a suite and the options of its run.
+def prepare(
+    document: "Document", options: RunOptions, sizes: "Sizes | None" = None, earlier: "Run | None" = None
+) -> Prepared:
+    """Checks a suite and the options of its run; probes the target if a size is `auto`.
+
+    Args:
+        document: The suite.
+        options: Options of the run.
+        sizes: Sizes chosen before for this suite; others are chosen here.
+        earlier: A run of the suite whose sizes are taken.
 
     Raises:
         StriderError: One of them is invalid.
     """
     from strider import engine as engines
+    from strider.cli.sizing import with_chosen_sizes
     from strider.launch import Bounds, Observing, remount_words, watching, wish_of
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
-    from strider.suite import Changes, check
+    from strider.suite import Changes
     from strider.suite.load import build
 
     watched = watching(
@@ -130,10 +144,21 @@ def prepare(document: "Document", options: RunOptions) -> Prepared:
     bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
-    checked = check(build(document, engine.description, changes), engine)
-    remount = remount_words(options.remount_command, checked.suite.plan)
+    suite = build(document, engine.description, changes)
     launcher = choose(options.launcher, engine.version.mpi)
-    return Prepared(checked, engine, launcher, store(options.store), watched, remount, bounds)
+    sized = with_chosen_sizes(suite, engine, options, launcher.reach == "this host", sizes, earlier)
+    remount = remount_words(options.remount_command, suite.plan)
+    return Prepared(
+        sized.checked,
+        engine,
+        launcher,
+        store(options.store),
+        watched,
+        remount,
+        bounds,
+        sized.sizes,
+        sized.sentences,
+    )
 
 
 def display_of(prepared: Prepared, options: RunOptions, console: "Console") -> "Display":
@@ -177,6 +202,12 @@ def perform(
     return outcome
 
 
+def tell_sizes(chosen: "Sequence[str]", console: "Console") -> None:
+    """Prints a line for each size that Strider chose."""
+    for line in chosen:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
 def run_document(
     document: "Document", options: RunOptions, render: "Render | None" = None, is_brief: bool = False
 ) -> None:
@@ -198,6 +229,7 @@ def run_document(
     # Progress and notes go to stderr, so that stdout contains only results.
     console = Console(stderr=True)
     prepared = prepare(document, options)
+    tell_sizes(prepared.chosen, console)
     display = display_of(prepared, options, console)
     with interruptions() as interrupted:
         notes = Console(stderr=True, quiet=True) if is_brief else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from strider.cli.running import Prepared, RunOptions, in_child, prepare, present
+from strider.cli.running import Prepared, RunOptions, in_child, prepare, present, tell_sizes
 from strider.cli.turns import MINIMUM_ROUNDS, Course, Ended, Side, run_in_turns, tell
 from strider.errors import ExitCode, StriderError
 
@@ -44,6 +44,7 @@ def run_targets(suite: Path, targets: Sequence[str], options: RunOptions) -> NoR
 
     console, document = Console(stderr=True), read(suite)
     sides, rounds = _sides(document, targets, options)
+    tell_sizes(sides[0].prepared.chosen, console)
     tell(console, f"{rounds} rounds of {len(targets)} targets: {', '.join(targets)}")
     course = _course(sides, rounds)
     with interruptions() as interrupted:
@@ -63,19 +64,24 @@ def _sides(document: "Document", targets: Sequence[str], options: RunOptions) ->
     """Returns what runs in each target, and the number of rounds: the most repetitions of a case."""
     from strider.launch import check_target
     from strider.suite.document import parse
+    from strider.suite.sizes import Sizes, largest
 
     places = [check_target(target).resolve() for target in targets]
     if len(set(places)) < len(places):
         raise StriderError("two of the targets are the same directory: name each directory once")
 
-    def prepared(target: str, settings: Sequence[str]) -> Prepared:
+    def prepared(target: str, settings: Sequence[str], sizes: Sizes | None = None) -> Prepared:
         own = replace(options, target=target, settings=[*options.settings, *settings], ceilings="none")
         # A document takes in the changes of its run.
-        return prepare(parse(document.text, document.name), own)
+        return prepare(parse(document.text, document.name), own, sizes)
 
-    plan = prepared(targets[0], []).checked.suite.plan
-    rounds = max(case.repetitions.min for case in plan.cases)
-    return [Side(target, prepared(target, ["case.repetitions=1"]), []) for target in targets], rounds
+    first = prepared(targets[0], [])
+    rounds = max(case.repetitions.min for case in first.checked.suite.plan.cases)
+    sizes = first.sizes
+    if sizes:
+        # The same work in all targets, long enough in the fastest.
+        sizes = largest([sizes, *(prepared(target, []).sizes for target in targets[1:])])
+    return [Side(target, prepared(target, ["case.repetitions=1"], sizes), []) for target in targets], rounds
 
 
 def _course(sides: Sequence[Side], rounds: int) -> Course:

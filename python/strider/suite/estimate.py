@@ -129,7 +129,7 @@ def _bytes(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) -> int:
     if runtime := float(case.get("runtime", 0.0)):
         most_s = case.get("rate_limit") or float("inf")
         return sum(
-            int(min(_rate(case, needs, phase.operation, rates), most_s) * runtime) for phase in needs.phases
+            int(min(rate_of(case, needs, phase.operation, rates), most_s) * runtime) for phase in needs.phases
         )
     return sum(int(phase.bytes * share) for phase, share, _ in _shares(case, needs, rates))
 
@@ -171,7 +171,7 @@ def _prepared_bytes(case: PlannedCase, needs: CheckedCase, rates: AssumedRates) 
     return sum(size for _, size in _prepared(case, needs, rates))
 
 
-def _rate(case: PlannedCase, needs: CheckedCase, operation: str, rates: AssumedRates) -> float:
+def rate_of(case: PlannedCase, needs: CheckedCase, operation: str, rates: AssumedRates) -> float:
     """Returns the assumed bytes per second of an operation on data."""
     probed = rates.probed
     if probed is None:
@@ -199,7 +199,7 @@ def _transfer_s(
 ) -> float:
     """Returns the estimated seconds to transfer, and to generate or check, the data of a phase."""
     verifying = size / VERIFIED_BYTES_S / case.clients if case.get("verify") == "full" else 0.0
-    return size / min(_rate(case, needs, operation, rates), most_s) + verifying
+    return size / min(rate_of(case, needs, operation, rates), most_s) + verifying
 
 
 def _length_s(case: PlannedCase, needs: CheckedCase, phase: CheckedPhase, rates: AssumedRates) -> float:

@@ -22,6 +22,12 @@ LARGEST_INTEGER = 2**63 - 1
 """File offsets are signed 64-bit numbers."""
 _EXACT = 1e19
 """Larger numbers are shown to a few digits."""
+SIZE_KEYS = ("block", "size")
+"""Keys of patterns that set the bytes of a phase."""
+AUTO = "auto"
+BEYOND_MEMORY = "beyond-memory"
+SIZE_WORDS = (AUTO, BEYOND_MEMORY)
+"""Values of these keys that leave the size to Strider."""
 LISTS = ("operations", "numbers", "levels")
 """Kinds of which one value is a list."""
 
@@ -41,6 +47,11 @@ class OperationNames:
     others: Mapping[str, str] = field(default_factory=dict)
 
 
+def leaves_open(parameter: Parameter, typed: Json) -> bool:
+    """Returns whether a value leaves the size to Strider, such as `block = "auto"`."""
+    return parameter.kind == "bytes" and parameter.name in SIZE_KEYS and typed in SIZE_WORDS
+
+
 def convert(parameter: Parameter, typed: Json, operations: OperationNames | None = None) -> Json:
     """The plan's value of a parameter.
 
@@ -56,6 +67,8 @@ def convert(parameter: Parameter, typed: Json, operations: OperationNames | None
         return _operations(typed, operations or OperationNames())
     if parameter.kind == "weights":
         return _weights(typed, operations or OperationNames())
+    if leaves_open(parameter, typed):
+        return typed
     value = _CONVERTERS[parameter.kind](parameter, typed)
     _check_limits(parameter, value)
     return value

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from strider.engine import Json
 from strider.errors import StriderError
+from strider.launch.machine import memory
 from strider.suite import Changes, CheckedPlan, check
 from strider.suite.changes import selection
 from strider.suite.document import Document, parse
@@ -18,13 +19,15 @@ from strider.suite.load import build
 from strider.suite.mistakes import SuiteError
 from strider.suite.plan_rows import tables, totals
 from strider.suite.positions import Positions
+from strider.suite.sizes import Node, choose, with_sizes
 from strider.suite.vocabulary import SHAPE_KEYS, SUITE_PARAMETERS, Vocabulary
-from strider.units import format_bytes_rounded
+from strider.units import MIB, format_bytes_rounded
 from strider.web.fields import to_text
 from strider.web.site import Site, confined_target
 
 NAME = "suite.toml"
 """What messages call the text."""
+_USUAL = AssumedRates(200 * MIB, 10_000)
 MOST_ROWS = 200
 """Rows of a plan that a page shows."""
 
@@ -52,9 +55,15 @@ def checked_plan(text: str, site: Site) -> CheckedPlan:
     Raises:
         SuiteError: The suite has mistakes.
     """
-    return check(
-        build(parse(text, NAME), site.engine.description, Changes(), "optional"), site.engine, site.policy
-    )
+    return _checked(parse(text, NAME), site)
+
+
+def _checked(document: Document, site: Site) -> CheckedPlan:
+    """Checks a suite. A size that is "auto" has a stand-in for a usual rate, because nothing is measured."""
+    suite = build(document, site.engine.description, Changes(), "optional")
+    node = Node(memory().total_bytes)
+    sizes = choose(suite, site.engine, node, lambda _: _USUAL, site.policy)
+    return check(with_sizes(suite, sizes), site.engine, site.policy)
 
 
 def answer(text: str, rates: AssumedRates, site: Site) -> dict[str, Json]:
@@ -75,9 +84,7 @@ def answer(text: str, rates: AssumedRates, site: Site) -> dict[str, Json]:
         return _answer(text, None, mistakes, None)
     form = form_of(document, site.vocabulary)
     try:
-        checked = check(
-            build(document, site.engine.description, Changes(), "optional"), site.engine, site.policy
-        )
+        checked = _checked(document, site)
     except SuiteError as error:
         mistakes = [
             _mistake(place.line, message, document.lines, site.vocabulary) for place, message in error.found

@@ -54,6 +54,13 @@ def test_a_suite_without_mistakes_has_a_plan(site: Site, tmp_path: Path) -> None
     assert "error" not in {finding["severity"] for finding in plan["findings"]}
 
 
+def test_a_size_that_a_probe_chooses_has_a_stand_in(site: Site) -> None:
+    case = CASE.replace("strided", "segmented")
+    found = answer(f'{HEAD}{case}block = "auto"\n', RATES, site)
+    assert found["mistakes"] == []
+    assert found["plan"]["totals"][1].startswith("needs 512 MiB")
+
+
 @pytest.mark.parametrize("target", ["", 'target = "/nowhere/at/all"\n', 'target = "/"\n'])
 def test_a_target_that_cannot_be_measured_is_said_before_anything_runs(target: str, site: Site) -> None:
     plan = answer(HEAD + target + CASE, RATES, site)["plan"]

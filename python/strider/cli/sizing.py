@@ -1,0 +1,98 @@
+"""Sizes that a suite leaves open: probes the target, and chooses them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strider.cli.running import RunOptions
+
+if TYPE_CHECKING:
+    from strider.engine import Engine
+    from strider.store import Run
+    from strider.suite import CheckedPlan, Suite
+    from strider.suite.estimate import AssumedRates
+    from strider.suite.sizes import Sizes
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A suite with all its sizes.
+
+    Attributes:
+        checked: The checked suite.
+        sizes: The sizes that Strider chose.
+        sentences: A line for each of them.
+    """
+
+    checked: "CheckedPlan"
+    sizes: "Sizes"
+    sentences: Sequence[str]
+
+
+def with_chosen_sizes(
+    suite: "Suite",
+    engine: "Engine",
+    options: RunOptions,
+    is_one_node: bool = True,
+    sizes: "Sizes | None" = None,
+    earlier: "Run | None" = None,
+) -> Sized:
+    """Checks a suite after its open sizes are chosen; a suite without any needs no access to the target.
+
+    Args:
+        suite: The suite.
+        engine: The engine.
+        options: Options of the run, for the probe.
+        is_one_node: Whether all ranks run on this host.
+        sizes: Sizes chosen before, such as those of another target.
+        earlier: A run of the suite whose sizes are taken.
+
+    Raises:
+        StriderError: The suite is invalid, a size does not fit, or the target cannot be probed.
+    """
+    from strider.suite import check
+    from strider.suite import sizes as chosen
+
+    known = dict(sizes or {})
+    if earlier is not None:
+        known |= chosen.sizes_of(suite, earlier.plan.cases, earlier.id)
+    partly = chosen.with_sizes(suite, known)
+    found = {**known, **_chosen(partly, engine, options, is_one_node)}
+    checked = check(chosen.with_sizes(suite, found), engine)
+    groups = chosen.groups_of(suite)
+    if groups and suite.plan.target:
+        chosen.require_space(suite, checked, _free_bytes(Path(suite.plan.target)))
+    own = {group: size for group, size in found.items() if group in groups}
+    return Sized(checked, own, list(chosen.sentences(suite, own)))
+
+
+def _chosen(suite: "Suite", engine: "Engine", options: RunOptions, is_one_node: bool) -> "Sizes":
+    """Returns the sizes that are open; the target is probed once for each number of clients with `auto`."""
+    from strider.cli.probing import rates_for
+    from strider.launch import check_target
+    from strider.launch.machine import memory
+    from strider.suite.sizes import Node, choose
+
+    @cache
+    def rates(clients: int) -> "AssumedRates":
+        return rates_for(check_target(suite.plan.target), engine.description, options, clients)
+
+    return choose(
+        suite, engine, Node(memory().total_bytes, is_one_node), rates if suite.plan.target else None
+    )
+
+
+def _free_bytes(target: Path) -> int:
+    """Returns the bytes that test files may have: at most the free memory if they are in memory."""
+    from strider.launch import check_target
+    from strider.launch.machine import memory, mount_of, space_of
+    from strider.launch.preflight import SPARE_BYTES
+    from strider.quick.look import kind_of
+
+    path = check_target(str(target))
+    mount, free = mount_of(path), space_of(path).free_bytes
+    if mount and kind_of(mount.kind) == "memory":
+        free = min(free, memory().available_bytes)
+    return free - SPARE_BYTES
