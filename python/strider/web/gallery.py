@@ -75,6 +75,14 @@ WORKLOADS = (
         {"1GiB": "256KiB", "20000": "8"},
     ),
     Workload(
+        "data-base",
+        "A data base reads and writes at random",
+        "Random requests of 4 KiB past the page cache: 70 % read, the others write, at the same time.",
+        'interface = "posix"\nposix.direct = true\npattern = "random"\nclients = 4\ntransfer = "4KiB"\n'
+        'size = "1GiB"\noperations = ["read-write"]\nread_share = 70\nruntime = "5s"\n',
+        {"1GiB": "256KiB"},
+    ),
+    Workload(
         "log",
         "A service appends and commits",
         "Small writes that are synced one by one: the latency of a commit.",

@@ -63,7 +63,7 @@ def test_the_page_of_a_card_has_its_sentence_and_its_grades(server: Server) -> N
 
 def test_every_workload_of_the_gallery_has_a_picture_and_a_suite_without_mistakes(server: Server) -> None:
     workloads = server.ask("GET", "/api/gallery").json()
-    assert len(workloads) == 8
+    assert len(workloads) == 9
     for one in workloads:
         assert one["picture"].get("ranks") or one["picture"]["items"]
         text = json.loads(
