@@ -23,7 +23,19 @@ import numpy as np
 import strider
 from runs import Synthetic
 from strider.limits import RULES
-from strider.report.blocks import Alert, Block, Cards, Charts, Facts, Fold, Points, Table, Text
+from strider.report.blocks import (
+    Alert,
+    Block,
+    Cards,
+    Charts,
+    Conclusions,
+    Facts,
+    Fold,
+    Heading,
+    Points,
+    Table,
+    Text,
+)
 from strider.report.figures import svg
 from strider.report.results.results import Results
 from strider.report.sections import NAMES
@@ -155,8 +167,10 @@ def _all_texts(results: Results) -> Iterator[str]:
 
 def _of_blocks(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
-        if isinstance(block, Text):
+        if isinstance(block, Text | Heading):
             yield block.text
+        elif isinstance(block, Conclusions):
+            yield from (conclusion.text for conclusion in block.conclusions)
         elif isinstance(block, Points | Alert):
             yield from block.sentences
         elif isinstance(block, Cards):
@@ -168,6 +182,8 @@ def _of_blocks(blocks: Sequence[Block]) -> Iterator[str]:
         elif isinstance(block, Fold):
             yield block.title + (" [open]" if block.is_open else "")
             yield from _of_blocks(block.blocks)
+        else:
+            raise TypeError(f"a report has a {type(block).__name__}: yield its sentences here")
 
 
 _CONNECTION: list[duckdb.DuckDBPyConnection] = []

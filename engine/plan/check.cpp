@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "foundation/error.hpp"
+#include "plan/draw.hpp"
 #include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
 #include "plan/steps.hpp"
@@ -156,9 +157,21 @@ void check_tree_case(const Case& test, const Complain& complain) {
   check_totals(test, *tree, complain);
 }
 
-void check_read_share(const Case& test, const Complain& complain) {
-  if (test.read_share == 0 && std::count(test.operations.begin(), test.operations.end(), Operation::read_write) > 0)
-    complain("read_share", "read-write needs the share of its requests that read", "read_share = 70, in percent");
+/// A mix needs a share, and requests enough that some read and some write.
+void check_read_share(const Case& test, const Pattern& pattern, std::uint32_t ranks, const Complain& complain) {
+  if (std::count(test.operations.begin(), test.operations.end(), Operation::read_write) == 0) return;
+  if (test.read_share == 0)
+    return complain("read_share", "read-write needs the share of its requests that read",
+                    "read_share = 70, in percent");
+  const std::uint64_t requests = pattern.requests({0, ranks}, Direction::write);
+  const Draw draw = draw_of(test);
+  std::uint64_t visit = 1;
+  while (visit < requests && draw.reads(visit) == draw.reads(0)) ++visit;
+  if (visit < requests) return;
+  complain("operations",
+           "all " + std::to_string(requests) + " requests of a rank would " + (draw.reads(0) ? "read" : "write") +
+               ", so read-write mixes nothing",
+           "a smaller transfer or more data, so that each rank has more requests");
 }
 
 void check_depth(const Case& test, const Interface& interface, const Complain& complain) {
@@ -338,7 +351,6 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     if (test.tree != nullptr) return check_tree_case(test, complain);
     check_ranks_and_files(test, complain);
     check_load(test, complain);
-    check_read_share(test, complain);
     const auto pattern = make_pattern_of(test);
     const auto interface = test.interface->make(test.interface_settings);
     const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
@@ -353,6 +365,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
                    " bytes",
                "choose transfer, block, size and align accordingly, or leave out " + std::string(test.interface->name) +
                    ".direct");
+    check_read_share(test, *pattern, ranks, complain);
     check_both_ways(test, *pattern, ranks, complain);
     check_depth(test, *interface, complain);
     const Demand demand = demand_of(test, *pattern, assignments);

@@ -156,7 +156,9 @@ def format_rate(mib_s: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Formats a duration: `250 ms`, `40 s`, `2 min 5 s`, `1 h 20 min`, `2 d 3 h`."""
+    """Formats a duration: `20 µs`, `250 ms`, `40 s`, `2 min 5 s`, `1 h 20 min`, `2 d 3 h`."""
+    if 0 < seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     whole = round(seconds)

@@ -111,9 +111,13 @@ def _is_integer(typed: Json) -> bool:
     return isinstance(typed, int) and not isinstance(typed, bool)
 
 
-def _bytes(_: Parameter, typed: Json) -> int:
+def _bytes(parameter: Parameter, typed: Json) -> int:
     if isinstance(typed, str):
-        return parse_bytes(typed)
+        try:
+            return parse_bytes(typed)
+        except ValueError as error:
+            chosen = ", or let Strider choose it: " + " or ".join(map(show, SIZE_WORDS))
+            raise ValueError(f"{error}{chosen if parameter.name in SIZE_KEYS else ''}") from error
     if not _is_integer(typed):
         raise ValueError(f'{show(typed)} is not a size: write for example 4096, "4KiB", "1m" or "1.5GiB"')
     return int(typed)
