@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -16,6 +19,8 @@ from walking import Sentence, said, sentences
 COUNTS = (3, 5, 10)
 #: Shares of runs: at most so many without a cause, at least so many with it.
 FALSE, FOUND = 0.01, 0.95
+#: Runs of a scene from which on other processes are worth their start.
+_MANY = 50
 
 #: Texts that state a count, a setting or a failure, or describe a figure: nothing is inferred from a sample,
 #: so there is no rate of false alarms. By the beginning of `Sentence.name`, or a part of the text.
@@ -91,7 +96,7 @@ class Counts:
     of_case: Counter[tuple[str, int]]
 
 
-def observe(scene: Scene, n: int, trials: int, rng: np.random.Generator, progress: Progress) -> Counts:
+def observe(scene: Scene, n: int, trials: int, rng: np.random.Generator) -> Counts:
     """Makes so many runs of a scene and counts what is said of them."""
     every: Counter[str] = Counter()
     of_case: Counter[tuple[str, int]] = Counter()
@@ -99,8 +104,33 @@ def observe(scene: Scene, n: int, trials: int, rng: np.random.Generator, progres
         for name, cases in said(scene.made(n, rng)).items():
             every[name] += 1
             of_case.update((name, case) for case in cases)
-        progress.step(f"sentences, {scene.name}, n = {n}", _weight(scene))
     return Counts(scene, n, trials, every, of_case)
+
+
+def _observe(
+    position: int, n: int, trials: int, rng: np.random.Generator
+) -> tuple[Counter[str], Counter[tuple[str, int]]]:
+    """The counts of a scene by its position, for another process, which a scene cannot be sent to."""
+    found = observe(scenes()[position], n, trials, rng)
+    return found.said, found.of_case
+
+
+def _observed(
+    trials: int, rng: np.random.Generator, progress: Progress, counts: Sequence[int]
+) -> Iterator[Counts]:
+    """The counts of all scenes; many runs are made by a process for each processor."""
+    tasks = [(position, n) for position in range(len(scenes())) for n in counts]
+    own = rng.spawn(len(tasks))
+    if trials < _MANY:
+        for (position, n), chance in zip(tasks, own, strict=True):
+            yield observe(scenes()[position], n, trials, chance)
+        return
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
+        made = pool.map(_observe, *zip(*tasks, strict=True), repeat(trials), own)
+        for (position, n), (every, of_case) in zip(tasks, made, strict=True):
+            scene = scenes()[position]
+            progress.step(f"sentences, {scene.name}, n = {n}", trials * _weight(scene))
+            yield Counts(scene, n, trials, every, of_case)
 
 
 def _weight(scene: Scene) -> int:
@@ -113,7 +143,7 @@ def trials_of_sentences(
 ) -> list[Grid]:
     """The tables of all sentences."""
     progress.expect(len(counts) * sum(trials * _weight(scene) for scene in scenes()))
-    observed = [observe(scene, n, trials, rng, progress) for scene in scenes() for n in counts]
+    observed = list(_observed(trials, rng, progress, counts))
     by_scene: defaultdict[str, dict[int, Counts]] = defaultdict(dict)
     for one in observed:
         by_scene[one.scene.name][one.n] = one

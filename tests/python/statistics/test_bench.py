@@ -153,16 +153,26 @@ class TestSentences:
     @pytest.mark.parametrize("n", [3, 5])
     def test_a_quiet_run_says_nothing_that_infers(self, n: int) -> None:
         """30 runs: at 1 % a sentence is said twice in 4 % of all samples, but seeds are fixed."""
-        quiet = observe(of_name("quiet"), n, 30, random(n), QUIET)
+        quiet = observe(of_name("quiet"), n, 30, random(n))
         inferred = [one.name for one in sentences() if one.pattern is None]
         assert {name: quiet.said[name] for name in inferred if quiet.said[name] > 30 * FALSE + 1} == {}
 
     def test_causes_in_single_cases_are_found(self) -> None:
         scene = of_name("causes in single cases")
-        found = observe(scene, 5, 6, random(), QUIET)
+        found = observe(scene, 5, 6, random())
         for cause in ("sync", "opening", "data", "think", "steal", "I/O wait", "faster than storage"):
             name, case = scene.expected[cause]
             assert found.of_case[name, case] >= 6 * FOUND - 1, cause
+
+    @pytest.mark.parametrize(
+        "cause",
+        ["a repetition at half the rate", "a trend of 40 %", "two levels, 1 : 0.6", "served by a cache"],
+    )
+    def test_what_a_report_concludes_and_remarks_is_seen(self, cause: str) -> None:
+        """Whatever kind of block has the sentence."""
+        scene = next(one for one in scenes() if cause in one.expected and not one.is_null)
+        found = observe(scene, 10, 3, random())
+        assert max(found.said[key] for key in wanted_keys(scene.expected[cause][0])) >= 2
 
     def test_most_causes_have_a_sentence(self) -> None:
         causes = [wanted for scene in scenes() for wanted, _ in scene.expected.values()]
