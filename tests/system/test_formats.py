@@ -148,7 +148,8 @@ def test_a_parameter_has_the_keys_and_the_kinds_of_the_page(engine: Engine) -> N
 def test_the_common_parameters_are_those_of_the_page(engine: Engine) -> None:
     description = printed(engine, "describe")
     of_data, _, of_metadata = (
-        PAGE.partition("The list `case` holds")[2]
+        " ".join(PAGE.split())
+        .partition("The list `case` holds")[2]
         .partition("Numbers are finite")[0]
         .partition("The list `tree_case`")
     )
@@ -160,6 +161,7 @@ def test_the_common_parameters_are_those_of_the_page(engine: Engine) -> None:
         "ramp",
         "depth",
         "think",
+        "read_share",
         "cache",
     }
 
