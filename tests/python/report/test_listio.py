@@ -149,7 +149,7 @@ OVERTAKING = {
 def test_a_crossover_has_an_interval_and_a_ratio_at_the_longest_piece(tmp_path: Path) -> None:
     caption = caption_of(tmp_path, OVERTAKING)
     assert "Gather is faster than pack from about 1 KiB (95 % interval" in caption
-    assert "At 8 KiB Gather has 2.00 times the rate of pack (99 % interval 2.00 to 2.00)." in caption
+    assert "At 8 KiB Gather has 2.00 times the rate of pack (99.5 % interval 2.00 to 2.00)." in caption
 
 
 def test_methods_that_scatter_around_each_other_have_no_crossover(tmp_path: Path) -> None:

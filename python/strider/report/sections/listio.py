@@ -30,6 +30,8 @@ from strider.units import MB, MIB, format_bytes, format_bytes_rounded, grouped
 _INTERFACE = "listio"
 #: Minimum number of lengths of a sweep.
 _MINIMUM_LENGTHS = 3
+#: Level of the interval that a difference of two methods must leave out; one of 99 % let 2 % of runs through.
+_LEVEL = 0.995
 #: Tables with at most this many rows are open initially: the first one, and the others.
 _OPEN_ROWS, _FEW_ROWS = 40, 12
 
@@ -162,7 +164,7 @@ def _in_words(gather: _Method, pack: _Method, found: Crossover | None) -> str:
         first = f"{name} is faster than {pack.name} from about {length} (95 % interval {low} to {high})."
     # The longest one, and not the one with the largest ratio: the largest of several is too large.
     longest = both[-1]
-    ratio = _ratio_of(pack.rates[longest], gather.rates[longest], 0.99)
+    ratio = _ratio_of(pack.rates[longest], gather.rates[longest], _LEVEL)
     return first if ratio is None else f"{first} At {format_bytes(longest)} {_faster(name, pack.name, ratio)}"
 
 
@@ -176,8 +178,10 @@ def _ratio_of(
 def _faster(name: str, base: str, ratio: tuple[float, float, float]) -> str:
     centre, low, high = (significant(value) for value in ratio)
     if ratio[1] <= 1 <= ratio[2]:
-        return f"no difference is shown ({centre} times the rate, 99 % interval {low} to {high})."
-    return f"{name} has {centre} times the rate of {base} (99 % interval {low} to {high})."
+        return (
+            f"no difference is shown ({centre} times the rate, {100 * _LEVEL:g} % interval {low} to {high})."
+        )
+    return f"{name} has {centre} times the rate of {base} ({100 * _LEVEL:g} % interval {low} to {high})."
 
 
 def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFacts) -> list[Chart]:
