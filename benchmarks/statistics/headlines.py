@@ -41,7 +41,8 @@ def bias_of_headlines(trials: int, rng: np.random.Generator, progress: Progress)
                 progress.step("headlines", trials * k // 5)
                 known = [one for one in found if one is not None]
                 bias = float(np.mean(known)) if known else float("nan")
-                cells.append(f"{100 * bias:+.1f} ({100 * len(known) / trials:.0f} %)".replace("-", "−"))
+                shown = f"{100 * bias:+.1f}".replace("-", "−") if known else "–"
+                cells.append(f"{shown} ({100 * len(known) / trials:.0f} %)")
                 error = float(np.std(known)) / max(len(known), 1) ** 0.5 if known else float("nan")
                 if abs(bias) - 3 * error > MOST:
                     grid.claims.append(
