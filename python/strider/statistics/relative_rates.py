@@ -33,7 +33,7 @@ WITH rates AS (
     FROM units GROUP BY "case", operation, unit, node, rank
 )
 SELECT "case", operation, (unit // {width}) * {width} AS place, min(relative) AS relative,
-    arg_min(rank, relative) AS slowest_rank, arg_min(node, relative) AS slowest_node
+    arg_min(rank, row(relative, rank)) AS slowest_rank, arg_min(node, row(relative, rank)) AS slowest_node
 FROM typical GROUP BY "case", operation, place ORDER BY "case", place
 """
 
@@ -46,7 +46,7 @@ class RelativeRate:
         place: Number of the rank or node, of the first of neighbours.
         relative: Its rate ÷ that of the median rank of the same phase, of two ranks ÷ that of the other; the
             median over the repetitions.
-        slowest_rank: The rank, of several the slowest; of a node its first one.
+        slowest_rank: The rank, of several the slowest, of equally slow ones the first; of a node its first.
         slowest_node: Number of its node.
     """
 
