@@ -4,6 +4,9 @@
     .strider/venv/bin/python benchmarks/cards.py STORE                               # cards of earlier runs
     .strider/venv/bin/python benchmarks/cards.py STORE --directory DIR --budget 30s  # measures ten first
     .strider/venv/bin/python benchmarks/cards.py STORE --directory DIR --fio         # and fio after each card
+    .strider/venv/bin/python benchmarks/cards.py STORE --directory DIR --fio \
+        --quick=--interface=gfapi --fio-option=--ioengine=gfapi --fio-option=--volume=NAME \
+        --fio-option=--brick=SERVER --fio-option=--filename=PATH_IN_THE_VOLUME   # through a library, both
 
 fio repeats the work of six lines for two seconds each, after half a second that does not count. Its ratio is
 the geometric mean of the pairs, with its 95 % interval. A card that was disturbed moves the mean, not the
@@ -43,24 +46,29 @@ JOBS = {
 _SECONDS = ["--time_based", "--runtime=2", "--ramp_time=0.5"]
 
 
-def measure(store: Path, directory: Path, budget: str) -> Path:
+def measure(store: Path, directory: Path, budget: str, options: Sequence[str]) -> Path:
     """Makes a card; returns its run directory."""
     before = set(store.glob("*/card.json"))
-    words = ["quick", directory, "--budget", budget, "--store", store, "--quiet"]
+    words = ["quick", directory, "--budget", budget, "--store", store, "--quiet", *options]
     command = [sys.executable, "-m", "strider", *map(str, words)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     (made,) = set(store.glob("*/card.json")) - before
     return made.parent
 
 
-def fio_rates(directory: Path, mebibytes: int) -> dict[str, float]:
-    """Rates of fio for the same work, in the units of the card."""
+def fio_rates(directory: Path, mebibytes: int, options: Sequence[str]) -> dict[str, float]:
+    """Rates of fio for the same work, in the units of the card; `options` replace ours.
+
+    With another engine than ours, deep queues are left out: their engine is io_uring.
+    """
     file, found = directory / "fio", {}
     base = [f"--filename={file}", f"--size={mebibytes}M", "--ioengine=psync", "--fallocate=none"]
     try:
-        for name, options in JOBS.items():
+        for name, own in JOBS.items():
             deep = ["--iodepth=16"] if name.endswith("deep") else []
-            command = ["fio", "--name=x", "--output-format=json", *base, *options, *deep, *_SECONDS]
+            if deep and any(option.startswith("--ioengine") for option in options):
+                continue
+            command = ["fio", "--name=x", "--output-format=json", *base, *own, *deep, *options, *_SECONDS]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
             way = job["read" if name.startswith("read") else "write"]
@@ -122,11 +130,17 @@ def main() -> None:
     parser.add_argument(
         "--size", type=int, default=64, metavar="MIB", help="size of fio's file (default: 64)"
     )
+    for name in ("--quick", "--fio-option"):
+        whose = "strider quick" if name == "--quick" else "fio"
+        parser.add_argument(
+            name, action="append", default=[], metavar="OPTION", help=f"option for {whose}; may be repeated"
+        )
     chosen = parser.parse_args()
     for _ in range(chosen.cards if chosen.directory else 0):
-        run = measure(chosen.store, chosen.directory, chosen.budget)
+        run = measure(chosen.store, chosen.directory, chosen.budget, chosen.quick)
         if chosen.fio:
-            (run / FIO_FILE).write_text(json.dumps(fio_rates(chosen.directory, chosen.size)))
+            rates = fio_rates(chosen.directory, chosen.size, chosen.fio_option)
+            (run / FIO_FILE).write_text(json.dumps(rates))
     found = [file.parent for file in sorted(chosen.store.glob("*/card.json"))]
     cards = [(card, run / FIO_FILE) for run in found if (card := read_card(run))]
     fio = [json.loads(file.read_text()) if file.exists() else {} for _, file in cards]
