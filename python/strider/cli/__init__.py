@@ -26,6 +26,7 @@ from strider.cli.piobench import piobench
 from strider.cli.plan import plan
 from strider.cli.quick import quick
 from strider.cli.report import report
+from strider.cli.rm import rm
 from strider.cli.run import run
 from strider.cli.serve import serve
 from strider.cli.setup import setup
@@ -65,6 +66,7 @@ app.command("ior")(ior)
 app.command("mdtest")(mdtest)
 app.command("piobench")(piobench)
 app.command("convert")(convert)
+app.command("rm")(rm)
 app.command("clean")(clean)
 app.command("doctor")(doctor)
 app.command("setup")(setup)

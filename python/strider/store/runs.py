@@ -13,7 +13,7 @@ from strider.store.load import load_end, load_info
 from strider.store.model import RunInfo
 from strider.text import printable
 
-_RUN_ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}-(?P<suite>.*)-[^-]{4}")
+RUN_ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}-(?P<suite>.*)-[^-]{4}")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _is_run(directory: Path) -> bool:
 
 def summarize(directory: Path) -> RunSummary:
     """A run in a list of runs, from its `run.json` and the end of its events."""
-    match = _RUN_ID.fullmatch(directory.name)
+    match = RUN_ID.fullmatch(directory.name)
     suite = match["suite"] if match else ""
     try:
         info, end = load_info(directory), load_end(directory)

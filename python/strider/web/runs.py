@@ -3,10 +3,7 @@
 import html
 import os
 import re
-import secrets
-import shutil
 import stat
-import time
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -14,10 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from strider.errors import ExitCode, StriderError
+from strider.errors import StriderError
 from strider.store import RunSummary
 from strider.store.labels import LABELS_FILE, Labels, read_labels
 from strider.store.load import load_info, read_json
+from strider.store.removal import remove_run
 from strider.store.runs import summarize
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -39,8 +37,6 @@ FILES = {
 _HEAD_BYTES = 4096
 """Of a report, in which its description stands."""
 _DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
-_QUIET_S = 600.0
-"""After so long without an event a run without an end is no longer active."""
 _NEWEST = 20
 """As many runs as may begin within the time in which one is looked for."""
 
@@ -134,17 +130,7 @@ class Runs:
         Raises:
             StriderError: There is none, it may be active, or it cannot be removed.
         """
-        directory = self.directory(run)
-        summary = self.summary(run)
-        if summary.ended is None and not summary.damage and _is_active(directory):
-            raise StriderError(f"run {run} may be active: cancel it, or wait {_QUIET_S / 60:.0f} minutes")
-        # At once, so that no list shows half of it.
-        away = self.store / f".deleted-{secrets.token_hex(6)}"
-        try:
-            directory.rename(away)
-            shutil.rmtree(away)
-        except OSError as error:
-            raise StriderError(f"cannot delete {directory}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        remove_run(self.directory(run))
         self._known.pop(run, None)
 
     def summary(self, name: str) -> ListedRun:
@@ -203,12 +189,6 @@ def _interfaces(directory: Path) -> tuple[str, ...]:
         cases = read_json(directory / "plan.json")["cases"]
         return tuple(dict.fromkeys(str(case["interface"]["name"]) for case in cases))
     return ()
-
-
-def _is_active(directory: Path) -> bool:
-    files = [directory / name for name in ("run.json", "events.jsonl")]
-    latest = max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
-    return time.time() - latest < _QUIET_S
 
 
 def _searched(run: ListedRun) -> str:
