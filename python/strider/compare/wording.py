@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ MARKS: Mapping[Verdict, str] = {
 
 #: From this ratio on, and below its inverse, a factor says more than a percentage.
 _FACTOR = 2.0
+#: Reasons for no verdict that are counted below a table, each.
+_MOST_REASONS = 3
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,8 @@ def counts_text(comparison: Comparison) -> str:
     )
     grades = _grades(comparison)
     grade = f" Grade of all comparisons: {grades[0]}." if len(grades) == 1 else ""
-    return f"{', '.join(found) or 'Nothing to compare'}{level}.{threshold}{grade}"
+    reasons = _reasons_text(comparison)
+    return f"{', '.join(found) or 'Nothing to compare'}{level}.{threshold}{reasons}{grade}"
 
 
 def overall_text(overall: Overall, threshold: float = 0.0) -> str:
@@ -221,7 +225,7 @@ def result_columns(comparison: Comparison, values: Values) -> list[Column]:
         Column("p", "adjusted", lambda row: p_text(row.change.p_adjusted) if row.change else NOTHING),
         *([Column("grade", "", trust_text)] if len(_grades(comparison)) > 1 else []),
         Column("n", "", count_text),
-        Column("remarks", "", _remarks_of(comparison)),
+        Column("remarks", "", _remarks_of),
     ]
 
 
@@ -236,9 +240,20 @@ def _interval_name(comparison: Comparison) -> str:
     return "95 % interval" if levels <= {0.95} else "interval"
 
 
-def _remarks_of(comparison: Comparison) -> Callable[[Row], str]:
-    """The remarks of rows; why no row has a verdict is said once, above the table."""
-    reasons = {row.reason for row in comparison.rows if row.verdict == "no verdict"}
-    if len(reasons) != 1:
-        return remark_text
-    return lambda row: "; ".join(row.notes) if row.verdict == "no verdict" else remark_text(row)
+def _remarks_of(row: Row) -> str:
+    """The remarks of a row; why rows have no verdict is in their grade, and counted below the table."""
+    return "; ".join(row.notes) if row.verdict == "no verdict" else remark_text(row)
+
+
+def _reasons_text(comparison: Comparison) -> str:
+    """Why rows have no verdict, the most frequent reasons first, in a sentence.
+
+    Empty where there is one reason: the grade of all comparisons and the remarks give it.
+    """
+    found = Counter(row.reason for row in comparison.rows if row.verdict == "no verdict" and row.reason)
+    if len(found) < 2:
+        return ""
+    known = found.most_common(_MOST_REASONS)
+    counts = [f"{reason} ({count})" for reason, count in known]
+    others = found.total() - sum(count for _, count in known)
+    return f" No verdict because: {'; '.join([*counts, *([f'others ({others})'] if others else [])])}."

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from builders import MIB, CaseSpec, sweep
+from builders import MIB, CaseSpec, RunBuilder, sweep
 from comparison_builders import in_turns, run_of, started
 from strider.compare import Comparison, compare, compare_within
 from strider.compare.document import as_document
@@ -69,6 +69,19 @@ def test_rows_without_a_verdict_say_why_once(tmp_path: Path) -> None:
     assert text.count("how much runs differ by chance is unknown") == 1
     assert "Grade of all comparisons: D single runs." in " ".join(text.split())
     assert "no verdict" in as_html(compare([base], [started(other, 9)]))
+
+
+def test_several_reasons_for_no_verdict_are_counted_below_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunBuilder, "client_bytes", 4 * MIB)
+    base, other = (run_of(tmp_path / name, sweep()) for name in "ab")
+    text = " ".join(printed(compare([base], [started(other, 9)], ["rate", "latency-p50"])).split())
+    assert (
+        "24 no verdict. No verdict because: all repetitions of a side are shorter than 0.2 s (12); single "
+        "runs: how much runs differ by chance is unknown (12)."
+    ) in text
+    assert text.count("all repetitions of a side are shorter") == 1
 
 
 def test_a_large_comparison_shows_what_differs(tmp_path: Path) -> None:
