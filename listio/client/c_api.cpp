@@ -79,7 +79,9 @@ ClientOptions as_options(const strider_listio_options* given) {
   return options;
 }
 
-mode_t mode_of(EntryKind kind) { return kind == EntryKind::directory ? S_IFDIR : S_IFREG; }
+mode_t mode_of(EntryKind kind) {
+  return kind == EntryKind::directory ? S_IFDIR : kind == EntryKind::link ? S_IFLNK : S_IFREG;
+}
 
 std::int64_t transfer(strider_listio_file& file, Direction direction, const iovec* memory, std::size_t pieces,
                       std::span<const ByteRun> runs) {

@@ -210,6 +210,8 @@ void Client::sync(const File& file) {
   impl_->tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });
 }
 
+void Client::sync_names() { impl_->tell("sync", "", SyncNamesRequest{}); }
+
 std::uint64_t Client::size(const File& file) { return impl_->sizes(file).bytes; }
 
 void Client::truncate(const File& file, std::uint64_t bytes) {
@@ -225,6 +227,10 @@ FileStat Client::stat(const std::string& path) {
   const auto entry = impl_->ask<Entry>("stat", path, StatRequest{checked(path)});
   FileStat stat{entry.kind, entry.mode, 0, entry.modified_ns, entry.file, entry.layout};
   if (entry.kind == EntryKind::directory) return stat;
+  if (entry.kind == EntryKind::link) {
+    stat.bytes = read_link(path).size();
+    return stat;
+  }
   const Impl::Sizes sizes = impl_->sizes({path, entry.file, striping_of(entry.layout, impl_->driver.servers(), path)});
   stat.bytes = sizes.bytes;
   stat.modified_ns = std::max(stat.modified_ns, sizes.modified_ns);
@@ -247,6 +253,29 @@ void Client::make_directory(const std::string& path, std::uint32_t mode) {
 
 void Client::remove_directory(const std::string& path) {
   impl_->tell("rmdir", path, RemoveDirectoryRequest{checked(path)});
+}
+
+void Client::make_link(const std::string& path, const std::string& text) {
+  if (!is_link_text(text))
+    throw InputError("text", "not the text of a symbolic link", "write 1 to 4095 bytes without a byte 0");
+  impl_->tell("symlink", path, MakeLinkRequest{checked(path), text});
+}
+
+std::string Client::read_link(const std::string& path) {
+  return impl_->ask<LinkText>("readlink", path, ReadLinkRequest{checked(path)}).text;
+}
+
+void Client::set_mode(const std::string& path, std::uint32_t mode) {
+  impl_->tell("chmod", path, SetEntryRequest{checked(path), mode & 0777, SetEntryRequest::keep_time});
+}
+
+void Client::set_time(const std::string& path, std::int64_t modified_ns) {
+  // The name comes last: its reply is the proof that it was there, and data of older times do not hide its own.
+  const auto entry = impl_->ask<Entry>("utimens", path, StatRequest{checked(path)});
+  if (entry.kind == EntryKind::file)
+    impl_->tell_all("utimens", path, std::min(entry.layout.servers, impl_->driver.servers()),
+                    [&](std::uint32_t) { return SetDataTimeRequest{entry.file, modified_ns}; });
+  impl_->tell("utimens", path, SetEntryRequest{path, SetEntryRequest::keep_mode, modified_ns});
 }
 
 std::vector<DirectoryPage::Name> Client::read_directory(const std::string& path) {
@@ -286,6 +315,7 @@ CheckReport Client::check() {
     directories.pop_back();
     for (const auto& [name, kind] : read_directory(directory)) {
       const std::string path = directory.empty() ? name : directory + "/" + name;
+      if (kind == EntryKind::link) continue;  // it has no data
       if (kind == EntryKind::directory) {
         checker.add_directory();
         directories.push_back(path);

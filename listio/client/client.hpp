@@ -65,7 +65,7 @@ struct Spreading {
 struct FileStat {
   EntryKind kind = EntryKind::file;
   std::uint32_t mode = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;       ///< of a link those of its text
   std::int64_t modified_ns = 0;  ///< since 1970
   FileId id = 0;
   LayoutWords layout;
@@ -120,6 +120,8 @@ class Client {
   std::uint64_t wait(Ticket ticket);
 
   void sync(const File& file);
+  /// What was done to names before is durable.
+  void sync_names();
   std::uint64_t size(const File& file);
   void truncate(const File& file, std::uint64_t bytes);
 
@@ -128,6 +130,11 @@ class Client {
   void rename(const std::string& from, const std::string& to);
   void make_directory(const std::string& path, std::uint32_t mode = 0755);
   void remove_directory(const std::string& path);
+  void make_link(const std::string& path, const std::string& text);
+  std::string read_link(const std::string& path);
+  void set_mode(const std::string& path, std::uint32_t mode);
+  /// When it was changed, in ns since 1970; the next write changes it again.
+  void set_time(const std::string& path, std::int64_t modified_ns);
   std::vector<DirectoryPage::Name> read_directory(const std::string& path);
 
   /// Connects to all servers, and makes the memory that lists are packed into; other calls do so when they need to.

@@ -94,10 +94,33 @@ struct ListDataRequest {
   std::uint64_t cookie = 0;
 };
 struct StatusRequest {};
+/// What was done to names before is to be on stable storage.
+struct SyncNamesRequest {};
+/// What stays as it is, is `keep`.
+struct SetEntryRequest {
+  static constexpr std::uint32_t keep_mode = ~std::uint32_t{0};
+  static constexpr std::int64_t keep_time = INT64_MIN;
+  std::string path;
+  std::uint32_t mode = keep_mode;
+  std::int64_t modified_ns = keep_time;  ///< since 1970
+};
+/// The time of the last change of a data file, which counts for the file if it is the latest of all.
+struct SetDataTimeRequest {
+  FileId file = 0;
+  std::int64_t modified_ns = 0;
+};
+/// A symbolic link: the text is for clients alone, servers follow none.
+struct MakeLinkRequest {
+  std::string path, text;
+};
+struct ReadLinkRequest {
+  std::string path;
+};
 
 using Request = std::variant<ReadRequest, WriteRequest, SyncRequest, DataStatRequest, TruncateRequest,
                              RemoveDataRequest, OpenRequest, StatRequest, UnlinkRequest, RenameRequest,
-                             MakeDirectoryRequest, RemoveDirectoryRequest, ListRequest, ListDataRequest, StatusRequest>;
+                             MakeDirectoryRequest, RemoveDirectoryRequest, ListRequest, ListDataRequest, StatusRequest,
+                             SyncNamesRequest, SetEntryRequest, SetDataTimeRequest, MakeLinkRequest, ReadLinkRequest>;
 struct NumberedRequest {
   std::uint64_t number = 0;
   Request request;
@@ -140,7 +163,7 @@ struct DataStat {
   std::uint64_t bytes = 0;  ///< size of the data file
   std::int64_t modified_ns = 0;
 };
-enum class EntryKind : std::uint32_t { file = 1, directory = 2 };
+enum class EntryKind : std::uint32_t { file = 1, directory = 2, link = 3 };
 /// To open and stat.
 struct Entry {
   EntryKind kind = EntryKind::file;
@@ -161,6 +184,10 @@ struct DirectoryPage {
   };
   std::uint64_t cookie = 0;  ///< for the next page; 0: there is none
   std::vector<Name> names;
+};
+/// To read link.
+struct LinkText {
+  std::string text;
 };
 struct DataPage {
   struct DataFile {
@@ -185,6 +212,7 @@ std::vector<std::byte> write_body(const DataStat& body);
 std::vector<std::byte> write_body(const Entry& body);
 std::vector<std::byte> write_body(const Orphan& body);
 std::vector<std::byte> write_body(const DirectoryPage& body);
+std::vector<std::byte> write_body(const LinkText& body);
 std::vector<std::byte> write_body(const DataPage& body);
 std::vector<std::byte> write_body(const ServerStatus& body);
 

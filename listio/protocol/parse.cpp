@@ -103,6 +103,26 @@ Fault take(ByteReader& in, ListDataRequest& request, const ProtocolLimits&) {
   return {};
 }
 Fault take(ByteReader&, StatusRequest&, const ProtocolLimits&) { return {}; }
+Fault take(ByteReader&, SyncNamesRequest&, const ProtocolLimits&) { return {}; }
+Fault take(ByteReader& in, SetEntryRequest& request, const ProtocolLimits&) {
+  const Fault fault = take(in, request.path);
+  request.mode = in.number<std::uint32_t>();
+  request.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  if (request.mode > 0777 && request.mode != SetEntryRequest::keep_mode) return "not a mode";
+  return fault;
+}
+Fault take(ByteReader& in, SetDataTimeRequest& request, const ProtocolLimits&) {
+  const Fault fault = take(in, request.file);
+  request.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  return fault;
+}
+Fault take(ByteReader& in, MakeLinkRequest& request, const ProtocolLimits&) {
+  if (Fault fault = take(in, request.path)) return fault;
+  request.text = in.text();
+  if (!is_link_text(request.text)) return "not the text of a symbolic link";
+  return {};
+}
+Fault take(ByteReader& in, ReadLinkRequest& request, const ProtocolLimits&) { return take(in, request.path); }
 
 /// The request that is number `index` in the variant.
 template <std::size_t candidate = 0>
@@ -121,8 +141,8 @@ std::variant<Message, Malformed> finish(const ByteReader& in, Message message) {
 }
 
 EntryKind take_kind(ByteReader& in) {
-  return in.number<std::uint32_t>() == static_cast<std::uint32_t>(EntryKind::directory) ? EntryKind::directory
-                                                                                        : EntryKind::file;
+  const auto kind = static_cast<EntryKind>(in.number<std::uint32_t>());
+  return kind == EntryKind::directory || kind == EntryKind::link ? kind : EntryKind::file;
 }
 
 }  // namespace
@@ -226,6 +246,12 @@ bool parse_body(std::span<const std::byte> bytes, DirectoryPage& body) {
   return in.complete() && body.names.size() == count;
 }
 
+bool parse_body(std::span<const std::byte> bytes, LinkText& body) {
+  ByteReader in(bytes);
+  body.text = in.text();
+  return in.complete() && is_link_text(body.text);
+}
+
 bool parse_body(std::span<const std::byte> bytes, DataPage& body) {
   ByteReader in(bytes);
   body.cookie = in.number<std::uint64_t>();
@@ -244,6 +270,10 @@ bool parse_body(std::span<const std::byte> bytes, ServerStatus& body) {
         &body.file_calls, &body.registrations, &body.registered_pages, &body.register_ns})
     *field = in.number<std::uint64_t>();
   return in.complete();
+}
+
+bool is_link_text(std::string_view text) {
+  return !text.empty() && text.size() <= most_path_bytes && text.find('\0') == std::string_view::npos;
 }
 
 bool is_path(std::string_view path) {

@@ -28,6 +28,15 @@ void put(ByteWriter& out, const RemoveDirectoryRequest& request) { out.text(requ
 void put(ByteWriter& out, const ListRequest& request) { out.text(request.path).number(request.cookie); }
 void put(ByteWriter& out, const ListDataRequest& request) { out.number(request.cookie); }
 void put(ByteWriter&, const StatusRequest&) {}
+void put(ByteWriter&, const SyncNamesRequest&) {}
+void put(ByteWriter& out, const SetEntryRequest& request) {
+  out.text(request.path).number(request.mode).number(static_cast<std::uint64_t>(request.modified_ns));
+}
+void put(ByteWriter& out, const SetDataTimeRequest& request) {
+  out.number(request.file).number(static_cast<std::uint64_t>(request.modified_ns));
+}
+void put(ByteWriter& out, const MakeLinkRequest& request) { out.text(request.path).text(request.text); }
+void put(ByteWriter& out, const ReadLinkRequest& request) { out.text(request.path); }
 
 void put(ByteWriter& out, const Hello& hello) {
   out.number(static_cast<std::uint32_t>(MessageKind::hello)).number(hello.version).number(hello.server);
@@ -95,6 +104,8 @@ std::vector<std::byte> write_body(const DirectoryPage& body) {
   for (const auto& each : body.names) out.text(each.name).number(static_cast<std::uint32_t>(each.kind));
   return out.take();
 }
+
+std::vector<std::byte> write_body(const LinkText& body) { return ByteWriter().text(body.text).take(); }
 
 std::vector<std::byte> write_body(const DataPage& body) {
   ByteWriter out;

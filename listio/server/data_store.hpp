@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <span>
 
@@ -11,6 +12,13 @@ namespace strider::listio {
 
 /// How a call on the store ended: 0, or the error number.
 using Errno = int;
+
+/// A time since 1970.
+inline timespec time_of(std::int64_t ns) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::int64_t rest = (ns % second + second) % second;
+  return {(ns - rest) / second, rest};
+}
 
 /// A server's data files: what it keeps of the files of the volume. For several threads at once.
 class DataStore {
@@ -30,6 +38,8 @@ class DataStore {
   /// A data file that was never written has no bytes.
   virtual Errno stat(FileId file, DataStat& stat) = 0;
   virtual Errno truncate(FileId file, std::uint64_t bytes) = 0;
+  /// Of a data file that is there; when it changed, in ns since 1970.
+  virtual Errno set_time(FileId file, std::int64_t modified_ns) = 0;
   virtual Errno remove(FileId file) = 0;
   /// Adds the next data files to the page.
   virtual Errno list(std::uint64_t cookie, DataPage& page) = 0;

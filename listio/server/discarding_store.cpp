@@ -40,6 +40,7 @@ class DiscardingStore final : public DataStore {
     sizes_[file] = bytes;
     return 0;
   }
+  Errno set_time(FileId, std::int64_t) override { return 0; }
   Errno remove(FileId file) override {
     const std::lock_guard lock(mutex_);
     sizes_.erase(file);

@@ -152,6 +152,13 @@ class FileStore final : public DataStore {
     return ::ftruncate(handle->get(), static_cast<off_t>(bytes)) != 0 ? errno : 0;
   }
 
+  Errno set_time(FileId file, std::int64_t modified_ns) override {
+    const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, time_of(modified_ns)};
+    if (::utimensat(data_.get(), path_of(file).c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
+      return errno;
+    return 0;
+  }
+
   Errno remove(FileId file) override {
     files_.forget(file);
     if (::unlinkat(data_.get(), path_of(file).c_str(), 0) != 0 && errno != ENOENT) return errno;

@@ -95,6 +95,10 @@ Errno Names::read_entry(int folder, const std::string& name, Entry& entry) {
     entry.kind = EntryKind::directory;
     return 0;
   }
+  if (S_ISLNK(found.st_mode)) {
+    entry.kind = EntryKind::link;
+    return 0;
+  }
   if (!S_ISREG(found.st_mode)) return EIO;
   // Only root could not read a file that its mode forbids to its owner; the server owns them all.
   const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -112,7 +116,7 @@ Errno Names::open(const OpenRequest& request, Entry& entry) {
   for (;;) {
     const Errno error = read_entry(place.folder.get(), place.name, entry);
     if (error == 0 && request.creation == Creation::exclusive) return EEXIST;
-    if (error == 0) return entry.kind == EntryKind::directory ? EISDIR : 0;
+    if (error == 0) return entry.kind == EntryKind::directory ? EISDIR : entry.kind == EntryKind::link ? ELOOP : 0;
     if (error != ENOENT || request.creation == Creation::never) return error;
     const Errno failed = create(place, request, entry);
     if (failed != EEXIST || request.creation == Creation::exclusive) return failed;
@@ -202,6 +206,48 @@ Errno Names::remove_directory(const std::string& path) {
   return 0;
 }
 
+Errno Names::set(const SetEntryRequest& request) {
+  const std::lock_guard lock(mutex_);
+  Place place;
+  if (const Errno error = find(request.path, place); error != 0) return error;
+  const std::string name = place.name.empty() ? "." : place.name;
+  Entry entry;
+  if (const Errno error = read_entry(place.folder.get(), name, entry); error != 0) return error;
+  if (request.mode != SetEntryRequest::keep_mode) {
+    if (entry.kind == EntryKind::link) return EOPNOTSUPP;
+    // The server itself has to read and search it. Names are only replaced under the lock, so it is no link now.
+    const mode_t mode = request.mode | (entry.kind == EntryKind::directory ? 0700 : 0600);
+    if (::fchmodat(place.folder.get(), name.c_str(), mode, 0) != 0) return errno;
+  }
+  if (request.modified_ns != SetEntryRequest::keep_time) {
+    const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, time_of(request.modified_ns)};
+    if (::utimensat(place.folder.get(), name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  }
+  change();
+  return 0;
+}
+
+Errno Names::make_link(const std::string& path, const std::string& text) {
+  if (path.empty()) return EEXIST;
+  const std::lock_guard lock(mutex_);
+  Place place;
+  if (const Errno error = find(path, place); error != 0) return error;
+  if (::symlinkat(text.c_str(), place.folder.get(), place.name.c_str()) != 0) return errno;
+  change();
+  return 0;
+}
+
+Errno Names::read_link(const std::string& path, std::string& text) const {
+  if (path.empty()) return EINVAL;
+  Place place;
+  if (const Errno error = find(path, place); error != 0) return error;
+  std::array<char, most_path_bytes + 1> found{};
+  const ssize_t bytes = ::readlinkat(place.folder.get(), place.name.c_str(), found.data(), found.size());
+  if (bytes < 0) return errno;
+  text.assign(found.data(), static_cast<std::size_t>(bytes));
+  return 0;
+}
+
 Errno Names::list(const std::string& path, std::uint64_t cookie, DirectoryPage& page) {
   Descriptor directory;
   if (const Errno error = open_directory(path, directory); error != 0) return error;
@@ -221,11 +267,13 @@ Errno Names::list(const std::string& path, std::uint64_t cookie, DirectoryPage& 
     }
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
-    bool is_directory = entry->d_type == DT_DIR;
+    unsigned char type = entry->d_type;
     struct stat found{};
-    if (entry->d_type == DT_UNKNOWN && ::fstatat(directory.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0)
-      is_directory = S_ISDIR(found.st_mode);
-    page.names.push_back({name, is_directory ? EntryKind::directory : EntryKind::file});
+    if (type == DT_UNKNOWN && ::fstatat(directory.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0)
+      type = IFTODT(found.st_mode);
+    page.names.push_back({name, type == DT_DIR   ? EntryKind::directory
+                                : type == DT_LNK ? EntryKind::link
+                                                 : EntryKind::file});
     page.cookie = static_cast<std::uint64_t>(entry->d_off);
     bytes += name.size() + 8;
     if (bytes > most_page_bytes) return 0;

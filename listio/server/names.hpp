@@ -25,6 +25,9 @@ class Names {
   Errno make_directory(const std::string& path, std::uint32_t mode);
   Errno remove_directory(const std::string& path);
   Errno list(const std::string& path, std::uint64_t cookie, DirectoryPage& page);
+  Errno set(const SetEntryRequest& request);
+  Errno make_link(const std::string& path, const std::string& text);
+  Errno read_link(const std::string& path, std::string& text) const;
   /// What was done to names before is on stable storage.
   Errno sync();
 

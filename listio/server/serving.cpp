@@ -29,6 +29,9 @@ class Worker {
   }
   Errno operator()(const TruncateRequest& request) { return shelf_.data->truncate(request.file, request.bytes); }
   Errno operator()(const RemoveDataRequest& request) { return shelf_.data->remove(request.file); }
+  Errno operator()(const SetDataTimeRequest& request) {
+    return shelf_.data->set_time(request.file, request.modified_ns);
+  }
   Errno operator()(const ListDataRequest& request) {
     return replying<DataPage>([&](DataPage& page) { return shelf_.data->list(request.cookie, page); });
   }
@@ -70,6 +73,12 @@ class Worker {
   }
   Errno name(const MakeDirectoryRequest& request) { return shelf_.names->make_directory(request.path, request.mode); }
   Errno name(const RemoveDirectoryRequest& request) { return shelf_.names->remove_directory(request.path); }
+  Errno name(const SyncNamesRequest&) { return shelf_.names->sync(); }
+  Errno name(const SetEntryRequest& request) { return shelf_.names->set(request); }
+  Errno name(const MakeLinkRequest& request) { return shelf_.names->make_link(request.path, request.text); }
+  Errno name(const ReadLinkRequest& request) {
+    return replying<LinkText>([&](LinkText& text) { return shelf_.names->read_link(request.path, text.text); });
+  }
   Errno name(const ListRequest& request) {
     return replying<DirectoryPage>(
         [&](DirectoryPage& page) { return shelf_.names->list(request.path, request.cookie, page); });

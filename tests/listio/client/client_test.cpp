@@ -145,7 +145,53 @@ TEST(ClientTest, PathsThatLeadOutAreRefused) {
     EXPECT_THROW(client.open(path, Creation::if_missing), InputError) << path;
   std::filesystem::create_symlink("/", service.folder() + "/server-0/names/out");
   EXPECT_EQ(error_of([&] { client.stat("out/etc"); }), ENOTDIR);
-  EXPECT_EQ(error_of([&] { client.open("out", Creation::if_missing); }), EIO);
+  EXPECT_EQ(error_of([&] { client.open("out", Creation::if_missing); }), ELOOP);
+}
+
+TEST(ClientTest, LinksAreTextsThatNoServerFollows) {
+  const Service service(2);
+  Client client(service.volume());
+  client.write(client.open("file", Creation::exclusive), some_bytes(100, 1), 0);
+  for (const char* text : {"file", "/etc/passwd", "nowhere", "../../x"}) {
+    client.make_link("link", text);
+    EXPECT_EQ(client.read_link("link"), text);
+    EXPECT_EQ(client.stat("link").kind, EntryKind::link);
+    EXPECT_EQ(client.stat("link").bytes, std::string(text).size());
+    EXPECT_EQ(error_of([&] { client.open("link", Creation::if_missing); }), ELOOP);
+    EXPECT_EQ(error_of([&] { client.open("link/passwd", Creation::if_missing); }), ENOTDIR);
+    EXPECT_EQ(error_of([&] { client.make_link("link", "x"); }), EEXIST);
+    EXPECT_EQ(error_of([&] { client.set_mode("link", 0777); }), EOPNOTSUPP) << "it would change what it names";
+    client.unlink("link");
+  }
+  EXPECT_EQ(error_of([&] { client.read_link("file"); }), EINVAL);
+  EXPECT_THROW(client.make_link("link", ""), InputError);
+  client.make_link("link", "file");
+  client.rename("link", "file");
+  const CheckReport report = client.check();
+  EXPECT_EQ(report.files, 0);
+  EXPECT_EQ(report.data_files, 0) << "the replaced file's data are gone";
+  EXPECT_TRUE(report.problems.empty());
+}
+
+TEST(ClientTest, ModeAndTimeAreKeptUntilTheNextWrite) {
+  const Service service(3);
+  Client client(service.volume());
+  const File file = client.open("file", Creation::exclusive, 0600);
+  client.write(file, some_bytes(300'000, 1), 0);
+  client.make_directory("directory", 0700);
+  for (const char* path : {"file", "directory"}) {
+    client.set_mode(path, 0750);
+    EXPECT_EQ(client.stat(path).mode, 0750);
+    for (const std::int64_t ns : {std::int64_t{1'500'000'000'123'456'789}, std::int64_t{0}}) {
+      client.set_time(path, ns);
+      EXPECT_EQ(client.stat(path).modified_ns, ns);
+    }
+  }
+  client.write(file, some_bytes(10, 2), 0);
+  EXPECT_GT(client.stat("file").modified_ns, 1'500'000'000'000'000'000);
+  EXPECT_EQ(error_of([&] { client.set_mode("none", 0700); }), ENOENT);
+  EXPECT_EQ(error_of([&] { client.set_time("none", 0); }), ENOENT);
+  client.sync_names();
 }
 
 TEST(ClientTest, WhatIsUnlinkedOrReplacedLeavesNoData) {

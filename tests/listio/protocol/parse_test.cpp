@@ -30,7 +30,12 @@ std::vector<Request> all_requests() {
           RemoveDirectoryRequest{"a"},
           ListRequest{"", 17},
           ListDataRequest{18},
-          StatusRequest{}};
+          StatusRequest{},
+          SyncNamesRequest{},
+          SetEntryRequest{"a", 0640, -5},
+          SetDataTimeRequest{5, 17},
+          MakeLinkRequest{"a/b", "../c"},
+          ReadLinkRequest{"a"}};
 }
 
 TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {
