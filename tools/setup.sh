@@ -119,10 +119,10 @@ missing_packages() { # the Debian packages of what nobody provides
   has ninja || echo ninja-build
   has_header nlohmann/json.hpp || echo nlohmann-json3-dev
   has_header openssl/hmac.h || echo libssl-dev # for the list-I/O service
+  [ -e /usr/include/fuse3/fuse.h ] || echo libfuse3-dev fuse3 # for mounts of it, and for a file system with a known delay
   has make || echo make # for `make test`
   [ "$purpose" = test ] || return 0
   has_header gtest/gtest.h || echo libgtest-dev
-  [ -e /usr/include/fuse3/fuse.h ] || echo libfuse3-dev fuse3 # for a file system with a known delay
   has sshd || [ -x /usr/sbin/sshd ] || echo openssh-server
   has ssh || echo openssh-client
   for tool in fio strace chromium; do has $tool || echo $tool; done

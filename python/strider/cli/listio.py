@@ -155,6 +155,48 @@ def stop(directory: DirectoryArgument, json: JsonOption = False) -> None:
 
 
 @listio.command()
+def mount(
+    volume: Annotated[Path, typer.Argument(metavar="VOLUME", help="The volume's directory.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Empty directory to mount it on.")],
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache",
+            help="Let the kernel cache what was read until a file is opened again. Without it every read and "
+            "write goes to the servers.",
+        ),
+    ] = False,
+    allow_other: Annotated[
+        bool, typer.Option("--allow-other", help="Let other users of this host use the mount.")
+    ] = False,
+) -> None:
+    """Mount a volume on a directory by FUSE, for any program; return when it is ready.
+
+    It stays mounted until strider listio unmount DIR. Messages go to VOLUME/mount.log.
+    """
+    from strider import engine as engines
+    from strider.listio import mount as start
+
+    _require_started(volume)
+    start(engines.find(), volume, directory, caches=cache, allows_others=allow_other)
+    shown = shlex.quote(str(directory))
+    print(f"{volume} is mounted on {directory}")
+    print(f"to measure: strider quick {shown}")
+    print(f"to unmount: strider listio unmount {shown}")
+
+
+@listio.command()
+def unmount(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory that a volume is mounted on.")],
+) -> None:
+    """Unmount a volume; its servers keep running."""
+    from strider.listio import unmount as end
+
+    end(directory)
+    print(f"{directory} is unmounted")
+
+
+@listio.command()
 def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     """Show the state and the counters of a volume's servers; exit code 3 if a server does not respond."""
     from strider import engine as engines

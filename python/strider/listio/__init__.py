@@ -11,6 +11,7 @@ from strider.listio.answers import (
     restart_commands,
     serve_command,
 )
+from strider.listio.mounts import mount, mounted, unmount
 from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
 from strider.listio.temporary import temporary_volume
 from strider.listio.tool import check, registration, remove_run, status
@@ -22,6 +23,8 @@ __all__ = [
     "Volume",
     "check",
     "is_down",
+    "mount",
+    "mounted",
     "problems",
     "processes_of",
     "reaches_into_servers",
@@ -35,4 +38,5 @@ __all__ = [
     "status",
     "stop",
     "temporary_volume",
+    "unmount",
 ]

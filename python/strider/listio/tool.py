@@ -12,13 +12,25 @@ SERVER = "strider-listio-server"
 TOOL = "strider-listio"
 DOMAINS = ("uring", "mlock", "model")
 """Where memory can be registered."""
-_READY = "ready "
+READY = "ready "
+"""How the line begins that a program prints when it serves."""
 _LIMIT_S = 600.0
 """A check reads the name of every file."""
 
 
-def program(engine: Engine, name: str) -> Path:
+def program(
+    engine: Engine,
+    name: str,
+    needs: str = "libcrypto (Debian: libssl-dev)",
+    what: str = "the list-I/O service",
+) -> Path:
     """Where a program of the service is.
+
+    Args:
+        engine: The engine, beside which it is.
+        name: Of the program.
+        needs: What it is built with.
+        what: What is missing without it.
 
     Raises:
         StriderError: The engine was built without it.
@@ -26,9 +38,7 @@ def program(engine: Engine, name: str) -> Path:
     path = engine.path.resolve().with_name(name)
     if not path.is_file():
         raise StriderError(
-            f"{path} is missing: install libcrypto (Debian: libssl-dev) and rebuild to get the list-I/O "
-            "service",
-            ExitCode.CANNOT_RUN,
+            f"{path} is missing: install {needs} and rebuild to get {what}", ExitCode.CANNOT_RUN
         )
     return path
 
@@ -36,8 +46,8 @@ def program(engine: Engine, name: str) -> Path:
 def ready_address(output: str) -> str:
     """The address that a server says when it serves, among what it printed; empty if it does not say so."""
     for line in output.splitlines():
-        if line.startswith(_READY):
-            return str(json.loads(line.removeprefix(_READY))["address"])
+        if line.startswith(READY):
+            return str(json.loads(line.removeprefix(READY))["address"])
     return ""
 
 

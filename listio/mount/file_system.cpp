@@ -1,0 +1,53 @@
+#include "listio/mount/file_system.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <random>
+#include <string_view>
+
+#include "foundation/error.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr std::string_view aside_prefix = ".strider-removed-";
+
+std::string aside_name() {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::random_device random;
+  std::string name(aside_prefix);
+  for (int i = 0; i < 16; ++i) name += digits[random() % digits.size()];
+  return name;
+}
+
+}  // namespace
+
+FileSystem::FileSystem(Client& served, MountOptions chosen) : client(served), options(std::move(chosen)) {}
+
+std::uint64_t FileSystem::opened(File file, Nodes::Number node, int flags) {
+  nodes.open(node);
+  handles_[next_handle_] = {std::move(file), node, (flags & (O_SYNC | O_DSYNC)) != 0};
+  return next_handle_++;
+}
+
+void FileSystem::closed(std::uint64_t number) {
+  const Nodes::Number node = handle(number).node;
+  handles_.erase(number);
+  const std::string path = nodes.path(node);
+  nodes.close(node);
+  if (!is_aside(path) || nodes.is_open(path)) return;
+  nodes.remove(path);
+  client.unlink(path);
+}
+
+void FileSystem::put_aside(const std::string& path) {
+  if (!nodes.is_open(path)) return;
+  const std::string aside = aside_name();
+  client.rename(path, aside);
+  nodes.rename(path, aside);
+}
+
+bool FileSystem::is_aside(const std::string& path) { return path.starts_with(aside_prefix); }
+
+}  // namespace strider::listio

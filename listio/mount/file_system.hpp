@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "listio/client/client.hpp"
+#include "listio/mount/nodes.hpp"
+
+struct fuse_lowlevel_ops;
+
+namespace strider::listio {
+
+/// What the page cache of the kernel keeps of a mount: nothing, so that all mounts see all completed writes; or what
+/// was read since a file was opened, so that they see what was closed before.
+enum class Caching { none, until_open };
+
+struct MountOptions {
+  Caching caching = Caching::none;
+  /// Where the free space of the volume is looked up: a directory of the file system that keeps its data.
+  std::filesystem::path space;
+};
+
+/// A volume as a file system of the kernel: what the requests of FUSE need. One thread calls it.
+///
+/// A file that is removed while this mount has it open goes on under a hidden name in the root directory, which goes
+/// when it is closed; a mount that is killed leaves it there. Other mounts find such a file gone.
+class FileSystem {
+ public:
+  FileSystem(Client& client, MountOptions options);
+
+  /// The callbacks of libfuse; their user data is a FileSystem.
+  static const fuse_lowlevel_ops& operations();
+
+  Client& client;
+  const MountOptions options;
+  Nodes nodes;
+
+  /// An open file.
+  struct Handle {
+    File file;
+    Nodes::Number node = 0;
+    bool is_sync = false;  ///< opened with O_SYNC or O_DSYNC
+  };
+  std::uint64_t opened(File file, Nodes::Number node, int flags);
+  Handle& handle(std::uint64_t number) { return handles_.at(number); }
+  /// Removes the file too if its name was removed before.
+  void closed(std::uint64_t number);
+
+  /// Frees the name of a file that will be removed or replaced, if it is open here.
+  void put_aside(const std::string& path);
+  static bool is_aside(const std::string& path);
+
+ private:
+  std::map<std::uint64_t, Handle> handles_;
+  std::uint64_t next_handle_ = 1;
+};
+
+}  // namespace strider::listio

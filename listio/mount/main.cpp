@@ -1,0 +1,105 @@
+// strider-listio-mount: a list-I/O volume as a directory. See docs/listio.md.
+#define FUSE_USE_VERSION 314
+#include <fuse3/fuse_lowlevel.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foundation/error.hpp"
+#include "listio/mount/file_system.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr const char* usage =
+    R"(strider-listio-mount: mounts a list-I/O volume on a directory, by FUSE.
+
+  strider-listio-mount VOLUME DIR [--cache] [--allow-other]
+
+VOLUME is the file that was written when the volume was started, DIR an empty directory.
+
+  --cache         let the kernel keep what was read until a file is opened again; without it, every read and write goes
+                  to the servers
+  --allow-other   let other users use the mount
+
+Prints one line when it is ready:  ready {"pid": 4711}
+and serves until SIGTERM, SIGINT or `fusermount3 -u DIR`. Exit codes: 0 unmounted, 2 bad arguments, 3 could not be done.
+)";
+
+struct Arguments {
+  std::filesystem::path volume, directory;
+  Caching caching = Caching::none;
+  bool allows_others = false;
+};
+
+bool read_arguments(const std::vector<std::string>& words, Arguments& found) {
+  std::vector<std::string> paths;
+  for (const std::string& word : words) {
+    if (word == "--cache") found.caching = Caching::until_open;
+    else if (word == "--allow-other") found.allows_others = true;
+    else if (word.starts_with("--")) return false;
+    else paths.push_back(word);
+  }
+  if (paths.size() != 2) return false;
+  found.volume = std::filesystem::absolute(paths[0]);
+  found.directory = paths[1];
+  return true;
+}
+
+/// One thread: a client is for one thread, and with one client of the mount it is the fastest (docs/listio.md).
+int serve(FileSystem& system, const Arguments& arguments) {
+  std::string name = "strider-listio-mount", option = "-o";
+  std::string value = "subtype=strider-listio,default_permissions,auto_unmount,fsname=" +
+                      std::to_string(system.client.volume().servers.size()) + "-servers";
+  if (arguments.allows_others) value += ",allow_other";
+  std::vector<char*> words{name.data(), option.data(), value.data(), nullptr};
+  fuse_args list = FUSE_ARGS_INIT(3, words.data());
+  fuse_session* const session =
+      fuse_session_new(&list, &FileSystem::operations(), sizeof FileSystem::operations(), &system);
+  fuse_opt_free_args(&list);
+  if (session == nullptr) return 3;
+  int result = 3;
+  if (fuse_set_signal_handlers(session) == 0) {
+    if (fuse_session_mount(session, arguments.directory.c_str()) == 0) {
+      std::printf("ready {\"pid\": %d}\n", ::getpid());
+      std::fflush(stdout);
+      result = fuse_session_loop(session) < 0 ? 3 : 0;
+      fuse_session_unmount(session);
+    }
+    fuse_remove_signal_handlers(session);
+  }
+  fuse_session_destroy(session);
+  return result;
+}
+
+int run(const std::vector<std::string>& words) {
+  Arguments arguments;
+  if (!read_arguments(words, arguments)) {
+    std::fputs(usage, stderr);
+    return 2;
+  }
+  try {
+    Client client(read_volume(arguments.volume));
+    client.connect();
+    FileSystem system(client, {arguments.caching, arguments.volume.parent_path()});
+    return serve(system, arguments);
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "%s: %s\n", error.what(), error.remedy().c_str());
+    return 2;
+  } catch (const IoError& error) {
+    std::fprintf(stderr, "%s: %s\n", error.what(), error.remedy().c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  return 3;
+}
+
+}  // namespace
+}  // namespace strider::listio
+
+int main(int count, char** words) { return strider::listio::run({words + 1, words + count}); }

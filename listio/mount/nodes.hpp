@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace strider::listio {
+
+/// The inodes that the kernel knows, by number, with the paths that they have now.
+///
+/// A path has one node as long as the kernel looks at it or has it open. Not for several threads at once.
+class Nodes {
+ public:
+  using Number = std::uint64_t;
+  static constexpr Number root = 1;
+
+  Nodes();
+  /// The node of a path, with one more lookup.
+  Number look_up(const std::string& path);
+  /// The kernel takes back `lookups` of them.
+  void forget(Number number, std::uint64_t lookups);
+  /// IoError with ESTALE of a node without a name.
+  const std::string& path(Number number) const;
+  /// The path of a name in a directory.
+  std::string child(Number parent, std::string_view name) const;
+  /// What `from` and everything below it was is now at `to`; what was at `to` has no name any more.
+  void rename(const std::string& from, const std::string& to);
+  /// What was at the path has no name any more.
+  void remove(const std::string& path);
+
+  void open(Number number);
+  void close(Number number);
+  bool is_open(const std::string& path) const;
+  std::size_t count() const { return nodes_.size(); }
+
+ private:
+  struct Node {
+    std::string path;
+    std::uint64_t lookups = 0, opens = 0;
+    bool is_named = true;
+  };
+  void drop_if_unused(Number number);
+
+  std::unordered_map<Number, Node> nodes_;
+  std::map<std::string, Number> numbers_;  ///< of the named ones, in the order of paths
+  Number next_ = root + 1;
+};
+
+}  // namespace strider::listio

@@ -1,0 +1,365 @@
+// The requests of FUSE, one callback each.
+#define FUSE_USE_VERSION 314
+#include <fcntl.h>
+#include <fuse3/fuse_lowlevel.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "foundation/error.hpp"
+#include "listio/mount/file_system.hpp"
+
+namespace strider::listio {
+namespace {
+
+constexpr unsigned most_write_bytes = 1 << 20;
+constexpr double attributes_valid_s = 0, names_valid_s = 0;  // other mounts and clients change them
+
+FileSystem& system_of(fuse_req_t request) { return *static_cast<FileSystem*>(fuse_req_userdata(request)); }
+
+/// Into the log; not of every request while a server is gone.
+void log(const IoError& failure) {
+  constexpr int most_lines = 1000;
+  static int lines = 0;
+  if (++lines > most_lines) return;
+  std::fprintf(stderr, "%s %s: %s\n", failure.details().call.c_str(), failure.details().file.c_str(), failure.what());
+  if (lines == most_lines) std::fputs("further messages are left out\n", stderr);
+}
+
+/// Whether an error is that of a server or of the volume, and no answer to what a program asked.
+bool is_failure(int error) {
+  return error == EIO || error == EPROTO || error == ENOSPC || error == ETIMEDOUT || error == ECONNRESET ||
+         error == ECONNREFUSED || error == EHOSTUNREACH;
+}
+
+/// Answers with the error of `action`, which answers itself where there is none.
+template <typename Action>
+void answer(fuse_req_t request, const Action& action) {
+  int error = EIO;
+  try {
+    action(system_of(request));
+    return;
+  } catch (const IoError& failure) {
+    if (failure.details().error_number != 0) error = failure.details().error_number;
+    if (is_failure(error)) log(failure);
+  } catch (const InputError& failure) {
+    error = EINVAL;
+  } catch (const std::system_error& failure) {
+    error = failure.code().value();
+  } catch (const std::bad_alloc&) {
+    error = ENOMEM;
+  }
+  fuse_reply_err(request, error);
+}
+
+mode_t type_of(EntryKind kind) {
+  return kind == EntryKind::directory ? S_IFDIR : kind == EntryKind::link ? S_IFLNK : S_IFREG;
+}
+
+struct stat attributes_of(const FileSystem& system, const FileStat& found, Nodes::Number node) {
+  struct stat attributes{};
+  attributes.st_ino = node;
+  attributes.st_mode = found.mode | type_of(found.kind);
+  attributes.st_nlink = found.kind == EntryKind::directory ? 2 : 1;
+  attributes.st_uid = ::getuid();
+  attributes.st_gid = ::getgid();
+  attributes.st_size = static_cast<off_t>(found.bytes);
+  attributes.st_blocks = static_cast<blkcnt_t>((found.bytes + 511) / 512);
+  attributes.st_blksize = static_cast<blksize_t>(system.client.volume().strip_bytes);
+  attributes.st_mtim = {found.modified_ns / 1'000'000'000, found.modified_ns % 1'000'000'000};
+  attributes.st_atim = attributes.st_ctim = attributes.st_mtim;
+  return attributes;
+}
+
+/// One more lookup of a path that exists.
+fuse_entry_param entry_of(FileSystem& system, const std::string& path) {
+  const FileStat found = system.client.stat(path);
+  fuse_entry_param entry{};
+  entry.ino = system.nodes.look_up(path);
+  entry.generation = 1;
+  entry.attr = attributes_of(system, found, entry.ino);
+  entry.attr_timeout = attributes_valid_s;
+  entry.entry_timeout = names_valid_s;
+  return entry;
+}
+
+void choose_caching(const FileSystem& system, fuse_file_info& info) {
+  info.direct_io = system.options.caching == Caching::none;
+  info.keep_cache = 0;
+}
+
+void start(void*, fuse_conn_info* connection) {
+  connection->max_write = most_write_bytes;
+  connection->max_readahead = most_write_bytes;
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_ATOMIC_O_TRUNC);
+}
+
+void look_up(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  answer(request, [&](FileSystem& system) {
+    const std::string path = system.nodes.child(parent, name);
+    if (FileSystem::is_aside(path)) throw IoError({"lookup", path, 0, 0, ENOENT});
+    const fuse_entry_param entry = entry_of(system, path);
+    if (fuse_reply_entry(request, &entry) != 0) system.nodes.forget(entry.ino, 1);
+  });
+}
+
+void forget(fuse_req_t request, fuse_ino_t node, std::uint64_t lookups) {
+  system_of(request).nodes.forget(node, lookups);
+  fuse_reply_none(request);
+}
+
+void get_attributes(fuse_req_t request, fuse_ino_t node, fuse_file_info*) {
+  answer(request, [&](FileSystem& system) {
+    const struct stat attributes = attributes_of(system, system.client.stat(system.nodes.path(node)), node);
+    fuse_reply_attr(request, &attributes, attributes_valid_s);
+  });
+}
+
+std::int64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+/// Size, mode and time of the last change can be set; of owners only what they are, and of other times nothing.
+void set_attributes(fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which, fuse_file_info*) {
+  answer(request, [&](FileSystem& system) {
+    const std::string& path = system.nodes.path(node);
+    const auto sets = [which](int what) { return (which & what) != 0; };
+    if ((sets(FUSE_SET_ATTR_UID) && wanted->st_uid != ::getuid()) ||
+        (sets(FUSE_SET_ATTR_GID) && wanted->st_gid != ::getgid()))
+      throw IoError({"chown", path, 0, 0, EPERM});
+    if (sets(FUSE_SET_ATTR_SIZE))
+      system.client.truncate(system.client.open(path), static_cast<std::uint64_t>(wanted->st_size));
+    if (sets(FUSE_SET_ATTR_MODE)) system.client.set_mode(path, wanted->st_mode & 0777);
+    if (sets(FUSE_SET_ATTR_MTIME_NOW)) system.client.set_time(path, now_ns());
+    else if (sets(FUSE_SET_ATTR_MTIME))
+      system.client.set_time(path, wanted->st_mtim.tv_sec * 1'000'000'000LL + wanted->st_mtim.tv_nsec);
+    const struct stat attributes = attributes_of(system, system.client.stat(path), node);
+    fuse_reply_attr(request, &attributes, attributes_valid_s);
+  });
+}
+
+void make_link(fuse_req_t request, const char* text, fuse_ino_t parent, const char* name) {
+  answer(request, [&](FileSystem& system) {
+    const std::string path = system.nodes.child(parent, name);
+    system.client.make_link(path, text);
+    const fuse_entry_param entry = entry_of(system, path);
+    fuse_reply_entry(request, &entry);
+  });
+}
+
+void read_link(fuse_req_t request, fuse_ino_t node) {
+  answer(request, [&](FileSystem& system) {
+    fuse_reply_readlink(request, system.client.read_link(system.nodes.path(node)).c_str());
+  });
+}
+
+void make_directory(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
+  answer(request, [&](FileSystem& system) {
+    const std::string path = system.nodes.child(parent, name);
+    system.client.make_directory(path, mode & 0777);
+    const fuse_entry_param entry = entry_of(system, path);
+    fuse_reply_entry(request, &entry);
+  });
+}
+
+void remove_directory(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  answer(request, [&](FileSystem& system) {
+    const std::string path = system.nodes.child(parent, name);
+    system.client.remove_directory(path);
+    system.nodes.remove(path);
+    fuse_reply_err(request, 0);
+  });
+}
+
+void unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  answer(request, [&](FileSystem& system) {
+    const std::string path = system.nodes.child(parent, name);
+    if (system.nodes.is_open(path)) {
+      system.put_aside(path);
+    } else {
+      system.client.unlink(path);
+      system.nodes.remove(path);
+    }
+    fuse_reply_err(request, 0);
+  });
+}
+
+void rename(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t new_parent, const char* new_name,
+            unsigned flags) {
+  answer(request, [&](FileSystem& system) {
+    const std::string from = system.nodes.child(parent, name), to = system.nodes.child(new_parent, new_name);
+    // Neither "not if it exists" nor "exchange" can be done at once.
+    if (flags != 0) throw IoError({"rename", from, 0, 0, EINVAL});
+    if (from != to) system.put_aside(to);
+    system.client.rename(from, to);
+    system.nodes.rename(from, to);
+    fuse_reply_err(request, 0);
+  });
+}
+
+void open(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    info->fh = system.opened(system.client.open(system.nodes.path(node)), node, info->flags);
+    choose_caching(system, *info);
+    if (fuse_reply_open(request, info) != 0) system.closed(info->fh);
+  });
+}
+
+void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    const std::string path = system.nodes.child(parent, name);
+    const Creation creation = (info->flags & O_EXCL) != 0 ? Creation::exclusive : Creation::if_missing;
+    File file = system.client.open(path, creation, mode & 0777);
+    if ((info->flags & O_TRUNC) != 0 && system.client.size(file) > 0) system.client.truncate(file, 0);
+    const fuse_entry_param entry = entry_of(system, path);
+    info->fh = system.opened(std::move(file), entry.ino, info->flags);
+    choose_caching(system, *info);
+    if (fuse_reply_create(request, &entry, info) != 0) {
+      system.closed(info->fh);
+      system.nodes.forget(entry.ino, 1);
+    }
+  });
+}
+
+void make_node(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t) {
+  answer(request, [&](FileSystem& system) {
+    const std::string path = system.nodes.child(parent, name);
+    if (!S_ISREG(mode)) throw IoError({"mknod", path, 0, 0, EOPNOTSUPP});
+    system.client.open(path, Creation::exclusive, mode & 0777);
+    const fuse_entry_param entry = entry_of(system, path);
+    fuse_reply_entry(request, &entry);
+  });
+}
+
+void read(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    std::vector<std::byte> bytes(size);
+    const std::uint64_t count =
+        system.client.read(system.handle(info->fh).file, bytes, static_cast<std::uint64_t>(offset));
+    fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), count);
+  });
+}
+
+void write(fuse_req_t request, fuse_ino_t, const char* bytes, size_t size, off_t offset, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    const FileSystem::Handle& handle = system.handle(info->fh);
+    system.client.write(handle.file, {reinterpret_cast<const std::byte*>(bytes), size},
+                        static_cast<std::uint64_t>(offset));
+    // The kernel sends no FSYNC for writes without the page cache.
+    if (handle.is_sync) system.client.sync(handle.file);
+    fuse_reply_write(request, size);
+  });
+}
+
+/// Every write has reached the servers when it returns, so nothing is pending.
+void flush(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, 0); }
+
+void sync(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    system.client.sync(system.handle(info->fh).file);
+    fuse_reply_err(request, 0);
+  });
+}
+
+void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    system.closed(info->fh);
+    fuse_reply_err(request, 0);
+  });
+}
+
+using Names = std::vector<DirectoryPage::Name>;
+
+void open_directory(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    const std::string& path = system.nodes.path(node);
+    auto names = std::make_unique<Names>(Names{{".", EntryKind::directory}, {"..", EntryKind::directory}});
+    for (DirectoryPage::Name& name : system.client.read_directory(path))
+      if (!path.empty() || !FileSystem::is_aside(name.name)) names->push_back(std::move(name));
+    info->fh = reinterpret_cast<std::uint64_t>(names.get());
+    if (fuse_reply_open(request, info) == 0) static_cast<void>(names.release());  // until `release_directory`
+  });
+}
+
+void read_directory(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_info* info) {
+  answer(request, [&](FileSystem&) {
+    const Names& names = *reinterpret_cast<const Names*>(info->fh);
+    std::vector<char> page(size);
+    std::size_t filled = 0;
+    for (auto i = static_cast<std::size_t>(offset); i < names.size(); ++i) {
+      struct stat attributes{};
+      attributes.st_ino = Nodes::root + 1 + i;  // the kernel wants one; `lstat` gives the number that holds
+      attributes.st_mode = type_of(names[i].kind);
+      const std::size_t length = fuse_add_direntry(request, page.data() + filled, size - filled, names[i].name.c_str(),
+                                                   &attributes, static_cast<off_t>(i + 1));
+      if (length > size - filled) break;
+      filled += length;
+    }
+    fuse_reply_buf(request, page.data(), filled);
+  });
+}
+
+void release_directory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  delete reinterpret_cast<Names*>(info->fh);
+  fuse_reply_err(request, 0);
+}
+
+void sync_directory(fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
+  answer(request, [&](FileSystem& system) {
+    system.client.sync_names();
+    fuse_reply_err(request, 0);
+  });
+}
+
+void get_space(fuse_req_t request, fuse_ino_t) {
+  answer(request, [&](FileSystem& system) {
+    struct statvfs space{};
+    if (::statvfs(system.options.space.c_str(), &space) != 0)
+      throw std::system_error(errno, std::generic_category(), system.options.space);
+    fuse_reply_statfs(request, &space);
+  });
+}
+
+}  // namespace
+
+const fuse_lowlevel_ops& FileSystem::operations() {
+  static const fuse_lowlevel_ops all = [] {
+    fuse_lowlevel_ops table{};
+    table.init = start;
+    table.lookup = look_up;
+    table.forget = forget;
+    table.getattr = get_attributes;
+    table.setattr = set_attributes;
+    table.symlink = make_link;
+    table.readlink = read_link;
+    table.mkdir = make_directory;
+    table.rmdir = remove_directory;
+    table.unlink = unlink;
+    table.rename = rename;
+    table.mknod = make_node;
+    table.open = open;
+    table.create = create;
+    table.read = read;
+    table.write = write;
+    table.flush = flush;
+    table.fsync = sync;
+    table.release = release;
+    table.opendir = open_directory;
+    table.readdir = read_directory;
+    table.releasedir = release_directory;
+    table.fsyncdir = sync_directory;
+    table.statfs = get_space;
+    return table;
+  }();
+  return all;
+}
+
+}  // namespace strider::listio

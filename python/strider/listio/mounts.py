@@ -1,0 +1,106 @@
+"""Mounts volumes as directories, by FUSE, and unmounts them."""
+
+import os
+import select
+import subprocess
+from pathlib import Path
+
+from strider.engine import Engine
+from strider.errors import ExitCode, StriderError
+from strider.listio.tool import READY, program
+from strider.listio.volume import VOLUME_FILE
+
+MOUNT = "strider-listio-mount"
+FILE_SYSTEM = "fuse.strider-listio"
+"""Type of these mounts in /proc/self/mountinfo."""
+READY_S = 20.0
+"""Time limit in seconds until a mount is ready."""
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+def mount(engine: Engine, volume: Path, directory: Path, *, caches: bool, allows_others: bool) -> int:
+    """Mounts a volume; returns when the directory can be used.
+
+    Args:
+        engine: The engine, beside which the program is.
+        volume: The volume's directory.
+        directory: Where it is mounted; an empty directory that is outside the volume.
+        caches: Whether the kernel may keep what was read until a file is opened again.
+        allows_others: Whether other users may use the mount.
+
+    Returns:
+        The process that serves the mount.
+
+    Raises:
+        StriderError: The directory does not fit, or the mount is not ready in time; then it is not mounted.
+    """
+    server = program(engine, MOUNT, "libfuse3 (Debian: libfuse3-dev, fuse3)", "mounts of volumes")
+    _check(volume, directory)
+    options = [*(["--cache"] if caches else []), *(["--allow-other"] if allows_others else [])]
+    log = volume / "mount.log"
+    with log.open("a", encoding="utf-8") as messages:
+        start = messages.tell()
+        child = subprocess.Popen(
+            [str(server), str((volume / VOLUME_FILE).resolve()), str(directory.resolve()), *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=messages,
+            text=True,
+            cwd="/",
+            start_new_session=True,
+        )
+    assert child.stdout is not None  # noqa: S101 - asked for
+    with child.stdout as stream:
+        readable, _, _ = select.select([stream], [], [], READY_S)
+        if readable and stream.readline().startswith(READY):
+            return child.pid
+    child.terminate()
+    said = log.read_bytes()[start:].decode("utf-8", "replace").strip()
+    reason = said or f"it was not ready within {READY_S:.0f} s"
+    raise StriderError(f"cannot mount {volume} on {directory}: {reason}", ExitCode.CANNOT_RUN)
+
+
+def unmount(directory: Path) -> None:
+    """Unmounts a volume; what was written has reached the servers before.
+
+    Raises:
+        StriderError: No volume is mounted there, or files in it are open.
+    """
+    point = _point(directory)
+    if str(point) not in mounted():
+        raise StriderError(f"no list-I/O volume is mounted on {directory}")
+    done = subprocess.run(
+        ["fusermount3", "-u", str(point)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise StriderError(f"cannot unmount {directory}: {done.stderr.strip()}", ExitCode.CANNOT_RUN)
+
+
+def mounted() -> list[str]:
+    """Mount points of volumes on this machine."""
+    lines = [line.split(" ") for line in _MOUNTS.read_text(encoding="utf-8").splitlines()]
+    return [_plain(words[4]) for words in lines if words[words.index("-") + 1] == FILE_SYSTEM]
+
+
+def _point(directory: Path) -> Path:
+    """The path of a mount point as the kernel shows it; one whose server is gone is not asked anything."""
+    path = Path(os.path.abspath(directory))  # noqa: PTH100 - the last name is not to be resolved
+    return path.parent.resolve() / path.name
+
+
+def _plain(text: str) -> str:
+    """A path as mountinfo writes it, with octal numbers for spaces."""
+    return text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+
+
+def _check(volume: Path, directory: Path) -> None:
+    if not directory.is_dir():
+        raise StriderError(f"{directory} is not a directory: create it")
+    if any(directory.iterdir()):
+        raise StriderError(f"{directory} is not empty: name an empty directory")
+    if directory.resolve().is_relative_to(volume.resolve()):
+        raise StriderError(f"{directory} lies within the volume {volume}: name a directory outside it")

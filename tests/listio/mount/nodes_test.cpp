@@ -1,0 +1,114 @@
+#include "listio/mount/nodes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <random>
+
+#include "foundation/error.hpp"
+
+namespace strider::listio {
+namespace {
+
+bool has_no_name(const Nodes& nodes, Nodes::Number number) {
+  try {
+    nodes.path(number);
+  } catch (const IoError& error) {
+    return error.details().error_number == ESTALE;
+  }
+  return false;
+}
+
+TEST(NodesTest, APathHasOneNodeWhileTheKernelLooksAtIt) {
+  Nodes nodes;
+  const auto first = nodes.look_up("a/b");
+  EXPECT_EQ(nodes.look_up("a/b"), first);
+  EXPECT_EQ(nodes.path(first), "a/b");
+  nodes.forget(first, 1);
+  EXPECT_EQ(nodes.path(first), "a/b");
+  nodes.forget(first, 1);
+  EXPECT_TRUE(has_no_name(nodes, first));
+  EXPECT_NE(nodes.look_up("a/b"), first) << "a number is never given twice";
+  nodes.forget(Nodes::root, 1000);
+  EXPECT_EQ(nodes.path(Nodes::root), "");
+}
+
+TEST(NodesTest, WhatIsOpenStaysWhenTheKernelForgetsIt) {
+  Nodes nodes;
+  const auto node = nodes.look_up("a");
+  nodes.open(node);
+  nodes.forget(node, 1);
+  EXPECT_TRUE(nodes.is_open("a"));
+  EXPECT_EQ(nodes.path(node), "a");
+  nodes.close(node);
+  EXPECT_FALSE(nodes.is_open("a"));
+  EXPECT_EQ(nodes.count(), 1) << "the root";
+}
+
+TEST(NodesTest, ARenamedDirectoryTakesEverythingBelowIt) {
+  Nodes nodes;
+  const auto directory = nodes.look_up("a"), file = nodes.look_up("a/b/c"), other = nodes.look_up("a.txt"),
+             replaced = nodes.look_up("x/y");
+  nodes.rename("a", "x/y");
+  EXPECT_EQ(nodes.path(directory), "x/y");
+  EXPECT_EQ(nodes.path(file), "x/y/b/c");
+  EXPECT_EQ(nodes.path(other), "a.txt");
+  EXPECT_TRUE(has_no_name(nodes, replaced));
+  EXPECT_EQ(nodes.look_up("x/y/b/c"), file);
+  nodes.rename("x/y", "x/y");
+  EXPECT_EQ(nodes.path(directory), "x/y");
+}
+
+TEST(NodesTest, WhatIsRemovedHasNoNameAndGoesWithTheLastLookup) {
+  Nodes nodes;
+  const auto node = nodes.look_up("a");
+  nodes.remove("a");
+  EXPECT_TRUE(has_no_name(nodes, node));
+  EXPECT_EQ(nodes.count(), 2);
+  EXPECT_NE(nodes.look_up("a"), node) << "a new file of that name";
+  nodes.forget(node, 1);
+  EXPECT_EQ(nodes.count(), 2);
+}
+
+TEST(NodesTest, ChildrenOfTheRootHaveNoSlashInFront) {
+  Nodes nodes;
+  EXPECT_EQ(nodes.child(Nodes::root, "a"), "a");
+  EXPECT_EQ(nodes.child(nodes.look_up("a"), "b"), "a/b");
+}
+
+TEST(NodesTest, NothingIsLeftAfterAnyOrderOfCalls) {
+  std::mt19937 random(1);
+  const auto any_path = [&] {
+    std::string path(1, static_cast<char>('a' + random() % 3));
+    while (random() % 2 == 0) path += {'/', static_cast<char>('a' + random() % 3)};
+    return path;
+  };
+  for (int round = 0; round < 200; ++round) {
+    Nodes nodes;
+    std::map<Nodes::Number, unsigned> lookups, opens;
+    for (int i = 0; i < 100; ++i) {
+      const auto from = any_path(), to = any_path();
+      switch (random() % 5) {
+        case 0: nodes.remove(from); break;
+        case 1:
+          if (!to.starts_with(from + "/") && !from.starts_with(to + "/")) nodes.rename(from, to);
+          break;
+        case 2: {
+          const auto node = nodes.look_up(from);
+          nodes.open(node);
+          ++lookups[node];
+          ++opens[node];
+          break;
+        }
+        default: ++lookups[nodes.look_up(from)];
+      }
+    }
+    for (const auto& [node, count] : opens)
+      for (unsigned i = 0; i < count; ++i) nodes.close(node);
+    for (const auto& [node, count] : lookups) nodes.forget(node, count);
+    EXPECT_EQ(nodes.count(), 1);
+  }
+}
+
+}  // namespace
+}  // namespace strider::listio
