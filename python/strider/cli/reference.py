@@ -9,9 +9,18 @@ from rich.table import Table
 from rich.text import Text
 
 from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern, Tree
+from strider.statistics.grades import GRADES, GradeWords, Reason, plain
 from strider.suite.values import show
 from strider.suite.vocabulary import SUITE_PARAMETERS
 from strider.units import format_bytes, format_seconds
+
+_READABLE = 80
+"""Columns of texts."""
+_REASONS_OF = {
+    "result": "reasons of results: grades, meaning, remedy",
+    "card": "reasons of cards",
+    "comparison": "reasons of comparisons",
+}
 
 SMALLEST_SUITE = """\
 [suite]
@@ -55,6 +64,7 @@ def print_overview(description: Description, console: Console) -> None:
             [(entry.name, entry.doc) for entry in description.tree_case],
         ),
         ("suite: keys of the run", [(entry.name, entry.doc) for entry in SUITE_PARAMETERS.values()]),
+        ("trust: grades of results", [(entry.name, plain(entry.meaning)) for entry in GRADES]),
     ]
     for title, rows in sections:
         if rows:
@@ -76,6 +86,30 @@ def print_entries(entries: Sequence[Interface | Pattern | Tree | Operation], con
     """Prints interfaces, patterns, trees or operations in full."""
     for entry in entries:
         _print_entry(entry, console)
+
+
+def print_trust(entries: Sequence[GradeWords | Reason], console: Console) -> None:
+    """Prints grades with their needs, then reasons with their meanings and remedies, in 80 columns."""
+    width = min(_READABLE, console.width)
+    grades = [entry for entry in entries if isinstance(entry, GradeWords)]
+    for grade in grades:
+        needs = _grid([("-", plain(f"{need.criterion}: {need.need}")) for need in grade.needs])
+        grid = _grid([(grade.name, plain(grade.meaning))])
+        grid.add_row("", needs)
+        console.print(Padding(grid, (0, 0, 1, 0)), width=width)
+    for kind, title in _REASONS_OF.items():
+        reasons = [entry for entry in entries if isinstance(entry, Reason) and entry.of == kind]
+        if reasons:
+            console.print(Text(title, style="bold"), width=width)
+            grid = _grid([(one.name, _reason(one)) for one in reasons])
+            console.print(Padding(grid, (0, 0, 1, 0)), width=width)
+    if len(grades) > 1:
+        console.print("The weakest criterion decides, and its word is the reason: docs/trust.md", style="dim")
+
+
+def _reason(one: Reason) -> str:
+    """Returns the grades, the meaning and the remedy of a reason."""
+    return plain(f"{one.grades}: {one.meaning}\n{one.remedy}")
 
 
 def _print_entry(entry: Interface | Pattern | Tree | Operation, console: Console) -> None:

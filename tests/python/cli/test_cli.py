@@ -21,6 +21,7 @@ from strider.engine import Engine
 from strider.listio import processes_of
 from strider.listio.tool import SERVER
 from strider.processes import is_alive
+from strider.statistics.grades import GRADES, REASONS, plain
 
 SUITE = """\
 [suite]
@@ -474,13 +475,35 @@ class TestDescribe:
         assert "transfer" in shown
         assert "segmented" not in shown
 
-    @pytest.mark.parametrize("topic", ["interfaces", "patterns", "operations", "case"])
+    @pytest.mark.parametrize("topic", ["interfaces", "patterns", "operations", "case", "trust"])
     def test_each_topic_can_be_had_whole(self, topic: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", topic]) == 0
         text = capfd.readouterr().out
         assert main(["describe", topic, "--json"]) == 0
         for entry in json.loads(capfd.readouterr().out):
             assert entry["name"] in text
+
+    def test_trust_lists_each_grade_with_its_needs_and_each_reason_with_its_remedy_in_80_columns(
+        self, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["describe", "trust"]) == 0
+        shown = capfd.readouterr().out
+        assert max(map(len, shown.splitlines())) <= 80
+        words = " ".join(shown.split())
+        for grade in GRADES:
+            assert f"{grade.name} {plain(grade.meaning)}" in words
+            assert all(plain(f"- {one.criterion}: {one.need}") in words for one in grade.needs)
+        for reason in REASONS:
+            assert plain(f"{reason.name} {reason.grades}: {reason.meaning} {reason.remedy}") in words
+
+    @pytest.mark.parametrize("words", [["trust", "source?"], ["source?"], ["trust", "cache"]])
+    def test_a_reason_beside_a_grade_can_be_looked_up(
+        self, words: list[str], capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["describe", *words]) == 0
+        shown = capfd.readouterr().out
+        assert "direct I/O" in shown
+        assert "spread" not in shown
 
     def test_one_entry_as_json(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", "interfaces", "posix", "--json"]) == 0
