@@ -13,6 +13,7 @@ from strider.store.records import Record
 from strider.text_file import write_whole
 
 CARD_FILE = "card.json"
+IMAGE_FILE = "card.svg"
 POSIX = "posix"
 #: Rates whose ratio lies within 10 % of 1 are called the same, others faster or slower: bursts make short
 #: phases faster than long ones by a few percent.
