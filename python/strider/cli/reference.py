@@ -10,7 +10,7 @@ from rich.text import Text
 
 from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern, Tree
 from strider.statistics.grades import GRADES, GradeWords, Reason, plain
-from strider.suite.values import show
+from strider.suite.values import show, size_words
 from strider.suite.vocabulary import SUITE_PARAMETERS
 from strider.units import format_bytes, format_seconds
 
@@ -183,7 +183,8 @@ def _values(parameter: Parameter) -> str:
     word = {**words, "weights": "operations with weights"}.get(parameter.kind, parameter.kind)
     if parameter.kind == "sharing":
         return "shared, per-rank, per-node, or a number"
-    return f"{word}, from {_plain(parameter, parameter.minimum)}" if parameter.minimum else word
+    limits = f", from {_plain(parameter, parameter.minimum)}" if parameter.minimum else ""
+    return ", ".join([f"{word}{limits}", *map(show, size_words(parameter))])
 
 
 def _default(parameter: Parameter) -> str:

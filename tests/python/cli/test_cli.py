@@ -505,6 +505,19 @@ class TestDescribe:
         assert "direct I/O" in shown
         assert "spread" not in shown
 
+    @pytest.mark.parametrize(("pattern", "key"), [("segmented", "block"), ("random", "size")])
+    def test_a_size_that_strider_can_choose_lists_the_words_for_it(
+        self, pattern: str, key: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["describe", "patterns", pattern]) == 0
+        shown = capfd.readouterr().out
+        (row,) = (line for line in shown.splitlines() if line.startswith(f"  {key}  "))
+        words = " ".join(shown[shown.index(row) :].split())
+        assert '"auto"' in row
+        assert '"beyond-memory"' in words
+        (other,) = (line for line in shown.splitlines() if line.startswith("  transfer  "))
+        assert "auto" not in other
+
     def test_one_entry_as_json(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", "interfaces", "posix", "--json"]) == 0
         assert json.loads(capfd.readouterr().out)["name"] == "posix"
