@@ -90,8 +90,12 @@ def describe(
     else:
         _check_name(description, topic, name)
         chosen = [entry for entry in topic.entries(description) if name in (None, entry.name)]
-        printer = print_trust if topic is Topic.TRUST else print_keys if topic.are_keys else print_entries
-        printer(chosen, console)
+        if topic is Topic.TRUST:
+            print_trust(chosen, console)
+        elif topic.are_keys:
+            print_keys(chosen, console)
+        else:
+            print_entries(chosen, description, console)
 
 
 def _topic_of(

@@ -1,5 +1,6 @@
 """Output of `strider describe`."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rich import box
@@ -16,6 +17,8 @@ from strider.units import format_bytes, format_seconds
 
 _READABLE = 80
 """Columns of texts."""
+_LARGE = 1_000_000
+"""Larger limits are those of the program, and no help to choose a value."""
 _REASONS_OF = {
     "result": "reasons of results: grades, meaning, remedy",
     "card": "reasons of cards",
@@ -82,10 +85,22 @@ def print_keys(keys: Sequence[Parameter], console: Console) -> None:
     console.print(_parameters(list(keys)))
 
 
-def print_entries(entries: Sequence[Interface | Pattern | Tree | Operation], console: Console) -> None:
+def print_entries(
+    entries: Sequence[Interface | Pattern | Tree | Operation], description: Description, console: Console
+) -> None:
     """Prints interfaces, patterns, trees or operations in full."""
     for entry in entries:
-        _print_entry(entry, console)
+        _print_entry(entry, _keys_of(entry, description), console)
+
+
+def _keys_of(entry: Interface | Pattern | Tree | Operation, description: Description) -> list[Parameter]:
+    """Returns the parameters of an entry; of an operation the keys that its sentence names."""
+    if not isinstance(entry, Operation):
+        return entry.parameters
+    of_trees = [parameter for tree in description.trees for parameter in tree.parameters]
+    keys = [*description.tree_case, *of_trees] if entry.direction == "metadata" else description.case
+    named = re.findall(r"\w+", entry.doc)
+    return list({key.name: key for key in keys if key.name in named}.values())
 
 
 def print_trust(entries: Sequence[GradeWords | Reason], console: Console) -> None:
@@ -112,13 +127,15 @@ def _reason(one: Reason) -> str:
     return plain(f"{one.grades}: {one.meaning}\n{one.remedy}")
 
 
-def _print_entry(entry: Interface | Pattern | Tree | Operation, console: Console) -> None:
+def _print_entry(
+    entry: Interface | Pattern | Tree | Operation, keys: list[Parameter], console: Console
+) -> None:
     console.print(Text(entry.name, style="bold"))
     for line in _facts(entry):
         console.print(Padding(Text(line), (0, 0, 0, 2)))
-    if not isinstance(entry, Operation) and entry.parameters:
+    if keys:
         prefix = f"{entry.name}." if isinstance(entry, Interface) else ""
-        console.print(Padding(_parameters(entry.parameters, prefix), (1, 0, 0, 2)))
+        console.print(Padding(_parameters(keys, prefix), (1, 0, 0, 2)))
     console.print()
 
 
@@ -183,8 +200,19 @@ def _values(parameter: Parameter) -> str:
     word = {**words, "weights": "operations with weights"}.get(parameter.kind, parameter.kind)
     if parameter.kind == "sharing":
         return "shared, per-rank, per-node, or a number"
-    limits = f", from {_plain(parameter, parameter.minimum)}" if parameter.minimum else ""
-    return ", ".join([f"{word}{limits}", *map(show, size_words(parameter))])
+    return ", ".join([word, *_range(parameter), *map(show, size_words(parameter))])
+
+
+def _range(parameter: Parameter) -> Iterator[str]:
+    """Yields the range of a number: `1 to 64`, `from 1`, `up to 99`; nothing without limits."""
+    least, most = parameter.minimum, parameter.maximum
+    has_most = parameter.kind == "count" and most is not None and most <= _LARGE
+    if least and has_most:
+        yield f"{_plain(parameter, least)} to {_plain(parameter, most)}"
+    elif least:
+        yield f"from {_plain(parameter, least)}"
+    elif has_most:
+        yield f"up to {_plain(parameter, most)}"
 
 
 def _default(parameter: Parameter) -> str:

@@ -518,6 +518,43 @@ class TestDescribe:
         (other,) = (line for line in shown.splitlines() if line.startswith("  transfer  "))
         assert "auto" not in other
 
+    @pytest.mark.parametrize(
+        ("operation", "key", "values"),
+        [
+            ("read-write", "read_share", "number, up to 99"),
+            ("small-write", "file_size", "size"),
+            ("mix", "mix", "operations with weights"),
+        ],
+    )
+    def test_an_operation_has_the_keys_that_it_needs_with_range_and_meaning(
+        self,
+        operation: str,
+        key: str,
+        values: str,
+        engine: Engine,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        assert main(["describe", "operations", operation]) == 0
+        shown = capfd.readouterr().out
+        (row,) = (line for line in shown.splitlines() if line.startswith(f"  {key}  "))
+        words = " ".join(shown.split())
+        described = engine.description
+        known = [*described.case, *described.tree_case, *described.trees[0].parameters]
+        meaning = next(one.doc for one in known if one.name == key)
+        assert values in row
+        assert set(meaning.split()) <= set(words.split())
+
+    def test_an_operation_without_keys_has_no_table(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe", "operations", "rewrite"]) == 0
+        assert (
+            " ".join(capfd.readouterr().out.split())
+            == "rewrite Write the same bytes of an existing file again."
+        )
+
+    def test_values_have_both_ends_of_their_range(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe", "case", "depth"]) == 0
+        assert "number, 1 to 65536" in capfd.readouterr().out
+
     def test_one_entry_as_json(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", "interfaces", "posix", "--json"]) == 0
         assert json.loads(capfd.readouterr().out)["name"] == "posix"
