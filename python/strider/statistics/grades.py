@@ -185,13 +185,13 @@ REASONS = (
         name="cache",
         grades="B, C, D",
         meaning="a cache served some or all of the bytes",
-        remedy='Read from storage: set direct I/O or `cache = "cold"`, or use files larger than memory',
+        remedy='Read from storage: set `cache = "cold"` or direct I/O, or use files larger than memory',
     ),
     Reason(
         name="source?",
         grades="C",
         meaning="what served the reads is unknown",
-        remedy='Show what served the reads: set direct I/O or `cache = "cold"`',
+        remedy='Show what served the reads: set `cache = "cold"` or direct I/O',
     ),
     Reason(
         name="servers?",

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from strider.report.blocks import Conclusion
+from strider.report.words.storage import cases_of, from_storage
 from strider.report.words.wording import plural
 from strider.statistics import OperationSummary, is_trusted
 from strider.statistics.distribution import repetitions_for
+from strider.statistics.exceeding import is_through_target
 from strider.statistics.grades import REASONS, plain, reason_of
 from strider.statistics.trust import LONG_S, MANY, SYNCED, WIDE
 
@@ -30,12 +32,12 @@ def advice(summaries: Sequence[OperationSummary], places: Mapping[int, str]) -> 
         if summary.trust is None or is_trusted(summary.trust):
             continue
         for word in summary.trust.reasons:
-            if not (summary.case.is_metadata and _has_no_remedy(summary, word)):
+            if not _has_no_remedy(summary, word):
                 by_reason[_name(word)].append(summary)
     ordered = sorted(by_reason.items(), key=lambda item: -len(item[1]))
     return [
         Conclusion(
-            f"{_remedy(word, own)} ({plural(len(own), 'result')}: {_word(word)}).",
+            f"{_remedy(word, own, summaries)} ({plural(len(own), 'result')}: {_word(word)}).",
             places.get(own[0].case.number, ""),
             "results",
         )
@@ -43,19 +45,25 @@ def advice(summaries: Sequence[OperationSummary], places: Mapping[int, str]) -> 
     ]
 
 
-def _remedy(word: str, summaries: Sequence[OperationSummary]) -> str:
-    """Returns the remedy of a reason for some results."""
+def _remedy(word: str, own: Sequence[OperationSummary], summaries: Sequence[OperationSummary]) -> str:
+    """Returns the remedy of a reason for some of the results."""
     if word in _COMPUTED:
-        return _COMPUTED[word](summaries)
+        return _COMPUTED[word](own)
+    if word in _FROM_STORAGE:
+        reads = [summary for summary in own if "read" in summary.operation]
+        return f"{_FROM_STORAGE[word]}: {from_storage(cases_of(reads), cases_of(summaries))}"
     (reason,) = (one for one in REASONS if one.name == word)
     return plain(reason.remedy)
 
 
 def _has_no_remedy(summary: OperationSummary, word: str) -> bool:
-    """Returns whether no key of a metadata case removes a reason.
+    """Returns whether no key of a case removes a reason.
 
-    A client may answer look-ups itself, and changes of names but those of `SYNCED` are never synced.
+    Libraries and servers do not show their caches. A client may answer look-ups itself, and changes of names
+    but those of `SYNCED` are never synced.
     """
+    if not summary.case.is_metadata:
+        return word == "source?" and not is_through_target(summary.case)
     return word == "source?" or (word == "not synced" and summary.operation not in SYNCED)
 
 
@@ -101,3 +109,5 @@ def _narrower(summaries: Sequence[OperationSummary]) -> str:
 
 _COMPUTED: dict[str, Callable[[Sequence[OperationSummary]], str]] = {"short": _longer, "spread": _narrower}
 """Remedies that depend on the results; the others are those of `strider.statistics.grades`."""
+_FROM_STORAGE = {"cache": "Read from storage", "source?": "Show what served the reads"}
+"""Begins of remedies that depend on the interfaces of the cases."""
