@@ -63,7 +63,13 @@ LibraryOption = Annotated[
 def quick(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="Directory to measure; it must exist.")],
     budget: Annotated[
-        str, typer.Option("--budget", metavar="TIME", help="Time to measure, for example 60s or 5min.")
+        str,
+        typer.Option(
+            "--budget",
+            metavar="TIME",
+            help="Time to measure, for example 60s or 5min, at least 5s. Grades A and B usually need 45s or "
+            "more.",
+        ),
     ] = "2min",
     clients: MostClientsOption = None,
     interface: InterfaceOption = "posix",
