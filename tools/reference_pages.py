@@ -9,7 +9,7 @@ import typer
 import promises
 from strider.cli import app
 from strider.engine import Description, Interface, Operation, Parameter, Pattern, Tree
-from strider.suite.values import show
+from strider.suite.values import show, size_words
 from strider.suite.vocabulary import SUITE_PARAMETERS
 from strider.units import format_bytes, format_seconds
 
@@ -82,7 +82,8 @@ def limits_of(parameter: Parameter) -> str:
     low, high = parameter.minimum, parameter.maximum
     parts = [f"at least {_with_unit(parameter, low)}"] if low is not None else []
     parts += [f"at most {_with_unit(parameter, high)}"] if high is not None else []
-    return f"{parameter.kind}, {', '.join(parts)}" if parts else parameter.kind
+    words = [f"`{show(word)}`" for word in size_words(parameter)]
+    return ", ".join([parameter.kind, *parts, *words])
 
 
 def _with_unit(parameter: Parameter, limit: float) -> str:

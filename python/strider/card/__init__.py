@@ -4,10 +4,10 @@ A card is a document (`Card`), made from a run of `strider quick`, and kept besi
 terminal, JSON, the report and an image show the same document.
 """
 
-from strider.card.image import IMAGE_FILE, card_svg, write_image
+from strider.card.image import card_svg, write_image
 from strider.card.layout import card_lines
 from strider.card.make import make_card
-from strider.card.model import CARD_FILE, Budget, Card, Machine, PlaceFacts, read_card, write_card
+from strider.card.model import CARD_FILE, IMAGE_FILE, Budget, Card, Machine, PlaceFacts, read_card, write_card
 
 __all__ = [
     "CARD_FILE",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from strider.card.model import SAME, Card, Caution, Line, Rate
+from strider.card.model import SAME, USEFUL_BUDGET_S, Card, Caution, Line, Rate
 from strider.card.wording import in_words, rounded, size, time
 
 #: A stall is a request this many times as long as half of them.
@@ -183,12 +183,18 @@ def _few(card: Card) -> Iterator[Caution]:
         line for line in low if {"spread", "short"} & set(line.reasons) or "repetition" in str(line.reasons)
     ]
     if len(spread) > len(graded) / 2:
-        remedy = "measure while the machine is quiet" if _busy_share(card) else "measure longer with --budget"
         yield Caution(
             id="uncertain",
-            text=f"{len(low)} of {len(graded)} numbers are below grade B: {remedy}",
+            text=f"{len(low)} of {len(graded)} numbers are below grade B: {_remedy(card)}",
             evidence={"below": len(low), "graded": len(graded)},
         )
+
+
+def _remedy(card: Card) -> str:
+    """Returns what raises grades: first enough time for three phases of a second."""
+    if card.budget.asked_s < USEFUL_BUDGET_S:
+        return f"measure longer, with --budget {USEFUL_BUDGET_S:.0f}s or more"
+    return "measure while the machine is quiet" if _busy_share(card) else "measure longer with --budget"
 
 
 def _top(card: Card) -> list[Line]:

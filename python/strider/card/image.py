@@ -6,11 +6,9 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from strider.card.layout import interval, place_line, ratio_in_words, ratio_label, taken
-from strider.card.model import Card, Line
+from strider.card.model import IMAGE_FILE, Card, Line
 from strider.card.wording import in_words, size, time, wrapped
 from strider.text_file import write_whole
-
-IMAGE_FILE = "card.svg"
 
 WIDTH = 800
 _MARGIN, _ROW = 32, 27

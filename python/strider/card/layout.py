@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from strider.card.model import POSIX, Card, Line, Rate, RatioLine, by_reason
+from strider.card.model import IMAGE_FILE, POSIX, Card, Line, Rate, RatioLine, by_reason
 from strider.card.wording import cut, factor, in_words, size, time, wrapped
 
 WIDTH, HEIGHT = 80, 24
@@ -42,12 +42,12 @@ def card_lines(card: Card) -> list[CardLine]:
     head = [CardLine(_place(card)), *_sentence(card), CardLine(_head(card), "dim")]
     rates = [*_rates(card), *_names(card)]
     below = [*_cached(card), *_left_out(card), *_limit(card)]
-    tail = [CardLine(_report(card))]
     rows = _ratio_rows(card)
-    room = HEIGHT - len(head) - len(rates) - len(rows) - len(below) - len(tail)
+    room = HEIGHT - len(head) - len(rates) - len(rows) - len(below) - 1
     ratios = [CardLine(line) for row in rows for line in _folded(row, room)]
     room -= len(ratios) - len(rows)
-    return [*head, *rates, *ratios, *below, *_warned(card, room), *tail]
+    warned = _warned(card, room)
+    return [*head, *rates, *ratios, *below, *warned, *_written(card, room - len(warned))]
 
 
 def _folded(row: tuple[str, Sequence[str]], room: int) -> list[str]:
@@ -110,6 +110,16 @@ def taken(card: Card) -> str:
     if budget.cut:
         return f"{rounds}, {budget.took_s:.0f} of {budget.asked_s:.0f} s: cut"
     return f"{rounds}, {budget.took_s:.0f} s"
+
+
+def _written(card: Card, room: int) -> list[CardLine]:
+    """The path of the report, and that of the image where it fits."""
+    report = _report(card)
+    image = f"image: {Path(card.report).with_name(IMAGE_FILE)}"
+    if room > 0 and len(image) <= WIDTH:
+        return [CardLine(image), CardLine(report)]
+    both = f"{report} (image: {IMAGE_FILE})"
+    return [CardLine(both if len(both) <= WIDTH and not card.budget.cut else report)]
 
 
 def _report(card: Card) -> str:

@@ -13,7 +13,10 @@ from strider.store.records import Record
 from strider.text_file import write_whole
 
 CARD_FILE = "card.json"
+IMAGE_FILE = "card.svg"
 POSIX = "posix"
+#: With less time the phases of the first lines are usually shorter than a second, and no grade is above C.
+USEFUL_BUDGET_S = 45.0
 #: Rates whose ratio lies within 10 % of 1 are called the same, others faster or slower: bursts make short
 #: phases faster than long ones by a few percent.
 SAME = 1.1

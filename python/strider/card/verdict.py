@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from strider.card.model import POSIX, Card, Line, RatioLine
 from strider.card.wording import count, factor, in_words, time
+from strider.statistics.grades import plain, reason_of
 
 MOST_CHARACTERS = 160
 MOST_NUMBERS = 5
@@ -30,28 +31,13 @@ def verdict(card: Card) -> str:
     )
 
 
-#: Reasons of grades in words; others are words already.
-_WHY = {
-    "spread": "rates differ from round to round",
-    "short": "phases are too short",
-    "level": "rates jump between levels",
-    "trend": "rates rise or fall from round to round",
-    "cache": "a cache served reads",
-    "source?": "what served the reads is unknown",
-    "servers?": "caches of servers are not visible",
-    "touch": "new memory is slow",
-    "clock": "clocks are too inexact",
-    "not synced": "writes are not synced",
-}
-
-
 def nothing(card: Card) -> str:
     """Returns the sentence of a card without a trusted number, with the most frequent reasons."""
     if card.budget.cut:
         return f"The run was cut after {card.budget.took_s:.0f} s: too few rounds for a sentence."
     graded = [line for line in card.lines if line.grade or line.why]
     reasons = [word for line in graded for word in (line.reasons or ([line.why] if line.why else []))]
-    words = [_WHY.get(word, word) for word in reasons]
+    words = [_in_words(word) for word in reasons]
     found = sorted(dict.fromkeys(words), key=lambda word: -words.count(word))
     start = "Nothing here could be measured well enough for a sentence: "
     said = found[:1]
@@ -60,6 +46,12 @@ def nothing(card: Card) -> str:
             said.append(word)
     text = ", ".join(said).replace("repetition", "round") or "no results"
     return f"{start}{text[: MOST_CHARACTERS - len(start) - 1]}."
+
+
+def _in_words(word: str) -> str:
+    """Returns the meaning of a reason; a word that is none, or has a number, as it is."""
+    reason = reason_of(word)
+    return plain(reason.meaning) if reason and reason.name == word else word
 
 
 def place(card: Card) -> str:

@@ -23,16 +23,28 @@ class Topic(StrEnum):
     CASE = "case"
     TREE_CASE = "tree-case"
     SUITE = "suite"
+    TRUST = "trust"
 
     @property
     def are_keys(self) -> bool:
         """Returns whether its entries are keys of suite files."""
         return self in (Topic.CASE, Topic.TREE_CASE, Topic.SUITE)
 
+    @property
+    def noun(self) -> str:
+        """Returns what one of its entries is."""
+        if self is Topic.TRUST:
+            return "grade or reason"
+        return "key" if self.are_keys else self.value.removesuffix("s")
+
     def entries(self, description: "Description") -> "list[Any]":
-        """Returns its entries: those of the engine, or the keys of `[suite]`."""
+        """Returns its entries: those of the engine, the keys of `[suite]`, or grades and reasons."""
         from strider.suite.vocabulary import SUITE_PARAMETERS
 
+        if self is Topic.TRUST:
+            from strider.statistics.grades import GRADES, REASONS
+
+            return [*GRADES, *REASONS]
         if self is Topic.SUITE:
             return list(SUITE_PARAMETERS.values())
         return list(getattr(description, self.value.replace("-", "_")))
@@ -48,15 +60,17 @@ def describe(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Name of one interface, pattern, tree, operation or key."),
+        typer.Argument(
+            metavar="NAME", help="Name of one interface, pattern, tree, operation, key or reason."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Describe interfaces, patterns, trees, operations, keys.
+    """Describe interfaces, patterns, trees, operations, keys, grades.
 
     Examples: strider describe posix, strider describe patterns strided. The topic case lists the keys of data
-    cases, tree-case those of metadata cases, suite those of the whole run. The summary ends with the smallest
-    suite.
+    cases, tree-case those of metadata cases, suite those of the whole run. The topic trust lists the grades
+    of results, and their reasons with remedies. The summary ends with the smallest suite.
     """
     from strider import engine as engines
 
@@ -68,7 +82,7 @@ def describe(
         sys.stdout.write(to_json(_select_json(description, topic, name)))
         return
     from strider.cli.console import output
-    from strider.cli.reference import print_entries, print_keys, print_overview
+    from strider.cli.reference import print_entries, print_keys, print_overview, print_trust
 
     console = output()
     if topic is None:
@@ -76,7 +90,12 @@ def describe(
     else:
         _check_name(description, topic, name)
         chosen = [entry for entry in topic.entries(description) if name in (None, entry.name)]
-        (print_keys if topic.are_keys else print_entries)(chosen, console)
+        if topic is Topic.TRUST:
+            print_trust(chosen, console)
+        elif topic.are_keys:
+            print_keys(chosen, console)
+        else:
+            print_entries(chosen, description, console)
 
 
 def _topic_of(
@@ -119,4 +138,4 @@ def _check_name(description: "Description", topic: Topic, name: str | None) -> N
 
     names = [entry.name for entry in topic.entries(description)]
     if name is not None and name not in names:
-        raise StriderError(unknown("key" if topic.are_keys else topic.value.removesuffix("s"), name, names))
+        raise StriderError(unknown(topic.noun, name, names))

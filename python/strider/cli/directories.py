@@ -91,7 +91,7 @@ def compare_measured(names: Sequence[str], options: RunOptions, wishes: Wishes) 
 def _places(names: Sequence[str]) -> "list[Place]":
     from strider.launch import check_target
     from strider.quick import look
-    from strider.quick.probe import LEAST_FREE_BYTES, has_space
+    from strider.quick.probe import LEAST_DATA_BYTES, has_space
 
     targets = [check_target(name) for name in names]
     if targets[0].resolve() == targets[1].resolve():
@@ -101,7 +101,7 @@ def _places(names: Sequence[str]) -> "list[Place]":
         if not has_space(place):
             raise StriderError(
                 f"{place.path} has {format_bytes_rounded(place.free_bytes)} free, and a comparison needs "
-                f"{format_bytes(LEAST_FREE_BYTES)}: free space, or choose another directory"
+                f"{format_bytes(LEAST_DATA_BYTES)}: free space, or choose another directory"
             )
     return places
 

@@ -83,7 +83,7 @@ def rates_for(
         StriderError: They could not be measured.
     """
     from strider.quick import look, probed_rates, rates_document
-    from strider.quick.probe import LEAST_FREE_BYTES, has_space
+    from strider.quick.probe import LEAST_DATA_BYTES, has_space
     from strider.suite.estimate import AssumedRates
 
     place = look(target)
@@ -92,7 +92,7 @@ def rates_for(
     )
     if not has_space(each):
         raise StriderError(
-            f"probe: {target} has less than {format_bytes(LEAST_FREE_BYTES * clients)} of free space"
+            f"probe: {target} has less than {format_bytes(LEAST_DATA_BYTES * clients)} of free space"
         )
     own = replace(
         options or RunOptions(),

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 MOST_CLIENTS = 4
 LEAST_BUDGET_S = 5.0
-LEAST_FREE_BYTES = 24 << 20
-"""Space for names alone; data needs 64 MiB."""
 _COLOURS = {"bold": "1", "A": "1;32", "C": "33", "dim": "2", "caution": "33", "": ""}
 
 MostClientsOption = Annotated[
@@ -63,7 +61,13 @@ LibraryOption = Annotated[
 def quick(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="Directory to measure; it must exist.")],
     budget: Annotated[
-        str, typer.Option("--budget", metavar="TIME", help="Time to measure, for example 60s or 5min.")
+        str,
+        typer.Option(
+            "--budget",
+            metavar="TIME",
+            help="Time to measure, for example 60s or 5min, at least 5s. Grades A and B usually need 45s or "
+            "more.",
+        ),
     ] = "2min",
     clients: MostClientsOption = None,
     interface: InterfaceOption = "posix",
@@ -140,12 +144,13 @@ def _interfaces(wanted: str) -> frozenset[str]:
 
 
 def _require_space(place: "Place") -> None:
-    from strider.units import format_bytes_rounded
+    from strider.quick.probe import LEAST_DATA_BYTES, has_space_for_names
+    from strider.units import format_bytes, format_bytes_rounded
 
-    if place.free_bytes < LEAST_FREE_BYTES:
+    if not has_space_for_names(place):
         raise StriderError(
             f"{place.path} has {format_bytes_rounded(place.free_bytes)} free, so nothing can be measured: "
-            "free 64 MiB, or choose another directory"
+            f"free {format_bytes(LEAST_DATA_BYTES)}, or choose another directory"
         )
 
 

@@ -1,5 +1,6 @@
 """Output of `strider describe`."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rich import box
@@ -9,9 +10,20 @@ from rich.table import Table
 from rich.text import Text
 
 from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern, Tree
-from strider.suite.values import show
+from strider.statistics.grades import GRADES, GradeWords, Reason, plain
+from strider.suite.values import show, size_words
 from strider.suite.vocabulary import SUITE_PARAMETERS
 from strider.units import format_bytes, format_seconds
+
+_READABLE = 80
+"""Columns of texts."""
+_LARGE = 1_000_000
+"""Larger limits are those of the program, and no help to choose a value."""
+_REASONS_OF = {
+    "result": "reasons of results: grades, meaning, remedy",
+    "card": "reasons of cards",
+    "comparison": "reasons of comparisons",
+}
 
 SMALLEST_SUITE = """\
 [suite]
@@ -55,6 +67,7 @@ def print_overview(description: Description, console: Console) -> None:
             [(entry.name, entry.doc) for entry in description.tree_case],
         ),
         ("suite: keys of the run", [(entry.name, entry.doc) for entry in SUITE_PARAMETERS.values()]),
+        ("trust: grades of results", [(entry.name, plain(entry.meaning)) for entry in GRADES]),
     ]
     for title, rows in sections:
         if rows:
@@ -72,19 +85,57 @@ def print_keys(keys: Sequence[Parameter], console: Console) -> None:
     console.print(_parameters(list(keys)))
 
 
-def print_entries(entries: Sequence[Interface | Pattern | Tree | Operation], console: Console) -> None:
+def print_entries(
+    entries: Sequence[Interface | Pattern | Tree | Operation], description: Description, console: Console
+) -> None:
     """Prints interfaces, patterns, trees or operations in full."""
     for entry in entries:
-        _print_entry(entry, console)
+        _print_entry(entry, _keys_of(entry, description), console)
 
 
-def _print_entry(entry: Interface | Pattern | Tree | Operation, console: Console) -> None:
+def _keys_of(entry: Interface | Pattern | Tree | Operation, description: Description) -> list[Parameter]:
+    """Returns the parameters of an entry; of an operation the keys that its sentence names."""
+    if not isinstance(entry, Operation):
+        return entry.parameters
+    of_trees = [parameter for tree in description.trees for parameter in tree.parameters]
+    keys = [*description.tree_case, *of_trees] if entry.direction == "metadata" else description.case
+    named = re.findall(r"\w+", entry.doc)
+    return list({key.name: key for key in keys if key.name in named}.values())
+
+
+def print_trust(entries: Sequence[GradeWords | Reason], console: Console) -> None:
+    """Prints grades with their needs, then reasons with their meanings and remedies, in 80 columns."""
+    width = min(_READABLE, console.width)
+    grades = [entry for entry in entries if isinstance(entry, GradeWords)]
+    for grade in grades:
+        needs = _grid([("-", plain(f"{need.criterion}: {need.need}")) for need in grade.needs])
+        grid = _grid([(grade.name, plain(grade.meaning))])
+        grid.add_row("", needs)
+        console.print(Padding(grid, (0, 0, 1, 0)), width=width)
+    for kind, title in _REASONS_OF.items():
+        reasons = [entry for entry in entries if isinstance(entry, Reason) and entry.of == kind]
+        if reasons:
+            console.print(Text(title, style="bold"), width=width)
+            grid = _grid([(one.name, _reason(one)) for one in reasons])
+            console.print(Padding(grid, (0, 0, 1, 0)), width=width)
+    if len(grades) > 1:
+        console.print("The weakest criterion decides, and its word is the reason: docs/trust.md", style="dim")
+
+
+def _reason(one: Reason) -> str:
+    """Returns the grades, the meaning and the remedy of a reason."""
+    return plain(f"{one.grades}: {one.meaning}\n{one.remedy}")
+
+
+def _print_entry(
+    entry: Interface | Pattern | Tree | Operation, keys: list[Parameter], console: Console
+) -> None:
     console.print(Text(entry.name, style="bold"))
     for line in _facts(entry):
         console.print(Padding(Text(line), (0, 0, 0, 2)))
-    if not isinstance(entry, Operation) and entry.parameters:
+    if keys:
         prefix = f"{entry.name}." if isinstance(entry, Interface) else ""
-        console.print(Padding(_parameters(entry.parameters, prefix), (1, 0, 0, 2)))
+        console.print(Padding(_parameters(keys, prefix), (1, 0, 0, 2)))
     console.print()
 
 
@@ -149,7 +200,19 @@ def _values(parameter: Parameter) -> str:
     word = {**words, "weights": "operations with weights"}.get(parameter.kind, parameter.kind)
     if parameter.kind == "sharing":
         return "shared, per-rank, per-node, or a number"
-    return f"{word}, from {_plain(parameter, parameter.minimum)}" if parameter.minimum else word
+    return ", ".join([word, *_range(parameter), *map(show, size_words(parameter))])
+
+
+def _range(parameter: Parameter) -> Iterator[str]:
+    """Yields the range of a number: `1 to 64`, `from 1`, `up to 99`; nothing without limits."""
+    least, most = parameter.minimum, parameter.maximum
+    has_most = parameter.kind == "count" and most is not None and most <= _LARGE
+    if least and has_most:
+        yield f"{_plain(parameter, least)} to {_plain(parameter, most)}"
+    elif least:
+        yield f"from {_plain(parameter, least)}"
+    elif has_most:
+        yield f"up to {_plain(parameter, most)}"
 
 
 def _default(parameter: Parameter) -> str:

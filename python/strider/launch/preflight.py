@@ -1,7 +1,7 @@
 """Checks before a run: target, free space and inodes, memory. Each finding has a remedy."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -159,7 +159,7 @@ def _memory(plan: CheckedPlan, ram: Memory, launcher: Launcher) -> Iterator[Find
 def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterator[Finding]:
     """Returns a note if files are smaller than memory, so that reads may not reach storage."""
     cached = [
-        needs.space_bytes
+        (case, needs.space_bytes)
         for case, needs in cases
         if not case.tree
         and needs.space_bytes < ram.total_bytes
@@ -168,12 +168,20 @@ def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterato
         and any("read" in operation for operation in case.operations)
     ]
     if cached:
+        most = max(space_bytes for _, space_bytes in cached)
         message = (
-            f"files of at most {format_bytes_rounded(max(cached))} fit into memory "
+            f"files of at most {format_bytes_rounded(most)} fit into memory "
             f"({format_bytes_rounded(ram.total_bytes)}), so the cache may serve reads instead of storage"
         )
-        yield Finding(
-            "note",
-            message,
-            'to measure storage alone, set cache = "cold" or posix.direct = true, or use larger files',
-        )
+        yield Finding("note", message, _past_the_cache([case for case, _ in cached]))
+
+
+def _past_the_cache(cases: Sequence[PlannedCase]) -> str:
+    """Returns the settings that these interfaces accept; cold files and a runtime exclude each other."""
+    names = dict.fromkeys(str(case.interface["name"]) for case in cases if "direct" in case.interface)
+    ways = [
+        *(['cache = "cold"'] if not any(case.get("runtime") for case in cases) else []),
+        *(f"{name}.direct = true" for name in names),
+    ]
+    sets = f"set {' or '.join(ways)}, or " if ways else ""
+    return f"to measure storage alone, {sets}use larger files"

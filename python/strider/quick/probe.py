@@ -11,7 +11,9 @@ from strider.units import MIB
 
 PHASE_S = 0.4
 #: Below this much free space no data is written.
-LEAST_FREE_BYTES = 64 * MIB
+LEAST_DATA_BYTES = 64 * MIB
+#: Below this much nothing is: names need space too.
+LEAST_NAMES_BYTES = 24 * MIB
 _MOST_BYTES = 2048 * MIB
 #: A library that needs longer for its first write is left out.
 REACH_S = 5.0
@@ -36,7 +38,12 @@ class Probe:
 
 def has_space(place: Place) -> bool:
     """Returns whether data may be written."""
-    return place.free_bytes >= LEAST_FREE_BYTES
+    return place.free_bytes >= LEAST_DATA_BYTES
+
+
+def has_space_for_names(place: Place) -> bool:
+    """Returns whether files without data may be made."""
+    return place.free_bytes >= LEAST_NAMES_BYTES
 
 
 def probe_document(place: Place, phase_s: float = PHASE_S, depth: int = 1) -> Document:

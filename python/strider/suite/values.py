@@ -47,9 +47,14 @@ class OperationNames:
     others: Mapping[str, str] = field(default_factory=dict)
 
 
+def size_words(parameter: Parameter) -> Sequence[str]:
+    """Returns the words that leave the size to Strider, such as `auto`; none where it cannot choose."""
+    return SIZE_WORDS if parameter.kind == "bytes" and parameter.name in SIZE_KEYS else ()
+
+
 def leaves_open(parameter: Parameter, typed: Json) -> bool:
     """Returns whether a value leaves the size to Strider, such as `block = "auto"`."""
-    return parameter.kind == "bytes" and parameter.name in SIZE_KEYS and typed in SIZE_WORDS
+    return typed in size_words(parameter)
 
 
 def convert(parameter: Parameter, typed: Json, operations: OperationNames | None = None) -> Json:

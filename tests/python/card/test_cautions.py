@@ -4,7 +4,7 @@ import pytest
 
 from card_builders import GB, append, card, line, place
 from strider.card.cautions import cautions
-from strider.card.model import Card, Latency, Machine, Round
+from strider.card.model import Budget, Card, Latency, Machine, Round
 from strider.units import MIB
 
 
@@ -108,6 +108,18 @@ def test_uncertain_numbers_of_a_busy_machine_need_a_quiet_one(share: float, reme
     wide = [line(name, grade="C", reasons=["spread"]) for name in ("read.random", "write.random")]
     made = card(*wide, machine=Machine(cores=2, memory=GB, others_share=share))
     assert remedy in cautions(made)[-1].text
+
+
+@pytest.mark.parametrize("share", [0.0, 0.9])
+@pytest.mark.parametrize(("asked_s", "is_short"), [(5, True), (44, True), (45, False)])
+def test_a_budget_without_room_for_phases_of_a_second_asks_for_one_with_it(
+    asked_s: float, is_short: bool, share: float
+) -> None:
+    brief = [line(name, grade="C", reasons=["short"]) for name in ("read.random", "write.random")]
+    machine = Machine(cores=2, memory=GB, others_share=share)
+    made = card(*brief, machine=machine, budget=Budget(asked_s=asked_s, took_s=asked_s, rounds=3))
+    remedy = "below grade B: measure longer, with --budget 45s or more"
+    assert cautions(made)[-1].text.endswith(remedy) is is_short
 
 
 def test_the_same_bytes_by_small_and_large_requests_show_what_is_limited() -> None:

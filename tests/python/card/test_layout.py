@@ -103,6 +103,32 @@ def test_the_report_keeps_its_whole_path() -> None:
     assert text(card(verdict="One.", report=path))[-1] == f"report: {path}"
 
 
+def test_the_image_has_its_path_where_a_line_is_free() -> None:
+    shown = text(card(append(), verdict="One.", report="/runs/one/report.html"))
+    assert shown[-2:] == ["image: /runs/one/card.svg", "report: /runs/one/report.html"]
+    cut = Budget(asked_s=120, took_s=31, rounds=2, cut=True)
+    shown = text(card(append(), verdict="One.", report="/runs/one/report.html", budget=cut))
+    assert shown[-2] == "image: /runs/one/card.svg"
+
+
+def test_the_image_is_named_beside_the_report_where_no_line_is_free() -> None:
+    made = full(1e9, "local", 0, "/scratch").model_copy(update={"report": "/runs/one/report.html"})
+    free = HEIGHT - len(text(made)) + 1
+    note = Caution(id="note", text="\n".join(["word " * 15] * free), evidence={})
+    shown = text(made.model_copy(update={"cautions": [note]}))
+    assert len(shown) == HEIGHT
+    assert shown[-1] == "report: /runs/one/report.html (image: card.svg)"
+
+
+@pytest.mark.parametrize("length", [60, 90])
+def test_the_image_without_room_is_left_out(length: int) -> None:
+    crowded = full(1e9, "local", 5, "/scratch")
+    path = f"/{'r' * length}/report.html"
+    shown = text(crowded.model_copy(update={"report": path}))
+    assert len(shown) <= HEIGHT
+    assert shown[-1] == f"report: {path}"
+
+
 def test_without_an_interval_there_is_a_dash() -> None:
     single = line("read.random").model_copy(update={"rate": Rate(value=1000, unit="1/s")})
     (row,) = (one for one in text(card(single, verdict="One.")) if "read.random" in one)

@@ -21,6 +21,7 @@ from strider.engine import Engine
 from strider.listio import processes_of
 from strider.listio.tool import SERVER
 from strider.processes import is_alive
+from strider.statistics.grades import GRADES, REASONS, plain
 
 SUITE = """\
 [suite]
@@ -474,13 +475,85 @@ class TestDescribe:
         assert "transfer" in shown
         assert "segmented" not in shown
 
-    @pytest.mark.parametrize("topic", ["interfaces", "patterns", "operations", "case"])
+    @pytest.mark.parametrize("topic", ["interfaces", "patterns", "operations", "case", "trust"])
     def test_each_topic_can_be_had_whole(self, topic: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", topic]) == 0
         text = capfd.readouterr().out
         assert main(["describe", topic, "--json"]) == 0
         for entry in json.loads(capfd.readouterr().out):
             assert entry["name"] in text
+
+    def test_trust_lists_each_grade_with_its_needs_and_each_reason_with_its_remedy_in_80_columns(
+        self, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["describe", "trust"]) == 0
+        shown = capfd.readouterr().out
+        assert max(map(len, shown.splitlines())) <= 80
+        words = " ".join(shown.split())
+        for grade in GRADES:
+            assert f"{grade.name} {plain(grade.meaning)}" in words
+            assert all(plain(f"- {one.criterion}: {one.need}") in words for one in grade.needs)
+        for reason in REASONS:
+            assert plain(f"{reason.name} {reason.grades}: {reason.meaning} {reason.remedy}") in words
+
+    @pytest.mark.parametrize("words", [["trust", "source?"], ["source?"], ["trust", "cache"]])
+    def test_a_reason_beside_a_grade_can_be_looked_up(
+        self, words: list[str], capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["describe", *words]) == 0
+        shown = capfd.readouterr().out
+        assert "direct I/O" in shown
+        assert "spread" not in shown
+
+    @pytest.mark.parametrize(("pattern", "key"), [("segmented", "block"), ("random", "size")])
+    def test_a_size_that_strider_can_choose_lists_the_words_for_it(
+        self, pattern: str, key: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["describe", "patterns", pattern]) == 0
+        shown = capfd.readouterr().out
+        (row,) = (line for line in shown.splitlines() if line.startswith(f"  {key}  "))
+        words = " ".join(shown[shown.index(row) :].split())
+        assert '"auto"' in row
+        assert '"beyond-memory"' in words
+        (other,) = (line for line in shown.splitlines() if line.startswith("  transfer  "))
+        assert "auto" not in other
+
+    @pytest.mark.parametrize(
+        ("operation", "key", "values"),
+        [
+            ("read-write", "read_share", "number, up to 99"),
+            ("small-write", "file_size", "size"),
+            ("mix", "mix", "operations with weights"),
+        ],
+    )
+    def test_an_operation_has_the_keys_that_it_needs_with_range_and_meaning(
+        self,
+        operation: str,
+        key: str,
+        values: str,
+        engine: Engine,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        assert main(["describe", "operations", operation]) == 0
+        shown = capfd.readouterr().out
+        (row,) = (line for line in shown.splitlines() if line.startswith(f"  {key}  "))
+        words = " ".join(shown.split())
+        described = engine.description
+        known = [*described.case, *described.tree_case, *described.trees[0].parameters]
+        meaning = next(one.doc for one in known if one.name == key)
+        assert values in row
+        assert set(meaning.split()) <= set(words.split())
+
+    def test_an_operation_without_keys_has_no_table(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe", "operations", "rewrite"]) == 0
+        assert (
+            " ".join(capfd.readouterr().out.split())
+            == "rewrite Write the same bytes of an existing file again."
+        )
+
+    def test_values_have_both_ends_of_their_range(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert main(["describe", "case", "depth"]) == 0
+        assert "number, 1 to 65536" in capfd.readouterr().out
 
     def test_one_entry_as_json(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", "interfaces", "posix", "--json"]) == 0

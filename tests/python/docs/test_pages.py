@@ -40,7 +40,7 @@ def test_every_page_belongs_to_something_the_engine_has(engine: Engine) -> None:
         ),
         (
             Parameter(name="block", kind="bytes", doc="As transfer.", minimum=1),
-            "| `block` | bytes, at least 1 | — | As transfer. |",
+            '| `block` | bytes, at least 1, `"auto"`, `"beyond-memory"` | — | As transfer. |',
         ),
         (
             Parameter(name="access", kind="choice", default="a", doc="Which.", choices=["a", "b"]),
@@ -48,7 +48,7 @@ def test_every_page_belongs_to_something_the_engine_has(engine: Engine) -> None:
         ),
         (
             Parameter(name="size", kind="bytes", doc="Either | or.", required=True),
-            "| `size` | bytes | required | Either \\| or. |",
+            '| `size` | bytes, `"auto"`, `"beyond-memory"` | required | Either \\| or. |',
         ),
         (
             Parameter(name="direct", kind="flag", default=False, doc="No cache."),

@@ -128,6 +128,25 @@ def test_files_that_fit_into_memory_are_noted(
 
 
 @pytest.mark.parametrize(
+    ("keys", "remedy"),
+    [
+        ('interface = "posix"', 'set cache = "cold" or posix.direct = true, or use larger files'),
+        ('interface = "mpiio"', 'set cache = "cold", or use larger files'),
+        ('interface = "posix"\nruntime = 1', "set posix.direct = true, or use larger files"),
+        ('interface = "mpiio"\nruntime = 1', "use larger files"),
+    ],
+)
+def test_the_remedy_for_such_files_is_one_that_the_interface_accepts(
+    checked: Checked, machine: Callable[..., None], description: Description, keys: str, remedy: str
+) -> None:
+    machine(memory=8 * GIB)
+    second = f'[[case]]\npattern = "strided"\n{keys}\n'
+    plan = checked({"space_bytes": 9 * GIB}, {"space_bytes": GIB}, keys=second)
+    (note,) = preflight(plan, description, Path("/data"), HERE)
+    assert note.remedy == f"to measure storage alone, {remedy}"
+
+
+@pytest.mark.parametrize(
     ("space", "keys"),
     [
         (9 * GIB, ""),

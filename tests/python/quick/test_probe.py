@@ -6,7 +6,7 @@ import pytest
 
 from builders import MIB, CaseSpec, RunBuilder
 from quick_builders import place
-from strider.quick.probe import has_space, probed
+from strider.quick.probe import has_space, has_space_for_names, probed
 from strider.store import load
 
 
@@ -24,6 +24,8 @@ def test_an_error_is_the_reason_for_a_missing_rate(tmp_path: Path) -> None:
     assert probed(run, 1.0).why == run.errors[0].message
 
 
-def test_data_needs_64_mib() -> None:
+def test_data_needs_64_mib_and_names_24() -> None:
     assert has_space(place(free_bytes=64 * MIB))
     assert not has_space(place(free_bytes=64 * MIB - 1))
+    assert has_space_for_names(place(free_bytes=24 * MIB))
+    assert not has_space_for_names(place(free_bytes=24 * MIB - 1))

@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quick_builders import place
+from strider.card.model import USEFUL_BUDGET_S
 from strider.engine import Description, Engine
 from strider.quick.probe import Probe, native_document, probe_document
 from strider.quick.suite import LEAST_ROUNDS, LONGEST_PHASE_S, SHORTEST_PHASE_S, cost_of, quick_document
+from strider.statistics.trust import FEW, LONG_S
 from strider.suite import Changes
 from strider.suite.load import build
 from strider.suite.plan import Plan
@@ -101,6 +103,36 @@ def test_at_least_three_rounds_fit_or_the_phases_are_as_short_as_can_be(
         assert found.phase_s <= 1.1
     if cost_of(found.groups) * LEAST_ROUNDS > seconds * 1.01 and len(found.groups) > 4:
         assert found.phase_s > SHORTEST_PHASE_S
+
+
+#: Time of a budget that look and probe take.
+LOOK_S = 4.0
+USUAL = pytest.mark.parametrize(
+    ("kind", "write", "read"),
+    [
+        ("local", 20e6, 20e6),
+        ("local", 100e6, 150e6),
+        ("local", 1.5e9, 1e9),
+        ("memory", 1e9, 6e9),
+        ("network", 100e6, 150e6),
+    ],
+)
+
+
+@USUAL
+def test_the_shortest_useful_budget_has_three_rounds_of_phases_that_count(
+    kind: str, write: float, read: float
+) -> None:
+    _, found = quick_document(place(kind), Probe(write, read), ALL, 2, USEFUL_BUDGET_S - LOOK_S)
+    assert found.phase_s >= LONG_S
+    assert found.rounds >= FEW
+    assert [group.name for group in found.groups][:3] == ["sequential", "random", "append"]
+
+
+@USUAL
+def test_a_shorter_budget_has_no_such_phases(kind: str, write: float, read: float) -> None:
+    _, found = quick_document(place(kind), Probe(write, read), ALL, 2, 30 - LOOK_S)
+    assert found.phase_s < LONG_S
 
 
 @pytest.mark.parametrize(("seconds", "rounds"), [(110, 4), (290, 9)])

@@ -79,7 +79,9 @@ def test_a_sentence_says_which_reads_were_none_of_storage(tmp_path: Path) -> Non
     assert sentence.startswith(
         f"1 read ({PLACE}) was served by a cache: at most 2.0 % of the bytes came from"
     )
-    assert 'cache = "cold"' in sentence
+    assert sentence.endswith(
+        "; to read from storage, add --set case.cache=cold or --set case.posix.direct=true."
+    )
     assert cache_remarks([read_of(tmp_path, served=1.0)]) == []
 
 

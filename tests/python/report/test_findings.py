@@ -66,7 +66,7 @@ def test_what_is_wrong_comes_first(tmp_path: Path) -> None:
 def test_cached_reads_are_named_with_the_remedy(tmp_path: Path) -> None:
     texts = [one.text for one in conclusions(Results(report_runs.make("cached", tmp_path)))]
     assert "served by a cache" in texts[0]
-    assert any(text.startswith("Read from storage: set cache") for text in texts[1:])
+    assert any(text.startswith("Read from storage: add --set case.cache=cold") for text in texts[1:])
 
 
 def test_a_sentence_has_the_weakest_grade_of_its_results_and_none_by_definition() -> None:
@@ -112,6 +112,19 @@ def test_the_reason_of_the_most_results_comes_first(tmp_path: Path) -> None:
         ["Measure", "phases"],
         ["Measure", "once"],
     ]
+
+
+def test_reads_of_an_unknown_source_get_the_settings_of_their_interface(tmp_path: Path) -> None:
+    def advised(interface: str) -> list[str]:
+        case = CaseSpec(interface={"name": interface}, operations=("read",))
+        run = run_of(tmp_path / interface, [case], repetitions=5)
+        samples = [sample.model_copy(update={"elapsed_s": 2.0}) for sample in run.samples]
+        return [line.text for line in advice(summarize(run.model_copy(update={"samples": samples})), {})]
+
+    remedy = "Show what served the reads: add --set case.cache=cold"
+    assert f"{remedy} or --set case.posix.direct=true (1 result: source?)." in advised("posix")
+    assert f"{remedy} (1 result: source?)." in advised("mmap")
+    assert not any("source?" in line for line in advised("nfs")), "no setting shows the caches of servers"
 
 
 def test_a_card_that_is_uncertain_or_lacks_lines_asks_for_more_time(tmp_path: Path) -> None:

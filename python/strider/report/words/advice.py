@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from strider.report.blocks import Conclusion
+from strider.report.words.storage import cases_of, from_storage
 from strider.report.words.wording import plural
 from strider.statistics import OperationSummary, is_trusted
 from strider.statistics.distribution import repetitions_for
+from strider.statistics.exceeding import is_through_target
+from strider.statistics.grades import REASONS, plain, reason_of
 from strider.statistics.trust import LONG_S, MANY, SYNCED, WIDE
 
 #: So many lines at most, the reason of the most results first.
@@ -29,30 +32,49 @@ def advice(summaries: Sequence[OperationSummary], places: Mapping[int, str]) -> 
         if summary.trust is None or is_trusted(summary.trust):
             continue
         for word in summary.trust.reasons:
-            if not (summary.case.is_metadata and _has_no_remedy(summary, word)):
-                by_reason["repetitions" if "repetition" in word else word].append(summary)
+            if not _has_no_remedy(summary, word):
+                by_reason[_name(word)].append(summary)
     ordered = sorted(by_reason.items(), key=lambda item: -len(item[1]))
     return [
         Conclusion(
-            f"{_REMEDIES[word](own)} ({plural(len(own), 'result')}: {_word(word)}).",
+            f"{_remedy(word, own, summaries)} ({plural(len(own), 'result')}: {_word(word)}).",
             places.get(own[0].case.number, ""),
             "results",
         )
         for word, own in ordered[:_MOST_LINES]
-        if word in _REMEDIES
     ]
 
 
-def _has_no_remedy(summary: OperationSummary, word: str) -> bool:
-    """Returns whether no key of a metadata case removes a reason.
+def _remedy(word: str, own: Sequence[OperationSummary], summaries: Sequence[OperationSummary]) -> str:
+    """Returns the remedy of a reason for some of the results."""
+    if word in _COMPUTED:
+        return _COMPUTED[word](own)
+    if word in _FROM_STORAGE:
+        reads = [summary for summary in own if "read" in summary.operation]
+        return f"{_FROM_STORAGE[word]}: {from_storage(cases_of(reads), cases_of(summaries))}"
+    (reason,) = (one for one in REASONS if one.name == word)
+    return plain(reason.remedy)
 
-    A client may answer look-ups itself, and changes of names but those of `SYNCED` are never synced.
+
+def _has_no_remedy(summary: OperationSummary, word: str) -> bool:
+    """Returns whether no key of a case removes a reason.
+
+    Libraries and servers do not show their caches. A client may answer look-ups itself, and changes of names
+    but those of `SYNCED` are never synced.
     """
+    if not summary.case.is_metadata:
+        return word == "source?" and not is_through_target(summary.case)
     return word == "source?" or (word == "not synced" and summary.operation not in SYNCED)
 
 
-def _word(word: str) -> str:
-    return "too few repetitions" if word == "repetitions" else word
+def _name(word: str) -> str:
+    """Returns the name of a reason, the same for all numbers of repetitions."""
+    reason = reason_of(word)
+    return reason.name if reason else word
+
+
+def _word(name: str) -> str:
+    return "too few repetitions" if name == "N repetitions" else name
 
 
 def _longer(summaries: Sequence[OperationSummary]) -> str:
@@ -85,21 +107,7 @@ def _narrower(summaries: Sequence[OperationSummary]) -> str:
     )
 
 
-def _fixed(text: str) -> Callable[[Sequence[OperationSummary]], str]:
-    return lambda _: text
-
-
-_REMEDIES: dict[str, Callable[[Sequence[OperationSummary]], str]] = {
-    "short": _longer,
-    "spread": _narrower,
-    "repetitions": _fixed(f"Set repetitions = {MANY}"),
-    "cache": _fixed('Read from storage: set cache = "cold" or direct I/O, or use files larger than memory'),
-    "source?": _fixed('Show what served the reads: set cache = "cold" or direct I/O'),
-    "not synced": _fixed('Include the write to storage: set sync = "end" for data, "each" for metadata'),
-    "verified": _fixed('Measure once more with verify = "off": verification takes part of the time'),
-    "level": _fixed("Find what changed between repetitions, for example other programs on the storage"),
-    "trend": _fixed("Repeat until the rate is steady: set warmup, or measure longer"),
-    "clock": _fixed("Synchronize the clocks of the nodes, or measure longer phases"),
-    "errors": _fixed("Correct the errors first"),
-    "void": _fixed("Correct what made samples void: see the errors"),
-}
+_COMPUTED: dict[str, Callable[[Sequence[OperationSummary]], str]] = {"short": _longer, "spread": _narrower}
+"""Remedies that depend on the results; the others are those of `strider.statistics.grades`."""
+_FROM_STORAGE = {"cache": "Read from storage", "source?": "Show what served the reads"}
+"""Begins of remedies that depend on the interfaces of the cases."""

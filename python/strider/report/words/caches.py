@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from strider.report.words.numbers import percent
+from strider.report.words.storage import cases_of, from_storage
 from strider.statistics import OperationSummary
 from strider.statistics.trust import COLD, HARDLY_SERVED, MOST_SERVED
 
@@ -53,9 +54,10 @@ def cache_remarks(summaries: Sequence[OperationSummary]) -> list[str]:
     found = []
     if cached:
         most = max(summary.served.share for summary in cached if summary.served)
+        remedy = from_storage(cases_of(cached), cases_of(summaries))
         found.append(
             f"{_reads(cached)} served by a cache: {_at_most(most)} of the bytes came from storage. These "
-            'are rates of memory; to read from storage, use cache = "cold" or direct I/O.'
+            f"are rates of memory; to read from storage, {remedy}."
         )
     if warm:
         most = max(s.preparation.cached_share or 0.0 for s in warm if s.preparation)
