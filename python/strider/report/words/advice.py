@@ -43,6 +43,17 @@ def advice(summaries: Sequence[OperationSummary], places: Mapping[int, str]) -> 
     ]
 
 
+def remedies(reasons: Sequence[str], summaries: Sequence[OperationSummary]) -> list[str]:
+    """Returns what removes some reasons of a low grade, without final stops.
+
+    Args:
+        reasons: The reasons, in the words of a `Trust`.
+        summaries: The results that have them.
+    """
+    words = dict.fromkeys("repetitions" if "repetition" in reason else reason for reason in reasons)
+    return [_REMEDIES[word](summaries) for word in words if word in _REMEDIES]
+
+
 def _has_no_remedy(summary: OperationSummary, word: str) -> bool:
     """Returns whether no key of a metadata case removes a reason.
 
@@ -58,8 +69,9 @@ def _word(word: str) -> str:
 def _longer(summaries: Sequence[OperationSummary]) -> str:
     lengths = [sample.elapsed_s for summary in summaries for sample in summary.samples]
     middle = median(lengths) if lengths else 0.0
-    if all(0 < summary.case.common_parameters().get("deadline", 0) < LONG_S for summary in summaries):
-        return f"Measure phases of {LONG_S:.0f} s or more: raise the deadline"
+    for key in ("deadline", "runtime"):
+        if all(0 < summary.case.common_parameters().get(key, 0) < LONG_S for summary in summaries):
+            return f"Measure phases of {LONG_S:.0f} s or more: raise the {key}"
     is_metadata = all(summary.case.is_metadata for summary in summaries)
     what = "items" if is_metadata else "block, segments or count"
     if not 0 < middle < LONG_S:
