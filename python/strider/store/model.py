@@ -60,6 +60,7 @@ __all__ = [
     "Sample",
     "Timeline",
     "Verify",
+    "WorkOfPhase",
 ]
 
 
@@ -82,6 +83,15 @@ class Plan(Record):
     cases: list[Case]
 
 
+class WorkOfPhase(Record):
+    """The work of a phase without an end by time."""
+
+    operation: str
+    bytes: int
+    requests: int
+    ranks: int
+
+
 class CaseCheck(Record):
     """What the engine's check found of a case."""
 
@@ -89,6 +99,7 @@ class CaseCheck(Record):
     space_bytes: int = 0
     request_bytes: int | None = None
     own_client: bool | None = None
+    phases: list[WorkOfPhase] = Field(default_factory=list)
 
 
 class CheckInfo(Record):
