@@ -1,7 +1,7 @@
 """Sizes that a suite leaves open: probes the target, and chooses them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,6 +65,7 @@ def with_chosen_sizes(
     if groups and suite.plan.target:
         chosen.require_space(suite, checked, _free_bytes(Path(suite.plan.target)))
     own = {group: size for group, size in found.items() if group in groups}
+    checked = replace(checked, sizes=chosen.choices(suite, own))
     return Sized(checked, own, list(chosen.sentences(suite, own)))
 
 

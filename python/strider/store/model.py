@@ -108,6 +108,24 @@ class CheckInfo(Record):
     cases: list[CaseCheck] | None = None
 
 
+class ChosenSize(Record):
+    """A size that the suite left to Strider.
+
+    Attributes:
+        cases: Numbers of its cases.
+        key: `block` or `size`.
+        word: The value in the suite: `auto` or `beyond-memory`.
+        bytes: The value in the plan.
+        reason: Why, such as `about 1.3 s at 410 MiB/s`.
+    """
+
+    cases: list[int]
+    key: str
+    word: str
+    bytes: int
+    reason: str
+
+
 class RunInfo(Record):
     """`run.json`: who ran what, when and where; `ended` and after are None until the run is sealed."""
 
@@ -118,6 +136,7 @@ class RunInfo(Record):
     directory: str = ""
     set: list[str] = Field(default_factory=list)
     check: CheckInfo = CheckInfo()
+    sizes: list[ChosenSize] = Field(default_factory=list)
     environment: dict[str, Any] = Field(default_factory=dict)
     ended: str | None = None
     status: str | None = None

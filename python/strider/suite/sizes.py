@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from strider.engine import CheckedCase, Engine, Json
-from strider.suite.checked import CheckedPlan, check
+from strider.suite.checked import CheckedPlan, ChosenSize, check
 from strider.suite.estimate import AssumedRates, rate_of
 from strider.suite.load import Suite
 from strider.suite.mistakes import Mistakes, Place
@@ -206,6 +206,20 @@ def require_space(suite: Suite, checked: CheckedPlan, free_bytes: int) -> None:
                 f'directory, or give a size such as {group.key} = "64MiB"',
             )
     mistakes.raise_if_any()
+
+
+def choices(suite: Suite, sizes: Sizes) -> list[ChosenSize]:
+    """Returns the sizes of a suite for its record."""
+    return [
+        ChosenSize(
+            [suite.plan.cases[each].case for each in positions],
+            group.key,
+            group.word,
+            sizes[group].bytes,
+            sizes[group].reason,
+        )
+        for group, positions in groups_of(suite).items()
+    ]
 
 
 def sentences(suite: Suite, sizes: Sizes) -> Iterator[str]:

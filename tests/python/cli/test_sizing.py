@@ -101,6 +101,30 @@ def test_a_size_without_space_ends_the_command(
 
 
 @pytest.mark.slow
+def test_a_run_keeps_the_reason_of_its_sizes_and_shows_it(
+    place: Path, probes: Probes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    probes(old=10)
+    words = [str(place / "open.toml"), "--target", str(place / "old"), "--set", "case.interface=null"]
+    assert main(["run", *words, "-n", "1,2", *RUN]) == 0
+    (run,) = runs(place)
+    one, two = json.loads((run / "run.json").read_text(encoding="utf-8"))["sizes"]
+    assert one == {
+        "cases": [1],
+        "key": "block",
+        "word": "auto",
+        "bytes": 16 * MIB,
+        "reason": "about 1.6 s at 10.0 MiB/s",
+    }
+    assert (two["cases"], two["bytes"]) == ([2], 8 * MIB)
+    sentence = "Chosen by Strider: block = auto: 16 MiB a client, about 1.6 s at 10.0 MiB/s (case 1)."
+    assert sentence not in capfd.readouterr().out  # printed before the run
+    assert sentence in (run / "report.html").read_text(encoding="utf-8")
+    assert main(["show", str(run)]) == 0
+    assert sentence in " ".join(capfd.readouterr().out.split())
+
+
+@pytest.mark.slow
 def test_several_targets_get_the_same_size(
     place: Path, probes: Probes, capfd: pytest.CaptureFixture[str]
 ) -> None:
