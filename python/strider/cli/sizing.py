@@ -69,6 +69,19 @@ def with_chosen_sizes(
     return Sized(checked, own, list(chosen.sentences(suite, own)))
 
 
+def without_probe(suite: "Suite", engine: "Engine") -> Sized:
+    """Checks a suite without access to the target: sizes of `auto` stay open.
+
+    Raises:
+        StriderError: The suite is invalid.
+    """
+    from strider.launch.machine import memory
+    from strider.suite import sizes as chosen
+
+    checked, known = chosen.without_probe(suite, engine, chosen.Node(memory().total_bytes))
+    return Sized(checked, known, list(chosen.sentences(suite, known)))
+
+
 def _chosen(suite: "Suite", engine: "Engine", options: RunOptions, is_one_node: bool) -> "Sizes":
     """Returns the sizes that are open; the target is probed once for each number of clients with `auto`."""
     from strider.cli.probing import rates_for
