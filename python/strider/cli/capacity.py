@@ -1,5 +1,6 @@
 """`strider run --find-capacity`: arrival rates around what each case completes in closed loop."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from strider.cli.probing import measured
@@ -30,8 +31,9 @@ def with_arrival_rates(document: "Document", options: RunOptions) -> "Document":
 
     Raises:
         SuiteError: The suite has mistakes; all of them are found before anything is measured.
-        StriderError: A closed loop could not be measured.
+        StriderError: The options set arrival rates, or a closed loop could not be measured.
     """
+    _refuse_rates(options)
     checked = parse(document.text, document.name)
     for index, _ in checked.cases():
         _set_rates(checked, index, [1])
@@ -47,6 +49,22 @@ def _set_rates(document: "Document", index: int, rates: list[int]) -> None:
     table["arrival_rate"] = rates
     table.setdefault("arrivals", "poisson")
     document.changed["case", index, "arrival_rate"] = document.changed["case", index, "arrivals"] = OPTION
+
+
+def _refuse_rates(options: RunOptions) -> None:
+    """Refuses arrival rates of the command line, which would replace the chosen ones.
+
+    Raises:
+        StriderError: There is one.
+    """
+    for text in options.settings:
+        if _key_of(text) == "arrival_rate":
+            raise StriderError(f"--set {text}: {OPTION} chooses the arrival rates: leave one of the two out")
+
+
+def _key_of(setting: str) -> str:
+    """Returns the key of a `--set` argument without its table, such as `runtime` of `case.runtime=1s`."""
+    return setting.partition("=")[0].partition(".")[2].strip()
 
 
 def _alone(document: "Document", index: int) -> "Document":
@@ -67,7 +85,8 @@ def _closed_loop(document: "Document", index: int, options: RunOptions) -> list[
     """Requests per second of the slowest and the fastest of a case's operations and variants."""
     from strider.statistics import summarize
 
-    run, _ = measured(_alone(document, index), options)
+    kept = [text for text in options.settings if _key_of(text) not in _REPLACED]
+    run, _ = measured(_alone(document, index), replace(options, settings=kept))
     rates = [summary.iops for summary in summarize(run) if summary.iops]
     if not rates:
         why = run.errors[0].message if run.errors else "no request was completed"

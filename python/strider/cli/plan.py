@@ -9,8 +9,9 @@ from strider.cli.options import ClientsOption, JsonOption, SetOption, SuiteArgum
 from strider.errors import StriderError
 
 if TYPE_CHECKING:
+    from strider.cli.sizing import Sized
     from strider.engine import Engine
-    from strider.suite import CheckedPlan
+    from strider.suite import CheckedPlan, Suite
     from strider.suite.estimate import AssumedRates
 
 
@@ -54,28 +55,27 @@ def plan(
     ] = 10_000,
     probe: Annotated[
         bool,
-        typer.Option("--probe", help="Measure the rates of the target for the time estimate, in about 3 s."),
+        typer.Option(
+            "--probe", help='Measure the rates of the target for the time and for sizes "auto", in 3 s.'
+        ),
     ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show the cases of a suite with bytes, space and estimated time.
 
-    Measures nothing and does not touch the target, unless --probe is given or a size of the suite is "auto".
+    Measures nothing and does not touch the target, unless --probe is given.
     --json prints the plan, the input of the engine. --extents prints
     request,extent,file_offset,memory_offset,length for each request of a rank in issue order, or
     request,path for a case with a tree.
     """
     from strider import engine as engines
     from strider.cli.console import output
-    from strider.cli.running import RunOptions, tell_sizes
-    from strider.cli.sizing import with_chosen_sizes
+    from strider.cli.running import tell_sizes
     from strider.suite import Changes, load, locate
 
     engine = engines.find()
-    loaded = load(
-        locate(suite), engine.description, Changes(settings or [], target, clients), target="several"
-    )
-    sized = with_chosen_sizes(loaded, engine, RunOptions())
+    loaded = load(locate(suite), engine.description, Changes(settings or [], target, clients), "several")
+    sized = _sized(loaded, engine, probe, "--extents" if extents is not None else "--json" if json else "")
     checked = sized.checked
     if extents is not None:
         _print_extents(checked, engine, extents, rank, operation, limit)
@@ -84,6 +84,33 @@ def plan(
     else:
         _print_table(checked, engine, _rates(checked, engine, probe, assume_rate, assume_operations))
         tell_sizes(sized.sentences, output())
+
+
+def _sized(suite: "Suite", engine: "Engine", probe: bool, option: str) -> "Sized":
+    """Returns the suite with its sizes; those of `auto` stay open without a probe.
+
+    Args:
+        suite: The suite.
+        engine: The engine.
+        probe: Whether the target may be probed.
+        option: Option whose output needs all sizes; empty for the table.
+
+    Raises:
+        StriderError: The option needs a probe, or the suite is invalid.
+    """
+    from strider.cli.running import RunOptions
+    from strider.cli.sizing import with_chosen_sizes, without_probe
+    from strider.suite.sizes import probed_key
+
+    key = probed_key(suite)
+    if probe or not key:
+        return with_chosen_sizes(suite, engine, RunOptions())
+    if option:
+        raise StriderError(
+            f'{option} needs a number, but {key} = "auto" is chosen by a probe of the target: add --probe, '
+            f"or give a size such as --set case.{key}=64MiB"
+        )
+    return without_probe(suite, engine)
 
 
 def _print_extents(

@@ -1,7 +1,7 @@
 """Sizes that a suite leaves open: probes the target, and chooses them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,7 +65,21 @@ def with_chosen_sizes(
     if groups and suite.plan.target:
         chosen.require_space(suite, checked, _free_bytes(Path(suite.plan.target)))
     own = {group: size for group, size in found.items() if group in groups}
+    checked = replace(checked, sizes=chosen.choices(suite, own))
     return Sized(checked, own, list(chosen.sentences(suite, own)))
+
+
+def without_probe(suite: "Suite", engine: "Engine") -> Sized:
+    """Checks a suite without access to the target: sizes of `auto` stay open.
+
+    Raises:
+        StriderError: The suite is invalid.
+    """
+    from strider.launch.machine import memory
+    from strider.suite import sizes as chosen
+
+    checked, known = chosen.without_probe(suite, engine, chosen.Node(memory().total_bytes))
+    return Sized(checked, known, list(chosen.sentences(suite, known)))
 
 
 def _chosen(suite: "Suite", engine: "Engine", options: RunOptions, is_one_node: bool) -> "Sizes":

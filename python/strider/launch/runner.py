@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -394,6 +394,7 @@ def _run_info(
         "set": checked.suite.changes.settings,
         "launcher": launcher.command(checked.suite.plan.ranks),
         "check": checked.check.model_dump(),
+        "sizes": [asdict(size) for size in checked.sizes],
         "environment": {
             **environment(target),
             "working_directory": os.fspath(Path.cwd()),

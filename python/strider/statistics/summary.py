@@ -17,6 +17,7 @@ from strider.statistics.exceeding import Exceeding, exceeding, file_system_of
 from strider.statistics.histogram import LatencyDistribution
 from strider.statistics.latency import LatencySummary, histogram_of, summarize_latency
 from strider.statistics.runtime import RuntimeSummary, summarize_runtime
+from strider.statistics.served import ServedSummary, served_by, target_of, targets_with_process_counts
 from strider.statistics.trust import Trust, grade_of
 from strider.store import Case, ErrorRow, NodeCounters, Part, Run, Sample
 from strider.store.events import FILE_CHECK
@@ -110,19 +111,6 @@ class CallSummary:
 
 
 @dataclass(frozen=True)
-class ServedSummary:
-    """Where what was read came from, over all repetitions in which it is known.
-
-    Attributes:
-        share: Bytes from storage ÷ bytes read; more than 1 where more was fetched than asked for.
-        source: Which counters say so; several joined by commas where repetitions differ.
-    """
-
-    share: float
-    source: str
-
-
-@dataclass(frozen=True)
 class PreparationSummary:
     """What a cache policy achieved.
 
@@ -206,7 +194,7 @@ class OperationSummary:
         histogram: Latencies of all requests.
         parts: Of a mix, its operations.
         calls: None where the kernel did not count them.
-        served: Of reads; None where it is not known.
+        served: Of what was read; None where it is not known.
         preparation: What was done to the caches before; None with the policy `as-is`.
         counters: Node counters; None where they were not counted or not asked for.
         exceeding: What it is faster than and cannot have gone through; None of most.
@@ -307,6 +295,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
         if error.case is not None and error.operation is not None:
             errors[error.case, error.operation].append(error)
     ceilings = Ceilings.of(run)
+    counting = targets_with_process_counts(run)
     found = [
         _summarize_operation(
             case,
@@ -314,6 +303,7 @@ def summarize(run: Run, counters: Sequence[NodeCounters] = ()) -> list[Operation
             samples[number, operation],
             errors[number, operation],
             counted[number, operation],
+            target_of(case) in counting,
         )
         for number, case in run.cases.items()
         for operation in dict.fromkeys(case.operations)
@@ -349,6 +339,7 @@ def _summarize_operation(
     samples: Sequence[Sample],
     errors: Sequence[ErrorRow],
     counters: Sequence[NodeCounters],
+    process_counts: bool,
 ) -> OperationSummary:
     counted = [sample for sample in samples if sample.counts]
     quantities = _quantities(case)
@@ -372,7 +363,7 @@ def _summarize_operation(
         calls=_calls(counted),
         verify=_verify(samples),
         errors=errors,
-        served=_served(counted),
+        served=served_by(case, operation, counted, process_counts),
         preparation=_preparation(counted),
         counters=summarize_counters(counted, counters),
         load=_load(counted, case.clients),
@@ -532,16 +523,6 @@ def _calls(samples: Sequence[Sample]) -> CallSummary | None:
         requests=sum(sample.requests for sample, _, _ in counted) / len(counted),
         read_calls=sum(reads for _, reads, _ in counted) / len(counted),
         write_calls=sum(writes for _, _, writes in counted) / len(counted),
-    )
-
-
-def _served(samples: Sequence[Sample]) -> ServedSummary | None:
-    telling = [sample for sample in samples if sample.served_bytes is not None and sample.bytes]
-    if not telling:
-        return None
-    return ServedSummary(
-        share=sum(sample.served_bytes or 0 for sample in telling) / sum(sample.bytes for sample in telling),
-        source=", ".join(dict.fromkeys(sample.served_source or "" for sample in telling)),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from strider.statistics.exceeding import is_in_memory, is_networked, is_through_target
 from strider.statistics.levels import has_levels
+from strider.statistics.served import BOTH_WAYS, PROCESS
 from strider.statistics.steadiness import has_trend
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ HARDLY_SERVED = 0.1
 #: The largest share of files in memory with which a client is proven cold.
 COLD = 0.01
 #: The source of `served` that counts exactly what the ranks' own reads fetched.
-_EXACT = frozenset(["process"])
-#: Operations that read and write.
-_BOTH_WAYS = ("read-modify-write", "read-write")
+_EXACT = frozenset([PROCESS])
 #: Operations of metadata that clients may answer from their own caches; all others change something.
 _LOOKUPS = frozenset(
     [
@@ -176,9 +175,9 @@ def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding
     elif case.is_metadata:
         yield from _of_metadata(summary, has_servers, is_behind)
     else:
-        if summary.operation in ("read", "reread", *_BOTH_WAYS):
-            yield from _of_reads(summary)
-        if summary.operation in ("write", "rewrite", *_BOTH_WAYS):
+        if summary.operation in ("read", "reread", *BOTH_WAYS):
+            yield from _of_reads(summary, "source?" if file_system and not is_behind else "servers?")
+        if summary.operation in ("write", "rewrite", *BOTH_WAYS):
             direct = bool(case.interface.get("direct"))
             if not direct and case.common_parameters().get("sync", "end") == "none":
                 yield "C", "not synced"
@@ -187,14 +186,20 @@ def _of_source(summary: OperationSummary, file_system: str) -> Iterator[_Finding
                 yield "B", "servers?"
 
 
-def _of_reads(summary: OperationSummary) -> Iterator[_Finding]:
+def _of_reads(summary: OperationSummary, unseen: str) -> Iterator[_Finding]:
+    """What is known of where the bytes that were read came from.
+
+    Args:
+        summary: The operation.
+        unseen: Reason for a client without cached data whose reads no counter shows.
+    """
     served, done = summary.served, summary.preparation
-    if served is None:
+    if served is None or (served.is_most and served.share >= MOST_SERVED):
         shown = done is not None and done.policy == "cold" and done.cached_share is not None
         if shown and done is not None and (done.cached_share or 0.0) > COLD:
             yield "D", "cache"
         elif shown or summary.case.interface.get("direct"):
-            yield "B", "servers?"
+            yield "B", unseen
         else:
             yield "C", "source?"
     elif served.share < HARDLY_SERVED:

@@ -116,12 +116,17 @@ def _info(run: str, parts: Sequence[Part], joined: Joined) -> Json:
         for case in check["cases"]
         for place in range(count)
     ]
+    sizes = [
+        {**size, "cases": [_number(case, place, count) for case in size["cases"] for place in range(count)]}
+        for size in first.get("sizes", [])
+    ]
     return {
         **first,
         "run": run,
         "directory": path,
         "set": list(joined.settings),
         "check": {**check, "cases": cases},
+        "sizes": sizes,
         "environment": {**first["environment"], "target": target, "targets": places},
         "ended": last.get("ended"),
         "status": joined.status,

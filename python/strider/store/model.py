@@ -60,6 +60,7 @@ __all__ = [
     "Sample",
     "Timeline",
     "Verify",
+    "WorkOfPhase",
 ]
 
 
@@ -82,6 +83,15 @@ class Plan(Record):
     cases: list[Case]
 
 
+class WorkOfPhase(Record):
+    """The work of a phase without an end by time."""
+
+    operation: str
+    bytes: int
+    requests: int
+    ranks: int
+
+
 class CaseCheck(Record):
     """What the engine's check found of a case."""
 
@@ -89,12 +99,31 @@ class CaseCheck(Record):
     space_bytes: int = 0
     request_bytes: int | None = None
     own_client: bool | None = None
+    phases: list[WorkOfPhase] = Field(default_factory=list)
 
 
 class CheckInfo(Record):
     """What the engine's check found of the plan; None where it is missing."""
 
     cases: list[CaseCheck] | None = None
+
+
+class ChosenSize(Record):
+    """A size that the suite left to Strider.
+
+    Attributes:
+        cases: Numbers of its cases.
+        key: `block` or `size`.
+        word: The value in the suite: `auto` or `beyond-memory`.
+        bytes: The value in the plan.
+        reason: Why, such as `about 1.3 s at 410 MiB/s`.
+    """
+
+    cases: list[int]
+    key: str
+    word: str
+    bytes: int
+    reason: str
 
 
 class RunInfo(Record):
@@ -107,6 +136,7 @@ class RunInfo(Record):
     directory: str = ""
     set: list[str] = Field(default_factory=list)
     check: CheckInfo = CheckInfo()
+    sizes: list[ChosenSize] = Field(default_factory=list)
     environment: dict[str, Any] = Field(default_factory=dict)
     ended: str | None = None
     status: str | None = None

@@ -8,6 +8,7 @@ from strider.engine import CheckedCase, Description, Json, Parameter, ParameterK
 from strider.suite.checked import CheckedPlan
 from strider.suite.estimate import ERROR, RUN_S, AssumedRates, Estimate, estimate
 from strider.suite.plan import PlannedCase
+from strider.suite.values import AUTO, SIZE_KEYS
 from strider.suite.vocabulary import Vocabulary, Workload
 from strider.units import format_bytes, format_bytes_rounded, format_seconds, grouped
 
@@ -138,11 +139,18 @@ def _parameter_column(name: str, kind: ParameterKind) -> _Column:
 
 
 def _data_per_repetition(case: PlannedCase, needs: CheckedCase) -> str:
-    """`64 MiB`, `at most 64 MiB` with a deadline, or `32 MiB a pass` with a runtime."""
+    """`64 MiB`, `at most 64 MiB` with a deadline, or `32 MiB a pass` with a runtime; empty if it is open."""
+    if _is_open(case):
+        return ""
     if not case.get("runtime"):
         size = format_bytes_rounded(sum(phase.bytes for phase in needs.phases))
         return f"at most {size}" if case.get("deadline") else size
     return f"{format_bytes_rounded(max(phase.bytes for phase in needs.phases))} a pass"
+
+
+def _is_open(case: PlannedCase) -> bool:
+    """Returns whether a probe chooses the size of a case."""
+    return any(case.pattern.get(key) == AUTO for key in SIZE_KEYS)
 
 
 def _transfer(case: PlannedCase, needs: CheckedCase) -> int:
@@ -201,8 +209,11 @@ def totals(
         rates: Rates that the time estimate assumes.
         bytes_option: How a user says another rate of bytes, said beside it.
         operations_option: The same for operations.
+
+    Where sizes are open, work and needs are unknown: then there is the first sentence alone, without them.
     """
     plan, total = checked.suite.plan, estimate(checked, rates)
+    is_open = any(map(_is_open, plan.cases))
     phases = _range(str(total.phases), str(total.phases_most)) + (
         " phase" if total.phases == 1 else " phases"
     )
@@ -219,6 +230,8 @@ def totals(
     if True in kinds:
         requests = _range(grouped(total.requests), grouped(total.requests_most))
         done.append(f"{requests} metadata operations in total")
+    if is_open:
+        return [f"{_number(len(plan.cases), 'case')}, {phases} on {ranks}"]
     return [
         f"{_number(len(plan.cases), 'case')}, {phases} on {ranks}, {', '.join(done)}",
         f"needs {space} and {_number(total.files, 'file')} in {plan.target or 'the target'} at the same time",

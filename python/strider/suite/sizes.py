@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from strider.engine import CheckedCase, Engine, Json
-from strider.suite.checked import CheckedPlan, check
+from strider.suite.checked import CheckedPlan, ChosenSize, check
 from strider.suite.estimate import AssumedRates, rate_of
 from strider.suite.load import Suite
 from strider.suite.mistakes import Mistakes, Place
@@ -24,6 +24,7 @@ LEAST_S = 1.4
 It is 1 s with a reserve, because a short probe of a busy target finds too low rates."""
 LEAST_TRANSFERS = 16
 """Fewest transfers of a client."""
+OPEN = "chosen by a probe when the run starts; to choose it now, add --probe"
 MEMORIES = 2
 """Times the memory of a node that the clients of this node move with `beyond-memory`."""
 
@@ -125,6 +126,38 @@ def choose(
     }
 
 
+def without_probe(suite: Suite, engine: Engine, node: Node) -> tuple[CheckedPlan, Sizes]:
+    """Checks a suite of which no target is probed: sizes of `auto` stay open.
+
+    Args:
+        suite: The suite.
+        engine: The engine.
+        node: The memory of a node.
+
+    Returns:
+        The suite with the word `auto`, each of its cases with the needs of the smallest size; and the sizes
+        that need no probe.
+
+    Raises:
+        SuiteError: A size cannot be chosen; the message has its line.
+    """
+    groups = groups_of(suite)
+    _require_known(suite, groups, node, has_target=True)
+    least = {
+        group: Size(_least(suite, group, positions), "")
+        for group, positions in groups.items()
+        if group.word == AUTO
+    }
+    known = choose(with_sizes(suite, least), engine, node, None)
+    checked = check(with_sizes(suite, {**least, **known}), engine)
+    return replace(checked, suite=with_sizes(suite, known)), known
+
+
+def probed_key(suite: Suite) -> str:
+    """Returns the key of the first size that a probe chooses, `block` or `size`; empty without any."""
+    return next((group.key for group in groups_of(suite) if group.word == AUTO), "")
+
+
 def _of_storage(rates: AssumedRates) -> AssumedRates:
     """Returns the rates without those of the page cache: no size makes its reads slow."""
     probed = rates.probed
@@ -208,13 +241,31 @@ def require_space(suite: Suite, checked: CheckedPlan, free_bytes: int) -> None:
     mistakes.raise_if_any()
 
 
+def choices(suite: Suite, sizes: Sizes) -> list[ChosenSize]:
+    """Returns the sizes of a suite for its record."""
+    return [
+        ChosenSize(
+            [suite.plan.cases[each].case for each in positions],
+            group.key,
+            group.word,
+            sizes[group].bytes,
+            sizes[group].reason,
+        )
+        for group, positions in groups_of(suite).items()
+    ]
+
+
 def sentences(suite: Suite, sizes: Sizes) -> Iterator[str]:
-    """Returns a line for each size: `block = auto: 512 MiB a client, about 1.3 s at 410 MiB/s`."""
+    """Returns a line for each size: `block = auto: 512 MiB a client, about 1.3 s at 410 MiB/s`.
+
+    Those that are not among `sizes` are open.
+    """
     groups = groups_of(suite)
     for group, positions in groups.items():
-        size = sizes[group]
         which = f" ({_numbers(positions)})" if len(groups) > 1 else ""
-        yield f"{group.key} = {group.word}: {_amount(group, size.bytes)}, {size.reason}{which}"
+        size = sizes.get(group)
+        text = f"{_amount(group, size.bytes)}, {size.reason}" if size else OPEN
+        yield f"{group.key} = {group.word}: {text}{which}"
 
 
 def _numbers(positions: Sequence[int]) -> str:

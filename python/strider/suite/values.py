@@ -192,7 +192,21 @@ def _operations(typed: Json, known: OperationNames) -> list[str]:
             raise ValueError(known.others[name])
         if name not in known.usable:
             raise ValueError(unknown("operation", name, known.usable))
+    repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)
+    if repeated is not None:
+        raise ValueError(_repeated(repeated, names, known))
     return list(names)
+
+
+def _repeated(name: str, names: list[str], known: OperationNames) -> str:
+    """Why an operation may not appear twice: nothing tells the results of the two phases apart."""
+    again = f"re{name}"
+    is_other = again in known.usable and again not in names
+    first = f'write "{again}" for the second phase, ' if is_other else ""
+    return (
+        f'"{name}" appears twice, but a case has one result for each operation: {first}'
+        f"{'or ' if is_other else ''}move the second phase to a [[case]] of its own"
+    )
 
 
 def _weights(typed: Json, known: OperationNames) -> dict[str, float]:

@@ -9,8 +9,11 @@ import pytest
 
 from strider.cli import capacity, main
 from strider.cli.capacity import SHARES, _alone
+from strider.cli.probing import measured
+from strider.cli.running import RunOptions
 from strider.engine import Engine
-from strider.suite.document import parse
+from strider.store import Run
+from strider.suite.document import Document, parse
 
 SUITE = """\
 [suite]
@@ -52,7 +55,7 @@ def test_the_rates_are_shares_of_what_the_closed_loop_completed(
     )
     # A file of 4 MiB is in the page cache: thousands of reads a second, not the 5 of the suite.
     assert rates[0] > 100
-    assert capfd.readouterr().out.count("random, ") == len(SHARES)
+    assert capfd.readouterr().out.count("\nposix      random, ") == len(SHARES)
     assert list((tmp_path / "target").iterdir()) == []
 
 
@@ -102,6 +105,47 @@ def test_a_case_with_a_runtime_is_measured_in_closed_loop(
     Path(suite).write_text(f'{plain}runtime = "100ms"\nramp = "10ms"\n', encoding="utf-8")
     words = ["run", suite, "--target", str(tmp_path / "target"), "--ceilings", "none", "--quiet"]
     assert main([*words, "--find-capacity"]) == 0, capfd.readouterr().err
+
+
+@pytest.mark.parametrize("setting", ["case.runtime=100ms", "case.repetitions=2"])
+def test_lengths_and_repetitions_of_the_command_line_do_not_change_the_closed_loop(
+    suite: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    setting: str,
+) -> None:
+    Path(suite).write_text(SUITE.replace('deadline = "100ms"\nwear_out = false\n', ""), encoding="utf-8")
+    settings: list[list[str]] = []
+
+    def noting(document: Document, options: RunOptions) -> tuple[Run, float]:
+        settings.append(options.settings)
+        return measured(document, options)
+
+    monkeypatch.setattr(capacity, "measured", noting)
+    words = ["run", suite, "--target", str(tmp_path / "target"), "--ceilings", "none", "--quiet"]
+    asked = ["--set", setting, "--set", "case.posix.direct=false"]
+    assert main([*words, *asked, "--find-capacity"]) == 0, capfd.readouterr().err
+    assert settings == [["case.posix.direct=false"]]
+
+
+def test_arrival_rates_of_the_command_line_are_refused(
+    suite: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", suite, "--target", str(tmp_path / "target"), "--set", "case.arrival_rate=100"]
+    assert main([*words, "--find-capacity"]) == 2
+    assert "--set case.arrival_rate=100: --find-capacity chooses the arrival rates" in capfd.readouterr().err
+
+
+def test_a_run_that_shows_no_capacity_says_why(
+    suite: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", suite, "--target", str(tmp_path / "target"), "--ceilings", "none", "--quiet"]
+    assert main([*words, "--find-capacity"]) == 0
+    printed = " ".join(capfd.readouterr().out.split())
+    assert (
+        "shows no capacity: each arrival rate needs 3 repetitions and has 1; set repetitions = 3" in printed
+    )
 
 
 def test_it_measures_one_target(suite: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -70,12 +70,52 @@ def test_a_plan_has_the_number_and_says_why(
 ) -> None:
     calls = probes(old=10)
     words = [str(place / "open.toml"), "--target", str(place / "old")]
-    assert main(["plan", *words]) == 0
-    assert "block = auto: 16 MiB a client, about 1.6 s at 10.0 MiB/s" in capfd.readouterr().out
-    assert main(["plan", *words, "--json", "-n", "1,2"]) == 0
+    assert main(["plan", *words, "--json", "--probe", "-n", "1,2"]) == 0
     plan = json.loads(capfd.readouterr().out)
     assert [case["pattern"]["block"] for case in plan["cases"]] == [16 * MIB, 8 * MIB, 16 * MIB, 8 * MIB]
-    assert calls == [("old", 1), ("old", 1), ("old", 2)]
+    assert calls == [("old", 1), ("old", 2)]
+    assert main(["plan", *words, "--probe"]) == 0
+    assert "block = auto: 16 MiB a client, about 1.6 s at 10.0 MiB/s" in capfd.readouterr().out
+
+
+def test_a_plan_without_a_probe_leaves_the_size_open(
+    place: Path, probes: Probes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    calls = probes()
+    words = ["plan", str(place / "open.toml"), "--target", str(place / "missing"), "-n", "1,2"]
+    assert main(words) == 0
+    shown = capfd.readouterr().out
+    assert "block = auto: chosen by a probe when the run starts; to choose it now, add --probe" in shown
+    assert "block auto" in shown
+    assert "4 cases, 8 phases on 2 ranks\n" in shown
+    # The needs and the time depend on the size.
+    assert not {"needs", "takes", "MiB"} & set(shown.split())
+    assert calls == []
+
+
+@pytest.mark.parametrize("option", [["--json"], ["--extents", "1"]])
+def test_output_that_needs_a_number_asks_for_a_probe(
+    place: Path, probes: Probes, capfd: pytest.CaptureFixture[str], option: list[str]
+) -> None:
+    probes()
+    assert main(["plan", str(place / "open.toml"), "--target", str(place / "old"), *option]) == 2
+    assert f'{option[0]} needs a number, but block = "auto" is chosen by a probe' in capfd.readouterr().err
+
+
+def test_a_size_beyond_memory_needs_no_probe(
+    place: Path, probes: Probes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    calls = probes()
+    more = SUITE[SUITE.index("[[case]]") :].replace('"auto"', '"beyond-memory"')
+    (place / "open.toml").write_text(SUITE + more, encoding="utf-8")
+    assert main(["plan", str(place / "open.toml"), "--target", str(place / "missing")]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert (
+        "block = auto: chosen by a probe when the run starts; to choose it now, add --probe (case 1 and"
+        in "\n".join(lines)
+    )
+    assert any(line.startswith("block = beyond-memory: ") and "twice its memory" in line for line in lines)
+    assert calls == []
 
 
 def test_a_suite_with_sizes_is_not_probed(
@@ -87,7 +127,7 @@ def test_a_suite_with_sizes_is_not_probed(
     assert calls == []
     assert "block =" not in capfd.readouterr().out
     assert main([*words, "--set", "case.block=auto"]) == 0
-    assert calls == [("old", 1)]
+    assert calls == []
 
 
 def test_a_size_without_space_ends_the_command(
@@ -98,6 +138,30 @@ def test_a_size_without_space_ends_the_command(
     said = capfd.readouterr().err
     assert 'open.toml:8: block = "auto": 2 PiB a client need 2 PiB (case 1), but' in said
     assert "give a size such as block" in said
+
+
+@pytest.mark.slow
+def test_a_run_keeps_the_reason_of_its_sizes_and_shows_it(
+    place: Path, probes: Probes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    probes(old=10)
+    words = [str(place / "open.toml"), "--target", str(place / "old"), "--set", "case.interface=null"]
+    assert main(["run", *words, "-n", "1,2", *RUN]) == 0
+    (run,) = runs(place)
+    one, two = json.loads((run / "run.json").read_text(encoding="utf-8"))["sizes"]
+    assert one == {
+        "cases": [1],
+        "key": "block",
+        "word": "auto",
+        "bytes": 16 * MIB,
+        "reason": "about 1.6 s at 10.0 MiB/s",
+    }
+    assert (two["cases"], two["bytes"]) == ([2], 8 * MIB)
+    sentence = "Chosen by Strider: block = auto: 16 MiB a client, about 1.6 s at 10.0 MiB/s (case 1)."
+    assert sentence not in capfd.readouterr().out  # printed before the run
+    assert sentence in (run / "report.html").read_text(encoding="utf-8")
+    assert main(["show", str(run)]) == 0
+    assert sentence in " ".join(capfd.readouterr().out.split())
 
 
 @pytest.mark.slow

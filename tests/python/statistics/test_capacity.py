@@ -1,8 +1,9 @@
 """The load that storage carries, from cases that differ in their arrival rate alone."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -16,11 +17,24 @@ from strider.store import Run, load
 KEEPS_UP, IS_LATE = 1.0, 0.8
 
 
-def run_of(folder: Path, shares: Sequence[Sequence[float]], rates: Sequence[int] = (1000, 2000, 4000)) -> Run:
-    """A run with a case for each arrival rate, and its share in each repetition."""
-    cases = [
-        CaseSpec(operations=("write",), common={"arrivals": "poisson", "arrival_rate": r}) for r in rates
-    ]
+def run_of(
+    folder: Path,
+    shares: Sequence[Sequence[float]],
+    rates: Sequence[int] = (1000, 2000, 4000),
+    elapsed_s: float = 2.0,
+    common: Mapping[str, object] = MappingProxyType({}),
+) -> Run:
+    """A run with a case for each arrival rate, and its share in each repetition.
+
+    Args:
+        folder: Where the run directory is written.
+        shares: By case, the share of each repetition.
+        rates: Arrival rates, requests per second.
+        elapsed_s: Length of each phase.
+        common: Further keys of all cases.
+    """
+    load_of = {"arrivals": "poisson", "verify": "off", "sync": "end", **common}
+    cases = [CaseSpec(operations=("write",), common={**load_of, "arrival_rate": r}) for r in rates]
     directory = RunBuilder(cases, repetitions=len(shares[0])).write(folder / "run")
     file = directory / "events.jsonl"
     events = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -28,6 +42,7 @@ def run_of(folder: Path, shares: Sequence[Sequence[float]], rates: Sequence[int]
         if event["event"] == "sample":
             rate = rates[event["case"] - 1]
             event["requests"] = 20000
+            event["elapsed_s"] = elapsed_s
             event["arrivals"] = {
                 "kind": "poisson",
                 "rate_requests_s": rate,
@@ -47,6 +62,13 @@ WELL, MIXED, LATE = [KEEPS_UP] * 3, [KEEPS_UP, IS_LATE, KEEPS_UP], [IS_LATE] * 3
     ("shares", "carried", "refused", "said"),
     [
         ([WELL, WELL, LATE], 2000, 4000, "carries 2000 requests/s; of 4000 requests/s it completes 3200."),
+        (
+            [WELL, MIXED, MIXED],
+            1000,
+            None,
+            "carries 1000 requests/s; at higher arrival rates, up to 4000 requests/s, repetitions differ in "
+            "whether they keep up.",
+        ),
         ([WELL, MIXED, LATE], 1000, 4000, "carries 1000 requests/s; of 4000 requests/s it completes 3200."),
         ([WELL, WELL, WELL], 4000, None, "the highest arrival rate: its capacity may be higher."),
         ([LATE, LATE, LATE], None, 1000, "does not carry 1000 requests/s: it completes 800."),
@@ -66,9 +88,43 @@ def test_a_rate_is_carried_if_all_repetitions_keep_up_there_and_below(
     assert said in _without_latency(sentence)
 
 
-def test_two_repetitions_or_one_rate_show_no_capacity(tmp_path: Path) -> None:
-    assert capacities(summarize(run_of(tmp_path / "few", [[1.0, 1.0], [1.0, 1.0], [0.8, 0.8]]))) == []
-    assert capacities(summarize(run_of(tmp_path / "one", [WELL], rates=[1000]))) == []
+def test_one_arrival_rate_shows_no_capacity(tmp_path: Path) -> None:
+    assert capacities(summarize(run_of(tmp_path, [WELL], rates=[1000]))) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_too_few_repetitions_show_no_capacity_and_the_sentence_asks_for_more(
+    tmp_path: Path, count: int
+) -> None:
+    (sentence,) = loads(summarize(run_of(tmp_path, [[1.0] * count, [1.0] * count, [0.8] * count])))
+    assert sentence.endswith(
+        f"shows no capacity: each arrival rate needs 3 repetitions and has {count}; set repetitions = 3 or "
+        "more."
+    )
+
+
+def test_a_rate_with_fewer_repetitions_is_left_out_beside_two_others(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [WELL, WELL, WELL])
+    some = [one for one in run.samples if (one.case, one.repetition) != (3, 2)]
+    (found,) = capacities(summarize(run.model_copy(update={"samples": some})))
+    assert found.carried == 2000
+
+
+@pytest.mark.parametrize(
+    ("elapsed_s", "key", "value", "said"),
+    [
+        (0.5, "deadline", 0.5, "(best grade: C short); measure phases of 1 s or more: raise the deadline."),
+        (0.5, "runtime", 0.5, "(best grade: C short); measure phases of 1 s or more: raise the runtime."),
+        (2.0, "sync", "none", '(best grade: C not synced); include the write to storage: set sync = "end"'),
+    ],
+)
+def test_results_below_grade_b_show_no_capacity_and_the_sentence_has_the_remedy(
+    tmp_path: Path, elapsed_s: float, key: str, value: object, said: str
+) -> None:
+    run = run_of(tmp_path, [WELL, WELL, LATE], elapsed_s=elapsed_s, common={key: value})
+    (sentence,) = loads(summarize(run))
+    assert "shows no capacity: no result has grade A or B" in sentence
+    assert said in sentence
 
 
 def test_other_settings_are_other_capacities(tmp_path: Path) -> None:

@@ -126,13 +126,16 @@ def test_reads_count_as_far_as_storage_served_them(
 def test_a_client_that_is_proven_cold_leaves_the_servers(run: Run) -> None:
     unknown: dict[str, Any] = {"served_by_storage": None, "served_bytes": None, "served_source": None}
     base = load_cold(run)
-    assert str(of(base, "read", sample=unknown)) == "B servers?"
+    assert str(of(base, "read", sample=unknown, file_system="nfs4")) == "B servers?"
+    # A local file system has no servers.
+    assert str(of(base, "read", sample=unknown)) == "B source?"
     warm = base.samples[-1].cache.model_copy(update={"cached_share": 0.02})  # type: ignore[union-attr]
     assert str(of(base, "read", sample={**unknown, "cache": warm})) == "D cache"
     unseen = base.samples[-1].cache.model_copy(update={"cached_share": None})  # type: ignore[union-attr]
     assert str(of(base, "read", sample={**unknown, "cache": unseen})) == "C source?"
     direct = {"interface": {"name": "posix", "direct": True}}
-    assert str(of(run, "read", case=direct, sample=unknown)) == "B servers?"
+    assert str(of(run, "read", case=direct, sample=unknown, file_system="nfs4")) == "B servers?"
+    assert str(of(run, "read", case=direct, sample=unknown)) == "B source?"
 
 
 def load_cold(run: Run) -> Run:

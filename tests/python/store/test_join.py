@@ -42,6 +42,16 @@ DESCRIPTION = Path(__file__).parents[1] / "description.json"
 COMMON = Joined(TARGETS, "suite", ["case.transfer=1MiB"], "complete", 0)
 
 
+def test_chosen_sizes_name_the_cases_of_all_targets(tmp_path: Path) -> None:
+    parts = parts_in(tmp_path)
+    size = {"cases": [2], "key": "block", "word": "auto", "bytes": 4096, "reason": "about 1.6 s"}
+    for part in parts:
+        info = json.loads((part.directory / "run.json").read_text())
+        (part.directory / "run.json").write_text(json.dumps({**info, "sizes": [size]}))
+    run = load(join(tmp_path / "2026-11-21-050000-both-bbbb", parts, COMMON))
+    assert [one.cases for one in run.info.sizes] == [[3, 4]]
+
+
 def test_the_target_is_a_key_of_the_cases(tmp_path: Path) -> None:
     run = load(join(tmp_path / "2026-11-21-050000-both-bbbb", parts_in(tmp_path), COMMON))
     assert [(case.clients, case.common_parameters()["target"]) for case in run.cases.values()] == [

@@ -88,6 +88,19 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         'unknown operation "raed": did you mean "read"?',
     ),
     "an operation that is no text": ('"write", "read"', "1", 9, "1 is not the name of an operation"),
+    "an operation twice": (
+        '["write", "read"]',
+        '["write", "read", "read"]',
+        9,
+        'operations: "read" appears twice, but a case has one result for each operation: write "reread" for '
+        "the second phase, or move the second phase to a [[case]] of its own",
+    ),
+    "an operation three times": (
+        '["write", "read"]',
+        '["write", "read", "reread", "reread"]',
+        9,
+        '"reread" appears twice, but a case has one result for each operation: move the second phase',
+    ),
     "no operations": ('["write", "read"]', "[]", 9, '"operations" is an empty list: give at least one value'),
     "an unknown order": ("block =", 'order = "foward"\nblock =', 14, 'did you mean "forward"?'),
     "an unknown key": ("block =", "blok =", 14, 'unknown key "blok": did you mean "block"?'),

@@ -85,6 +85,7 @@ def _cache_fields(summary: OperationSummary) -> dict[str, Any]:
     return {
         "served_by_storage": served.share if served else None,
         "served_source": served.source if served else None,
+        "served_is_upper_bound": served.is_most if served else None,
         "cached_before": done.cached_share if done else None,
     }
 

@@ -15,6 +15,7 @@ from strider.report.words.remarks import (
     result_remarks,
     what_was_done,
 )
+from strider.report.words.sizes import chosen_sizes
 from strider.report.words.wording import constants_line, problems
 from strider.statistics import OperationSummary
 from strider.store.case import Case
@@ -35,6 +36,7 @@ def _page(results: Results) -> list[Block]:
         Heading("What was measured"),
         Facts("What was measured", _axes(list(run.cases.values()), results.facets)),
         *([Text(f"Common to all cases{of_data}: {constants}.", "caption")] if constants else []),
+        *(Text(sentence, "caption") for sentence in chosen_sizes(run)),
     ]
 
 
@@ -46,6 +48,8 @@ def _terminal(results: Results) -> list[Block]:
     wrong = problems(run, summaries, results.comparisons)
     return [
         *([] if summaries else [Text("This run has no results: no phase was completed.")]),
+        # After a run, the lines of its preparation have them.
+        *(map(Text, chosen_sizes(run)) if most is None else ()),
         *map(Text, checks(run, summaries, results.comparisons)),
         *(Text(sentence, "doubt" if is_doubt else "") for sentence, is_doubt in found[:most]),
         *([Text(more)] if left_out else []),

@@ -56,6 +56,17 @@ def _remedy(word: str, own: Sequence[OperationSummary], summaries: Sequence[Oper
     return plain(reason.remedy)
 
 
+def remedies(reasons: Sequence[str], summaries: Sequence[OperationSummary]) -> list[str]:
+    """Returns what removes some reasons of a low grade, without final stops.
+
+    Args:
+        reasons: The reasons, in the words of a `Trust`.
+        summaries: The results that have them.
+    """
+    names = dict.fromkeys(_name(word) for word in reasons)
+    return [_remedy(name, summaries, summaries) for name in names if reason_of(name)]
+
+
 def _has_no_remedy(summary: OperationSummary, word: str) -> bool:
     """Returns whether no key of a case removes a reason.
 
@@ -80,8 +91,9 @@ def _word(name: str) -> str:
 def _longer(summaries: Sequence[OperationSummary]) -> str:
     lengths = [sample.elapsed_s for summary in summaries for sample in summary.samples]
     middle = median(lengths) if lengths else 0.0
-    if all(0 < summary.case.common_parameters().get("deadline", 0) < LONG_S for summary in summaries):
-        return f"Measure phases of {LONG_S:.0f} s or more: raise the deadline"
+    for key in ("deadline", "runtime"):
+        if all(0 < summary.case.common_parameters().get(key, 0) < LONG_S for summary in summaries):
+            return f"Measure phases of {LONG_S:.0f} s or more: raise the {key}"
     is_metadata = all(summary.case.is_metadata for summary in summaries)
     what = "items" if is_metadata else "block, segments or count"
     if not 0 < middle < LONG_S:

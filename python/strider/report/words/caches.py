@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from strider.report.words.numbers import percent
 from strider.report.words.storage import cases_of, from_storage
 from strider.statistics import OperationSummary
+from strider.statistics.served import BOTH_WAYS
 from strider.statistics.trust import COLD, HARDLY_SERVED, MOST_SERVED
 
 
@@ -16,14 +17,15 @@ def is_from_cache(summary: OperationSummary) -> bool:
 
 
 def is_from_storage(summary: OperationSummary) -> bool:
-    """Returns whether counters show that a read was served by storage."""
-    return summary.served is not None and summary.served.share > MOST_SERVED
+    """Returns whether counters show that a read was served by storage; an upper bound does not."""
+    served = summary.served
+    return served is not None and not served.is_most and served.share > MOST_SERVED
 
 
 def cache_note(summary: OperationSummary) -> str:
     """Returns a note that a rate is from a cache, with the evidence; empty otherwise."""
     if is_from_cache(summary):
-        return "from cache"
+        return "reads from cache" if summary.operation in BOTH_WAYS else "from cache"
     return f"faster than the {summary.exceeding.what}: cache" if summary.exceeding is not None else ""
 
 
@@ -32,8 +34,10 @@ def cache_notes(summary: OperationSummary) -> list[str]:
     found = []
     if note := cache_note(summary):
         found.append(note)
-    elif summary.served is not None and not is_from_storage(summary):
-        found.append(f"{percent(summary.served.share)} % from storage")
+    elif summary.served is not None and summary.served.share <= MOST_SERVED:
+        at_most = "at most " if summary.served.is_most else ""
+        of_reads = " of reads" if summary.operation in BOTH_WAYS else ""
+        found.append(f"{at_most}{percent(summary.served.share)} %{of_reads} from storage")
     if _is_not_cold(summary):
         found.append("not cold")
     return found
@@ -43,7 +47,8 @@ def format_served(summary: OperationSummary) -> str:
     """Returns the share served by storage in percent; empty for operations that do not read."""
     if "read" not in summary.operation or summary.case.is_metadata:
         return ""
-    return percent(summary.served.share if summary.served else None)
+    at_most = "≤ " if summary.served and summary.served.is_most else ""
+    return at_most + percent(summary.served.share if summary.served else None)
 
 
 def cache_remarks(summaries: Sequence[OperationSummary]) -> list[str]:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from strider.limits import Analysis
 from strider.report.words.caches import cache_remarks, is_from_cache, is_from_storage
+from strider.report.words.coverage import coverage_remark
 from strider.report.words.loads import loads
 from strider.report.words.reservations import dear_opens, reservations
 from strider.report.words.steadiness import steadiness
@@ -51,6 +52,7 @@ def remarks(
         _memory_remark(run),
         _crowded_remark(run, summaries),
         _cache_remark(run, summaries),
+        coverage_remark(run, summaries),
         *reservations(summaries),
         *loads(summaries),
     ]
@@ -73,9 +75,9 @@ def result_remarks(
     The order is: caches and reservations, loads, limits, steadiness.
     """
     limits = analysis.sentences_without(said_elsewhere(summaries)) if analysis else []
-    doubts = [*cache_remarks(summaries), *reservations(summaries)]
+    doubts = [*cache_remarks(summaries), coverage_remark(run, summaries), *reservations(summaries)]
     return [
-        *((sentence, True) for sentence in doubts),
+        *((sentence, True) for sentence in doubts if sentence),
         *((sentence, False) for sentence in loads(summaries)),
         *((sentence, False) for sentence in limits),
         *((sentence, True) for sentence in steadiness(run, summaries)),
