@@ -171,7 +171,7 @@ def test_what_varies_between_names_alone_belongs_to_them_so_that_a_series_is_the
     assert dict(facets.constants)["interface"] == "listio gather"
 
 
-def test_options_of_a_name_with_several_interfaces_go_after_their_interface() -> None:
+def test_options_of_an_interface_label_no_row_of_another() -> None:
     facets = facets_of(
         [
             CaseSpec(name=name, interface=interface)
@@ -179,10 +179,29 @@ def test_options_of_a_name_with_several_interfaces_go_after_their_interface() ->
             for interface in ({"name": "posix", "dsync": dsync}, {"name": "mpiio"})
         ]
     )
-    assert facets.series_order == ["posix", "mpiio"]
-    assert list(dict.fromkeys(facets.group.values())) == [
-        "plain, segmented",
-        "synchronous, segmented, posix dsync",
+    assert list(zip(facets.series.values(), facets.group.values(), strict=True)) == [
+        ("posix", "plain, segmented"),
+        ("mpiio", "plain, segmented"),
+        ("posix dsync", "synchronous, segmented"),
+        ("mpiio", "synchronous, segmented"),
+    ]
+
+
+def test_an_interface_that_shares_one_of_its_names_has_its_options_in_the_series() -> None:
+    """A suite of three cases: posix, mpiio independent, and both with mpiio collective."""
+    facets = facets_of(
+        [
+            CaseSpec(name="a", interface={"name": "posix"}),
+            CaseSpec(name="b", interface={"name": "mpiio", "access": "independent"}),
+            CaseSpec(name="c", interface={"name": "mpiio", "access": "collective"}),
+            CaseSpec(name="c", interface={"name": "posix"}),
+        ]
+    )
+    assert list(zip(facets.series.values(), facets.group.values(), strict=True)) == [
+        ("posix", "a, segmented"),
+        ("mpiio independent", "b, segmented"),
+        ("mpiio collective", "c, segmented"),
+        ("posix", "c, segmented"),
     ]
 
 

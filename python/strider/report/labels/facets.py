@@ -6,7 +6,8 @@ A chart or table compares cases along four facets:
   interfaces, those that are not left to their default (`mpiio collective`);
 - *group*: everything else that varies except the sizes below (`strided, per-rank, random order`). Options of
   interfaces that vary between named cases alone belong to the names (`case 2, vector, holes 10 unmapped`), so
-  that a series is the same in all groups;
+  that a series is the same in all groups. A name with several interfaces has none: they would label the rows
+  of the other interfaces, too;
 - clients and operation;
 - the transfer size.
 
@@ -173,9 +174,17 @@ def _interface_without(of_names: dict[str, frozenset[str]]) -> Callable[[Case], 
 
 
 def _varying_by_name(cases: Sequence[Case]) -> dict[str, frozenset[str]]:
-    """By interface, its options that vary, but not among cases of one name."""
+    """By interface, its options that vary, but not among cases of one name.
+
+    None of an interface that shares a name with others: there the options would be said of these, too.
+    """
+    names_of = {case.name: set[str]() for case in cases}
+    for case in cases:
+        names_of[case.name].add(case.interface_name)
     return {
-        str(interface): _varying(same, _interface).difference(
+        str(interface): frozenset[str]()
+        if any(len(names_of[case.name]) > 1 for case in same)
+        else _varying(same, _interface).difference(
             *(_varying(own, _interface) for own in _by(same, lambda case: case.name).values())
         )
         for interface, same in _by(cases, lambda case: case.interface_name).items()
@@ -183,18 +192,12 @@ def _varying_by_name(cases: Sequence[Case]) -> dict[str, frozenset[str]]:
 
 
 def _options_of_names(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[str, str]:
-    """By name, words for the options of interfaces that belong to it, each after its interface if several."""
+    """By name, words for the options of its one interface that belong to it."""
     words: dict[str, str] = {}
-    for name, own in _by(cases, lambda case: case.name).items():
-        firsts = {case.interface_name: case for case in reversed(own)}
-        found = []
-        for interface, case in reversed(firsts.items()):
-            options = _interface(case)
-            parts = [_part(one) for name_of, one in options.items() if name_of in of_names[interface]]
-            told = " ".join(part for part in parts if part)
-            if told:
-                found.append(told if len(firsts) == 1 else f"{interface} {told}")
-        words[str(name)] = ", ".join(found)
+    for name, (case, *_) in _by(cases, lambda case: case.name).items():
+        told = of_names[case.interface_name]
+        parts = [_part(one) for option, one in _interface(case).items() if option in told]
+        words[str(name)] = " ".join(part for part in parts if part)
     return words
 
 
