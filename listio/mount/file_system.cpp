@@ -41,11 +41,40 @@ void FileSystem::closed(std::uint64_t number) {
   client.unlink(path);
 }
 
-void FileSystem::put_aside(const std::string& path) {
-  if (!nodes.is_open(path)) return;
-  const std::string aside = aside_name();
+void FileSystem::unlink(const std::string& path) {
+  if (nodes.is_open(path)) {
+    put_aside(path);
+    return;
+  }
+  client.unlink(path);
+  nodes.remove(path);
+}
+
+void FileSystem::rename(const std::string& from, const std::string& to) {
+  const bool replaces_open = from != to && nodes.is_open(to);
+  const std::string aside = replaces_open ? put_aside(to) : "";
+  try {
+    client.rename(from, to);
+  } catch (...) {
+    if (replaces_open) {
+      client.rename(aside, to);
+      nodes.rename(aside, to);
+    }
+    throw;
+  }
+  nodes.rename(from, to);
+}
+
+std::string FileSystem::put_aside(const std::string& path) {
+  std::string aside = aside_name();
   client.rename(path, aside);
   nodes.rename(path, aside);
+  return aside;
+}
+
+std::span<std::byte> FileSystem::buffer(std::size_t bytes) {
+  if (buffer_.size() < bytes) buffer_.resize(bytes);
+  return std::span(buffer_).first(bytes);
 }
 
 bool FileSystem::is_aside(const std::string& path) { return path.starts_with(aside_prefix); }

@@ -2,7 +2,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "listio/client/client.hpp"
 #include "listio/mount/nodes.hpp"
@@ -47,11 +49,20 @@ class FileSystem {
   /// Removes the file too if its name was removed before.
   void closed(std::uint64_t number);
 
-  /// Frees the name of a file that will be removed or replaced, if it is open here.
-  void put_aside(const std::string& path);
+  /// Also what is open here.
+  void unlink(const std::string& path);
+  void rename(const std::string& from, const std::string& to);
+  /// Whether it is the hidden name of a removed file.
   static bool is_aside(const std::string& path);
 
+  /// Memory for one read, until the next one.
+  std::span<std::byte> buffer(std::size_t bytes);
+
  private:
+  /// Moves an open file to a hidden name, which is returned.
+  std::string put_aside(const std::string& path);
+
+  std::vector<std::byte> buffer_;
   std::map<std::uint64_t, Handle> handles_;
   std::uint64_t next_handle_ = 1;
 };

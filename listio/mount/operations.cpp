@@ -24,11 +24,11 @@ constexpr double attributes_valid_s = 0, names_valid_s = 0;  // other mounts and
 FileSystem& system_of(fuse_req_t request) { return *static_cast<FileSystem*>(fuse_req_userdata(request)); }
 
 /// Into the log; not of every request while a server is gone.
-void log(const IoError& failure) {
+void log(const std::string& what, const char* message) {
   constexpr int most_lines = 1000;
   static int lines = 0;
   if (++lines > most_lines) return;
-  std::fprintf(stderr, "%s %s: %s\n", failure.details().call.c_str(), failure.details().file.c_str(), failure.what());
+  std::fprintf(stderr, "%s: %s\n", what.c_str(), message);
   if (lines == most_lines) std::fputs("further messages are left out\n", stderr);
 }
 
@@ -47,15 +47,26 @@ void answer(fuse_req_t request, const Action& action) {
     return;
   } catch (const IoError& failure) {
     if (failure.details().error_number != 0) error = failure.details().error_number;
-    if (is_failure(error)) log(failure);
+    if (is_failure(error)) log(failure.details().call + " " + failure.details().file, failure.what());
   } catch (const InputError& failure) {
     error = EINVAL;
   } catch (const std::system_error& failure) {
     error = failure.code().value();
   } catch (const std::bad_alloc&) {
     error = ENOMEM;
+  } catch (const std::exception& failure) {
+    log("mount", failure.what());
   }
   fuse_reply_err(request, error);
+}
+
+/// After an answer that did not reach the kernel: its request is gone, so nothing can be thrown.
+void close_unanswered(FileSystem& system, std::uint64_t handle) noexcept {
+  try {
+    system.closed(handle);
+  } catch (const std::exception& failure) {
+    log("close", failure.what());
+  }
 }
 
 mode_t type_of(EntryKind kind) {
@@ -179,28 +190,21 @@ void remove_directory(fuse_req_t request, fuse_ino_t parent, const char* name) {
   });
 }
 
-void unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
+void remove_file(fuse_req_t request, fuse_ino_t parent, const char* name) {
   answer(request, [&](FileSystem& system) {
     const std::string path = system.nodes.child(parent, name);
-    if (system.nodes.is_open(path)) {
-      system.put_aside(path);
-    } else {
-      system.client.unlink(path);
-      system.nodes.remove(path);
-    }
+    system.unlink(path);
     fuse_reply_err(request, 0);
   });
 }
 
-void rename(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t new_parent, const char* new_name,
-            unsigned flags) {
+void move(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t new_parent, const char* new_name,
+          unsigned flags) {
   answer(request, [&](FileSystem& system) {
     const std::string from = system.nodes.child(parent, name), to = system.nodes.child(new_parent, new_name);
     // Neither "not if it exists" nor "exchange" can be done at once.
     if (flags != 0) throw IoError({"rename", from, 0, 0, EINVAL});
-    if (from != to) system.put_aside(to);
-    system.client.rename(from, to);
-    system.nodes.rename(from, to);
+    system.rename(from, to);
     fuse_reply_err(request, 0);
   });
 }
@@ -209,7 +213,7 @@ void open(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
     info->fh = system.opened(system.client.open(system.nodes.path(node)), node, info->flags);
     choose_caching(system, *info);
-    if (fuse_reply_open(request, info) != 0) system.closed(info->fh);
+    if (fuse_reply_open(request, info) != 0) close_unanswered(system, info->fh);
   });
 }
 
@@ -223,7 +227,7 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
     info->fh = system.opened(std::move(file), entry.ino, info->flags);
     choose_caching(system, *info);
     if (fuse_reply_create(request, &entry, info) != 0) {
-      system.closed(info->fh);
+      close_unanswered(system, info->fh);
       system.nodes.forget(entry.ino, 1);
     }
   });
@@ -241,7 +245,7 @@ void make_node(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
 
 void read(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    std::vector<std::byte> bytes(size);
+    const std::span<std::byte> bytes = system.buffer(size);
     const std::uint64_t count =
         system.client.read(system.handle(info->fh).file, bytes, static_cast<std::uint64_t>(offset));
     fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), count);
@@ -342,8 +346,8 @@ const fuse_lowlevel_ops& FileSystem::operations() {
     table.readlink = read_link;
     table.mkdir = make_directory;
     table.rmdir = remove_directory;
-    table.unlink = unlink;
-    table.rename = rename;
+    table.unlink = remove_file;
+    table.rename = move;
     table.mknod = make_node;
     table.open = open;
     table.create = create;
