@@ -30,8 +30,8 @@ from strider.units import MB, MIB, format_bytes, format_bytes_rounded, grouped
 _INTERFACE = "listio"
 #: Minimum number of lengths of a sweep.
 _MINIMUM_LENGTHS = 3
-#: Level of the interval that a difference of two methods must leave out; one of 99 % let 2 % of runs through.
-_LEVEL = 0.995
+#: Chance that a run calls any two equal methods different.
+_CHANCE = 0.005
 #: Tables with at most this many rows are open initially: the first one, and the others.
 _OPEN_ROWS, _FEW_ROWS = 40, 12
 
@@ -83,13 +83,15 @@ def _method_charts(summaries: Sequence[OperationSummary], facets: Facets) -> lis
         if isinstance(piece, int) and piece > 0 and point is not None:
             key = point.group, summary.operation, summary.case.clients
             cells[key].append(_Measured(summary, piece, point))
-    charts = []
+    shown = []
     for (group, operation, clients), own in cells.items():
         for pieces, same in _by_pieces(own).items():
             parts = [f"{group}: {operation}", f"{pieces} pieces" if pieces else "", plural(clients, "client")]
             if len({one.piece for one in same}) >= _MINIMUM_LENGTHS:
-                charts.append(_method_chart(", ".join(filter(None, parts)), operation, same, facets))
-    return charts
+                shown.append((", ".join(filter(None, parts)), operation, same, _pairs(same)))
+    # Bonferroni: a run compares two methods in each of its charts.
+    level = 1 - _CHANCE / max(1, sum(len(pairs) for *_, pairs in shown))
+    return [_method_chart(*chart, level, facets) for chart in shown]
 
 
 def _by_pieces(cells: Sequence[_Measured]) -> dict[int | None, list[_Measured]]:
@@ -106,8 +108,14 @@ def _by_pieces(cells: Sequence[_Measured]) -> dict[int | None, list[_Measured]]:
     return dict(found)
 
 
-def _method_chart(title: str, operation: str, cells: Sequence[_Measured], facets: Facets) -> Chart:
-    pairs = _pairs(cells)
+def _method_chart(
+    title: str,
+    operation: str,
+    cells: Sequence[_Measured],
+    pairs: Sequence[tuple[_Method, _Method]],
+    level: float,
+    facets: Facets,
+) -> Chart:
     crossovers = [crossover(gather.rates, pack.rates) for gather, pack in pairs]
     points = sorted(((one.piece, one.point) for one in cells), key=lambda one: one[0])
     ends = ends_of(point for _, point in points)
@@ -119,7 +127,7 @@ def _method_chart(title: str, operation: str, cells: Sequence[_Measured], facets
     )
     sentences = [
         points_caption([point for _, point in points]),
-        *(_in_words(*pair, found) for pair, found in zip(pairs, crossovers, strict=True)),
+        *(_in_words(*pair, found, level) for pair, found in zip(pairs, crossovers, strict=True)),
     ]
     caption = " ".join(filter(None, sentences))
     return Chart(title, caption, svg.draw(specification, description), "method by piece", operation)
@@ -152,8 +160,8 @@ def _pairs(cells: Sequence[_Measured]) -> list[tuple[_Method, _Method]]:
     return [(method("gather", own["gather"]), method("pack", own["pack"])) for own in both]
 
 
-def _in_words(gather: _Method, pack: _Method, found: Crossover | None) -> str:
-    """Returns sentences that compare gather and pack; empty without a common length."""
+def _in_words(gather: _Method, pack: _Method, found: Crossover | None, level: float) -> str:
+    """Returns sentences that compare gather and pack at a level; empty without a common length."""
     both = sorted(set(gather.rates) & set(pack.rates))
     if not both:
         return ""
@@ -164,8 +172,10 @@ def _in_words(gather: _Method, pack: _Method, found: Crossover | None) -> str:
         first = f"{name} is faster than {pack.name} from about {length} (95 % interval {low} to {high})."
     # The longest one, and not the one with the largest ratio: the largest of several is too large.
     longest = both[-1]
-    ratio = _ratio_of(pack.rates[longest], gather.rates[longest], _LEVEL)
-    return first if ratio is None else f"{first} At {format_bytes(longest)} {_faster(name, pack.name, ratio)}"
+    ratio = _ratio_of(pack.rates[longest], gather.rates[longest], level)
+    if ratio is None:
+        return first
+    return f"{first} At {format_bytes(longest)} {_faster(name, pack.name, ratio, level)}"
 
 
 def _ratio_of(
@@ -175,13 +185,12 @@ def _ratio_of(
     return interval_of([b / a if a > 0 else None for a, b in zip(base, other, strict=False)], level)
 
 
-def _faster(name: str, base: str, ratio: tuple[float, float, float]) -> str:
+def _faster(name: str, base: str, ratio: tuple[float, float, float], level: float) -> str:
     centre, low, high = (significant(value) for value in ratio)
+    interval = f"{100 * level:.4g} % interval {low} to {high}"
     if ratio[1] <= 1 <= ratio[2]:
-        return (
-            f"no difference is shown ({centre} times the rate, {100 * _LEVEL:g} % interval {low} to {high})."
-        )
-    return f"{name} has {centre} times the rate of {base} ({100 * _LEVEL:g} % interval {low} to {high})."
+        return f"no difference is shown ({centre} times the rate, {interval})."
+    return f"{name} has {centre} times the rate of {base} ({interval})."
 
 
 def _registration_chart(summaries: Sequence[OperationSummary], told: InterfaceFacts) -> list[Chart]:
