@@ -19,6 +19,7 @@ import pytest
 
 from harness import wait_for
 from strider.cli import main
+from strider.doctor.mounts import check_mounts
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.listio import ServerOptions, check, mount, mounted, processes_of, serve, stop, unmount
@@ -63,11 +64,15 @@ class Mounts:
 def mounts(engine: Engine, volume: Path, tmp_path: Path) -> Iterator[Mounts]:
     """Mounts that end with the test; the volume is empty then, and whole."""
     made = Mounts(engine, volume, tmp_path)
-    yield made
-    for directory in made.pids:
-        if str(directory) in mounted():
-            subprocess.run(["rm", "-rf", *directory.iterdir()], check=True)
-            unmount(directory)
+    try:
+        yield made
+        for directory in made.pids:
+            if str(directory) in mounted():
+                subprocess.run(["rm", "-rf", *directory.iterdir()], check=True)
+    finally:
+        for directory in made.pids:
+            if str(directory) in mounted():
+                unmount(directory)
     found = check(engine, volume)
     assert (found["files"], found["problems"], found["orphans"]) == (0, [], [])
 
@@ -239,6 +244,26 @@ def test_a_dead_server_is_an_error_and_no_hang(engine: Engine, tmp_path: Path) -
         unmount(directory)
         with suppress(StriderError):
             stop(volume)
+
+
+def test_doctor_names_mounts_and_those_that_do_not_answer(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    volume = tmp_path / "volume"
+    serve(engine, volume, ServerOptions(servers=1))
+    directory = Mounts(engine, volume, tmp_path)()
+    try:
+        (one,) = [one for one in check_mounts() if one.finding == str(directory)]
+        assert one.state == "works"
+        stop(volume)
+        (one,) = [one for one in check_mounts() if one.finding.startswith(f"{directory}:")]
+        assert one.state == "note"
+        assert one.remedy.endswith(f"strider listio unmount {directory}")
+    finally:
+        unmount(directory)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (one,) = [one for one in check_mounts() if one.subject == "list-I/O mounts"]
+    assert (one.state, one.finding) == ("missing", "fusermount3 is not installed")
 
 
 def test_a_mount_goes_on_an_empty_directory_outside_the_volume(

@@ -11,6 +11,7 @@ from strider.doctor.diagnosis import Diagnosis
 from strider.doctor.engine import check_engine
 from strider.doctor.hardware import check_hardware
 from strider.doctor.libraries import check_libraries
+from strider.doctor.mounts import check_mounts
 from strider.doctor.target import check_target
 
 __all__ = ["Diagnosis", "diagnose"]
@@ -22,5 +23,6 @@ def diagnose(target: Path | None) -> list[Diagnosis]:
     Args:
         target: The directory to measure, or None.
     """
-    diagnoses = [*check_engine(), *check_confinement(), *check_hardware(), *check_libraries()]
+    checks = (check_engine, check_confinement, check_mounts, check_hardware, check_libraries)
+    diagnoses = [one for check in checks for one in check()]
     return [*diagnoses, *check_target(target)] if target else diagnoses
