@@ -63,6 +63,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "listio/transfer": {"listio/layout", "listio/ofi", "listio/registration", "listio/protocol"},
     "listio/server": {"listio/layout", "listio/registration", "listio/protocol", "listio/transfer"},
     "listio/client": {"listio/layout", "listio/registration", "listio/protocol", "listio/transfer"},
+    "listio/mount": {"listio/client", "listio/protocol"},
 }
 """The one-way street: the folders that a folder may include besides itself and foundation/. Those of engine/
 are known by their own name, as in `#include`."""
@@ -129,7 +130,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab": set(),
     "listio": {"suite"},
     "launch": {"listio", "suite"},
-    "doctor": {"launch"},
+    "doctor": {"launch", "listio"},
     "importers": {"store", "suite"},
     "statistics": {"store"},
     "limits": {"statistics", "store"},

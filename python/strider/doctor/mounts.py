@@ -8,8 +8,7 @@ from pathlib import Path
 from strider import engine as engines
 from strider.doctor.diagnosis import Diagnosis
 from strider.errors import StriderError
-from strider.listio.mounts import MOUNT, NEEDS, mounted
-from strider.listio.tool import program
+from strider.listio import mount_program, mounted
 
 FUSE = Path("/dev/fuse")
 
@@ -21,7 +20,7 @@ def check_mounts() -> Iterator[Diagnosis]:
     except StriderError:
         return  # problems of the engine are reported by its own check
     try:
-        program(engine, MOUNT, NEEDS, "mounts of volumes")
+        mount_program(engine)
     except StriderError as error:
         yield Diagnosis("list-I/O mounts", "missing", error.message)
         return

@@ -11,7 +11,7 @@ from strider.listio.answers import (
     restart_commands,
     serve_command,
 )
-from strider.listio.mounts import mount, mounted, unmount
+from strider.listio.mounts import mount, mount_program, mounted, unmount
 from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
 from strider.listio.temporary import temporary_volume
 from strider.listio.tool import check, registration, remove_run, status
@@ -24,6 +24,7 @@ __all__ = [
     "check",
     "is_down",
     "mount",
+    "mount_program",
     "mounted",
     "problems",
     "processes_of",

@@ -11,12 +11,20 @@ from strider.listio.tool import READY, program
 from strider.listio.volume import VOLUME_FILE
 
 MOUNT = "strider-listio-mount"
-NEEDS = "libfuse3 (Debian: libfuse3-dev, fuse3)"
 FILE_SYSTEM = "fuse.strider-listio"
 """Type of these mounts in /proc/self/mountinfo."""
 READY_S = 20.0
 """Time limit in seconds until a mount is ready."""
 _MOUNTS = Path("/proc/self/mountinfo")
+
+
+def mount_program(engine: Engine) -> Path:
+    """The program that serves mounts.
+
+    Raises:
+        StriderError: The engine was built without it.
+    """
+    return program(engine, MOUNT, "libfuse3 (Debian: libfuse3-dev, fuse3)", "mounts of volumes")
 
 
 def mount(engine: Engine, volume: Path, directory: Path, *, caches: bool, allows_others: bool) -> int:
@@ -35,7 +43,7 @@ def mount(engine: Engine, volume: Path, directory: Path, *, caches: bool, allows
     Raises:
         StriderError: The directory does not fit, or the mount is not ready in time; then it is not mounted.
     """
-    server = program(engine, MOUNT, NEEDS, "mounts of volumes")
+    server = mount_program(engine)
     _check(volume, directory)
     options = [*(["--cache"] if caches else []), *(["--allow-other"] if allows_others else [])]
     log = volume / "mount.log"
