@@ -35,6 +35,8 @@ _ROWS = {
     "native": "{native} / POSIX",
 }
 _NAMES = "names."
+_UNKNOWN = "?"
+_UNKNOWN_MEANS = f"({_UNKNOWN}: neither a difference of 10 % nor equality within 10 % is shown)"
 
 
 def card_lines(card: Card) -> list[CardLine]:
@@ -47,7 +49,9 @@ def card_lines(card: Card) -> list[CardLine]:
     ratios = [CardLine(line) for row in rows for line in _folded(row, room)]
     room -= len(ratios) - len(rows)
     warned = _warned(card, room)
-    return [*head, *rates, *ratios, *below, *warned, *_written(card, room - len(warned))]
+    room -= len(warned)
+    meaning = _meaning(ratios)[: max(0, room)]
+    return [*head, *rates, *ratios, *meaning, *below, *warned, *_written(card, room - len(meaning))]
 
 
 def _folded(row: tuple[str, Sequence[str]], room: int) -> list[str]:
@@ -57,6 +61,12 @@ def _folded(row: tuple[str, Sequence[str]], room: int) -> list[str]:
     if len(whole) <= WIDTH or room <= 0:
         return [cut(whole, WIDTH)]
     return [f"{label:<{_RATIO_LABEL}}{cells[0]}", cut(f"{'':<{_RATIO_LABEL}}{'  '.join(cells[1:])}", WIDTH)]
+
+
+def _meaning(ratios: Sequence[CardLine]) -> list[CardLine]:
+    """The meaning of the sign after ratios without a word."""
+    has_sign = any(_UNKNOWN in line.text.split() for line in ratios)
+    return [CardLine(_UNKNOWN_MEANS, "dim")] if has_sign else []
 
 
 def _warned(card: Card, room: int) -> list[CardLine]:
@@ -231,7 +241,7 @@ def ratio_in_words(ratio: RatioLine) -> str:
     if ratio.low is None or ratio.high is None:
         return f"{ratio.what} {factor(ratio.value)} (too few rounds)"
     ends = f"[{factor(ratio.low)[1:]}-{factor(ratio.high)[1:]}]"
-    return f"{ratio.what} {factor(ratio.value)} {ends} {ratio.word or '?'}"
+    return f"{ratio.what} {factor(ratio.value)} {ends} {ratio.word or _UNKNOWN}"
 
 
 def _cached(card: Card) -> list[CardLine]:

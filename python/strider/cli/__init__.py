@@ -16,6 +16,7 @@ from strider.cli.convert import convert
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
 from strider.cli.export import export
+from strider.cli.foreign import IorCommand, MdtestCommand
 from strider.cli.ior import ior
 from strider.cli.lab import lab
 from strider.cli.list_ import list_
@@ -62,8 +63,8 @@ app.command("export")(export)
 app.command("serve")(serve)
 app.command("observe")(observe)
 app.command("describe")(describe)
-app.command("ior")(ior)
-app.command("mdtest")(mdtest)
+app.command("ior", cls=IorCommand)(ior)
+app.command("mdtest", cls=MdtestCommand)(mdtest)
 app.command("piobench")(piobench)
 app.command("convert")(convert)
 app.command("rm")(rm)

@@ -23,6 +23,7 @@ class Topic(StrEnum):
     CASE = "case"
     TREE_CASE = "tree-case"
     SUITE = "suite"
+    SUITES = "suites"
     TRUST = "trust"
 
     @property
@@ -38,13 +39,17 @@ class Topic(StrEnum):
         return "key" if self.are_keys else self.value.removesuffix("s")
 
     def entries(self, description: "Description") -> "list[Any]":
-        """Returns its entries: those of the engine, the keys of `[suite]`, or grades and reasons."""
+        """Returns its entries: of the engine, keys of `[suite]`, predefined suites, or grades and reasons."""
         from strider.suite.vocabulary import SUITE_PARAMETERS
 
         if self is Topic.TRUST:
             from strider.statistics.grades import GRADES, REASONS
 
             return [*GRADES, *REASONS]
+        if self is Topic.SUITES:
+            from strider.suite.catalogue import catalogue
+
+            return catalogue(description)
         if self is Topic.SUITE:
             return list(SUITE_PARAMETERS.values())
         return list(getattr(description, self.value.replace("-", "_")))
@@ -61,16 +66,17 @@ def describe(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="Name of one interface, pattern, tree, operation, key or reason."
+            metavar="NAME", help="Name of one interface, pattern, tree, operation, key, suite or reason."
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Describe interfaces, patterns, trees, operations, keys, grades.
+    """Describe interfaces, patterns, trees, operations, keys, suites, grades.
 
     Examples: strider describe posix, strider describe patterns strided. The topic case lists the keys of data
-    cases, tree-case those of metadata cases, suite those of the whole run. The topic trust lists the grades
-    of results, and their reasons with remedies. The summary ends with the smallest suite.
+    cases, tree-case those of metadata cases, suite those of the whole run. The topic suites lists the
+    predefined suites. The topic trust lists the grades of results, and their reasons with remedies. The
+    summary ends with the smallest suite.
     """
     from strider import engine as engines
 
@@ -82,7 +88,7 @@ def describe(
         sys.stdout.write(to_json(_select_json(description, topic, name)))
         return
     from strider.cli.console import output
-    from strider.cli.reference import print_entries, print_keys, print_overview, print_trust
+    from strider.cli.reference import print_entries, print_keys, print_overview, print_suites, print_trust
 
     console = output()
     if topic is None:
@@ -92,6 +98,8 @@ def describe(
         chosen = [entry for entry in topic.entries(description) if name in (None, entry.name)]
         if topic is Topic.TRUST:
             print_trust(chosen, console)
+        elif topic is Topic.SUITES:
+            print_suites(chosen, console)
         elif topic.are_keys:
             print_keys(chosen, console)
         else:

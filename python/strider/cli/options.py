@@ -11,7 +11,9 @@ LATEST = "latest"
 SuiteArgument = Annotated[
     str,
     typer.Argument(
-        metavar="SUITE", help="Suite file, or name of a predefined suite, for example thesis-2009."
+        metavar="SUITE",
+        help="Suite file, or name of a predefined suite: interfaces, mixed, metadata, load, … (all: strider "
+        "describe suites).",
     ),
 ]
 RunArgument = Annotated[

@@ -82,6 +82,10 @@ def quick(
 ) -> None:
     """Measure the performance of a directory in about two minutes.
 
+    Measures, the most important first: sequential reads and writes, random ones, appends with fsync, creates
+    of files, several clients against one (shared file, own files), small pieces, metadata, and interfaces
+    against POSIX. A budget below two minutes leaves out the last of these, and the card names them.
+
     Prints a card of at most 24 lines: rates and latencies of storage, not of the page cache, each with a
     grade (docs/trust.md), one sentence, and cautions. Writes report.html and card.svg (an image to share),
     and removes its files from the directory. Ctrl-C prints the card of the results so far. To print a card

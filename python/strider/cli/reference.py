@@ -11,6 +11,7 @@ from rich.text import Text
 
 from strider.engine import Description, Interface, Json, Operation, Parameter, Pattern, Tree
 from strider.statistics.grades import GRADES, GradeWords, Reason, plain
+from strider.suite.catalogue import SuiteEntry, catalogue
 from strider.suite.values import show, size_words
 from strider.suite.vocabulary import SUITE_PARAMETERS
 from strider.units import format_bytes, format_seconds
@@ -67,6 +68,7 @@ def print_overview(description: Description, console: Console) -> None:
             [(entry.name, entry.doc) for entry in description.tree_case],
         ),
         ("suite: keys of the run", [(entry.name, entry.doc) for entry in SUITE_PARAMETERS.values()]),
+        ("suites: predefined, for strider run NAME", [(e.name, e.doc) for e in catalogue(description)]),
         ("trust: grades of results", [(entry.name, plain(entry.meaning)) for entry in GRADES]),
     ]
     for title, rows in sections:
@@ -101,6 +103,22 @@ def _keys_of(entry: Interface | Pattern | Tree | Operation, description: Descrip
     keys = [*description.tree_case, *of_trees] if entry.direction == "metadata" else description.case
     named = re.findall(r"\w+", entry.doc)
     return list({key.name: key for key in keys if key.name in named}.values())
+
+
+def print_suites(suites: Sequence[SuiteEntry], console: Console) -> None:
+    """Prints predefined suites with purpose and number of cases, in 80 columns; of one also its file."""
+    width = min(_READABLE, console.width)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("suite", no_wrap=True)
+    table.add_column("cases", no_wrap=True, justify="right")
+    table.add_column("purpose")
+    for suite in suites:
+        table.add_row(suite.name, str(suite.cases), Text(suite.doc))
+    console.print(table, width=width)
+    name = suites[0].name
+    if len(suites) == 1:
+        console.print(Text(f"\nfile: {suites[0].file}"), soft_wrap=True)
+    console.print(f"\ncases: strider plan {name}; measure: strider run {name} --target DIR", style="dim")
 
 
 def print_trust(entries: Sequence[GradeWords | Reason], console: Console) -> None:

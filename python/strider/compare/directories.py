@@ -25,6 +25,8 @@ WIDTH, HEIGHT = 80, 24
 MOST_PARTS = 4
 _MOST_NOTES = 3
 _LABEL, _RATE, _RATIO = 30, 10, 17
+_UNKNOWN = "?"
+_UNKNOWN_MEANS = f"({_UNKNOWN}: neither a difference nor equality within 10 % is shown at grade A or B)"
 
 Words = Mapping[str, str]
 _KINDS: Mapping[str, Words] = {
@@ -86,7 +88,7 @@ class DirectoryRow:
         if self.row.verdict in ("faster", "slower"):
             return self.row.verdict
         is_same = is_trusted(self.row.trust) and 1 / SAME < change.low <= change.high < SAME
-        return "same" if is_same else "?"
+        return "same" if is_same else _UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,10 @@ def lines(found: Directories, about: str, notes: Sequence[str] = ()) -> list[str
     ]
     text = [*textwrap.wrap(sentence(found), WIDTH), *sides, *_head(about), *map(_table_line, found.rows)]
     room = max(0, min(_MOST_NOTES, HEIGHT - len(text)))
-    return [*text, *(cut(f"! {note}", WIDTH) for note in notes[:room])]
+    noted = [cut(f"! {note}", WIDTH) for note in notes[:room]]
+    has_sign = any(row.word == _UNKNOWN for row in found.rows)
+    meaning = [_UNKNOWN_MEANS] if has_sign and len(text) + len(noted) < HEIGHT else []
+    return [*text, *meaning, *noted]
 
 
 def _head(about: str) -> list[str]:

@@ -92,6 +92,20 @@ def test_a_ratio_has_its_interval_and_a_word_or_a_question_mark(word: str | None
     assert any(one.endswith(f"read {ends}") for one in shown)
 
 
+def test_the_sign_of_a_ratio_without_a_word_is_explained_where_there_is_room() -> None:
+    meaning = "(?: neither a difference of 10 % nor equality within 10 % is shown)"
+    named, unknown = ratio("clients.write", 1.6), ratio("clients.read", 1.01, word=None)
+    shown = text(card(append(), verdict="One.", ratios=[named, unknown]))
+    assert shown[shown.index(meaning) - 1].endswith(" ?")
+    assert meaning not in text(card(append(), verdict="One.", ratios=[named]))
+    assert meaning not in text(card(append(reasons=["source?"]), verdict="One.", ratios=[named]))
+    free = HEIGHT - len(shown) + 1
+    caution = Caution(id="note", text="\n".join(["word " * 15] * (free + 1)), evidence={})
+    full_card = text(card(append(), verdict="One.", ratios=[named, unknown], cautions=[caution]))
+    assert len(full_card) == HEIGHT
+    assert meaning not in full_card
+
+
 def test_the_place_is_named_on_the_first_line() -> None:
     first = text(card(verdict="One.", place=place(virtual=True)))[0]
     assert first.startswith("/scratch: ext4 on vda (virtual), 252 GB, 72 GB free ")

@@ -475,7 +475,7 @@ class TestDescribe:
         assert "transfer" in shown
         assert "segmented" not in shown
 
-    @pytest.mark.parametrize("topic", ["interfaces", "patterns", "operations", "case", "trust"])
+    @pytest.mark.parametrize("topic", ["interfaces", "patterns", "operations", "case", "suites", "trust"])
     def test_each_topic_can_be_had_whole(self, topic: str, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["describe", topic]) == 0
         text = capfd.readouterr().out

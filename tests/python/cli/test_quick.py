@@ -9,11 +9,38 @@ from pathlib import Path
 import pytest
 
 from card_builders import card, line
+from quick_builders import place
 from strider.cli import main
-from strider.quick import look
+from strider.quick import look, quick_document
+from strider.quick.probe import Probe
 
 quick = import_module("strider.cli.quick")
 """The module; the package has the verb by the same name."""
+
+
+_IN_WORDS = {
+    "sequential": "sequential reads and writes",
+    "random": "random ones",
+    "append": "appends with fsync",
+    "create": "creates of files",
+    "clients": "several clients against one (shared file, own files)",
+    "pieces": "small pieces",
+    "names": "metadata",
+    "large": "and interfaces against POSIX.",
+}
+"""What help calls the groups of cases; the others are variants of these."""
+
+
+def test_help_names_what_is_measured_in_the_order_in_which_budgets_leave_it_out(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["quick", "-h"]) == 0
+    words = " ".join(capfd.readouterr().out.split())
+    _, budgeted = quick_document(place(), Probe(2.9e9, 1e9), frozenset(["posix", "mpiio", "uring"]), 2, 300)
+    order = [_IN_WORDS[group.name] for group in budgeted.groups if group.name in _IN_WORDS]
+    assert sorted(order) == sorted(_IN_WORDS.values())
+    assert f"Measures, the most important first: {', '.join(order)}" in words
+    assert "A budget below two minutes leaves out the last of these" in words
 
 
 @pytest.mark.parametrize("budget", ["4s", "soon", "0", "-1"])

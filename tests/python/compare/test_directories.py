@@ -118,6 +118,17 @@ def test_rates_of_caches_get_no_word(tmp_path: Path, served: tuple[float, float]
     assert "stable 1 MiB writes" in sentence(found)
 
 
+@pytest.mark.parametrize(("served", "is_explained"), [((1.0, 0.0), True), ((1.0, 1.0), False)])
+def test_the_sign_for_no_verdict_is_explained(
+    tmp_path: Path, served: tuple[float, float], is_explained: bool
+) -> None:
+    slow = dict.fromkeys(("sequential", "random", "append"), 0.5)
+    found = measured(tmp_path, slow, served=served)
+    assert any(row.word == "?" for row in found.rows) is is_explained
+    meaning = "(?: neither a difference nor equality within 10 % is shown at grade A or B)"
+    assert (meaning in lines(found, "6 pairs, 231 s")) is is_explained
+
+
 def test_each_column_has_a_heading_above_it(tmp_path: Path) -> None:
     shown = lines(measured(tmp_path, {"sequential": 0.5}), "6 pairs, 231 s")
     first = next(number for number, line in enumerate(shown) if line.startswith("6 pairs, 231 s"))

@@ -1,0 +1,67 @@
+"""`strider describe suites`, and where help points at it."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from strider.cli import main
+from strider.cli.reference import SMALLEST_SUITE
+from strider.suite import ready_made
+from strider.suite.catalogue import FIRST
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+
+def test_the_suites_of_the_folder_are_listed_those_for_any_storage_first(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["describe", "suites"]) == 0
+    shown = capfd.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    rows = {line.split()[0]: line for line in shown.splitlines() if line[:1].isalpha()}
+    order = [name for name in rows if name in ready_made()]
+    assert sorted(order) == sorted(ready_made())
+    assert order[:4] == ["interfaces", "mixed", "metadata", "load"]
+    assert order.index("servers") < order.index("btio")
+    assert [name for name in order if re.search(r"-\d{4}$", name)] == order[-7:]
+    assert "Random reads and writes at the same time" in rows["mixed"]
+    assert rows["pario-2015"].split()[1] == "200"
+
+
+def test_a_new_file_in_the_folder_of_suites_appears(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    purpose = 'name = "mine"\ndescription = "What I want to know"'
+    text = SMALLEST_SUITE.replace('name = "mine"', purpose)
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    # The package exports a function of the module's name.
+    module = importlib.import_module("strider.suite.ready_made")
+    monkeypatch.setattr(module, "folder", lambda: tmp_path)
+    assert main(["describe", "suites"]) == 0
+    (row,) = (line for line in capfd.readouterr().out.splitlines() if line.startswith("mine"))
+    assert row.split() == ["mine", "1", "What", "I", "want", "to", "know"]
+
+
+def test_one_suite_has_its_file_and_the_command_that_runs_it(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "mixed"]) == 0
+    shown = capfd.readouterr().out
+    assert f"file: {ready_made()['mixed']}" in shown
+    assert "strider run mixed --target DIR" in shown
+
+
+def test_the_overview_lists_the_suites(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe"]) == 0
+    shown = capfd.readouterr().out
+    assert all(f"  {name} " in shown for name in ready_made())
+
+
+@pytest.mark.parametrize("verb", ["run", "plan"])
+def test_the_help_of_a_suite_names_those_for_any_storage_and_where_the_others_are(
+    verb: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([verb, "-h"]) == 0
+    words = " ".join(capfd.readouterr().out.split())
+    assert f"{', '.join(FIRST)}, … (all: strider describe suites)" in words
+    assert set(FIRST) <= set(ready_made())
