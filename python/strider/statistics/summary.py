@@ -128,6 +128,9 @@ class PreparationSummary:
 
 #: Requests that are issued more slowly than this share of those that come are not carried.
 CARRIED = 0.99
+#: Requests that are completed more slowly than this share of the rate at which they arrive are not carried,
+#: where the phase goes on for longer than start-up and scheduling take, seconds.
+COMPLETED, LONG_AFTER_S = 0.9, 0.1
 #: By kind of arrivals, the line of one client that says so. One that is asked for 90 % of what it can do
 #: has, at random, more than 30 in line at one moment of 600 (M/D/1); at equal intervals hardly any.
 LONG_LINE = {"fixed": 5.0, "poisson": 30.0}
@@ -142,6 +145,8 @@ class LoadSummary:
         rate: As the case asked for.
         offered: As requests came, at random.
         achieved: As they were issued.
+        completed: Requests ÷ the time of the phase, with opening, synchronization and closing.
+        after_s: The time of the phase without that in which requests arrived.
         late_share: Share of the requests that found their rank busy, 0 to 1.
         latest_s: The longest that one waited to be issued.
         requests: Of one client.
@@ -152,6 +157,8 @@ class LoadSummary:
     rate: float
     offered: float
     achieved: float
+    completed: float
+    after_s: float
     late_share: float
     latest_s: float
     requests: float
@@ -167,6 +174,19 @@ class LoadSummary:
         """
         long = min(LONG_LINE[self.kind], 2 * math.sqrt(self.requests))
         return self.achieved < CARRIED * self.offered and self.line > long
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether much of the phase passed after the last request was issued, such as by synchronization.
+
+        Caches then take requests faster than storage completes them.
+        """
+        return self.completed < COMPLETED * self.offered and self.after_s > LONG_AFTER_S
+
+    @property
+    def is_carried(self) -> bool:
+        """Whether requests were issued and completed at the rate at which they arrived."""
+        return not self.saturated and not self.is_behind
 
 
 @dataclass(frozen=True)
@@ -475,6 +495,14 @@ def _load(samples: Sequence[Sample], clients: int) -> LoadSummary | None:
         rate=arrivals[0].rate_requests_s,
         offered=fmean(each.offered_requests_s for each in arrivals),
         achieved=fmean(each.achieved_requests_s for each in arrivals),
+        completed=fmean(sample.requests_s for sample in samples if sample.arrivals),
+        after_s=fmean(
+            sample.elapsed_s - sample.requests / sample.arrivals.offered_requests_s
+            for sample in samples
+            if sample.arrivals and sample.arrivals.offered_requests_s > 0
+        )
+        if any(each.offered_requests_s > 0 for each in arrivals)
+        else 0.0,
         late_share=sum(each.late_requests for each in arrivals) / max(1, sum(count for count, _ in found)),
         latest_s=max(each.latest_s for each in arrivals),
         requests=fmean(count for count, _ in found) / clients,

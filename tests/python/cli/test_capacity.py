@@ -137,6 +137,61 @@ def test_arrival_rates_of_the_command_line_are_refused(
     assert "--set case.arrival_rate=100: --find-capacity chooses the arrival rates" in capfd.readouterr().err
 
 
+CLOSED = (
+    "--find-capacity measures latency at arrival rates, which a closed loop does not have: leave arrivals"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "settings", "said"),
+    [
+        ("", "", ["case.arrivals=closed"], f"--set case.arrivals=closed: {CLOSED}"),
+        ("", "", ["case.arrivals=fixed, closed"], f"--set case.arrivals=fixed, closed: {CLOSED}"),
+        ('arrivals = "poisson"', 'arrivals = "closed"', [], f"trial.toml:13: {CLOSED}"),
+        ("wear_out = false", 'arrivals = ["closed", "fixed"]', [], f"trial.toml:6: {CLOSED}"),
+        (
+            "arrival_rate = 5",
+            "zip = { transfer = [4096, 8192], arrival_rate = [5, 6] }",
+            [],
+            "trial.toml:14: --find-capacity chooses the arrival rates: leave arrival_rate out of zip",
+        ),
+    ],
+)
+def test_what_contradicts_the_chosen_rates_is_refused_where_it_stands(
+    suite: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    old: str,
+    new: str,
+    settings: list[str],
+    said: str,
+) -> None:
+    monkeypatch.setattr(capacity, "measured", lambda *_: pytest.fail("a case was measured"))
+    Path(suite).write_text(SUITE.replace(old, new), encoding="utf-8")
+    words = ["run", suite, "--target", str(tmp_path / "target"), "--find-capacity"]
+    assert main([*words, *(word for text in settings for word in ("--set", text))]) == 2
+    printed = capfd.readouterr().err
+    assert said in printed
+    assert "(case 1)" not in printed
+
+
+def test_a_kind_of_arrivals_in_the_suite_or_on_the_command_line_is_kept(
+    suite: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", suite, "--target", str(tmp_path / "target"), "--ceilings", "none", "--quiet"]
+    plain = SUITE.replace('arrivals = "poisson"\n', "")
+    for text, settings in (
+        (plain.replace("clients = 1", 'clients = 1\narrivals = "fixed"'), []),
+        (plain.replace("clients = 1", 'clients = 1\narrivals = "closed"'), ["--set", "case.arrivals=fixed"]),
+    ):
+        Path(suite).write_text(text, encoding="utf-8")
+        assert main([*words, *settings, "--find-capacity"]) == 0, capfd.readouterr().err
+    for run in (tmp_path / "store").iterdir():
+        cases = json.loads((run / "plan.json").read_text(encoding="utf-8"))["cases"]
+        assert {case["arrivals"] for case in cases} == {"fixed"}
+
+
 def test_a_run_that_shows_no_capacity_says_why(
     suite: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

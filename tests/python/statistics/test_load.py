@@ -91,7 +91,7 @@ def share_saturated(kind: str, load: float, span_s: float) -> float:
     for _ in range(400):
         requests, offered, achieved = served_one_by_one(dice, kind, load, span_s)
         line = requests * (offered / achieved - 1)
-        marked += LoadSummary(kind, 0, offered, achieved, 0, 0, requests, line).saturated
+        marked += LoadSummary(kind, 0, offered, achieved, achieved, 0, 0, 0, requests, line).saturated
     return marked / 400
 
 

@@ -72,13 +72,13 @@ def result_remarks(
 ) -> list[tuple[str, bool]]:
     """Returns each remark once, and whether it is a reservation.
 
-    The order is: caches and reservations, loads, limits, steadiness.
+    The order is: loads, caches and reservations, limits, steadiness.
     """
     limits = analysis.sentences_without(said_elsewhere(summaries)) if analysis else []
     doubts = [*cache_remarks(summaries), coverage_remark(run, summaries), *reservations(summaries)]
     return [
-        *((sentence, True) for sentence in doubts if sentence),
         *((sentence, False) for sentence in loads(summaries)),
+        *((sentence, True) for sentence in doubts if sentence),
         *((sentence, False) for sentence in limits),
         *((sentence, True) for sentence in steadiness(run, summaries)),
     ]

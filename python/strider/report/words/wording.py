@@ -45,6 +45,10 @@ def notes(summary: OperationSummary) -> list[str]:
         found.append(
             f"saturated: {significant(summary.load.achieved)} of {significant(summary.load.offered)}/s"
         )
+    elif summary.load and summary.load.is_behind:
+        found.append(
+            f"completed {significant(summary.load.completed)} of {significant(summary.load.offered)}/s"
+        )
     if summary.rate and summary.rate.zeros:
         found.append(f"{summary.rate.zeros} of {summary.rate.n} repetitions at 0")
     if summary.voided:
