@@ -1,6 +1,7 @@
 """`strider run --against`: a suite and its baseline, alternating, and their comparison."""
 
 import random
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,12 +24,14 @@ from strider.cli.turns import (
     tell,
 )
 from strider.errors import ExitCode, StriderError
+from strider.report.words.wording import plural
 from strider.units import format_seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from strider.compare.chances import Condition
+    from strider.compare.foreseen import Planned
     from strider.compare.history import Experience
     from strider.launch import Interruptions, Outcome
     from strider.suite.document import Document
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 #: What a run takes besides its measurement, seconds: the launcher's start, its tables and its report.
 _OVERHEAD_S = 2.0
 _ASSUMED_RATE_MIB_S = 200
+#: Of the reasons why operations cannot be compared; others are counted.
+_MOST_REASONS = 3
 _ASSUMED = f"if the targets transfer {_ASSUMED_RATE_MIB_S} MiB/s; the first pair shows the time"
 
 
@@ -64,10 +69,11 @@ class Verdicts:
 
 @dataclass
 class _Side(Side):
-    """One side, and how long its runs take."""
+    """One side, how long its runs take, and the `--set` of the run that it repeats, if it does."""
 
     known: "Experience"
     expected_s: float
+    settings: Sequence[str] = ()
 
 
 def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdicts) -> NoReturn:
@@ -97,7 +103,8 @@ def run_against(suite: Path, baseline: str, options: RunOptions, verdicts: Verdi
         base, _ = _baseline(suite, baseline, options, sizes)
         other = prepare(read(suite), options, sizes)
     tell_sizes(list(dict.fromkeys([*base.chosen, *other.chosen])), console)
-    sides = [_side("A", base, known_s), _side("B", other, None)]
+    sides = [_side("A", base, known_s, _settings_of(baseline, options, known_s)), _side("B", other, None)]
+    _refuse_incomparable(sides, baseline, verdicts, console)
     _announce(sides, verdicts, console)
     with interruptions() as interrupted:
         ended = run_in_turns(sides, _course(sides, options, verdicts.pairs), options, console, interrupted)
@@ -158,13 +165,23 @@ def _again(directory: Path, options: RunOptions) -> tuple[Prepared, float | None
     return prepared, duration_s(run)
 
 
+def _settings_of(name: str, options: RunOptions, known_s: float | None) -> list[str]:
+    """Returns the settings of the run that a baseline names; none of another baseline."""
+    from strider import store as stored
+    from strider.launch.rundir import store
+
+    if known_s is None:
+        return []
+    return list(stored.load(stored.resolve(store(options.store), name)).info.set)
+
+
 def _suite_of(directory: Path) -> "Document":
     from strider.suite.document import read
 
     return read(directory / "suite.toml")
 
 
-def _side(label: str, prepared: Prepared, known_s: float | None) -> _Side:
+def _side(label: str, prepared: Prepared, known_s: float | None, settings: Sequence[str] = ()) -> _Side:
     from strider.compare.history import experience_of
     from strider.suite.estimate import AssumedRates, estimate
 
@@ -173,7 +190,64 @@ def _side(label: str, prepared: Prepared, known_s: float | None) -> _Side:
     expected_s = known.duration_s or known_s
     if expected_s is None:
         expected_s = estimate(prepared.checked, AssumedRates(_ASSUMED_RATE_MIB_S << 20, 10_000)).seconds
-    return _Side(label, prepared, [], known, expected_s + _OVERHEAD_S)
+    return _Side(label, prepared, [], known, expected_s + _OVERHEAD_S, settings)
+
+
+def _refuse_incomparable(
+    sides: Sequence[_Side], baseline: str, verdicts: Verdicts, console: "Console"
+) -> None:
+    """Refuses sides whose plans or targets rule a comparison out; prints operations that they rule out.
+
+    Raises:
+        StriderError: No operation can be compared, or one cannot and `--fail-on incomparable` is given.
+    """
+    from strider.compare.foreseen import foresee
+
+    found = foresee(*(_planned(side) for side in sides))
+    reasons: dict[str, int] = {}
+    for one in found:
+        if one.reason:
+            reasons[one.reason] = reasons.get(one.reason, 0) + 1
+    if not reasons:
+        return
+    count = sum(reasons.values())
+    listed = "; ".join(
+        f"{reason} ({plural(number, 'operation')})"
+        for reason, number in sorted(reasons.items(), key=lambda item: -item[1])[:_MOST_REASONS]
+    )
+    more = f"; {len(reasons) - _MOST_REASONS} more reasons" if len(reasons) > _MOST_REASONS else ""
+    said = f"{count} of {plural(len(found), 'operation')} cannot be compared: {listed}{more}"
+    if count == len(found) or FailOn.INCOMPARABLE in verdicts.fail_on:
+        targets = [f"{one.label} is on {one.file_system}" for one in map(_planned, sides)]
+        raise StriderError(
+            f"--against {baseline}: {said}. Nothing was measured. {_remedy(list(reasons), sides, targets)}"
+        )
+    tell(console, said)
+
+
+def _planned(side: _Side) -> "Planned":
+    """Returns what is known of a side before it runs."""
+    from strider.compare.foreseen import Planned
+    from strider.launch.machine import mount_of
+    from strider.store.load import planned_cases
+
+    prepared = side.prepared
+    plan = prepared.checked.suite.plan
+    checked = [case.model_dump() for case in prepared.checked.check.cases]
+    cases = planned_cases(plan.to_json(), checked, prepared.engine.description.model_dump_json())
+    mount = mount_of(Path(plan.target))
+    return Planned(side.label, cases, mount.kind if mount else "")
+
+
+def _remedy(reasons: Sequence[str], sides: Sequence[_Side], targets: Sequence[str]) -> str:
+    """Returns what to change so that both sides can be compared."""
+    if all("in memory" in reason for reason in reasons):
+        return f"Choose two targets in memory or two on storage: {' and '.join(targets)}"
+    settings = sides[0].settings
+    if settings:
+        options = " ".join(f"--set {shlex.quote(text)}" for text in settings)
+        return f"Give the suite the settings of that run: {options}"
+    return "Give both sides the same values, with --set or in the suites; two directories have the same work"
 
 
 def _announce(sides: Sequence[_Side], verdicts: Verdicts, console: "Console") -> None:

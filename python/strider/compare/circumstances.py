@@ -8,7 +8,8 @@ from functools import lru_cache
 from statistics import median
 
 from strider.card.model import CARD_FILE
-from strider.compare.judge import DIFFERENT_WORK, SIGNIFICANT
+from strider.compare.foreseen import DIFFERENT_WORK
+from strider.compare.judge import SIGNIFICANT
 from strider.compare.model import Change, Method, Row
 from strider.compare.trusting import apart_s, far_enough
 from strider.report.words.numbers import significant

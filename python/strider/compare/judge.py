@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
+from strider.compare import foreseen
 from strider.compare.measured import Found, Taken, find, past
 from strider.compare.metrics import Metric
 from strider.compare.model import Change, Measured, Method, Overall, Row, Verdict
@@ -23,13 +24,11 @@ from strider.statistics import (
     simes,
     unpaired_ratio,
 )
-from strider.statistics.exceeding import file_system_of, is_in_memory, is_through_target
+from strider.statistics.exceeding import file_system_of
 from strider.statistics.trust import SHORT_S, is_trusted
 
 #: Adjusted p-values below this are differences.
 SIGNIFICANT = 0.05
-#: Begins the reason of rows that have a similar operation on the other side.
-DIFFERENT_WORK = "different work: "
 NO_DIFFERENCE: Verdict = "no difference shown"
 NO_VERDICT: Verdict = "no verdict"
 NOT_COMPARABLE: Verdict = "not comparable"
@@ -203,32 +202,16 @@ def _side(
 
 def _obstacle(match: Match, base: Found, other: Found, sides: Opponents) -> str:
     """Why two sides cannot be compared, however often they were measured."""
-    if match.other is None:
-        return f"only in {sides.base_label}"
-    if match.base is None:
-        return f"only in {sides.other_label}"
-    if match.differences:
-        return f"{DIFFERENT_WORK}{match.differences}"
-    verified = [item.case.common_parameters().get("verify") or "off" for item in (match.base, match.other)]
-    if verified[0] != verified[1]:
-        return f"verified differently: {verified[0]} and {verified[1]}"
-    kinds = [is_in_memory(_file_system(item, side)) for item, side in _targets(match, sides)]
-    if kinds in ([True, False], [False, True]):
-        memory, storage = sides.base_label, sides.other_label
-        memory, storage = (memory, storage) if kinds[0] else (storage, memory)
-        return f"{memory} in memory, {storage} on storage"
+    file_systems = (_file_system(match.base, sides.base[0]), _file_system(match.other, sides.other[0]))
+    reason = foreseen.obstacle(match, (sides.base_label, sides.other_label), file_systems)
+    if reason:
+        return reason
     problems = ((sides.base_label, base.problem), (sides.other_label, other.problem))
     return "; ".join(f"{label}: {problem}" for label, problem in problems if problem)
 
 
-def _targets(match: Match, sides: Opponents) -> list[tuple[Item, Taken]]:
-    """The operations of both sides whose bytes go through the targets of the runs."""
-    found = zip((match.base, match.other), (sides.base[0], sides.other[0]), strict=True)
-    return [(item, side) for item, side in found if item and is_through_target(item.case)]
-
-
-def _file_system(item: Item, side: Taken) -> str:
-    return file_system_of(side.run, item.case)
+def _file_system(item: Item | None, side: Taken) -> str:
+    return file_system_of(side.run, item.case) if item else ""
 
 
 def _set_against(

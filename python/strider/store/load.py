@@ -88,6 +88,25 @@ def described_cases(plan: Plan, info: RunInfo, description: Description) -> dict
     }
 
 
+def planned_cases(plan: str, checked: Sequence[dict[str, Any]], description: str) -> list[Case]:
+    """Returns the cases of a plan that has not run.
+
+    Args:
+        plan: The plan as JSON.
+        checked: What the engine's check says of each case.
+        description: The engine's description as JSON.
+    """
+    of_case = {case["case"]: case for case in checked}
+    described = Description.model_validate_json(description)
+    return [
+        case.model_copy(
+            update={name: of_case.get(case.number, {}).get(name) for name in _CHECKED}
+            | {"description": described}
+        )
+        for case in Plan.model_validate_json(plan).cases
+    ]
+
+
 def _judged(samples: Sequence[Sample], errors: Sequence[ErrorRow]) -> list[Sample]:
     """Samples, void where the check of the whole files at the end of their repetition failed.
 

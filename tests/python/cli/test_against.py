@@ -14,6 +14,8 @@ from strider.cli import against, main, turns
 from strider.cli.running import Prepared
 from strider.engine import Engine
 from strider.errors import ExitCode
+from strider.launch import machine
+from strider.launch.machine import Mount
 from strider.launch.rundir import RunDirectory
 from strider.suite import Plan
 
@@ -151,7 +153,7 @@ def test_a_run_is_repeated_with_its_suite_its_settings_and_its_target(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = ["run", str(place / "trial.toml"), "--target", str(place / "old"), "-n", "2", *RUN]
-    assert main([*first, "--set", "case.transfer=128KiB"]) == 0
+    assert main([*first, "--set", "case.transfer=128KiB", "--set", "case.repetitions=2"]) == 0
     capsys.readouterr()
     seen: list[Plan] = []
     measured = measure(place, monkeypatch, 1.0)
@@ -161,11 +163,15 @@ def test_a_run_is_repeated_with_its_suite_its_settings_and_its_target(
         return measured.perform(prepared, *rest)
 
     monkeypatch.setattr(turns, "perform", perform)
-    assert main(words(place, "--against", "latest", "--pairs", "3")) == 0
+    same = ["-n", "2", "--set", "case.transfer=128KiB"]
+    assert main(words(place, "--against", "latest", "--pairs", "3", *same)) == 0
     plans = {Path(plan.target).name: plan.cases[0] for plan in seen}
-    assert {name: case.clients for name, case in plans.items()} == {"old": 2, "new": 1}
-    assert plans["old"].pattern["transfer"] == 128 << 10
-    assert plans["new"].pattern["transfer"] == 64 << 10
+    assert {name: case.clients for name, case in plans.items()} == {"old": 2, "new": 2}
+    assert {name: case.pattern["transfer"] for name, case in plans.items()} == {
+        "old": 128 << 10,
+        "new": 128 << 10,
+    }
+    assert {name: case.repetitions.max for name, case in plans.items()} == {"old": 2, "new": 1}
 
 
 def test_another_suite_is_a_baseline(
@@ -201,6 +207,68 @@ def test_mistakes_are_found_before_anything_runs(
     assert main(words(place, *(word.replace("OLD", str(place / "old")) for word in options))) == 2
     assert message in capsys.readouterr().err
     assert measured.targets == []
+
+
+def test_other_work_than_that_of_a_run_is_refused_before_anything_runs(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ["run", str(place / "trial.toml"), "--target", str(place / "old"), *RUN]
+    assert main([*first, "--set", "case.transfer=128KiB"]) == 0
+    capsys.readouterr()
+    measured = measure(place, monkeypatch, 1.0)
+    assert main(words(place, "--against", "latest")) == 2
+    said = capsys.readouterr().err
+    assert measured.targets == []
+    assert "2 of 2 operations cannot be compared: different work: transfer 128 KiB and 64 KiB" in said
+    assert "Nothing was measured. Give the suite the settings of that run: --set case.transfer=128KiB" in said
+
+
+def test_other_work_than_that_of_a_suite_is_refused_before_anything_runs(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SUITE.replace("64KiB", "32KiB").replace(
+        'name = "trial"', f'name = "other"\ntarget = "{place / "old"}"'
+    )
+    (place / "other.toml").write_text(text, encoding="utf-8")
+    measured = measure(place, monkeypatch, 1.0)
+    assert main(words(place, "--against", str(place / "other.toml"))) == 2
+    assert (
+        "32 KiB and 64 KiB (2 operations). Nothing was measured. Give both sides" in capsys.readouterr().err
+    )
+    assert measured.targets == []
+
+
+def test_memory_and_storage_are_refused_before_anything_runs(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def mount_of(path: Path) -> Mount:
+        return Mount(str(path), "tmpfs" if path.name == "old" else "ext4", "none", "rw")
+
+    monkeypatch.setattr(machine, "mount_of", mount_of)
+    (place / "trial.toml").write_text(SUITE.replace('"null"', '"posix"'), encoding="utf-8")
+    measured = measure(place, monkeypatch, 1.0)
+    assert main(words(place, "--against", str(place / "old"))) == 2
+    said = capsys.readouterr().err
+    assert "2 of 2 operations cannot be compared: A in memory, B on storage (2 operations)" in said
+    assert "Choose two targets in memory or two on storage: A is on tmpfs and B is on ext4" in said
+    assert measured.targets == []
+
+
+@pytest.mark.parametrize(("more", "code"), [([], 0), (["--fail-on", "incomparable"], 2)])
+def test_a_part_of_other_work_is_named_and_refused_where_it_would_fail_the_test(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    more: list[str],
+    code: int,
+) -> None:
+    other = SUITE.replace('name = "trial"', f'name = "other"\ntarget = "{place / "old"}"')
+    (place / "other.toml").write_text(other.replace('"64KiB"', '["64KiB", "128KiB"]'), encoding="utf-8")
+    measured = measure(place, monkeypatch, 1.0)
+    asked = ["--against", str(place / "other.toml"), "--pairs", "3", *more]
+    assert main(words(place, *asked)) == code
+    assert "2 of 4 operations cannot be compared: only in A (2 operations)" in capsys.readouterr().err
+    assert bool(measured.targets) == (code == 0)
 
 
 @pytest.mark.slow
