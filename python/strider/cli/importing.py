@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from strider.importers import Imported
     from strider.importers.imported import Grades
     from strider.importers.options import Surroundings
+    from strider.statistics import OperationSummary
     from strider.store import Run
 
 
@@ -36,16 +37,34 @@ def run_imported(imported: "Imported", options: "RunOptions") -> None:
     from strider.cli.running import run_document
 
     print_notes(imported)
-    run_document(imported.document, options, lambda run: imported.render(run, _grades(run)))
+    run_document(imported.document, options, lambda run: _lines(imported, run))
 
 
-def _grades(run: "Run") -> "Grades":
+def _lines(imported: "Imported", run: "Run") -> Iterator[str]:
+    """Yields the results in the other benchmark's format, then those of verification."""
     from strider.statistics import summarize
 
+    summaries = summarize(run)
+    yield from imported.render(run, _grades(summaries))
+    yield from verification(run, summaries)
+
+
+def verification(run: "Run", summaries: "Sequence[OperationSummary]") -> Iterator[str]:
+    """Yields the results of verification in words, if the input asks for it.
+
+    Args:
+        run: The results.
+        summaries: Summaries of the run.
+    """
+    from strider.report.words.wording import metadata_check_line, verification_line
+
+    if any(case.common_parameters().get("verify", "off") != "off" for case in run.cases.values()):
+        yield from filter(None, [verification_line(run, summaries), metadata_check_line(summaries)])
+
+
+def _grades(summaries: "Sequence[OperationSummary]") -> "Grades":
     return {
-        (summary.case.number, summary.operation): str(summary.trust)
-        for summary in summarize(run)
-        if summary.trust
+        (summary.case.number, summary.operation): str(summary.trust) for summary in summaries if summary.trust
     }
 
 

@@ -298,7 +298,10 @@ class TestTheCommand:
     ) -> None:
         words = shlex.split(f"-w -W -r -R -b 256k -t 64k -C -i 2 -D 20 -e -o {target}/file")
         assert main(["ior", "-n", "3", "--tasks-per-node", "1", "-q", "--", *words]) == 0
-        assert "WARNING" not in capfd.readouterr().out
+        shown = capfd.readouterr().out
+        assert "WARNING" not in shown
+        last = shown.splitlines()[-1]
+        assert re.fullmatch(r"Data verified: [\d.]+ MiB read, .* checked, 0 bytes wrong\.", last)
 
     def test_the_suite_can_be_written_instead(
         self, engine: object, tmp_path: Path, target: Path, capfd: pytest.CaptureFixture[str]
