@@ -12,7 +12,7 @@ from strider.compare.labels import Labels
 from strider.compare.measured import Taken, taken_of
 from strider.compare.metrics import METRICS, Metric
 from strider.compare.model import Comparison, Method, Row, Side
-from strider.compare.values import By, values_of
+from strider.compare.values import By, same_work_remedy, values_of
 from strider.compare.work import items, match
 from strider.errors import StriderError
 from strider.statistics import MINIMUM_FOR_RATIO
@@ -105,13 +105,14 @@ def compare_within(
             said = known.of_item(one.item)
             rows += [replace(judge(one, metric, sides, threshold), labels=said) for metric in chosen]
     settled, overall = settle(rows, threshold)
+    remedy = same_work_remedy(values, key.key, settled)
     return Comparison(
         [Side(value.label, [run.id], about([run])) for value in values],
         key.key,
         threshold,
         chosen,
         settled,
-        remarks([run], [run], method, settled, threshold),
+        [*([remedy] if remedy else []), *remarks([run], [run], method, settled, threshold)],
         labels.constants,
         overall,
     )

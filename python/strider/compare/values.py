@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from strider.compare.foreseen import DIFFERENT_WORK
+from strider.compare.model import Row
 from strider.compare.work import options
 from strider.errors import StriderError
 from strider.report.labels.facets import Facets, format_option, joined
-from strider.store.case import Case
+from strider.store.case import Case, Option
 from strider.store.model import Run
-from strider.units import in_bytes
+from strider.units import format_bytes, in_bytes
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,47 @@ def values_of(run: Run, by: By) -> list[Value]:
         remedy = f"keys with several values: {', '.join(several)}" if several else "no key has several values"
         raise StriderError(f'cannot compare by "{by.key}": it has {what} in run {run.id}; {remedy}')
     return [_wanted(text, by.key, found) for text in by.wanted] or found
+
+
+def same_work_remedy(values: Sequence[Value], key: str, rows: Sequence[Row]) -> str:
+    """Returns how to measure the same work with each value, where other keys vary with it; empty else.
+
+    Args:
+        values: The compared values.
+        key: The key that has them.
+        rows: Their rows.
+    """
+    pairs = [
+        (options(row.base.case), options(row.other.case))
+        for row in rows
+        if row.base and row.other and row.reason.startswith(DIFFERENT_WORK)
+    ]
+    varied: dict[str, set[Any]] = {}
+    for first, second in pairs:
+        for name in first:
+            both = [one[name].value for one in (first, second) if name in one]
+            if name != key and len(both) == 2 and both[0] != both[1] and all(map(_is_number, both)):
+                varied.setdefault(name, set()).update(both)
+    if not varied:
+        return ""
+    kinds = pairs[0][0]
+    each = ",".join(_typed(value.raw, kinds.get(key)) for value in values)
+    fixed = [f"--set case.{name}={_typed(min(found), kinds[name])}" for name, found in varied.items()]
+    return (
+        f"{', '.join(varied)} differs as well. To compare by {key}, measure the same work with each value: "
+        f"strider run SUITE --set case.{key}={each} {' '.join(fixed)}"
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _typed(value: object, option: Option | None) -> str:
+    """Returns a value as typed after `--set`."""
+    if option is not None and option.kind == "bytes" and isinstance(value, int):
+        return format_bytes(value).replace(" ", "")
+    return str(value)
 
 
 def _keys(run: Run) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -307,6 +308,22 @@ class TestWithinARun:
         cases = sweep(interfaces=["posix"], transfers=(64 * KIB, MIB), operations=["write"])
         labels = [side.label for side in compare_within(run_of(tmp_path / "a", cases), by).sides]
         assert labels == (["64 KiB", "1 MiB"] if by == "transfer" else ["1 MiB", "64 KiB"])
+
+    def test_keys_that_vary_with_the_compared_one_have_a_remedy(self, tmp_path: Path) -> None:
+        cases = [
+            replace(case, pattern={**case.pattern, "block": 128 * MIB // count})
+            for count in (1, 2)
+            for case in sweep(["posix"], [MIB], [count], operations=["write"])
+        ]
+        run = run_of(tmp_path / "a", cases)
+        comparison = compare_within(run, "clients")
+        assert "different work: block 128 MiB and 64 MiB" in only(comparison).reason
+        assert comparison.remarks[0] == (
+            "block differs as well. To compare by clients, measure the same work with each value: "
+            "strider run SUITE --set case.clients=1,2 --set case.block=64MiB"
+        )
+        same = compare_within(run_of(tmp_path / "b", sweep(clients=[1, 2])), "clients")
+        assert not any("differs as well" in remark for remark in same.remarks)
 
     def test_options_of_an_interface_tell_it_apart(self, tmp_path: Path) -> None:
         interfaces = [{"name": "posix", "direct": direct} for direct in (False, True)]
