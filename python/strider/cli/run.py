@@ -1,5 +1,6 @@
 """`strider run`: measures a suite."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -45,6 +46,15 @@ CapacityOption = Annotated[
         "completed.",
     ),
 ]
+TimeLimitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--time-limit",
+        metavar="TIME",
+        help="Begin no repetition that would end later, such as 60s or 10min; 0: no limit (default: the "
+        "suite's time_limit). With several targets, it limits their rounds; with --against, each run.",
+    ),
+]
 PairsOption = Annotated[
     int,
     typer.Option("--pairs", metavar="N", min=3, max=1000, help="Number of runs of each side, for --against."),
@@ -67,6 +77,7 @@ def run(
     remount_command: RemountOption = None,
     confine: ConfineOption = "auto",
     within: WithinOption = None,
+    time_limit: TimeLimitOption = None,
     find_capacity: CapacityOption = False,
     against: AgainstOption = None,
     pairs: PairsOption = _PAIRS,
@@ -91,7 +102,7 @@ def run(
 
     file, targets = _suite_and_targets(suite, target, against)
     options = RunOptions(
-        settings or [],
+        [*(settings or []), *_time_limit(time_limit)],
         targets[0] if target and len(targets) == 1 else None,
         clients,
         launcher,
@@ -111,17 +122,41 @@ def run(
     _check_capacity(find_capacity, against, targets)
     if against is not None:
         run_against(file, against, options, Verdicts.of(pairs, threshold, fail_on, output))
-    for name, given in (
+    _refuse_without_baseline(pairs, threshold, fail_on, output)
+    if len(targets) > 1:
+        run_targets(file, targets, options)
+    run_suite(file, options, find_capacity)
+
+
+def _refuse_without_baseline(
+    pairs: int, threshold: str, fail_on: Sequence[object] | None, output: Path | None
+) -> None:
+    """Refuses options that need --against."""
+    for name, is_given in (
         ("--pairs", pairs != _PAIRS),
         ("--threshold", threshold != "0%"),
         ("--fail-on", bool(fail_on)),
         ("--output", output is not None),
     ):
-        if given:
+        if is_given:
             raise StriderError(f"{name} needs a baseline: add --against BASELINE")
-    if len(targets) > 1:
-        run_targets(file, targets, options)
-    run_suite(file, options, find_capacity)
+
+
+def _time_limit(text: str | None) -> list[str]:
+    """Returns the change of the suite that `--time-limit` stands for.
+
+    Raises:
+        StriderError: It is not a time.
+    """
+    from strider.units import parse_seconds
+
+    if text is None:
+        return []
+    try:
+        parse_seconds(text)
+    except ValueError as error:
+        raise StriderError(f"--time-limit {text}: {error}") from error
+    return [f"suite.time_limit={text}"]
 
 
 def _check_capacity(is_wanted: bool, against: str | None, targets: list[str]) -> None:

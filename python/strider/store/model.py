@@ -80,6 +80,7 @@ class Plan(Record):
     ranks_per_node: int = 0
     seed: int = 0
     interleave: str = "random"
+    time_limit_s: float = 0.0
     cases: list[Case]
 
 

@@ -9,8 +9,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from strider.errors import StriderError
-from strider.store.load import load_end, load_info
+from strider.store.load import load, load_end, load_info, read_json
 from strider.store.model import RunInfo
+from strider.store.time_limit import TimeLimitCut, time_limit_cut
 from strider.text import printable
 
 RUN_ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}-(?P<suite>.*)-[^-]{4}")
@@ -26,6 +27,7 @@ class RunSummary:
         samples: Number of phases executed, as the last event says; None for a run without one.
         errors: Number of errors reported, likewise.
         damage: Of an unreadable run, what is wrong with it.
+        time_limit: Repetitions that the time limit left out; None if it left out none.
     """
 
     run: str
@@ -41,6 +43,7 @@ class RunSummary:
     samples: int | None = None
     errors: int | None = None
     damage: str = ""
+    time_limit: TimeLimitCut | None = None
 
     @property
     def condition(self) -> str:
@@ -54,8 +57,9 @@ class RunSummary:
 
     @property
     def shown_status(self) -> str:
-        """The status in words, with the number of errors."""
-        return status_words(self.status, self.samples or 0, self.errors or 0)
+        """The status in words, with the number of errors and whether the time limit ended the run."""
+        words = status_words(self.status, self.samples or 0, self.errors or 0)
+        return f"{words}, time limit" if self.time_limit else words
 
 
 def status_words(status: str, samples: int, errors: int) -> str:
@@ -77,8 +81,8 @@ def status_words(status: str, samples: int, errors: int) -> str:
 def list_runs(store: Path) -> list[RunSummary]:
     """All runs of a store, oldest first.
 
-    Reads `run.json` and the end of the event stream of each, nothing more. A damaged run is listed as
-    `unreadable`.
+    Reads `run.json` and the end of the event stream of each; of a run with a time limit, all of its events.
+    A damaged run is listed as `unreadable`.
     """
     return [summarize(directory) for directory in run_directories(store)]
 
@@ -151,7 +155,17 @@ def summarize(directory: Path) -> RunSummary:
         cases=None if info.check.cases is None else len(info.check.cases),
         samples=end.samples if end else None,
         errors=end.errors if end else None,
+        time_limit=_time_limit(directory) if info.status == "complete" else None,
     )
+
+
+def _time_limit(directory: Path) -> TimeLimitCut | None:
+    """What the time limit of a run left out; None also where the plan or the events are damaged."""
+    try:
+        limit_s = read_json(directory / "plan.json").get("time_limit_s", 0.0)
+        return time_limit_cut(load(directory)) if limit_s else None
+    except StriderError:
+        return None
 
 
 def _target(info: RunInfo) -> str:

@@ -202,7 +202,7 @@ def _word(value: Json, kind: ParameterKind) -> str:
 def totals(
     checked: CheckedPlan, rates: AssumedRates, bytes_option: str = "", operations_option: str = ""
 ) -> list[str]:
-    """Returns three sentences on the work, needs and duration of a plan.
+    """Returns sentences on the work, needs and duration of a plan, and on a time limit that is too short.
 
     Args:
         checked: The plan and its needs.
@@ -236,7 +236,19 @@ def totals(
         f"{_number(len(plan.cases), 'case')}, {phases} on {ranks}, {', '.join(done)}",
         f"needs {space} and {_number(total.files, 'file')} in {plan.target or 'the target'} at the same time",
         _duration(total, kinds, rates, bytes_option, operations_option),
+        *_time_limit(plan.time_limit_s, total),
     ]
+
+
+def _time_limit(limit_s: float, total: Estimate) -> list[str]:
+    """Returns a sentence if the time limit is shorter than the estimate of all repetitions."""
+    # The limit counts from the start of the engine: launching and the report are not part of it.
+    if not 0 < limit_s < total.seconds_most:
+        return []
+    limit = format_seconds(limit_s)
+    if limit_s >= total.seconds:
+        return [f"the time limit of {limit} may end the run before the maximum number of repetitions"]
+    return [f"the time limit of {limit} is shorter: it will probably end the run before all repetitions"]
 
 
 def _duration(

@@ -11,6 +11,7 @@ from strider.suite.document import parse
 from strider.suite.estimate import PHASE_S, VERIFIED_BYTES_S, AssumedRates, ProbedRates, estimate
 from strider.suite.load import build
 from strider.suite.plan_rows import tables, totals
+from strider.units import parse_seconds
 
 MIB = 1 << 20
 ASSUMED = AssumedRates(100 * MIB, 1000)
@@ -92,6 +93,24 @@ def test_an_estimate_of_a_probe_says_how_far_it_may_be_off(engine: Engine) -> No
         "reads 80 MiB/s from memory, does 1 000 metadata operations/s"
     )
     assert totals(plan, ASSUMED)[2] == "takes about 9 s, if the target transfers 100 MiB/s"
+
+
+@pytest.mark.parametrize(
+    ("limit", "repetitions", "sentence"),
+    [
+        ("8s", "50", "the time limit of 8 s is shorter: it will probably end the run before all repetitions"),
+        ("50s", "{ min = 8, max = 500, until = 0.05 }", "the time limit of 50 s may end the run before the"),
+        ("1h", "50", ""),
+        ("0s", "50", ""),
+    ],
+)
+def test_a_time_limit_shorter_than_the_estimate_is_stated(
+    engine: Engine, limit: str, repetitions: str, sentence: str
+) -> None:
+    checked = planned(engine, f'operations = ["write"]\nrepetitions = {repetitions}')
+    checked.suite.plan.time_limit_s = parse_seconds(limit)
+    *_, last = totals(checked, ASSUMED)
+    assert last.startswith(sentence or "takes about")
 
 
 @pytest.mark.parametrize("rates", [ASSUMED, PROBED])

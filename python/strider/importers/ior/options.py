@@ -94,7 +94,8 @@ OPTIONS = (
         "maxTimeDuration",
         "T",
         "number",
-        note="Strider always does all repetitions; Ctrl-C ends a run and keeps its results",
+        note="Strider does all repetitions here; to limit the time, write the suite with --suite FILE and "
+        "run it with strider run FILE --time-limit 10min, which limits all tests together",
     ),
     Option("uniqueDir", "u", note="all files are in one directory, which affects only the time to open them"),
     Option("hintsFileName", "U", "text", aliases=("mpiio.hintsFileName",)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from strider.report.blocks import Alert, Block, Facts, Heading, Section, Text
 from strider.report.labels.facets import Facets
@@ -16,6 +17,7 @@ from strider.report.words.remarks import (
     what_was_done,
 )
 from strider.report.words.sizes import chosen_sizes
+from strider.report.words.time_limit import time_limit_row, time_limit_sentence
 from strider.report.words.wording import constants_line, problems
 from strider.statistics import OperationSummary
 from strider.store.case import Case
@@ -32,6 +34,7 @@ def _page(results: Results) -> list[Block]:
     constants = constants_line(results.of_data, results.data) if results.data else ""
     return [
         Text(what_was_done(run, summaries)),
+        *_cut(results),
         *map(Text, told),
         Heading("What was measured"),
         Facts("What was measured", _axes(list(run.cases.values()), results.facets)),
@@ -50,11 +53,22 @@ def _terminal(results: Results) -> list[Block]:
         *([] if summaries else [Text("This run has no results: no phase was completed.")]),
         # After a run, the lines of its preparation have them.
         *(map(Text, chosen_sizes(run)) if most is None else ()),
+        *_cut(results),
         *map(Text, checks(run, summaries, results.comparisons)),
         *(Text(sentence, "doubt" if is_doubt else "") for sentence, is_doubt in found[:most]),
         *([Text(more)] if left_out else []),
         *([Alert("Read this first", wrong)] if wrong else []),
     ]
+
+
+def _cut(results: Results) -> list[Text]:
+    """Returns the sentence on repetitions that the time limit left out."""
+    sentence = time_limit_sentence(results.run)
+    return [Text(sentence, "doubt")] if sentence else []
+
+
+def _json(results: Results) -> dict[str, Any]:
+    return {"results": as_rows(results), "time_limit": time_limit_row(results.run)}
 
 
 def _reference_remark(summaries: Sequence[OperationSummary], reference: Reference | None) -> list[str]:
@@ -81,4 +95,4 @@ def _axes(cases: Sequence[Case], facets: Facets) -> list[tuple[str, str]]:
     return [(name, " · ".join(values)) for name, values in axes.items() if values]
 
 
-SECTION = Section("summary", "Summary", _page, _terminal, lambda results: {"results": as_rows(results)})
+SECTION = Section("summary", "Summary", _page, _terminal, _json)
