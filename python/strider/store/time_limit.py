@@ -16,6 +16,8 @@ _T_975 = (
     2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
 )  # fmt: skip
 _ENDING = frozenset({"io", "plan"})
+_CARD_FILE = "card.json"
+"""Only runs of `strider quick` have it (docs/formats.md)."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,10 @@ def time_limit_cut(run: Run) -> TimeLimitCut | None:
     """Returns what the time limit cut from a run; None if every case ended for its own reason.
 
     A case ends for its own reason after its last repetition, once its intervals are as narrow as `until`
-    demands, or with an error. A run that was interrupted or failed was not ended by its limit.
+    demands, or with an error. A run that was interrupted or failed was not ended by its limit. The limit of a
+    storage card is its budget, and cuts nothing that was promised.
     """
-    if run.plan.time_limit_s <= 0 or run.status != "complete":
+    if run.plan.time_limit_s <= 0 or run.status != "complete" or (run.directory / _CARD_FILE).exists():
         return None
     samples: dict[int, list[Sample]] = defaultdict(list)
     for sample in run.samples:

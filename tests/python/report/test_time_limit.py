@@ -57,3 +57,9 @@ def test_cases_that_differ_have_a_range_and_cases_without_a_result_are_counted(t
     assert time_limit_sentence(load(path)) == (
         "0–3 of 50 repetitions: the time limit of 8 s ended the run. Cases without a result: 1."
     )
+
+
+def test_the_budget_of_a_storage_card_cuts_nothing(tmp_path: Path) -> None:
+    path = cut_run(tmp_path)
+    (path / "card.json").write_text("{}")
+    assert time_limit_sentence(load(path)) == ""
