@@ -55,6 +55,14 @@ class Topic(StrEnum):
         return list(getattr(description, self.value.replace("-", "_")))
 
 
+_TOPICS_BY_NOUN = {
+    **{topic.noun: topic.value for topic in Topic if not topic.are_keys and topic is not Topic.SUITES},
+    "grade": Topic.TRUST.value,
+    "grades": Topic.TRUST.value,
+}
+"""Other words for topics; `suite` is a topic itself."""
+
+
 def describe(
     about: Annotated[
         str | None,
@@ -112,6 +120,7 @@ def _topic_of(
     """Returns a topic and a name in it; a name alone is looked up in all topics, in their order."""
     from strider.suite.mistakes import unknown
 
+    about = _TOPICS_BY_NOUN.get(about, about) if about else None
     if about is None or about in list(Topic):
         return (Topic(about) if about else None), name
     names: dict[Topic, list[str]] = {

@@ -12,8 +12,8 @@ SuiteArgument = Annotated[
     str,
     typer.Argument(
         metavar="SUITE",
-        help="Suite file, or name of a predefined suite: interfaces, mixed, metadata, load, … (all: strider "
-        "describe suites).",
+        help="Suite file, or name of a predefined suite: sequential, random, interfaces, mixed, metadata, "
+        "load, … (all: strider describe suites).",
     ),
 ]
 RunArgument = Annotated[

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST_ERRORS_SHOWN = 10
 MOST_REMARKS = 6
+_COMPARED = ("interface", "clients", "sharing", "pattern", "transfer")
+"""Keys whose values people compare, the first of them that has several is named."""
 """Maximum number of remarks and of limits printed after a run."""
 
 
@@ -438,7 +440,20 @@ def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: 
     else:
         from strider.cli.console import output
 
-        show(results, output())
+        console = output()
+        show(results, console)
+        _print_next(run, console)
+
+
+def _print_next(run: "Run", console: "Console") -> None:
+    """Prints the command that compares the values of a key, if one of the usual keys has several."""
+    from strider.compare import several_of
+
+    for key in several_of(run):
+        if key in _COMPARED:
+            line = f"to compare: strider compare {run.id} --by {key}"
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            return
 
 
 def _print_directories(outcome: "Outcome", console: "Console") -> None:

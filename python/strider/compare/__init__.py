@@ -9,6 +9,7 @@ from strider.compare.comparing import compare, compare_within
 from strider.compare.history import History, history_of
 from strider.compare.metrics import METRICS, Metric
 from strider.compare.model import Change, Comparison, Measured, Overall, Row, Side, Verdict, is_unproven
+from strider.compare.values import several_of
 
 __all__ = [
     "METRICS",
@@ -25,4 +26,5 @@ __all__ = [
     "compare_within",
     "history_of",
     "is_unproven",
+    "several_of",
 ]

@@ -17,7 +17,7 @@ from strider.card.wording import cut, in_words
 from strider.compare.comparing import compare
 from strider.compare.model import Comparison, Measured, Overall, Row
 from strider.statistics import Trust, is_trusted, summarize
-from strider.statistics.trust import OF_SOURCES
+from strider.statistics.trust import OF_SOURCES, WIDE
 from strider.store.model import Run
 from strider.units import MIB
 
@@ -141,15 +141,26 @@ def _sources(runs: Sequence[Run]) -> dict[tuple[str, str], Trust]:
 
 
 def _checked(row: Row, sources: Sequence[Mapping[tuple[str, str], Trust]]) -> Row:
-    """Returns a row without a verdict if one side is not known to come from storage."""
+    """Returns a row without a verdict if one side is not known to come from storage.
+
+    Or if its interval is so wide that it shows neither a difference nor that there is none worth a word.
+    """
     if row.trust is None or row.base is None:
         return row
     key = (row.base.case.name, row.operation)
     own = [side[key] for side in sources if key in side]
-    trust = Trust.of([*row.trust.findings, *(finding for one in own for finding in one.findings)])
+    found = [*row.trust.findings, *(finding for one in own for finding in one.findings)]
+    trust = Trust.of([*found, ("C", "spread")] if _is_vague(row) else found)
     if is_trusted(trust) or not is_trusted(row.trust):
         return replace(row, trust=trust)
     return replace(row, trust=trust, verdict="no verdict", reason=", ".join(trust.reasons))
+
+
+def _is_vague(row: Row) -> bool:
+    change = row.change
+    return (
+        change is not None and change.low <= 1 <= change.high and change.high / change.low > (1 + WIDE) ** 2
+    )
 
 
 def _rows(directories: Sequence[Directory], found: Comparison) -> Iterator[DirectoryRow]:

@@ -54,6 +54,11 @@ class Value:
     cases: Sequence[Case]
 
 
+def several_of(run: Run) -> list[str]:
+    """Returns the keys of the suite that have several values in a run."""
+    return [key for key in _keys(run) if len(_all_values(run, key)) > 1]
+
+
 def values_of(run: Run, by: By) -> list[Value]:
     """The values that are to be compared, the base first: as typed, else in the order of the plan.
 
@@ -62,7 +67,7 @@ def values_of(run: Run, by: By) -> list[Value]:
     """
     found = _all_values(run, by.key)
     if len(found) < 2:
-        several = [key for key in _keys(run) if len(_all_values(run, key)) > 1]
+        several = several_of(run)
         what = f"only one value, {found[0].label}" if found else "no value"
         remedy = f"keys with several values: {', '.join(several)}" if several else "no key has several values"
         raise StriderError(f'cannot compare by "{by.key}": it has {what} in run {run.id}; {remedy}')

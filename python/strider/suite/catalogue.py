@@ -8,7 +8,7 @@ from strider.engine import Description
 from strider.suite.load import load
 from strider.suite.ready_made import ready_made
 
-FIRST = ("interfaces", "mixed", "metadata", "load")
+FIRST = ("sequential", "random", "interfaces", "mixed", "metadata", "load")
 """Suites for any storage; the others follow by name, those that repeat a publication last."""
 _SOURCE = re.compile(r", (19|20)\d\d\)$")
 """End of the description of a suite that repeats a publication: `(thesis, 2009)`."""

@@ -28,11 +28,11 @@ def check_metadata(
 def check_keys(cases: list[tuple[PlannedCase, Origin]], document: Document, mistakes: Mistakes) -> None:
     """Adds a mistake for each written key that has no meaning beside another one of its case."""
     for case, origin in cases:
-        if case.get("runtime") and (path := origin.keys.get("wear_out")):
+        if case.get("runtime") and case.get("wear_out") and (path := origin.keys.get("wear_out")):
             mistakes.add(
                 document.value(path),
-                "wear_out: runtime gives every rank the same time, so no rank catches up: remove wear_out, "
-                "or use deadline instead of runtime",
+                "wear_out: runtime gives every rank the same time, so no rank catches up: remove wear_out = "
+                "true, or use deadline instead of runtime",
             )
 
 

@@ -263,6 +263,13 @@ class TestRun:
         assert (directory / "samples.parquet").exists()
         assert list(Path(target).iterdir()) == []
 
+    def test_a_run_names_the_command_that_compares_the_values_of_a_key(
+        self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["run", suite, "--target", target, "--quiet", "--set", "case.transfer=64KiB,128KiB"]) == 0
+        last = capfd.readouterr().out.splitlines()[-1]
+        assert main(last.removeprefix("to compare: strider ").split()) == 0
+
     def test_json_is_all_that_is_printed(
         self, suite: str, target: str, store: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:

@@ -23,7 +23,7 @@ def test_the_suites_of_the_folder_are_listed_those_for_any_storage_first(
     rows = {line.split()[0]: line for line in shown.splitlines() if line[:1].isalpha()}
     order = [name for name in rows if name in ready_made()]
     assert sorted(order) == sorted(ready_made())
-    assert order[:4] == ["interfaces", "mixed", "metadata", "load"]
+    assert order[:6] == ["sequential", "random", "interfaces", "mixed", "metadata", "load"]
     assert order.index("servers") < order.index("btio")
     assert [name for name in order if re.search(r"-\d{4}$", name)] == order[-7:]
     assert "Random reads and writes at the same time" in rows["mixed"]
@@ -65,3 +65,16 @@ def test_the_help_of_a_suite_names_those_for_any_storage_and_where_the_others_ar
     words = " ".join(capfd.readouterr().out.split())
     assert f"{', '.join(FIRST)}, … (all: strider describe suites)" in words
     assert set(FIRST) <= set(ready_made())
+
+
+@pytest.mark.parametrize(
+    ("word", "topic"),
+    [("grade", "trust"), ("grades", "trust"), ("interface", "interfaces"), ("operation", "operations")],
+)
+def test_a_topic_has_the_word_that_people_type(
+    word: str, topic: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["describe", word]) == 0
+    shown = capfd.readouterr().out
+    assert main(["describe", topic]) == 0
+    assert shown == capfd.readouterr().out

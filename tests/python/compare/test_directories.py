@@ -107,6 +107,13 @@ def test_ten_percent_are_seen_and_equal_lines_are_the_same(tmp_path: Path) -> No
     )
 
 
+def test_a_ratio_that_may_be_anything_is_no_evidence(tmp_path: Path) -> None:
+    found = measured(tmp_path, pairs=3, noise=0.5)
+    grades = {str(row.trust) for row in found.comparison.rows if row.trust and row.verdict == "no verdict"}
+    assert grades
+    assert all(grade.startswith("C") and "spread" in grade for grade in grades)
+
+
 @pytest.mark.parametrize(("served", "words"), [((1.0, 0.0), {"?"}), ((0.0, 0.0), {"?"})])
 def test_rates_of_caches_get_no_word(tmp_path: Path, served: tuple[float, float], words: set[str]) -> None:
     found = measured(tmp_path, {"sequential": 0.5}, served=served)

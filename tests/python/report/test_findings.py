@@ -87,7 +87,7 @@ def test_each_reason_of_a_low_grade_has_one_line_and_trusted_results_none(tmp_pa
     summaries = summarize(run.model_copy(update={"samples": short}))
     (line,) = advice(summaries, {1: "run-1-group-1"})
     assert line == Conclusion(
-        "Measure phases of 1 s or more: increase block, segments or count about 10 times, or for writes and "
+        "Measure phases of 1 s or more: increase block or segments about 10 times, or for writes and "
         'direct I/O set runtime = "1s" (3 results: short).',
         "run-1-group-1",
         "results",

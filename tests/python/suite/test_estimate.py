@@ -122,6 +122,10 @@ def test_a_runtime_is_the_time_of_each_phase_whatever_the_rate(engine: Engine, r
     assert "40 MiB a pass" in table.rows[0]
 
 
+def test_a_runtime_is_accepted_where_ranks_were_not_to_catch_up(engine: Engine) -> None:
+    planned(engine, 'operations = ["write"]\nruntime = "10s"\nwear_out = false')
+
+
 def test_a_runtime_moves_what_the_rate_gives(engine: Engine) -> None:
     keys = 'operations = ["write", "read"]\nruntime = "10s"'
     assert estimate(planned(engine, keys), ASSUMED).bytes == 2 * 10 * ASSUMED.bytes_s

@@ -162,7 +162,7 @@ MISTAKES: dict[str, tuple[str | re.Pattern[str], str, int, str]] = {
         "clients = 2",
         'clients = 2\nruntime = "2s"\nwear_out = true',
         6,
-        "wear_out: runtime gives every rank the same time, so no rank catches up: remove wear_out",
+        "wear_out: runtime gives every rank the same time, so no rank catches up: remove wear_out = true",
     ),
     "no time": ("clients = 2", 'deadline = "soon"', 4, 'deadline: "soon" is not a time'),
     "a time of the wrong type": ("clients = 2", "deadline = true", 4, "deadline: true is not a time"),

@@ -16,6 +16,8 @@ from strider.statistics.exceeding import is_through_target
 from strider.statistics.grades import REASONS, plain, reason_of
 from strider.statistics.trust import LONG_S, MANY, SYNCED, WIDE
 
+#: Keys of patterns that set how much data a client moves.
+_AMOUNTS = ("block", "segments", "count", "size")
 #: So many lines at most, the reason of the most results first.
 _MOST_LINES = 5
 
@@ -95,13 +97,20 @@ def _longer(summaries: Sequence[OperationSummary]) -> str:
         if all(0 < summary.case.common_parameters().get(key, 0) < LONG_S for summary in summaries):
             return f"Measure phases of {LONG_S:.0f} s or more: raise the {key}"
     is_metadata = all(summary.case.is_metadata for summary in summaries)
-    what = "items" if is_metadata else "block, segments or count"
+    what = "items" if is_metadata else _amount(summaries)
     if not 0 < middle < LONG_S:
         return f"Measure longer phases: increase {what}"
     factor = math.ceil(LONG_S / middle)
     # Buffered reads that are repeated come from the cache.
     repeated = "" if is_metadata else f', or for writes and direct I/O set runtime = "{LONG_S:.0f}s"'
     return f"Measure phases of {LONG_S:.0f} s or more: increase {what} about {factor} times{repeated}"
+
+
+def _amount(summaries: Sequence[OperationSummary]) -> str:
+    """Returns the keys that set how much data a client of these cases moves."""
+    given = [name for name in _AMOUNTS if any(name in summary.case.pattern for summary in summaries)]
+    names = given or list(_AMOUNTS)
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _narrower(summaries: Sequence[OperationSummary]) -> str:
