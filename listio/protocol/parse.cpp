@@ -105,7 +105,7 @@ Fault take(ByteReader& in, ListDataRequest& request, const ProtocolLimits&) {
 Fault take(ByteReader&, StatusRequest&, const ProtocolLimits&) { return {}; }
 Fault take(ByteReader&, SyncNamesRequest&, const ProtocolLimits&) { return {}; }
 Fault take(ByteReader& in, SetEntryRequest& request, const ProtocolLimits&) {
-  const Fault fault = take(in, request.path);
+  Fault fault = take(in, request.path);
   request.mode = in.number<std::uint32_t>();
   request.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
   if (request.mode > 0777 && request.mode != SetEntryRequest::keep_mode) return "not a mode";
