@@ -53,7 +53,7 @@ def test_the_tree_keeps_its_rules() -> None:
         (
             "engine/patterns/x.cpp",
             "#include <mpi.h>\n",
-            "only ranks/ to runner/ and the MPI-based interfaces include mpi.h",
+            "only ranks/ to runner/, the MPI-based interfaces and listio/mpi/ include mpi.h",
         ),
         (
             "engine/patterns/x.cpp",
