@@ -30,8 +30,8 @@ namespace strider::listio::mpi {
   X(Info_get) X(Info_get_nkeys) X(Info_get_nthkey) X(Info_set) X(Initialized) X(Irecv) X(Isend) X(Query_thread)      \
   X(Recv) X(Request_free) X(Send) X(Status_set_cancelled) X(Status_set_elements) X(Status_set_elements_x) X(Test)    \
   X(Testall) X(Type_create_keyval) X(Type_dup) X(Type_free) X(Type_free_keyval) X(Type_get_attr)                     \
-  X(Type_get_contents) X(Type_get_envelope) X(Type_get_extent) X(Type_get_extent_x) X(Type_set_attr)                 \
-  X(Type_size_x) X(Wait) X(Waitall)
+  X(Type_get_contents) X(Type_get_envelope) X(Type_get_extent) X(Type_get_extent_x) X(Type_get_true_extent_x)        \
+  X(Type_set_attr) X(Type_size_x) X(Wait) X(Waitall)
 
 /// Functions that an MPI older than the mpi.h of the build lacks: null there.
 #if MPI_VERSION >= 4
