@@ -26,7 +26,7 @@ namespace strider::listio::mpi {
   X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_dup) X(Comm_free) X(Comm_free_keyval) X(Comm_get_attr)        \
   X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_split_type)                 \
   X(Comm_test_inter) X(Errhandler_free) X(Error_class) X(Error_string) X(Exscan) X(Finalized) X(Get_count)           \
-  X(Grequest_complete) X(Grequest_start) X(Iallreduce) X(Ibarrier) X(Info_create) X(Info_dup) X(Info_free)           \
+  X(Grequest_complete) X(Grequest_start) X(Iallgather) X(Iallreduce) X(Ialltoall) X(Ibcast) X(Info_create) X(Info_dup) X(Info_free)           \
   X(Info_get) X(Info_get_nkeys) X(Info_get_nthkey) X(Info_set) X(Initialized) X(Irecv) X(Isend) X(Query_thread)      \
   X(Recv) X(Request_free) X(Send) X(Status_set_cancelled) X(Status_set_elements) X(Status_set_elements_x) X(Test)    \
   X(Testall) X(Type_create_keyval) X(Type_dup) X(Type_free) X(Type_free_keyval) X(Type_get_attr)                     \

@@ -12,6 +12,7 @@ from strider.listio.answers import (
     serve_command,
 )
 from strider.listio.mounts import mount, mount_program, mounted, unmount
+from strider.listio.preload import preload_variables
 from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
 from strider.listio.temporary import temporary_volume
 from strider.listio.tool import check, registration, remove_run, status
@@ -26,6 +27,7 @@ __all__ = [
     "mount",
     "mount_program",
     "mounted",
+    "preload_variables",
     "problems",
     "processes_of",
     "reaches_into_servers",

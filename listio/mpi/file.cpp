@@ -1,0 +1,221 @@
+#include "listio/mpi/file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+#include "listio/mpi/below.hpp"
+#include "listio/mpi/request.hpp"
+#include "listio/mpi/split.hpp"
+
+namespace strider::listio::mpi {
+namespace {
+
+constexpr std::string_view prefix = "listio:";
+constexpr std::uint32_t new_file_mode = 0644;
+
+void check_mode(int mode) {
+  const int access = mode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
+  if (std::popcount(static_cast<unsigned>(access)) != 1)
+    throw Failure(MPI_ERR_AMODE, "the mode needs one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR");
+  if (access == MPI_MODE_RDONLY && (mode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0)
+    throw Failure(MPI_ERR_AMODE, "MPI_MODE_RDONLY cannot be combined with MPI_MODE_CREATE or MPI_MODE_EXCL");
+  if (access == MPI_MODE_RDWR && (mode & MPI_MODE_SEQUENTIAL) != 0)
+    throw Failure(MPI_ERR_AMODE, "MPI_MODE_RDWR cannot be combined with MPI_MODE_SEQUENTIAL");
+}
+
+Creation creation_of(int mode) {
+  if ((mode & MPI_MODE_CREATE) == 0) return Creation::never;
+  return (mode & MPI_MODE_EXCL) != 0 ? Creation::exclusive : Creation::if_missing;
+}
+
+void agree_on(Ranks& ranks, Outcome mine) {
+  if (const Outcome all = ranks.agree(std::move(mine)); all.failed()) throw Failure(all.error_class, all.text);
+}
+
+/// What the first rank has found out, for all; behind it the hints on which they have to agree.
+struct At {
+  enum : std::size_t { failed, id, strip_bytes, servers, first, cell, bytes, hints, end = hints + agreed_hints };
+};
+using Words = std::array<std::int64_t, At::end>;
+
+/// By the first rank: makes or finds the file.
+void open_first(OpenFile& file, Words& words) {
+  file.file = file.connection->use([&](Client& client) {
+    return client.open(file.name, creation_of(file.mode), new_file_mode, file.hints.spreading);
+  });
+  words[At::id] = std::bit_cast<std::int64_t>(file.file.id);
+  words[At::strip_bytes] = static_cast<std::int64_t>(file.file.striping.strip_bytes());
+  words[At::servers] = file.file.striping.servers();
+  words[At::first] = file.file.striping.first();
+  if (file.ranks->count() > 1)
+    words[At::cell] = std::bit_cast<std::int64_t>(SharedPointer::make_cell(*file.connection));
+  if ((file.mode & MPI_MODE_APPEND) != 0) words[At::bytes] = file.size();
+}
+
+void open_together(OpenFile& file) {
+  Ranks& ranks = *file.ranks;
+  Words words{};
+  std::ranges::copy(words_of(file.hints), words.begin() + At::hints);
+  Outcome outcome;
+  if (ranks.is_first()) {
+    outcome = outcome_of([&] { open_first(file, words); });
+    words[At::failed] = outcome.error_class;
+  }
+  ranks.share(words);
+  if (words[At::failed] != MPI_SUCCESS) {
+    outcome.add({static_cast<int>(words[At::failed]), file.name + ": the first rank could not open the file"});
+    throw Failure(outcome.error_class, outcome.text);
+  }
+  take_words(std::span(words).last<agreed_hints>(), file.hints);
+  file.file = {
+      file.name, std::bit_cast<FileId>(words[At::id]),
+      Striping(static_cast<std::uint32_t>(words[At::servers]), static_cast<std::uint64_t>(words[At::strip_bytes]),
+               static_cast<std::uint32_t>(words[At::first]))};
+  if (ranks.count() > 1) file.shared = {file.connection, std::bit_cast<std::uint64_t>(words[At::cell])};
+  if ((file.mode & MPI_MODE_APPEND) == 0) return;
+  file.position = words[At::bytes];
+  if (ranks.is_first()) file.shared.set(words[At::bytes]);
+}
+
+void open_carrier(OpenFile& file) {
+  if (below().File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file.carrier) != MPI_SUCCESS)
+    throw Failure(MPI_ERR_OTHER, "the MPI library cannot open /dev/null, which stands for " + file.name);
+}
+
+}  // namespace
+
+std::optional<std::string> name_in_volume(const char* file_name) {
+  std::string_view name = file_name == nullptr ? "" : file_name;
+  if (!name.starts_with(prefix)) return {};
+  name.remove_prefix(prefix.size());
+  name.remove_prefix(std::min(name.find_first_not_of('/'), name.size()));
+  return std::string(name);
+}
+
+std::shared_ptr<OpenFile> open_file(MPI_Comm communicator, const std::string& name, int mode, MPI_Info info) {
+  int is_inter = 0;
+  below().Comm_test_inter(communicator, &is_inter);
+  if (is_inter != 0) throw Failure(MPI_ERR_COMM, "a file cannot be opened over an intercommunicator");
+  auto file = std::make_shared<OpenFile>();
+  file->name = name;
+  file->mode = mode;
+  file->hints = hints_of(info);
+  file->view = std::make_shared<const View>();
+  file->ranks = std::make_unique<Ranks>(communicator, file->hints.rank_timeout);
+  try {
+    const std::int64_t mine = mode;
+    const auto modes = file->ranks->gather({&mine, 1});
+    if (std::ranges::any_of(modes, [mine](std::int64_t other) { return other != mine; }))
+      throw Failure(MPI_ERR_NOT_SAME, name + ": the ranks open the file in different modes");
+    check_mode(mode);
+    agree_on(*file->ranks, outcome_of([&] { file->connection = connection_of(file->hints); }));
+    open_together(*file);
+    agree_on(*file->ranks, outcome_of([&] { open_carrier(*file); }));
+  } catch (...) {
+    file->ranks->leave();
+    if (file->carrier != MPI_FILE_NULL) below().File_close(&file->carrier);
+    throw;
+  }
+  return file;
+}
+
+Outcome close_file(OpenFile& file) {
+  finish_all(file);
+  SplitAccess::abandon(file);
+  const bool deletes = (file.mode & MPI_MODE_DELETE_ON_CLOSE) != 0;
+  // No rank may still need what goes now.
+  Outcome outcome = file.ranks->agree({});
+  if (file.ranks->is_first())
+    outcome.add(outcome_of([&] {
+      file.shared.free();
+      if (deletes) file.connection->use([&](Client& client) { client.unlink(file.name); });
+    }));
+  if (deletes) outcome = file.ranks->agree(outcome);
+  file.ranks->leave();
+  return outcome;
+}
+
+void delete_file(const std::string& name, MPI_Info info) {
+  connection_of(hints_of(info))->use([&](Client& client) { client.unlink(name); });
+}
+
+namespace {
+
+/// The first rank acts, once all are there; all get its outcome.
+template <typename Act>
+Outcome by_first(OpenFile& file, const Act& act) {
+  Outcome outcome;
+  if (file.ranks->is_first()) outcome = outcome_of(act);
+  return file.ranks->agree(outcome);
+}
+
+/// Failure unless all ranks give the same number, and none has failed before.
+Outcome require_same(OpenFile& file, std::int64_t number, const char* what, Outcome mine = {}) {
+  try {
+    const std::array<std::int64_t, 2> words{mine.error_class, number};
+    const auto all = file.ranks->gather(words);
+    for (std::size_t at = 0; at < all.size(); at += 2) {
+      if (all[at] != MPI_SUCCESS) mine.add({static_cast<int>(all[at]), "the call failed on another rank"});
+      if (all[at + 1] != all[1]) mine.add({MPI_ERR_ARG, std::string("the ranks give different ") + what});
+    }
+  } catch (const Failure& failure) {
+    mine.add({failure.error_class(), failure.what()});
+  }
+  return mine;
+}
+
+Outcome check_size(const OpenFile& file, std::int64_t bytes) {
+  if ((file.mode & MPI_MODE_RDONLY) != 0)
+    return {MPI_ERR_READ_ONLY, file.name + ": the file was opened for reading only"};
+  if (bytes < 0) return {MPI_ERR_ARG, "the size is negative: " + std::to_string(bytes)};
+  return {};
+}
+
+}  // namespace
+
+Outcome set_size(OpenFile& file, std::int64_t bytes) {
+  if (Outcome same = require_same(file, bytes, "sizes", check_size(file, bytes)); same.failed()) return same;
+  return by_first(file, [&] {
+    file.connection->use([&](Client& client) { client.truncate(file.file, static_cast<std::uint64_t>(bytes)); });
+  });
+}
+
+Outcome preallocate(OpenFile& file, std::int64_t bytes) {
+  if (Outcome same = require_same(file, bytes, "sizes", check_size(file, bytes)); same.failed()) return same;
+  return by_first(file, [&] {
+    file.connection->use([&](Client& client) {
+      const auto wanted = static_cast<std::uint64_t>(bytes);
+      if (client.size(file.file) < wanted) client.truncate(file.file, wanted);
+    });
+  });
+}
+
+/// Servers have everything that was written, by whichever rank: one asks them to sync, when all have come.
+Outcome sync(OpenFile& file) {
+  if (Outcome all = file.ranks->agree({}); all.failed()) return all;
+  return by_first(file, [&] { file.connection->use([&](Client& client) { client.sync(file.file); }); });
+}
+
+Outcome set_atomicity(OpenFile& file, bool atomic) {
+  Outcome same = require_same(file, atomic ? 1 : 0, "flags");
+  const std::scoped_lock lock(file.mutex);
+  if (!same.failed()) file.atomic = atomic;
+  return same;
+}
+
+Outcome set_info(OpenFile& file, MPI_Info info) {
+  Hints hints = file.hints;
+  apply(info, hints);
+  auto words = words_of(hints);
+  Outcome outcome = outcome_of([&] { file.ranks->share(words); });
+  if (outcome.failed()) return outcome;
+  take_words(words, hints);
+  const std::scoped_lock lock(file.mutex);
+  file.hints = hints;
+  return outcome;
+}
+
+}  // namespace strider::listio::mpi

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <array>
+
+#include "listio/mpi/collective.hpp"
+
+namespace strider::listio::mpi {
+namespace {
+
+/// Where the words of a rank are.
+struct At {
+  enum : std::size_t { error_class, etypes, low, high, bytes, runs, ascends, end };
+};
+
+Aggregation wish_of(const OpenFile& file, Direction direction) {
+  return direction == Direction::write ? file.hints.writes : file.hints.reads;
+}
+
+/// In atomic mode each rank locks what it accesses.
+bool may_aggregate(OpenFile& file, Direction direction) {
+  return file.ranks->count() > 1 && wish_of(file, direction) != Aggregation::never && !file.is_atomic();
+}
+
+std::array<std::int64_t, At::end> words_of(OpenFile& file, const Ask& ask, const Meeting& meeting) {
+  std::array<std::int64_t, At::end> mine{};
+  mine[At::error_class] = meeting.outcome.error_class;
+  mine[At::ascends] = 1;
+  if (meeting.outcome.failed()) return mine;
+  Task task = meeting.task;
+  mine[At::etypes] = task.etypes;
+  if (ask.pointer == Pointer::shared) return mine;
+  if (ask.pointer == Pointer::given) task.position = ask.offset;
+  else {
+    const std::scoped_lock lock(file.mutex);
+    task.position = file.position;
+  }
+  const ByteRun hull = task.hull();
+  mine[At::low] = static_cast<std::int64_t>(hull.offset);
+  mine[At::high] = static_cast<std::int64_t>(hull.end());
+  mine[At::bytes] = task.bytes;
+  mine[At::runs] = task.runs();
+  mine[At::ascends] = task.ascends() ? 1 : 0;
+  return mine;
+}
+
+/// The shared pointer, in the order of the ranks.
+void place_in_order(OpenFile& file, const std::vector<std::int64_t>& all, Meeting& meeting) {
+  Ranks& ranks = *file.ranks;
+  std::int64_t before = 0, total = 0;
+  for (int rank = 0; rank < ranks.count(); ++rank) {
+    if (rank == ranks.rank()) before = total;
+    total += all[static_cast<std::size_t>(rank) * At::end + At::etypes];
+  }
+  std::array<std::int64_t, 2> start{};
+  if (ranks.is_first()) {
+    meeting.outcome = outcome_of([&] { start[1] = file.shared.fetch_add(total); });
+    start[0] = meeting.outcome.error_class;
+  }
+  ranks.share(start);
+  if (start[0] != MPI_SUCCESS)
+    meeting.outcome.add({static_cast<int>(start[0]), "the shared file pointer cannot be moved"});
+  meeting.task.position = start[1] + before;
+}
+
+/// What the words of all ranks lead to.
+void conclude(OpenFile& file, const Ask& ask, const std::vector<std::int64_t>& all, Meeting& meeting) {
+  int worst = MPI_SUCCESS;
+  bool all_ascend = true;
+  for (std::size_t at = 0; at < all.size(); at += At::end) {
+    worst = std::max(worst, static_cast<int>(all[at + At::error_class]));
+    all_ascend &= all[at + At::ascends] != 0;
+    meeting.parts.push_back({all[at + At::low], all[at + At::high], all[at + At::bytes], all[at + At::runs]});
+  }
+  if (worst != MPI_SUCCESS) return meeting.outcome.add({worst, "the call failed on another rank"});
+  if (ask.pointer == Pointer::shared) return place_in_order(file, all, meeting);
+  place(file, ask, meeting.task);
+  if (!may_aggregate(file, ask.direction) || !all_ascend) return;
+  meeting.aggregates = aggregates(wish_of(file, ask.direction), meeting.parts);
+}
+
+}  // namespace
+
+Meeting meet(OpenFile& file, const Ask& ask, Agreement agreement) {
+  Meeting meeting;
+  meeting.outcome = outcome_of([&] { meeting.task = check(file, ask, Participation::collective); });
+  meeting.has_met =
+      agreement == Agreement::wanted || ask.pointer == Pointer::shared || may_aggregate(file, ask.direction);
+  if (!meeting.has_met) {
+    if (!meeting.outcome.failed()) place(file, ask, meeting.task);
+    return meeting;
+  }
+  try {
+    conclude(file, ask, file.ranks->gather(words_of(file, ask, meeting)), meeting);
+  } catch (const Failure& failure) {
+    meeting.outcome.add({failure.error_class(), failure.what()});
+  }
+  return meeting;
+}
+
+Outcome access_together(const std::shared_ptr<OpenFile>& file, const Ask& ask, std::int64_t& moved) {
+  moved = 0;
+  const Meeting meeting = meet(*file, ask, Agreement::if_needed);
+  if (meeting.has_met && meeting.outcome.failed()) return meeting.outcome;
+  Outcome outcome = meeting.outcome;
+  if (meeting.aggregates) outcome = move_together(*file, meeting, moved);
+  else if (!outcome.failed()) outcome = move(file, meeting.task, moved);
+  return file->ranks->agree(outcome);
+}
+
+}  // namespace strider::listio::mpi

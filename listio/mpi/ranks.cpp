@@ -1,0 +1,188 @@
+#include "listio/mpi/ranks.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <thread>
+
+#include "listio/mpi/below.hpp"
+
+namespace strider::listio::mpi {
+namespace {
+
+constexpr int exchange_tag = 1;
+
+/// Gives the processor away, for longer and longer: a rank that has not come for long will not come at once.
+class BackOff {
+ public:
+  void rest() {
+    if (++turns_ <= most_yields) {
+      sched_yield();
+      return;
+    }
+    std::this_thread::sleep_for(pause_);
+    pause_ = std::min(pause_ * 2, longest);
+  }
+
+ private:
+  static constexpr int most_yields = 20;
+  static constexpr std::chrono::microseconds longest{1000};
+  int turns_ = 0;
+  std::chrono::microseconds pause_{5};
+};
+
+}  // namespace
+
+Ranks::Ranks(MPI_Comm communicator, std::chrono::milliseconds patience) : patience_(patience) {
+  const Below& mpi = below();
+  if (mpi.Comm_dup(communicator, &communicator_) != MPI_SUCCESS)
+    throw Failure(MPI_ERR_COMM, "the communicator cannot be duplicated");
+  mpi.Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+  mpi.Comm_rank(communicator_, &rank_);
+  mpi.Comm_size(communicator_, &count_);
+}
+
+void Ranks::require_whole() const {
+  if (broken_)
+    throw Failure(MPI_ERR_IO,
+                  "a rank did not take part in an earlier collective call in time; close the file and open it again");
+}
+
+void Ranks::wait(std::span<MPI_Request> requests) {
+  const auto deadline = std::chrono::steady_clock::now() + patience_;
+  BackOff back_off;
+  while (true) {
+    int done = 0;
+    if (below().Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE) !=
+        MPI_SUCCESS) {
+      broken_ = true;
+      throw Failure(MPI_ERR_IO, "a message to or from another rank failed");
+    }
+    if (done != 0) return;
+    if (std::chrono::steady_clock::now() > deadline) {
+      broken_ = true;
+      throw Failure(MPI_ERR_IO, "a rank did not take part in a collective call within " +
+                                    std::to_string(patience_.count()) +
+                                    " ms; the hint listio_rank_timeout sets "
+                                    "the seconds to wait");
+    }
+    back_off.rest();
+  }
+}
+
+std::vector<std::int64_t> Ranks::gather(std::span<const std::int64_t> mine) {
+  require_whole();
+  std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(count_));
+  if (count_ == 1) {
+    std::ranges::copy(mine, all.begin());
+    return all;
+  }
+  // What a message may still be written to or read from must not go when the wait fails.
+  struct Buffers {
+    std::vector<std::int64_t> mine, all;
+  };
+  auto buffers = std::make_unique<Buffers>(Buffers{{mine.begin(), mine.end()}, std::move(all)});
+  const int numbers = static_cast<int>(mine.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  below().Iallgather(buffers->mine.data(), numbers, MPI_INT64_T, buffers->all.data(), numbers, MPI_INT64_T,
+                     communicator_, &request);
+  try {
+    wait({&request, 1});
+  } catch (const Failure&) {
+    static_cast<void>(buffers.release());
+    throw;
+  }
+  return std::move(buffers->all);
+}
+
+void Ranks::share(std::span<std::int64_t> numbers) {
+  require_whole();
+  if (count_ == 1) return;
+  auto buffer = std::make_unique<std::vector<std::int64_t>>(numbers.begin(), numbers.end());
+  MPI_Request request = MPI_REQUEST_NULL;
+  below().Ibcast(buffer->data(), static_cast<int>(buffer->size()), MPI_INT64_T, 0, communicator_, &request);
+  try {
+    wait({&request, 1});
+  } catch (const Failure&) {
+    static_cast<void>(buffer.release());
+    throw;
+  }
+  std::ranges::copy(*buffer, numbers.begin());
+}
+
+Outcome Ranks::agree(Outcome mine) {
+  if (count_ == 1) return mine;
+  struct Buffers {
+    int mine, worst;
+  };
+  try {
+    require_whole();
+    auto buffers = std::make_unique<Buffers>(Buffers{mine.error_class, MPI_SUCCESS});
+    MPI_Request request = MPI_REQUEST_NULL;
+    below().Iallreduce(&buffers->mine, &buffers->worst, 1, MPI_INT, MPI_MAX, communicator_, &request);
+    try {
+      wait({&request, 1});
+    } catch (const Failure&) {
+      static_cast<void>(buffers.release());
+      throw;
+    }
+    if (!mine.failed() && buffers->worst != MPI_SUCCESS) return {buffers->worst, "the call failed on another rank"};
+    return mine;
+  } catch (const Failure& failure) {
+    mine.add({failure.error_class(), failure.what()});
+    return mine;
+  }
+}
+
+/// Buffers and requests of one exchange.
+struct Ranks::Exchange {
+  std::vector<std::int64_t> outgoing, incoming;  ///< bytes to and from each rank
+  std::vector<Parcel> sent, received;
+  std::vector<MPI_Request> requests;
+};
+
+std::vector<Parcel> Ranks::exchange(std::vector<Parcel> parcels) {
+  require_whole();
+  if (count_ == 1) return parcels;
+  auto all = std::make_unique<Exchange>();
+  all->sent = std::move(parcels);
+  all->outgoing.resize(static_cast<std::size_t>(count_));
+  all->incoming.resize(static_cast<std::size_t>(count_));
+  for (const Parcel& parcel : all->sent)
+    all->outgoing[static_cast<std::size_t>(parcel.rank)] = static_cast<std::int64_t>(parcel.bytes.size());
+  const Below& mpi = below();
+  try {
+    MPI_Request counts = MPI_REQUEST_NULL;
+    mpi.Ialltoall(all->outgoing.data(), 1, MPI_INT64_T, all->incoming.data(), 1, MPI_INT64_T, communicator_, &counts);
+    wait({&counts, 1});
+    for (int from = 0; from < count_; ++from)
+      if (const std::int64_t bytes = all->incoming[static_cast<std::size_t>(from)]; bytes > 0)
+        all->received.push_back({from, Bytes(static_cast<std::size_t>(bytes))});
+    for (Parcel& parcel : all->received)
+      if (parcel.rank != rank_)
+        mpi.Irecv(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, parcel.rank, exchange_tag,
+                  communicator_, &all->requests.emplace_back());
+    for (const Parcel& parcel : all->sent)
+      if (!parcel.bytes.empty() && parcel.rank != rank_)
+        mpi.Isend(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, parcel.rank, exchange_tag,
+                  communicator_, &all->requests.emplace_back());
+    wait(all->requests);
+    for (Parcel& parcel : all->sent)
+      for (Parcel& own : all->received)
+        if (parcel.rank == rank_ && own.rank == rank_) own.bytes = std::move(parcel.bytes);
+  } catch (const Failure&) {
+    static_cast<void>(all.release());
+    throw;
+  }
+  return std::move(all->received);
+}
+
+void Ranks::leave() {
+  // A communicator with messages that nobody takes cannot be freed.
+  if (!broken_ && communicator_ != MPI_COMM_NULL) below().Comm_free(&communicator_);
+  communicator_ = MPI_COMM_NULL;
+}
+
+}  // namespace strider::listio::mpi
