@@ -176,6 +176,37 @@ int strider_listio_test(strider_listio_volume* volume, int64_t ticket) {
 
 int64_t strider_listio_wait(strider_listio_volume* volume, int64_t ticket) { return finish(*volume, ticket); }
 
+int64_t strider_listio_lock(strider_listio_file* file, const strider_listio_run* ranges, size_t count,
+                            strider_listio_lock_kind kind) {
+  return guarded(*file->volume, [&] {
+    return static_cast<std::int64_t>(
+        file->volume->client->lock(file->file, as_runs(ranges, count), static_cast<LockKind>(kind)));
+  });
+}
+
+int strider_listio_unlock(strider_listio_volume* volume, int64_t lock) {
+  return done(*volume, [&](Client& client) { client.unlock(static_cast<LockId>(lock)); });
+}
+
+int strider_listio_make_cell(strider_listio_volume* volume, uint64_t* cell) {
+  return done(*volume, [&](Client& client) { *cell = client.make_cell(); });
+}
+
+int strider_listio_fetch_add(strider_listio_volume* volume, uint64_t cell, int64_t addend, int64_t* before) {
+  return done(*volume, [&](Client& client) {
+    const std::int64_t value = client.fetch_add(cell, addend);
+    if (before != nullptr) *before = value;
+  });
+}
+
+int strider_listio_set_cell(strider_listio_volume* volume, uint64_t cell, int64_t value) {
+  return done(*volume, [&](Client& client) { client.set_cell(cell, value); });
+}
+
+int strider_listio_free_cell(strider_listio_volume* volume, uint64_t cell) {
+  return done(*volume, [&](Client& client) { client.free_cell(cell); });
+}
+
 int strider_listio_sync(strider_listio_file* file) {
   return done(*file->volume, [&](Client& client) { client.sync(file->file); });
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/uio.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -49,7 +50,8 @@ struct Call {
 struct Operation {
   std::string what, file;  ///< for messages
   Deadline deadline;
-  Deadline looked_at;  ///< when the caller last asked whether it is finished
+  std::chrono::milliseconds patience{};  ///< that the deadline comes from
+  Deadline looked_at;                    ///< when the caller last asked whether it is finished
   std::vector<Call> calls;
   std::size_t unfinished = 0;
   std::optional<IoError> error;  ///< the first one

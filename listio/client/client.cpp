@@ -5,6 +5,7 @@
 #include <map>
 
 #include "listio/client/driver.hpp"
+#include "listio/client/locks.hpp"
 #include "listio/client/volume_check.hpp"
 #include "listio/protocol/parse.hpp"
 
@@ -23,6 +24,11 @@ std::string checked(const std::string& path) {
     throw InputError("path", "'" + path + "' is not a path within a volume",
                      "write names with slashes between them, without a leading slash, '.' or '..'");
   return path;
+}
+
+CellId checked(CellId cell) {
+  if (cell == 0) throw InputError("cell", "0 is not the number of a cell", "use the number that make_cell returned");
+  return cell;
 }
 
 template <typename Body>
@@ -104,6 +110,13 @@ class Client::Impl {
   Ticket start(Direction direction, const File& file, std::span<const iovec> memory, std::span<const ByteRun> runs) {
     Transfer transfer{driver.prepare(direction, file, memory, runs), direction, file, {}};
     if (direction == Direction::read) transfer.runs.assign(runs.begin(), runs.end());
+    return start(std::move(transfer));
+  }
+  /// An operation that moves nothing.
+  Ticket start(const File& file, std::unique_ptr<Operation> operation) {
+    return start({std::move(operation), Direction::write, file, {}});
+  }
+  Ticket start(Transfer transfer) {
     driver.start(*transfer.operation);
     transfers.emplace(next_ticket, std::move(transfer));
     return next_ticket++;
@@ -133,6 +146,7 @@ class Client::Impl {
   }
 
   Driver driver;
+  Locks locks{driver};
   std::map<Ticket, Transfer> transfers;
   Ticket next_ticket = 1;
 
@@ -205,6 +219,46 @@ std::uint64_t Client::read(const File& file, std::span<std::byte> bytes, std::ui
   const ByteRun run{offset, bytes.size()};
   return read_list(file, {&piece, 1}, {&run, 1});
 }
+
+LockId Client::lock(const File& file, std::span<const ByteRun> ranges, LockKind kind) {
+  return impl_->locks.lock(file, ranges, kind);
+}
+
+void Client::unlock(LockId lock) { impl_->locks.unlock(lock); }
+
+bool Client::is_held(LockId lock) const { return impl_->locks.is_held(lock); }
+
+Client::Ticket Client::start_owner_lock(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
+                                        std::chrono::milliseconds longest) {
+  return impl_->start(file, impl_->locks.prepare(file, owner, kind, range, longest));
+}
+
+void Client::cancel_lock(Ticket ticket) {
+  const Impl::Transfer& transfer = impl_->find(ticket);
+  const Call& call = transfer.operation->calls.front();
+  if (call.stage != Call::Stage::asked) return;
+  impl_->tell("lock", transfer.file.path, CancelLockRequest{transfer.file.id, call.number}, call.server);
+}
+
+std::optional<LockHolder> Client::find_lock(const File& file, std::uint64_t owner, LockKind kind,
+                                            const ByteRun& range) {
+  auto holder =
+      impl_->ask<LockHolder>("lock", file.path, FindLockRequest{file.id, owner, kind, range}, lock_server(file));
+  if (holder.kind == LockKind::none) return {};
+  return holder;
+}
+
+CellId Client::make_cell() { return impl_->ask<CellState>("make_cell", "", MakeCellRequest{}).cell; }
+
+std::int64_t Client::fetch_add(CellId cell, std::int64_t addend) {
+  return impl_->ask<CellState>("fetch_add", "", AddToCellRequest{checked(cell), addend}).value;
+}
+
+void Client::set_cell(CellId cell, std::int64_t value) {
+  impl_->tell("set_cell", "", SetCellRequest{checked(cell), value});
+}
+
+void Client::free_cell(CellId cell) { impl_->tell("free_cell", "", FreeCellRequest{checked(cell)}); }
 
 void Client::sync(const File& file) {
   impl_->tell_all("sync", file.path, file.striping.servers(), [&](std::uint32_t) { return SyncRequest{file.id}; });

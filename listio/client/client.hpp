@@ -55,6 +55,9 @@ struct File {
   Striping striping{1, 1};
 };
 
+/// A lock that a client holds; for that client alone.
+using LockId = std::uint64_t;
+
 /// How a new file is spread; 0: as the volume says, and over all servers.
 struct Spreading {
   std::uint64_t strip_bytes = 0;
@@ -118,6 +121,40 @@ class Client {
   bool is_done(Ticket ticket);
   /// What `read_list` returns, and what it throws. Once for each ticket.
   std::uint64_t wait(Ticket ticket);
+
+  /// Waits until no other lock excludes it, then holds a lock on all ranges of the list, which may have any order: with
+  /// `LockKind::exclusive` nobody else has a lock on any of these bytes, with `shared` nobody an exclusive one. Locks
+  /// of one client exclude each other too. Who waits is served in turn. IoError with ETIMEDOUT, which names who holds a
+  /// lock on which bytes, if that takes longer than `patience`. Locks are advice: transfers do not look at them. A lock
+  /// ends when its client's connection to `lock_server(file)` does. Of a list of more than 1024 ranges the smallest
+  /// gaps are locked as well.
+  LockId lock(const File& file, std::span<const ByteRun> ranges, LockKind kind);
+  /// Once for each lock, after all transfers that it protects. IoError with ENOLCK if it was lost meanwhile.
+  void unlock(LockId lock);
+  /// Whether the lock was not lost, as far as this client knows.
+  bool is_held(LockId lock) const;
+  /// The server that has all locks on a file.
+  static std::uint32_t lock_server(const File& file) { return file.striping.locate(0).server; }
+
+  // Locks as fcntl has them, for a program that has several owners, such as a mount: a later lock of an owner replaces
+  // its earlier ones on the same bytes, and `LockKind::none` gives them up. The numbers are apart from those of `lock`.
+
+  /// Asks for a lock, and waits at most so long for it, whatever the client's patience; `wait` throws what `lock` does.
+  Ticket start_owner_lock(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
+                          std::chrono::milliseconds longest);
+  /// Ends the waiting: `wait` throws IoError with EINTR, unless the lock has been granted meanwhile.
+  void cancel_lock(Ticket ticket);
+  /// The lock of another owner that excludes such a lock, if there is one.
+  std::optional<LockHolder> find_lock(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range);
+
+  /// A number on server 0 with the value 0, for any client that knows the id, until this client's connection to server
+  /// 0 ends or somebody frees it. IoError with ENOENT for a cell that is not there any more.
+  CellId make_cell();
+  /// Adds in one step, and returns what the value was before. IoError with EOVERFLOW if the sum leaves the range of
+  /// numbers; with another number, of a connection that was lost, it may or may not have been added.
+  std::int64_t fetch_add(CellId cell, std::int64_t addend);
+  void set_cell(CellId cell, std::int64_t value);
+  void free_cell(CellId cell);
 
   void sync(const File& file);
   /// What was done to names before is durable.

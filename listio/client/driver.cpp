@@ -119,7 +119,8 @@ std::unique_ptr<Operation> Driver::prepare(const char* what, const std::string& 
   operation->what = what;
   operation->file = file;
   operation->looked_at = std::chrono::steady_clock::now();
-  operation->deadline = in(options_.patience);
+  operation->patience = options_.patience;
+  operation->deadline = in(operation->patience);
   return operation;
 }
 
@@ -263,14 +264,14 @@ bool Driver::is_finished(Operation& operation) {
 
 bool Driver::poll(Operation& operation) {
   const Deadline now = std::chrono::steady_clock::now();
-  if (now - operation.looked_at > std::chrono::seconds(1)) operation.deadline = in(options_.patience);
+  if (now - operation.looked_at > std::chrono::seconds(1)) operation.deadline = in(operation.patience);
   operation.looked_at = now;
   if (operation.unfinished > 0) turn(milliseconds(0));
   return is_finished(operation);
 }
 
 void Driver::end_late(Operation& operation) {
-  const std::string patience = std::to_string(options_.patience.count()) + " ms";
+  const std::string patience = std::to_string(operation.patience.count()) + " ms";
   for (std::uint32_t server = 0; server < links_.size(); ++server) {
     const auto is_late = [server](const Call& call) {
       return call.server == server && call.stage != Call::Stage::finished;

@@ -20,6 +20,11 @@ class Driver final : TransportEvents {
 
   const Volume& volume() const { return volume_; }
   std::uint32_t servers() const { return static_cast<std::uint32_t>(links_.size()); }
+  std::chrono::milliseconds patience() const { return options_.patience; }
+  /// Such as "server 2 (127.0.0.1:40123)".
+  const std::string& name(std::uint32_t server) const { return links_.at(server)->name(); }
+  /// Which of the connections that were made to a server, from 1; 0: it is not connected to.
+  std::uint64_t connection(std::uint32_t server) const { return links_.at(server)->connection(); }
   /// Connects to a server unless that is done. IoError.
   void ensure_up(std::uint32_t server);
   /// The same, and makes the memory to pack into. IoError.

@@ -1,6 +1,7 @@
 #include "listio/client/link.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,14 @@ namespace strider::listio {
 namespace {
 
 constexpr const char* remedy_lost = "check whether the server still runs (strider listio status), and read its log";
+
+/// What others are told of who holds a lock that they wait for.
+std::string name_of_process() {
+  std::array<char, 128> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::string name = "process " + std::to_string(::getpid()) + " on " + host.data();
+  return is_client_name(name) ? name : "process " + std::to_string(::getpid());
+}
 
 }  // namespace
 
@@ -51,7 +60,7 @@ void Link::connect(const Deadline& deadline) {
   peer_ = transport_.connect(volume_.servers[number_], deadline);
   nonce_ = make_nonce();
   state_ = State::introduced;
-  transport_.send(*peer_, write_message(Hello{protocol_version, number_, nonce_}));
+  transport_.send(*peer_, write_message(Hello{protocol_version, number_, nonce_, name_of_process()}));
 }
 
 void Link::closed(const std::string& reason) {
@@ -128,6 +137,7 @@ void Link::hear(const Welcome& welcome) {
   free_buffers_.clear();
   for (std::uint32_t buffer = welcome.buffers; buffer > 0; --buffer) free_buffers_.push_back(buffer - 1);
   state_ = State::up;
+  ++connections_;
 }
 
 void Link::hear(const Refusal& refusal) { break_off(EACCES, refusal.reason); }
@@ -137,9 +147,12 @@ void Link::hear(const Reply& reply) {
   if (state_ != State::up || found == begun_.end() || found->second->stage != Call::Stage::asked)
     return break_off(EPROTO, "the server replied to an unknown request");
   Call& call = *found->second;
-  if (reply.error != 0)
-    call.operation->fail(static_cast<int>(reply.error),
-                         name_ + ": " + std::generic_category().message(static_cast<int>(reply.error)), "");
+  if (reply.error != 0) {
+    const int error = static_cast<int>(reply.error);
+    Reason reason;
+    const bool has_reason = parse_body(reply.body, reason) && !reason.text.empty();
+    call.operation->fail(error, name_ + ": " + (has_reason ? reason.text : std::generic_category().message(error)), "");
+  }
   call.reply.assign(reply.body.begin(), reply.body.end());
   if (call.data != Call::Data::in || reply.error != 0) return finish(call);
   call.stage = Call::Stage::getting;

@@ -41,6 +41,8 @@ class Link {
   /// Such as "server 2 (127.0.0.1:40123)".
   const std::string& name() const { return name_; }
   bool is_up() const { return state_ == State::up; }
+  /// Which of those that were up, from 1; 0 unless it is up.
+  std::uint64_t connection() const { return is_up() ? connections_ : 0; }
   std::optional<Peer> peer() const { return peer_; }
   const Welcome& welcome() const { return welcome_; }
 
@@ -109,6 +111,7 @@ class Link {
   std::vector<std::uint32_t> free_buffers_;
   std::unique_ptr<PackMemory> pack_memory_;
   std::uint64_t next_number_ = 1;
+  std::uint64_t connections_ = 0;
   std::uint64_t requests_ = 0, messages_received_ = 0, bytes_received_ = 0;
 };
 

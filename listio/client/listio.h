@@ -82,6 +82,24 @@ int strider_listio_test(strider_listio_volume* volume, int64_t ticket);
 /* What the call without start would have returned. Once for each ticket. */
 int64_t strider_listio_wait(strider_listio_volume* volume, int64_t ticket);
 
+/* Locks all ranges of the list, in any order, at once: waits until no other lock excludes them, at most patience_ms.
+ * With an exclusive lock nobody else has a lock on these bytes, with a shared one nobody an exclusive lock. Returns the
+ * lock, more than 0, or a negative error number: -ETIMEDOUT, with a message that names the holder. Locks are advice:
+ * transfers do not look at them. The end of the connection ends them. */
+enum strider_listio_lock_kind { STRIDER_LISTIO_SHARED = 1, STRIDER_LISTIO_EXCLUSIVE = 2 };
+int64_t strider_listio_lock(strider_listio_file* file, const struct strider_listio_run* ranges, size_t count,
+                            enum strider_listio_lock_kind kind);
+/* Once for each lock, after what it protects. -ENOLCK: it was lost meanwhile, and others may have changed the bytes. */
+int strider_listio_unlock(strider_listio_volume* volume, int64_t lock);
+
+/* A number of 64 bits, 0 at first, that all clients which know the cell can add to in one step. It is gone when the
+ * client that made it disconnects: -ENOENT. */
+int strider_listio_make_cell(strider_listio_volume* volume, uint64_t* cell);
+/* before: the value before; may be NULL. -EOVERFLOW: nothing was added. */
+int strider_listio_fetch_add(strider_listio_volume* volume, uint64_t cell, int64_t addend, int64_t* before);
+int strider_listio_set_cell(strider_listio_volume* volume, uint64_t cell, int64_t value);
+int strider_listio_free_cell(strider_listio_volume* volume, uint64_t cell);
+
 /* All that was written is on stable storage. */
 int strider_listio_sync(strider_listio_file* file);
 int64_t strider_listio_size(strider_listio_file* file);

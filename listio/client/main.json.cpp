@@ -45,7 +45,10 @@ int print_status(Client& client) {
                      {"file_calls", status.file_calls},
                      {"registrations", status.registrations},
                      {"registered_pages", status.registered_pages},
-                     {"register_us", static_cast<double>(status.register_ns) * 1e-3}});
+                     {"register_us", static_cast<double>(status.register_ns) * 1e-3},
+                     {"cells", status.cells},
+                     {"locked_ranges", status.locked_ranges},
+                     {"waiting_locks", status.waiting_locks}});
     } catch (const IoError& error) {
       all_answer = false;
       server.update({{"answers", false}, {"error", error.what()}});

@@ -13,7 +13,7 @@
 namespace strider::listio {
 
 /// Of the protocol in docs/listio-protocol.md. Client and server have to have the same.
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 
 /// A random number, and a code (HMAC-SHA256) that only who knows the volume's secret can compute.
 using Nonce = std::array<std::byte, 32>;
@@ -21,6 +21,15 @@ using Code = std::array<std::byte, 32>;
 
 /// A file, whatever it is called; never 0.
 using FileId = std::uint64_t;
+
+/// A counter of a volume, on server 0; never 0.
+using CellId = std::uint64_t;
+
+/// Ranges in a request for a lock.
+inline constexpr std::uint32_t most_lock_ranges = 1024;
+
+/// Longest name of a client, in bytes.
+inline constexpr std::size_t most_client_name_bytes = 255;
 
 /// How a file is spread: as `Striping`.
 struct LayoutWords {
@@ -36,6 +45,7 @@ struct Hello {
   std::uint32_t version = protocol_version;
   std::uint32_t server = 0;  ///< which one the client means to talk to
   Nonce nonce{};
+  std::string name;  ///< of the client, for messages to others: printable characters
 };
 struct Proof {
   Code code{};
@@ -116,11 +126,48 @@ struct MakeLinkRequest {
 struct ReadLinkRequest {
   std::string path;
 };
+/// A cell with the value 0, which lives as long as the connection of the client that made it.
+struct MakeCellRequest {};
+struct AddToCellRequest {
+  CellId cell = 0;
+  std::int64_t addend = 0;
+};
+struct SetCellRequest {
+  CellId cell = 0;
+  std::int64_t value = 0;
+};
+struct FreeCellRequest {
+  CellId cell = 0;
+};
+enum class LockKind : std::uint32_t { none = 0, shared = 1, exclusive = 2 };
+/// From now on `owner` has a lock of this kind on these bytes of the file, instead of any other that it had on them.
+/// The request waits while others have a lock that excludes it; `none` never waits.
+struct LockRequest {
+  FileId file = 0;
+  std::uint64_t owner = 0;  ///< chosen by the client; its locks do not exclude each other
+  LockKind kind = LockKind::none;
+  std::uint32_t patience_ms = 0;  ///< how long it may wait
+  std::vector<ByteRun> ranges;    ///< in increasing order, none overlaps another
+};
+/// Whose lock excludes one that the owner could ask for.
+struct FindLockRequest {
+  FileId file = 0;
+  std::uint64_t owner = 0;
+  LockKind kind = LockKind::none;
+  ByteRun range;
+};
+/// The lock that request `waiting` asks for is not wanted any more, unless it has been granted.
+struct CancelLockRequest {
+  FileId file = 0;
+  std::uint64_t waiting = 0;
+};
 
-using Request = std::variant<ReadRequest, WriteRequest, SyncRequest, DataStatRequest, TruncateRequest,
-                             RemoveDataRequest, OpenRequest, StatRequest, UnlinkRequest, RenameRequest,
-                             MakeDirectoryRequest, RemoveDirectoryRequest, ListRequest, ListDataRequest, StatusRequest,
-                             SyncNamesRequest, SetEntryRequest, SetDataTimeRequest, MakeLinkRequest, ReadLinkRequest>;
+using Request =
+    std::variant<ReadRequest, WriteRequest, SyncRequest, DataStatRequest, TruncateRequest, RemoveDataRequest,
+                 OpenRequest, StatRequest, UnlinkRequest, RenameRequest, MakeDirectoryRequest, RemoveDirectoryRequest,
+                 ListRequest, ListDataRequest, StatusRequest, SyncNamesRequest, SetEntryRequest, SetDataTimeRequest,
+                 MakeLinkRequest, ReadLinkRequest, MakeCellRequest, AddToCellRequest, SetCellRequest, FreeCellRequest,
+                 LockRequest, FindLockRequest, CancelLockRequest>;
 struct NumberedRequest {
   std::uint64_t number = 0;
   Request request;
@@ -152,7 +199,7 @@ struct Refusal {
 struct Reply {
   std::uint64_t number = 0;
   std::uint32_t error = 0;
-  std::span<const std::byte> body;  ///< within the message; of an error, a text
+  std::span<const std::byte> body;  ///< within the message; of an error nothing, or the reason
 };
 using ServerMessage = std::variant<Challenge, Welcome, Refusal, Reply>;
 
@@ -189,6 +236,22 @@ struct DirectoryPage {
 struct LinkText {
   std::string text;
 };
+/// To an error, where its number does not say enough.
+struct Reason {
+  std::string text;
+};
+/// To requests for cells: which one, and its value before.
+struct CellState {
+  CellId cell = 0;
+  std::int64_t value = 0;
+};
+/// To find lock: `none` if there is no such lock.
+struct LockHolder {
+  LockKind kind = LockKind::none;
+  std::uint64_t owner = 0;  ///< if it is one of the client that asks
+  ByteRun range;            ///< the bytes in common, a part of them if there are several
+  std::string name;         ///< of the client
+};
 struct DataPage {
   struct DataFile {
     FileId file = 0;
@@ -203,6 +266,7 @@ struct ServerStatus {
   std::uint64_t file_calls = 0;  ///< system calls that read or wrote data files
   std::uint64_t registrations = 0, registered_pages = 0;
   std::uint64_t register_ns = 0;
+  std::uint64_t cells = 0, locked_ranges = 0, waiting_locks = 0;  ///< now
 };
 
 std::vector<std::byte> write_message(const ClientMessage& message);
@@ -213,6 +277,9 @@ std::vector<std::byte> write_body(const Entry& body);
 std::vector<std::byte> write_body(const Orphan& body);
 std::vector<std::byte> write_body(const DirectoryPage& body);
 std::vector<std::byte> write_body(const LinkText& body);
+std::vector<std::byte> write_body(const Reason& body);
+std::vector<std::byte> write_body(const CellState& body);
+std::vector<std::byte> write_body(const LockHolder& body);
 std::vector<std::byte> write_body(const DataPage& body);
 std::vector<std::byte> write_body(const ServerStatus& body);
 

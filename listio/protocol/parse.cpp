@@ -123,6 +123,68 @@ Fault take(ByteReader& in, MakeLinkRequest& request, const ProtocolLimits&) {
   return {};
 }
 Fault take(ByteReader& in, ReadLinkRequest& request, const ProtocolLimits&) { return take(in, request.path); }
+Fault take(ByteReader&, MakeCellRequest&, const ProtocolLimits&) { return {}; }
+Fault take_cell(ByteReader& in, CellId& cell) {
+  cell = in.number<CellId>();
+  if (cell == 0) return "cell number 0 is not valid";
+  return {};
+}
+Fault take(ByteReader& in, AddToCellRequest& request, const ProtocolLimits&) {
+  Fault fault = take_cell(in, request.cell);
+  request.addend = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  return fault;
+}
+Fault take(ByteReader& in, SetCellRequest& request, const ProtocolLimits&) {
+  Fault fault = take_cell(in, request.cell);
+  request.value = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  return fault;
+}
+Fault take(ByteReader& in, FreeCellRequest& request, const ProtocolLimits&) { return take_cell(in, request.cell); }
+Fault take(ByteReader& in, LockKind& kind) {
+  const auto number = in.number<std::uint32_t>();
+  if (number > static_cast<std::uint32_t>(LockKind::exclusive)) return "unknown kind of lock";
+  kind = static_cast<LockKind>(number);
+  return {};
+}
+Fault take_range(ByteReader& in, ByteRun& range) {
+  range.offset = in.number<std::uint64_t>();
+  range.length = in.number<std::uint64_t>();
+  if (range.length == 0 || range.offset > most_file_bytes || range.length > most_file_bytes - range.offset)
+    return "a range is empty or ends beyond the largest file size";
+  return {};
+}
+Fault take(ByteReader& in, LockRequest& request, const ProtocolLimits&) {
+  if (Fault fault = take(in, request.file)) return fault;
+  request.owner = in.number<std::uint64_t>();
+  if (Fault fault = take(in, request.kind)) return fault;
+  request.patience_ms = in.number<std::uint32_t>();
+  const auto ranges = in.number<std::uint32_t>();
+  if (ranges == 0 || ranges > most_lock_ranges)
+    return std::to_string(ranges) + " ranges in a lock; at most " + std::to_string(most_lock_ranges) + " are allowed";
+  if (in.rest().size() != std::size_t{ranges} * 16)
+    return "the length of the list of ranges does not match its number of ranges";
+  request.ranges.reserve(ranges);
+  std::uint64_t end = 0;
+  for (std::uint32_t i = 0; i < ranges; ++i) {
+    ByteRun range;
+    if (Fault fault = take_range(in, range)) return fault;
+    if (range.offset < end) return "the ranges of a lock overlap, or are not in order";
+    end = range.end();
+    request.ranges.push_back(range);
+  }
+  return {};
+}
+Fault take(ByteReader& in, FindLockRequest& request, const ProtocolLimits&) {
+  if (Fault fault = take(in, request.file)) return fault;
+  request.owner = in.number<std::uint64_t>();
+  if (Fault fault = take(in, request.kind)) return fault;
+  return take_range(in, request.range);
+}
+Fault take(ByteReader& in, CancelLockRequest& request, const ProtocolLimits&) {
+  Fault fault = take(in, request.file);
+  request.waiting = in.number<std::uint64_t>();
+  return fault;
+}
 
 /// The request that is number `index` in the variant.
 template <std::size_t candidate = 0>
@@ -158,6 +220,8 @@ std::variant<ClientMessage, Malformed> parse_client_message(std::span<const std:
     if (hello.version != protocol_version) return hello;
     hello.server = in.number<std::uint32_t>();
     take(in, hello.nonce);
+    hello.name = in.text();
+    if (!is_client_name(hello.name)) return Malformed{"not the name of a client"};
     return finish<ClientMessage>(in, hello);
   }
   if (kind == static_cast<std::uint32_t>(MessageKind::proof)) {
@@ -252,6 +316,30 @@ bool parse_body(std::span<const std::byte> bytes, LinkText& body) {
   return in.complete() && is_link_text(body.text);
 }
 
+bool parse_body(std::span<const std::byte> bytes, Reason& body) {
+  ByteReader in(bytes);
+  body.text = in.text();
+  return in.complete();
+}
+
+bool parse_body(std::span<const std::byte> bytes, CellState& body) {
+  ByteReader in(bytes);
+  body.cell = in.number<CellId>();
+  body.value = static_cast<std::int64_t>(in.number<std::uint64_t>());
+  return in.complete() && body.cell != 0;
+}
+
+bool parse_body(std::span<const std::byte> bytes, LockHolder& body) {
+  ByteReader in(bytes);
+  const Fault fault = take(in, body.kind);
+  body.owner = in.number<std::uint64_t>();
+  body.range.offset = in.number<std::uint64_t>();
+  body.range.length = in.number<std::uint64_t>();
+  body.name = in.text();
+  return !fault && in.complete() && is_client_name(body.name) && body.range.offset <= most_file_bytes &&
+         body.range.length <= most_file_bytes - body.range.offset;
+}
+
 bool parse_body(std::span<const std::byte> bytes, DataPage& body) {
   ByteReader in(bytes);
   body.cookie = in.number<std::uint64_t>();
@@ -265,15 +353,20 @@ bool parse_body(std::span<const std::byte> bytes, DataPage& body) {
 
 bool parse_body(std::span<const std::byte> bytes, ServerStatus& body) {
   ByteReader in(bytes);
-  for (std::uint64_t* const field :
-       {&body.clients, &body.buffer_bytes, &body.requests, &body.refused, &body.read_bytes, &body.written_bytes,
-        &body.file_calls, &body.registrations, &body.registered_pages, &body.register_ns})
+  for (std::uint64_t* const field : {&body.clients, &body.buffer_bytes, &body.requests, &body.refused, &body.read_bytes,
+                                     &body.written_bytes, &body.file_calls, &body.registrations, &body.registered_pages,
+                                     &body.register_ns, &body.cells, &body.locked_ranges, &body.waiting_locks})
     *field = in.number<std::uint64_t>();
   return in.complete();
 }
 
 bool is_link_text(std::string_view text) {
   return !text.empty() && text.size() <= most_path_bytes && text.find('\0') == std::string_view::npos;
+}
+
+bool is_client_name(std::string_view text) {
+  const auto is_printable = [](char letter) { return letter >= ' ' && letter <= '~'; };
+  return text.size() <= most_client_name_bytes && std::ranges::all_of(text, is_printable);
 }
 
 bool is_path(std::string_view path) {

@@ -39,11 +39,17 @@ bool parse_body(std::span<const std::byte> bytes, Entry& body);
 bool parse_body(std::span<const std::byte> bytes, Orphan& body);
 bool parse_body(std::span<const std::byte> bytes, DirectoryPage& body);
 bool parse_body(std::span<const std::byte> bytes, LinkText& body);
+bool parse_body(std::span<const std::byte> bytes, Reason& body);
+bool parse_body(std::span<const std::byte> bytes, CellState& body);
+bool parse_body(std::span<const std::byte> bytes, LockHolder& body);
 bool parse_body(std::span<const std::byte> bytes, DataPage& body);
 bool parse_body(std::span<const std::byte> bytes, ServerStatus& body);
 
 /// Whether a text can be that of a symbolic link: 1 … 4095 bytes, no byte 0.
 bool is_link_text(std::string_view text);
+
+/// Whether a text can be the name of a client: at most 255 bytes, all of them printable ASCII characters.
+bool is_client_name(std::string_view text);
 
 /// Whether a path names something strictly beneath the root, or the root itself (""): names of 1 … 255 bytes with one
 /// slash between them, none of them "." or "..", no byte 0.

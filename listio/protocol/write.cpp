@@ -38,9 +38,28 @@ void put(ByteWriter& out, const SetDataTimeRequest& request) {
 void put(ByteWriter& out, const MakeLinkRequest& request) { out.text(request.path).text(request.text); }
 void put(ByteWriter& out, const ReadLinkRequest& request) { out.text(request.path); }
 
+void put(ByteWriter&, const MakeCellRequest&) {}
+void put(ByteWriter& out, const AddToCellRequest& request) {
+  out.number(request.cell).number(static_cast<std::uint64_t>(request.addend));
+}
+void put(ByteWriter& out, const SetCellRequest& request) {
+  out.number(request.cell).number(static_cast<std::uint64_t>(request.value));
+}
+void put(ByteWriter& out, const FreeCellRequest& request) { out.number(request.cell); }
+void put(ByteWriter& out, const LockRequest& request) {
+  out.number(request.file).number(request.owner).number(static_cast<std::uint32_t>(request.kind));
+  out.number(request.patience_ms).number(static_cast<std::uint32_t>(request.ranges.size()));
+  for (const ByteRun& range : request.ranges) out.number(range.offset).number(range.length);
+}
+void put(ByteWriter& out, const FindLockRequest& request) {
+  out.number(request.file).number(request.owner).number(static_cast<std::uint32_t>(request.kind));
+  out.number(request.range.offset).number(request.range.length);
+}
+void put(ByteWriter& out, const CancelLockRequest& request) { out.number(request.file).number(request.waiting); }
+
 void put(ByteWriter& out, const Hello& hello) {
   out.number(static_cast<std::uint32_t>(MessageKind::hello)).number(hello.version).number(hello.server);
-  out.raw(hello.nonce);
+  out.raw(hello.nonce).text(hello.name);
 }
 void put(ByteWriter& out, const Proof& proof) {
   out.number(static_cast<std::uint32_t>(MessageKind::proof)).raw(proof.code);
@@ -107,6 +126,19 @@ std::vector<std::byte> write_body(const DirectoryPage& body) {
 
 std::vector<std::byte> write_body(const LinkText& body) { return ByteWriter().text(body.text).take(); }
 
+std::vector<std::byte> write_body(const Reason& body) { return ByteWriter().text(body.text).take(); }
+
+std::vector<std::byte> write_body(const CellState& body) {
+  return ByteWriter().number(body.cell).number(static_cast<std::uint64_t>(body.value)).take();
+}
+
+std::vector<std::byte> write_body(const LockHolder& body) {
+  ByteWriter out;
+  out.number(static_cast<std::uint32_t>(body.kind)).number(body.owner);
+  out.number(body.range.offset).number(body.range.length).text(body.name);
+  return out.take();
+}
+
 std::vector<std::byte> write_body(const DataPage& body) {
   ByteWriter out;
   out.number(body.cookie).number(static_cast<std::uint32_t>(body.files.size()));
@@ -119,6 +151,7 @@ std::vector<std::byte> write_body(const ServerStatus& body) {
   out.number(body.clients).number(body.buffer_bytes).number(body.requests).number(body.refused);
   out.number(body.read_bytes).number(body.written_bytes).number(body.file_calls);
   out.number(body.registrations).number(body.registered_pages).number(body.register_ns);
+  out.number(body.cells).number(body.locked_ranges).number(body.waiting_locks);
   return out.take();
 }
 

@@ -12,6 +12,7 @@
 #include "foundation/token_bucket.hpp"
 #include "listio/layout/byte_run.hpp"
 #include "listio/protocol/parse.hpp"
+#include "listio/server/coordination.hpp"
 #include "listio/server/data_store.hpp"
 #include "listio/server/folder.hpp"
 #include "listio/server/names.hpp"
@@ -74,6 +75,7 @@ class Server::Impl final : TransportEvents {
         transport_(std::move(transport)),
         domain_(choose_domain()),
         limit_(options.bytes_per_s),
+        coordination_({options.number, options.most_lock_wait, options.lock_grace}),
         shelf_{data_.get(), names_.get(), [this] { return status(); }},
         work_(std::make_unique<WorkerPool>(options.threads)) {}
   ~Impl() override { work_.reset(); }  // before anything that a job uses
@@ -82,11 +84,13 @@ class Server::Impl final : TransportEvents {
   void run_until(const std::function<bool()>& is_over) {
     Deadline next_sweep = in(sweep_every);
     while (!stopping_ && !is_over()) {
-      transport_->progress(*this, until(held_.empty() ? next_sweep : std::min(next_sweep, held_.front().due)));
+      transport_->progress(*this, until(next_duty(next_sweep)));
       deliver();
-      if (!has_passed(next_sweep)) continue;
-      sweep();
-      next_sweep = in(sweep_every);
+      if (has_passed(next_sweep)) {
+        sweep();
+        next_sweep = in(sweep_every);
+      }
+      answer();
     }
   }
   void stop() {
@@ -95,6 +99,12 @@ class Server::Impl final : TransportEvents {
   }
 
  private:
+  Deadline next_duty(Deadline next) const {
+    if (!held_.empty()) next = std::min(next, held_.front().due);
+    if (const auto lock = coordination_.next()) next = std::min(next, *lock);
+    return next;
+  }
+
   Domain* choose_domain() {
     if (transport_->own_domain() != nullptr) return transport_->own_domain();
     if (options_.registration == "none") return nullptr;
@@ -141,6 +151,7 @@ class Server::Impl final : TransportEvents {
       return refuse(session, "this is server " + std::to_string(options_.number) + ", not " +
                                  std::to_string(hello.server) + "; the volume file belongs to another volume");
     session.of_client = hello.nonce;
+    session.client = hello.name;
     session.of_server = make_nonce();
     session.state = Session::State::challenged;
     say(session,
@@ -197,11 +208,16 @@ class Server::Impl final : TransportEvents {
   void hear(Session& session, NumberedRequest& request) {
     if (session.state != Session::State::admitted)
       return refuse(session, "a request arrived before the end of the handshake");
-    if (session.under_way >= options_.most_requests)
+    if (session.under_way + session.coordinating >= options_.most_requests)
       return refuse(session,
                     "the client has more than " + std::to_string(options_.most_requests) + " requests in flight");
-    if (++session.under_way == 1) ++active_;
     ++requests_;
+    if (Coordination::concerns(request.request)) {
+      ++session.coordinating;
+      coordination_.hear(session.peer, session.client, request);
+      return answer();
+    }
+    if (++session.under_way == 1) ++active_;
     if (is_quick(session, request.request)) return serve_now(session, request);
     work_->add(session.peer, [this, peer = session.peer, window = session.window, asked = std::move(request)] {
       std::vector<std::byte> reply = serve(shelf_, asked, window, options_.buffer_bytes);
@@ -265,6 +281,16 @@ class Server::Impl final : TransportEvents {
     for (; !held_.empty() && has_passed(held_.front().due); held_.pop_front()) reply(held_.front());
   }
 
+  /// Sends what cells and locks have to say.
+  void answer() {
+    for (const Coordination::Answer& each : coordination_.take_answers()) {
+      const auto found = sessions_.find(each.session);
+      if (found == sessions_.end()) continue;
+      --found->second.coordinating;
+      if (found->second.state == Session::State::admitted) transport_->send(each.session, each.message);
+    }
+  }
+
   void say(Session& session, const ServerMessage& message) { transport_->send(session.peer, write_message(message)); }
 
   void refuse(Session& session, const std::string& reason) {
@@ -293,6 +319,7 @@ class Server::Impl final : TransportEvents {
       windows_.give_back(session.window);
     }
     sessions_.erase(found);
+    coordination_.end(peer);
   }
 
   void sweep() {
@@ -309,8 +336,19 @@ class Server::Impl final : TransportEvents {
 
   ServerStatus status() const {
     const DataStore::Counters data = data_->counters();
-    return {clients_,           memory_used_, requests_,      refused_,          data.read_bytes,
-            data.written_bytes, data.calls,   registrations_, registered_pages_, register_ns_};
+    return {clients_,
+            memory_used_,
+            requests_,
+            refused_,
+            data.read_bytes,
+            data.written_bytes,
+            data.calls,
+            registrations_,
+            registered_pages_,
+            register_ns_,
+            coordination_.cells(),
+            coordination_.locked_ranges(),
+            coordination_.waiting_locks()};
   }
 
   ServerOptions options_;
@@ -321,6 +359,7 @@ class Server::Impl final : TransportEvents {
   std::unique_ptr<Domain> own_domain_;
   Domain* domain_;
   TokenBucket limit_;
+  Coordination coordination_;
   Shelf shelf_;
   Windows windows_;
   std::unordered_map<Peer, Session> sessions_;

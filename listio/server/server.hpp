@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,6 +32,8 @@ struct ServerOptions {
   std::uint32_t most_runs = 128;                        ///< of a request
   std::uint32_t most_requests = 64;                     ///< of a client, at a time
   std::uint32_t most_clients = 1024;
+  std::chrono::milliseconds most_lock_wait{600000};  ///< whatever a client's patience
+  std::chrono::milliseconds lock_grace{1000};        ///< exclusive locks stay so long after their client's connection
 };
 
 /// An I/O server of a volume.

@@ -39,6 +39,14 @@ class Worker {
     body = write_body(shelf_.status());
     return 0;
   }
+  /// The server does those itself.
+  Errno operator()(const MakeCellRequest&) { return EOPNOTSUPP; }
+  Errno operator()(const AddToCellRequest&) { return EOPNOTSUPP; }
+  Errno operator()(const SetCellRequest&) { return EOPNOTSUPP; }
+  Errno operator()(const FreeCellRequest&) { return EOPNOTSUPP; }
+  Errno operator()(const LockRequest&) { return EOPNOTSUPP; }
+  Errno operator()(const FindLockRequest&) { return EOPNOTSUPP; }
+  Errno operator()(const CancelLockRequest&) { return EOPNOTSUPP; }
   /// All others are about names.
   template <typename Request>
   Errno operator()(const Request& request) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "listio/protocol/messages.hpp"
 #include "listio/protocol/parse.hpp"
@@ -24,9 +25,11 @@ struct Session {
   State state = State::greeted;
   Deadline decide_by;  ///< when the state has to have changed: `greeted`, `challenged`, `refused`
   Nonce of_client{}, of_server{};
-  std::span<std::byte> window;   ///< its buffers, one after the other
-  std::optional<Region> region;  ///< if they are registered
-  std::uint32_t under_way = 0;   ///< requests without a reply
+  std::span<std::byte> window;     ///< its buffers, one after the other
+  std::optional<Region> region;    ///< if they are registered
+  std::uint32_t under_way = 0;     ///< requests without a reply, those below excepted
+  std::uint32_t coordinating = 0;  ///< requests for cells and locks without a reply
+  std::string client;              ///< its name, for messages
 };
 
 }  // namespace strider::listio

@@ -56,6 +56,42 @@ TEST_F(CApiTest, MovesListsAndReportsSizes) {
   EXPECT_EQ(stat.bytes, 0);
 }
 
+TEST_F(CApiTest, LocksAndCounts) {
+  strider_listio_file* const file = open("data", O_CREAT | O_EXCL);
+  strider_listio_options options{};
+  options.patience_ms = 200;
+  strider_listio_volume* other = nullptr;
+  ASSERT_EQ(strider_listio_connect(path_.c_str(), &options, &other), 0);
+  strider_listio_file* same = nullptr;
+  ASSERT_EQ(strider_listio_open(other, "data", 0, 0, nullptr, &same), 0);
+  const strider_listio_run ranges[] = {{100, 10}, {0, 10}}, one = {5, 1};
+  const int64_t lock = strider_listio_lock(file, ranges, 2, STRIDER_LISTIO_EXCLUSIVE);
+  ASSERT_GT(lock, 0);
+  EXPECT_EQ(strider_listio_lock(same, &one, 1, STRIDER_LISTIO_SHARED), -ETIMEDOUT);
+  EXPECT_NE(std::string(strider_listio_message(other)).find("holds an exclusive lock on bytes 5 … 5"),
+            std::string::npos)
+      << strider_listio_message(other);
+  EXPECT_EQ(strider_listio_unlock(volume_, lock), 0);
+  EXPECT_EQ(strider_listio_unlock(volume_, lock), -EINVAL);
+  EXPECT_GT(strider_listio_lock(same, &one, 1, STRIDER_LISTIO_SHARED), 0);
+  EXPECT_EQ(strider_listio_lock(same, &one, 1, static_cast<strider_listio_lock_kind>(0)), -EINVAL);
+
+  uint64_t cell = 0;
+  int64_t before = 7;
+  ASSERT_EQ(strider_listio_make_cell(volume_, &cell), 0);
+  EXPECT_EQ(strider_listio_fetch_add(other, cell, 5, &before), 0);
+  EXPECT_EQ(before, 0);
+  EXPECT_EQ(strider_listio_fetch_add(other, cell, INT64_MAX, nullptr), -EOVERFLOW);
+  EXPECT_EQ(strider_listio_set_cell(other, cell, -1), 0);
+  EXPECT_EQ(strider_listio_fetch_add(volume_, cell, 0, &before), 0);
+  EXPECT_EQ(before, -1);
+  EXPECT_EQ(strider_listio_free_cell(other, cell), 0);
+  EXPECT_EQ(strider_listio_fetch_add(volume_, cell, 1, nullptr), -ENOENT);
+  strider_listio_close(same);
+  strider_listio_disconnect(other);
+  strider_listio_close(file);
+}
+
 TEST_F(CApiTest, ReturnsErrorNumbersAndMessages) {
   strider_listio_file* file = nullptr;
   EXPECT_EQ(strider_listio_open(volume_, "missing", 0, 0, nullptr, &file), -ENOENT);

@@ -30,6 +30,10 @@ void parse_client(std::span<const std::byte> bytes) {
     require(checked_bytes(write->runs, most_file_bytes, "runs") <= limits.buffer_bytes);
     require(write->runs.size() <= limits.most_runs && write->buffer < limits.buffers);
   }
+  if (const auto* const lock = std::get_if<LockRequest>(&numbered->request)) {
+    require(!lock->ranges.empty() && lock->ranges.size() <= most_lock_ranges);
+    for (std::size_t i = 1; i < lock->ranges.size(); ++i) require(lock->ranges[i - 1].end() <= lock->ranges[i].offset);
+  }
   const std::vector<std::byte> again = write_message(*message);
   require(std::holds_alternative<ClientMessage>(parse_client_message(again, limits)));
 }
@@ -45,6 +49,12 @@ void parse_server(std::span<const std::byte> bytes) {
   DirectoryPage names;
   DataPage files;
   ServerStatus status;
+  Reason reason;
+  CellState cell;
+  LockHolder holder;
+  parse_body(body, holder);
+  parse_body(body, reason);
+  parse_body(body, cell);
   parse_body(body, stat);
   parse_body(body, entry);
   parse_body(body, orphan);
@@ -103,7 +113,7 @@ class Script final : public Transport {
 
   void progress(TransportEvents& events, std::chrono::milliseconds) override {
     if (step_ == 0) events.connected(1);
-    if (step_ == 1) events.received(1, write_message(Hello{protocol_version, 0, nonce_}));
+    if (step_ == 1) events.received(1, write_message(Hello{protocol_version, 0, nonce_, "fuzz"}));
     if (step_ == 2) events.received(1, write_message(proof_));
     if (step_ > 2) say(events);
     ++step_;
@@ -151,6 +161,7 @@ void serve_stream(std::span<const std::byte> bytes) {
   options.buffer_bytes = limits.buffer_bytes;
   options.buffers = limits.buffers;
   options.threads = 1;
+  options.most_lock_wait = std::chrono::milliseconds(1);
   options.keeping = Keeping::nothing;  // files may have any size here
   auto transport = std::make_unique<Script>(options.secret, bytes);
   const Script& script = *transport;

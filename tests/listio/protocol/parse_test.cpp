@@ -35,7 +35,14 @@ std::vector<Request> all_requests() {
           SetEntryRequest{"a", 0640, -5},
           SetDataTimeRequest{5, 17},
           MakeLinkRequest{"a/b", "../c"},
-          ReadLinkRequest{"a"}};
+          ReadLinkRequest{"a"},
+          MakeCellRequest{},
+          AddToCellRequest{~CellId{0}, -3},
+          SetCellRequest{5, INT64_MIN},
+          FreeCellRequest{5},
+          LockRequest{5, 6, LockKind::exclusive, 30000, {{0, 10}, {10, most_file_bytes - 10}}},
+          FindLockRequest{5, 6, LockKind::shared, {0, most_file_bytes}},
+          CancelLockRequest{5, 6}};
 }
 
 TEST(ParseTest, ReadsWhatWasWrittenAndNothingShorterOrLonger) {
@@ -69,6 +76,35 @@ TEST(ParseTest, RefusesListsBeyondTheLimits) {
   EXPECT_EQ(refusal(TruncateRequest{5, most_file_bytes + 1}), "a size beyond the largest file size");
 }
 
+TEST(ParseTest, RangesOfLocksAreInOrderAndBounded) {
+  const auto lock = [](std::vector<ByteRun> ranges) {
+    return refusal(LockRequest{5, 1, LockKind::shared, 0, std::move(ranges)});
+  };
+  std::vector<ByteRun> many;
+  for (std::uint64_t i = 0; i < most_lock_ranges; ++i) many.push_back({2 * i, 1});
+  EXPECT_EQ(lock(many), "");
+  many.push_back({2 * most_lock_ranges, 1});
+  EXPECT_EQ(lock(many), "1025 ranges in a lock; at most 1024 are allowed");
+  EXPECT_EQ(lock({}), "0 ranges in a lock; at most 1024 are allowed");
+  EXPECT_EQ(lock({{5, 0}}), "a range is empty or ends beyond the largest file size");
+  EXPECT_EQ(lock({{most_file_bytes, 1}}), "a range is empty or ends beyond the largest file size");
+  EXPECT_EQ(lock({{~std::uint64_t{0}, 2}}), "a range is empty or ends beyond the largest file size");
+  EXPECT_EQ(lock({{5, 2}, {6, 1}}), "the ranges of a lock overlap, or are not in order");
+  EXPECT_EQ(lock({{5, 2}, {0, 1}}), "the ranges of a lock overlap, or are not in order");
+  EXPECT_EQ(refusal(LockRequest{5, 1, static_cast<LockKind>(3), 0, {{0, 1}}}), "unknown kind of lock");
+  EXPECT_EQ(refusal(LockRequest{0, 1, LockKind::shared, 0, {{0, 1}}}), "file number 0 is not valid");
+  EXPECT_EQ(refusal(FreeCellRequest{0}), "cell number 0 is not valid");
+}
+
+TEST(ParseTest, NamesOfClientsCanBePrinted) {
+  for (const std::string& good : {std::string(), std::string("process 5 on host"), std::string(255, '~')})
+    EXPECT_TRUE(is_client_name(good)) << good;
+  for (const std::string& bad : {std::string(256, 'x'), std::string("a\nb"), std::string("\x1b[2J"), std::string("é")})
+    EXPECT_FALSE(is_client_name(bad)) << bad;
+  const auto parsed = parse_client_message(write_message(Hello{protocol_version, 0, {}, "a\nb"}), limits);
+  EXPECT_TRUE(std::holds_alternative<Malformed>(parsed));
+}
+
 TEST(ParseTest, PathsNameSomethingBeneathTheRoot) {
   for (const std::string& good : {std::string(), std::string("a"), std::string("a/b.c/..d"), std::string(255, 'x')})
     EXPECT_TRUE(is_path(good)) << good;
@@ -81,7 +117,7 @@ TEST(ParseTest, PathsNameSomethingBeneathTheRoot) {
 }
 
 TEST(ParseTest, AnotherVersionIsUnderstoodAsFarAsItsNumber) {
-  std::vector<std::byte> bytes = write_message(Hello{7, 0, {}});
+  std::vector<std::byte> bytes = write_message(Hello{7, 0, {}, ""});
   bytes.resize(bytes.size() + 100);
   const auto parsed = parse_client_message(bytes, limits);
   ASSERT_TRUE(std::holds_alternative<ClientMessage>(parsed));
@@ -96,6 +132,18 @@ TEST(ParseTest, BodiesComeBackAsTheyWere) {
   DirectoryPage same_names;
   ASSERT_TRUE(parse_body(write_body(names), same_names));
   EXPECT_EQ(write_body(same_names), write_body(names));
+  CellState cell{5, -7}, same_cell;
+  ASSERT_TRUE(parse_body(write_body(cell), same_cell));
+  EXPECT_EQ(same_cell.value, -7);
+  EXPECT_FALSE(parse_body(write_body(CellState{}), same_cell)) << "no cell has the number 0";
+  LockHolder holder{LockKind::shared, 7, {3, 4}, "process 5"}, same_holder;
+  ASSERT_TRUE(parse_body(write_body(holder), same_holder));
+  EXPECT_EQ(write_body(same_holder), write_body(holder));
+  holder.name = "\x1b[2J";
+  EXPECT_FALSE(parse_body(write_body(holder), same_holder));
+  Reason reason;
+  ASSERT_TRUE(parse_body(write_body(Reason{"no"}), reason));
+  EXPECT_EQ(reason.text, "no");
   std::vector<std::byte> lying = write_body(DataPage{5, {{1, 2}, {3, 4}}});
   DataPage files;
   ASSERT_TRUE(parse_body(lying, files));

@@ -247,7 +247,7 @@ TEST(RefusalTest, AnOldVersionIsAnsweredWithTheCurrentOne) {
   const Service service(1);
   Stranger stranger(service.volume());
   const std::string refusal = stranger.refusal(write_message(Hello{99, 0, {}}));
-  EXPECT_NE(refusal.find("the client speaks version 99 of the protocol, server 0 version 1"), std::string::npos)
+  EXPECT_NE(refusal.find("the client speaks version 99 of the protocol, server 0 version 2"), std::string::npos)
       << refusal;
   stranger.expect_closed();
 }

@@ -1,0 +1,42 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "listio/client/client.hpp"
+#include "listio/client/driver.hpp"
+#include "listio/layout/byte_run.hpp"
+
+namespace strider::listio {
+
+/// The locks that a client holds. All locks on a file are on one server, the one with its first strip, so a list of
+/// ranges can be locked in one step (docs/listio.md).
+class Locks {
+ public:
+  explicit Locks(Driver& driver) : driver_(driver) {}
+
+  LockId lock(const File& file, std::span<const ByteRun> ranges, LockKind kind);
+  void unlock(LockId lock);
+  /// Asks for a lock of an owner of the caller's own.
+  std::unique_ptr<Operation> prepare(const File& file, std::uint64_t owner, LockKind kind, const ByteRun& range,
+                                     std::chrono::milliseconds longest);
+  bool is_held(LockId lock) const;
+
+ private:
+  struct Held {
+    File file;
+    ByteRun hull;  ///< empty: nothing is locked
+    std::uint32_t server = 0;
+    std::uint64_t connection = 0;  ///< of those to the server: the lock ends with it
+  };
+  void ask(const char* what, const Held& lock, LockRequest request);
+
+  Driver& driver_;
+  std::map<LockId, Held> held_;
+  LockId next_ = 1;
+};
+
+}  // namespace strider::listio
