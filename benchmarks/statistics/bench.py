@@ -3,6 +3,7 @@
 
     python benchmarks/statistics/bench.py                  all tables, half an hour or more on one core
     python benchmarks/statistics/bench.py --write          the same, and writes docs/reference/statistics.md
+    python benchmarks/statistics/bench.py --only headlines verdicts --write    replaces two parts of the page
     python benchmarks/statistics/bench.py --only verdicts --trials 100
 
 Nothing is measured on this machine: results depend on the seed alone.
@@ -26,7 +27,8 @@ import numpy as np  # noqa: E402 - after the path is set
 from announced import announced_differences, coverage_of_percentiles  # noqa: E402
 from grids import Grid, Progress  # noqa: E402
 from headlines import bias_of_headlines, named_sets  # noqa: E402
-from sentences import trials_of_sentences  # noqa: E402
+from parts import Measured, page, parts_of  # noqa: E402
+from sentences import false_alarms, found_with  # noqa: E402
 from trials import (  # noqa: E402
     coverage_of_crossovers,
     coverage_of_rates,
@@ -67,7 +69,12 @@ PARTS: dict[str, tuple[Part, int]] = {
     "verdicts": (verdicts, 150),
     "announced": (_announced, 40),
     "headlines": (_headlines, 120),
-    "sentences": (trials_of_sentences, 500),
+    "silence": (false_alarms, 120),
+    "causes": (found_with("causes"), 70),
+    "steady-causes": (found_with("steady-causes"), 70),
+    "unlike": (found_with("unlike"), 85),
+    "networks": (found_with("networks"), 65),
+    "runs": (found_with("runs"), 95),
 }
 
 
@@ -76,35 +83,46 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--trials", type=int, default=500, help="simulated runs of each kind (default: 500)")
     parser.add_argument("--seed", type=int, default=1, help="of all chance (default: 1)")
-    parser.add_argument("--only", choices=PARTS, help="one part alone")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    parser.add_argument(
+        "--only", choices=PARTS, nargs="+", metavar="PART", help=f"some parts alone: {', '.join(PARTS)}"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}; other parts stay as they are"
+    )
     chosen = parser.parse_args()
-    if chosen.write and chosen.only:
-        parser.error("--write needs all parts: leave --only out")
-    grids = run(chosen.trials, chosen.seed, [chosen.only] if chosen.only else list(PARTS))
-    claims = [claim for grid in grids for claim in grid.claims]
+    names = [name for name in PARTS if name in (chosen.only or PARTS)]
+    known = parts_of(PAGE.read_text(encoding="utf-8")) if chosen.write and PAGE.is_file() else {}
+    missing = [name for name in PARTS if name not in known and name not in names]
+    if chosen.write and missing:
+        parser.error(
+            f"{PAGE.relative_to(ROOT)} lacks {', '.join(missing)}: name these parts, too, or leave out --only"
+        )
+    found = run(chosen.trials, chosen.seed, names)
+    claims = [claim for grids in found.values() for grid in grids for claim in grid.claims]
     print(
         "\n".join(["Does not hold:", *(f"- {claim}"[:200] for claim in claims)] if claims else ["All hold."])
     )
     if chosen.write:
-        PAGE.write_text(page(grids, chosen.seed, _commit()), encoding="utf-8")
+        commit = _commit()
+        new = {name: Measured.of(own, commit, chosen.trials, chosen.seed) for name, own in found.items()}
+        parts = {**known, **new}
+        PAGE.write_text(page({name: parts[name] for name in PARTS}), encoding="utf-8")
         print(f"wrote {PAGE.relative_to(ROOT)}")
     return 0
 
 
-def run(trials: int, seed: int, names: Sequence[str], quiet: bool = False) -> list[Grid]:
+def run(trials: int, seed: int, names: Sequence[str], quiet: bool = False) -> dict[str, list[Grid]]:
     """The tables of some parts; each part has chance of its own, so that it is the same alone."""
-    grids: list[Grid] = []
+    grids: dict[str, list[Grid]] = {}
     began, done = time.monotonic(), 0
     for name in names:
         part, weight = PARTS[name]
         progress = Progress(trials * weight, quiet, began, done, sum(PARTS[one][1] for one in names) * trials)
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-        found = list(part(trials, rng, progress))
+        grids[name] = list(part(trials, rng, progress))
         done += trials * weight
         if not quiet:
-            print("\n".join(grid.text() for grid in found), flush=True)
-        grids += found
+            print("\n".join(grid.text() for grid in grids[name]), flush=True)
     return grids
 
 
@@ -114,25 +132,6 @@ def _commit() -> str:
         ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     )
     return found.stdout.strip() or "unknown"
-
-
-def page(grids: Sequence[Grid], seed: int, commit: str) -> str:
-    """The page of the manual."""
-    head = [
-        "# Statistics, measured",
-        "",
-        "<!-- written by benchmarks/statistics/bench.py (make statistics); changes are lost -->",
-        "",
-        "Error rates of Strider's intervals, comparisons, headlines and sentences, measured on simulated",
-        "runs with known truth. Each table names its number of trials. `make statistics` writes this page",
-        f"(default: 500 runs of each kind; seed {seed}). Tables of few trials show gross errors only: of 10",
-        f"runs, 0 or 10 % may each be 1 %. Measured on commit {commit}.",
-        "[Measuring](../measuring.md) explains the methods, [Comparing](../comparing.md) the verdicts.",
-        "",
-    ]
-    claims = [claim for grid in grids for claim in grid.claims if not claim.startswith("not tried")]
-    open_ = ["## Promises that do not hold", "", *(f"- {claim}" for claim in claims), ""] if claims else []
-    return "\n".join([*head, *(grid.markdown() for grid in grids), *open_])
 
 
 if __name__ == "__main__":

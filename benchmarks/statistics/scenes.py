@@ -231,7 +231,29 @@ def _remote(factor: float = 1.0, **counters: float) -> list[Planned]:
 
 def scenes() -> list[Scene]:
     """All of them; those without a cause first."""
-    return [*_without_cause(), _planted(), _steady(), *_unlike(), *_of_networks(), *_of_runs()]
+    return [*_without_cause(), *(scene for name in PLANTED for scene in planted(name))]
+
+
+def planted(name: str) -> list[Scene]:
+    """The scenes of a group of causes, one of `PLANTED`."""
+    made: Mapping[str, Callable[[], list[Scene]]] = {
+        "causes": lambda: [_planted()],
+        "steady-causes": lambda: [_steady()],
+        "unlike": _unlike,
+        "networks": _of_networks,
+        "runs": _of_runs,
+    }
+    return made[name]()
+
+
+#: Groups of causes, each with the end of the heading of its table.
+PLANTED: Mapping[str, str] = {
+    "causes": "single cases",
+    "steady-causes": "single cases, steady rates",
+    "unlike": "repetitions that are not alike",
+    "networks": "networks and nodes",
+    "runs": "all cases of a run",
+}
 
 
 def _without_cause() -> list[Scene]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
@@ -13,7 +13,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from grids import Grid, Progress, Share
-from scenes import Scene, scenes
+from scenes import PLANTED, Scene, planted, scenes
 from walking import Sentence, said, sentences
 
 COUNTS = (3, 5, 10)
@@ -54,6 +54,8 @@ STATED: Mapping[str, str] = {
     "known less well than ±": "states the width of an interval",
     "(median; at most": "states the width of an interval",
     "takes about … repetitions": "states the width of an interval",
+    "% take … repetitions": "states the width of an interval",
+    "repetitions or more are needed": "counts repetitions",
     "sections/ranks": "describes a figure",
     "sections/listio: fits_of": "describes a figure",
     "words/remarks: _cache_remark": "compares two sizes",
@@ -116,21 +118,22 @@ def _observe(
 
 
 def _observed(
-    trials: int, rng: np.random.Generator, progress: Progress, counts: Sequence[int]
+    names: Collection[str], trials: int, rng: np.random.Generator, progress: Progress, counts: Sequence[int]
 ) -> Iterator[Counts]:
-    """The counts of all scenes; many runs are made by a process for each processor."""
-    tasks = [(position, n) for position in range(len(scenes())) for n in counts]
+    """The counts of some scenes; many runs are made by a process for each processor."""
+    every = scenes()
+    tasks = [(place, n) for place, scene in enumerate(every) if scene.name in names for n in counts]
+    progress.expect(sum(trials * _weight(every[place]) for place, _ in tasks))
     own = rng.spawn(len(tasks))
     if trials < _MANY:
-        for (position, n), chance in zip(tasks, own, strict=True):
-            yield observe(scenes()[position], n, trials, chance)
+        for (place, n), chance in zip(tasks, own, strict=True):
+            yield observe(every[place], n, trials, chance)
         return
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         made = pool.map(_observe, *zip(*tasks, strict=True), repeat(trials), own)
-        for (position, n), (every, of_case) in zip(tasks, made, strict=True):
-            scene = scenes()[position]
-            progress.step(f"sentences, {scene.name}, n = {n}", trials * _weight(scene))
-            yield Counts(scene, n, trials, every, of_case)
+        for (place, n), (said_of, of_case) in zip(tasks, made, strict=True):
+            progress.step(f"sentences, {every[place].name}, n = {n}", trials * _weight(every[place]))
+            yield Counts(every[place], n, trials, said_of, of_case)
 
 
 def _weight(scene: Scene) -> int:
@@ -138,18 +141,30 @@ def _weight(scene: Scene) -> int:
     return 25 + 5 * len(scene.cases)
 
 
-def trials_of_sentences(
+def false_alarms(
     trials: int, rng: np.random.Generator, progress: Progress, counts: Sequence[int] = COUNTS
 ) -> list[Grid]:
-    """The tables of all sentences."""
-    progress.expect(len(counts) * sum(trials * _weight(scene) for scene in scenes()))
-    observed = list(_observed(trials, rng, progress, counts))
-    by_scene: defaultdict[str, dict[int, Counts]] = defaultdict(dict)
-    for one in observed:
-        by_scene[one.scene.name][one.n] = one
-    false, tried_without = _without_cause(observed, trials, counts)
-    found, tried_with = _with_cause(list(by_scene.values()), trials, counts)
-    return [false, found, _untried(tried_with, tried_without)]
+    """The table of sentences that are said without a cause, and that of sentences without a trial."""
+    every = scenes()
+    observed = list(
+        _observed([scene.name for scene in every if scene.is_null], trials, rng, progress, counts)
+    )
+    false, seen = _without_cause(observed, trials, counts)
+    tried = {key for scene in every for wanted, _ in scene.expected.values() for key in wanted_keys(wanted)}
+    return [false, _untried(tried, seen)]
+
+
+def found_with(group: str) -> Callable[[int, np.random.Generator, Progress], list[Grid]]:
+    """What makes the table of the sentences that are said with a group of causes, one of `PLANTED`."""
+
+    def part(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
+        names = [scene.name for scene in planted(group)]
+        by_scene: defaultdict[str, dict[int, Counts]] = defaultdict(dict)
+        for one in _observed(names, trials, rng, progress, COUNTS):
+            by_scene[one.scene.name][one.n] = one
+        return [_with_cause(PLANTED[group], list(by_scene.values()), trials, COUNTS)]
+
+    return part
 
 
 def _without_cause(observed: Sequence[Counts], trials: int, counts: Sequence[int]) -> tuple[Grid, set[str]]:
@@ -185,20 +200,18 @@ def _without_cause(observed: Sequence[Counts], trials: int, counts: Sequence[int
 
 
 def _with_cause(
-    by_scene: Sequence[Mapping[int, Counts]], trials: int, counts: Sequence[int]
-) -> tuple[Grid, set[str]]:
+    title: str, by_scene: Sequence[Mapping[int, Counts]], trials: int, counts: Sequence[int]
+) -> Grid:
     about = (
         "Share of runs with a cause, in percent, in which its sentence is said, by the number of "
         f"repetitions; {trials} runs each. The cases of a run have one cause each; their rates "
         "differ by 5 % from repetition to repetition unless another noise is named."
     )
-    grid = Grid("Sentences with their cause", about, ["cause", *map(str, counts)])
-    tried: set[str] = set()
+    grid = Grid(f"Sentences with their cause: {title}", about, ["cause", *map(str, counts)])
     for own in by_scene:
         scene = next(iter(own.values())).scene
         for cause, (wanted, case) in scene.expected.items():
             keys = wanted_keys(wanted)
-            tried |= keys
             if not keys:
                 grid.rows.append([f"{cause} (no sentence)", *["–"] * len(counts)])
                 continue
@@ -209,7 +222,7 @@ def _with_cause(
                 for n, share in zip(counts, shares, strict=True)
                 if share.is_below(FOUND)
             )
-    return grid, tried
+    return grid
 
 
 def _hits(counts: Counts, keys: set[str], case: int) -> int:

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bench
 from announced import announced, held
-from bench import page
 from grids import Grid, Progress, Share
 from headlines import headline_error
 from noise import Noise, autocorrelated, buckets_of, drift, lognormal, run_effect, stalls, two_levels
+from parts import Measured, page, parts_of
 from runs import Cause, Planned, Setting, Synthetic
 from scenes import Scene, scenes
 from sentences import FALSE, FOUND, observe, wanted_keys
@@ -188,9 +189,38 @@ class TestPage:
     def test_a_table_fits_into_80_columns_and_the_page_has_all(self) -> None:
         grid = Grid("Title", "About.", ["what", "3"], [["a" * 200, "4.2"]], ["x: 4.2 %"])
         assert max(map(len, grid.text().splitlines())) <= 80
-        text = page([grid], 1, "abc1234")
+        text = page({"coverage": Measured.of([grid], "abc1234", 500, 1)})
         assert "| what | 3 |" in text
         assert "- x: 4.2 %" in text
+        assert "| coverage | abc1234 | 500 | 1 |" in text
+
+    def test_the_page_of_the_manual_has_every_part_and_nothing_else(self) -> None:
+        text = bench.PAGE.read_text(encoding="utf-8")
+        found = parts_of(text)
+        assert list(found) == list(bench.PARTS)
+        assert page(found) == text
+
+    def test_a_part_that_is_measured_alone_leaves_the_others_as_they_are(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def part(trials: int, _: np.random.Generator, __: Progress) -> list[Grid]:
+            return [Grid(f"Table of {trials}", "About.", ["what"], [["x"]], [f"{trials} does not hold"])]
+
+        def written(commit: str, *words: str) -> dict[str, Measured]:
+            monkeypatch.setattr(bench, "_commit", lambda: commit)
+            monkeypatch.setattr("sys.argv", ["bench.py", "--write", *words])
+            assert bench.main() == 0
+            return parts_of((tmp_path / "page.md").read_text(encoding="utf-8"))
+
+        monkeypatch.setattr(bench, "ROOT", tmp_path)
+        monkeypatch.setattr(bench, "PAGE", tmp_path / "page.md")
+        monkeypatch.setattr(bench, "PARTS", {"coverage": (part, 1), "verdicts": (part, 1)})
+        with pytest.raises(SystemExit):
+            written("aaaaaaa", "--only", "verdicts", "--trials", "7")
+        first = written("bbbbbbb", "--trials", "8")
+        second = written("ccccccc", "--only", "verdicts", "--trials", "9")
+        assert second["coverage"] == first["coverage"]
+        assert second["verdicts"] == Measured.of(part(9, random(), QUIET), "ccccccc", 9, 1)
 
     def test_a_share_knows_what_chance_can_do(self) -> None:
         assert not Share(1, 30).is_above(FALSE)
