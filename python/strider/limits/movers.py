@@ -196,7 +196,7 @@ def _work(case: Case) -> str:
 
 def _base_of(same: Sequence[OperationSummary]) -> OperationSummary:
     named = [summary for summary in same if summary.case.interface_name == _BASE]
-    return named[0] if named else max(same, key=lambda summary: summary.rate.median if summary.rate else 0.0)
+    return named[0] if named else max(same, key=lambda summary: summary.rate.centre if summary.rate else 0.0)
 
 
 def _pair(base: OperationSummary, other: OperationSummary, names: Mapping[int, str]) -> list[Move]:

@@ -68,6 +68,19 @@ def test_a_section_shown_on_request_has_an_option_of_strider_show(
         assert asked != capfd.readouterr().out
 
 
+def test_the_table_of_limits_has_the_centre_that_all_tables_have(results: Made) -> None:
+    """The geometric mean, on which its shares rest as well: here 200 beside a median of 100."""
+    run = results.of("one case").run
+    rates = {sample.repetition: 100.0 * (1, 1, 8)[sample.repetition % 3] for sample in run.samples}
+    assert len(rates) % 3 == 0
+    samples = [one.model_copy(update={"rate_mib_s": rates[one.repetition]}) for one in run.samples]
+    section = next(one for one in SECTIONS if one.option == "limits")
+    blocks = section.terminal(Results(run.model_copy(update={"samples": samples})))
+    (table,) = (one for one in blocks if isinstance(one, Table) and one.columns[-1][0] == "what limits it")
+    place = [name for name, _ in table.columns].index("rate")
+    assert {row[place] for row in table.rows} == {"200"}
+
+
 def test_the_list_has_every_file() -> None:
     folder = Path(sections.__file__).parent
     assert sorted(NAMES) == sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")

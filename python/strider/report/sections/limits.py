@@ -101,7 +101,7 @@ def _columns(verdicts: Sequence[Verdict]) -> tuple[list[Column], list[Column]]:
     facets = Facets.of([summary.case for summary in summaries])
     labels = metadata.sized_labels(summaries, facets)
     known = {id(verdict.summary): verdict.shares for verdict in verdicts}
-    rate = Column("median", summaries[0].rate_unit, lambda row: _rate(row.summary))
+    rate = Column("rate", summaries[0].rate_unit, lambda row: _rate(row.summary))
     shares = [_share_column(title, rule, known) for title, rule in _SHARES.items()]
     shown = [one for one in shares if any(one.cell(Row(s)) not in (NOTHING, "0", "0.0") for s in summaries)]
     return labels, [rate, *shown]
@@ -185,7 +185,7 @@ def _share_column(title: str, rule: str, known: dict[int, dict[str, float]]) -> 
 
 
 def _rate(summary: OperationSummary) -> str:
-    return format_rate_of(summary, summary.rate.median if summary.rate else None)
+    return format_rate_of(summary, summary.rate.centre if summary.rate else None)
 
 
 def _value(ceiling: Ceiling | None) -> str:
