@@ -7,6 +7,9 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from strider.limits.findings import UNEXPLAINED, Finding, Verdict, with_detail
+from strider.statistics.distribution import typical_repetitions_for
+from strider.statistics.rule import FEWEST_REPETITIONS
+from strider.statistics.trust import MANY, WIDE
 
 #: Up to so many values of interface or operation a sentence names.
 _MOST_NAMED = 3
@@ -53,8 +56,20 @@ def sentences(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list
     if not unjudged:
         return [one.text for one in found]
     reasons = dict.fromkeys(reason for verdict in unjudged for reason in verdict.reasons)
-    last = f"{_about(unjudged, verdicts)}: not judged ({', '.join(reasons)})."
+    last = f"{_about(unjudged, verdicts)}: not judged ({', '.join(reasons)}){_needs(unjudged)}."
     return [*(one.text for one in found), last]
+
+
+def _needs(unjudged: Sequence[Verdict]) -> str:
+    """How many repetitions it takes to judge results that have too few of them; empty for other reasons."""
+    if any(len(verdict.summary.samples) < FEWEST_REPETITIONS for verdict in unjudged):
+        return f"; {FEWEST_REPETITIONS} repetitions or more are needed"
+    wide = [verdict.summary.rate for verdict in unjudged if "spread" in verdict.reasons]
+    if not wide:
+        return ""
+    needed = typical_repetitions_for([rate for rate in wide if rate], WIDE)
+    many = "more than 1000" if needed is None else f"about {max(MANY, needed)}"
+    return f"; intervals within ±{100 * WIDE:.0f} % take {many} repetitions"
 
 
 def said(verdicts: Sequence[Verdict], without: Container[str] = ()) -> list[Said]:

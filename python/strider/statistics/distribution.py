@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -130,6 +131,17 @@ def repetitions_for(rate: Distribution, half_width: float) -> int | None:
     return next(
         (n for n in counts if float(stdtrit(n - 1, quantile)) * deviation <= wanted * math.sqrt(n)), None
     )
+
+
+def typical_repetitions_for(rates: Sequence[Distribution], half_width: float) -> int | None:
+    """About how many repetitions intervals of this half-width take for half of some results.
+
+    Returns:
+        None where none of them has an interval, or where it takes more than 1000.
+    """
+    counts = [repetitions_for(rate, half_width) or math.inf for rate in rates if rate.half_width is not None]
+    middle = median(counts) if counts else math.inf
+    return math.ceil(middle) if math.isfinite(middle) else None
 
 
 def confidence_interval(values: Sequence[float]) -> Interval | None:

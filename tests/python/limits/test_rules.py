@@ -308,7 +308,8 @@ def test_one_repetition_gives_no_sentence() -> None:
             analysis = analysis_of(Result(times=spent, rates=rates))
             assert said(analysis) == {}
             assert analysis.sentences == [
-                f"posix write (segmented, 1 MiB, 2 clients): not judged ({plural(len(rates), 'repetition')})."
+                "posix write (segmented, 1 MiB, 2 clients): not judged "
+                f"({plural(len(rates), 'repetition')}); 3 repetitions or more are needed."
             ]
 
 
@@ -319,6 +320,22 @@ def test_a_result_below_grade_b_gives_no_sentence() -> None:
     shaky = analysis_of(Result(times={"sync_s": 0.9}, rates=[1000.0, 500.0, 2000.0]))
     assert said(shaky) == {}
     assert "not judged (spread)" in shaky.sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("factor", "many"),
+    [
+        pytest.param(1.1, "about 5", id="some"),
+        pytest.param(1.2, "about 10", id="more"),
+        pytest.param(50.0, "more than 1000", id="never"),
+    ],
+)
+def test_a_result_that_is_not_judged_names_the_repetitions_that_it_takes(factor: float, many: str) -> None:
+    wide = Result(times={"sync_s": 0.9}, rates=[1000.0, 1000.0 / factor, 1000.0 * factor])
+    (sentence,) = analysis_of(wide).sentences
+    assert sentence.endswith(f": not judged (spread); intervals within ±15 % take {many} repetitions.")
+    short = analysis_of(Result(times={"sync_s": 0.09, "elapsed_s": 0.1}))
+    assert short.sentences[0].endswith("not judged (short).")
 
 
 def test_a_share_that_is_only_on_average_beyond_its_threshold_is_not_said() -> None:

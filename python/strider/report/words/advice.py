@@ -11,7 +11,7 @@ from strider.report.blocks import Conclusion
 from strider.report.words.storage import cases_of, from_storage
 from strider.report.words.wording import plural
 from strider.statistics import OperationSummary, is_trusted
-from strider.statistics.distribution import repetitions_for
+from strider.statistics.distribution import typical_repetitions_for
 from strider.statistics.exceeding import is_through_target
 from strider.statistics.grades import REASONS, plain, reason_of
 from strider.statistics.trust import LONG_S, MANY, SYNCED, WIDE
@@ -114,16 +114,11 @@ def _amount(summaries: Sequence[OperationSummary]) -> str:
 
 
 def _narrower(summaries: Sequence[OperationSummary]) -> str:
-    counts = [
-        repetitions_for(summary.rate, WIDE) or math.inf
-        for summary in summaries
-        if summary.rate and summary.rate.half_width is not None
-    ]
-    needed = median(counts) if counts else math.inf
-    if needed == math.inf:
+    needed = typical_repetitions_for([summary.rate for summary in summaries if summary.rate], WIDE)
+    if needed is None:
         return "Find what disturbs the storage: more than 1000 repetitions would be needed"
     return (
-        f"Increase repetitions to about {max(MANY, math.ceil(needed))}: intervals within "
+        f"Increase repetitions to about {max(MANY, needed)}: intervals within "
         f"±{100 * WIDE:.0f} % for half of these results"
     )
 
