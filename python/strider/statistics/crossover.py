@@ -14,7 +14,7 @@ _TAIL = 0.025
 CARD = Card(
     "crossover",
     "logarithm of the ratio of the two rates in each repetition, a line in the logarithm of the length",
-    "3 lengths, 3 repetitions, grade B",
+    "3 lengths, 3 repetitions, grade B apart from `spread`",
     "95 % intervals of the line below 1 at the shortest length and above 1 at the longest; Fieller's "
     "interval of where it is 1",
     "any",

@@ -165,6 +165,34 @@ def test_methods_that_scatter_around_each_other_have_no_crossover(tmp_path: Path
     assert "faster" not in caption
 
 
+def test_a_length_whose_rates_agree_by_chance_is_not_preferred(tmp_path: Path) -> None:
+    """Of equal methods that scatter, those with narrow intervals would differ: here those of 1 KiB."""
+    wide, narrow = (0.8, 1.0, 1.25), (0.99, 1.0, 1.01)
+    longest = max(LENGTHS)
+    rates = {
+        (method, piece): [
+            rate * (1.1 if method == "gather" and piece < longest else 1.0)
+            for rate in ([100.0 * one for one in (wide if piece == longest else narrow)])
+        ]
+        for method in ("pack", "gather")
+        for piece in LENGTHS
+    }
+    rates["gather", longest].reverse()
+    caption = caption_of(tmp_path, rates)
+    assert "At 8 KiB no difference is shown" in caption
+    assert "Gather has" not in caption
+
+
+def test_results_that_scatter_are_compared(tmp_path: Path) -> None:
+    """The interval of the ratio has their spread: here that of pairs which rise and fall together."""
+    rates = {
+        (method, piece): [rate * (0.8, 1.0, 1.25)[k] * (1 + 0.01 * k * (method == "pack")) for k in range(3)]
+        for method, rate in (("pack", 100.0), ("gather", 200.0))
+        for piece in LENGTHS
+    }
+    assert "At 8 KiB Gather has" in caption_of(tmp_path, rates)
+
+
 def test_one_repetition_has_neither_crossover_nor_ratio(tmp_path: Path) -> None:
     caption = caption_of(tmp_path, OVERTAKING, repetitions=1)
     assert "crossover" not in caption
