@@ -11,6 +11,7 @@ targets are compared among themselves. `strider run SUITE --target DIR --against
 from __future__ import annotations
 
 import argparse
+import functools
 import random
 import sys
 from collections import defaultdict
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
 from strider import store  # noqa: E402 - after the path is set
-from strider.compare import Comparison, compare, history_of  # noqa: E402
+from strider.compare import Comparison, compare, history, history_of  # noqa: E402
 from strider.store import Run  # noqa: E402
 
 #: Runs before the first of a pair of single runs, so that it has a history.
@@ -40,7 +41,10 @@ def main() -> int:
     targets = [runs for runs in by_target(chosen.store) if len(runs) >= 2 * _EARLIER]
     if not targets:
         parser.error(f"{chosen.store} has no target with {2 * _EARLIER} complete runs of one suite")
-    print(f"{sum(map(len, targets))} runs of {len(targets)} targets")
+    print(f"{sum(map(len, targets))} runs of {len(targets)} targets, {_period(targets)}", flush=True)
+    # A history of 60 runs is read for every table: each of them from its files once.
+    for name in ("load", "load_info"):
+        setattr(history, name, functools.cache(getattr(history, name)))
     ways: dict[str, Draw] = {
         "3 pairs of alternating runs": lambda runs, rng: in_turns(runs, 3, rng),
         "6 pairs of alternating runs": lambda runs, rng: in_turns(runs, 6, rng),
@@ -51,8 +55,17 @@ def main() -> int:
         found = [draw(rng.choice(targets), rng) for _ in range(chosen.trials)]
         named, judged = sum(map(names_any, found)), sum(one.judged > 0 for one in found)
         share = 100 * named / chosen.trials
-        print(f"{name}: {named} of {chosen.trials} tables name a difference ({share:.1f} %); {judged} judged")
+        print(
+            f"{name}: {named} of {chosen.trials} tables name a difference ({share:.1f} %); {judged} judged",
+            flush=True,
+        )
     return 0
+
+
+def _period(targets: Sequence[Sequence[Run]]) -> str:
+    """When the runs were made."""
+    started = sorted(run.info.started for runs in targets for run in runs)
+    return f"{started[0][:16]} to {started[-1][:16]} UTC"
 
 
 def by_target(folder: Path) -> Iterator[list[Run]]:
