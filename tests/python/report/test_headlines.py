@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,8 @@ def test_results_that_are_not_trusted_have_no_headline_and_one_reason(tmp_path: 
     assert cards_of(verified) == []
     assert headline_remark(summarize(verified)) == (
         "No headline for write, read (best grade: C verified): "
-        "headlines need trust A or B, 5 repetitions, and intervals within ±10 % for half of the results."
+        "headlines need trust A or B, 5 repetitions, and intervals within ±10 % (root mean square of the "
+        "results)."
     )
     cached = [
         sample.model_copy(update={"served_bytes": 0, "served_by_storage": 0.0})
@@ -69,7 +71,7 @@ def test_results_that_are_not_trusted_have_no_headline_and_one_reason(tmp_path: 
     assert [name for name, _, _ in cards_of(reads)] == ["write"]
     assert headline_remark(summarize(reads)) == (
         "No headline for read (best grade: D cache): headlines need trust A or B, 5 repetitions, and "
-        "intervals within ±10 % for half of the results."
+        "intervals within ±10 % (root mean square of the results)."
     )
     short = run.model_copy(update={"samples": [s.model_copy(update={"elapsed_s": 0.5}) for s in run.samples]})
     assert cards_of(short) == []
@@ -94,6 +96,29 @@ def test_results_that_are_narrow_by_luck_are_no_headline(tmp_path: Path) -> None
     unsteady = run.model_copy(update={"samples": noisy})
     assert [summary.trust.grade for summary in summarize(unsteady) if summary.trust] == ["A", "C", "C"]
     assert cards_of(unsteady) == []
+
+
+@pytest.mark.parametrize(
+    ("usual", "wild", "leads"),
+    [
+        pytest.param(0.03, 0.15, True, id="some are unsteady beside steady ones"),
+        pytest.param(0.055, 0.15, False, id="half are narrow by luck"),
+        pytest.param(0.055, 0.055, True, id="all are narrow enough"),
+    ],
+)
+def test_all_results_say_how_much_they_vary(tmp_path: Path, usual: float, wild: float, leads: bool) -> None:
+    """Half of the intervals are within 10 % by chance in 8 % of runs that vary by 10 %."""
+    run = trusted(run_of(tmp_path, [CaseSpec(operations=("write",)) for _ in range(5)]))
+    factors = {
+        case: [math.exp(deviation * one) for one in (-1.2, -0.6, 0.0, 0.6, 1.2)]
+        for case, deviation in enumerate((usual, wild, usual, wild, usual), 1)
+    }
+    order = (2, 4, 0, 3, 1)  # no trend
+    samples = [
+        sample.model_copy(update={"rate_mib_s": 1000 * factors[sample.case][order[sample.repetition % 5]]})
+        for sample in run.samples
+    ]
+    assert bool(cards_of(run.model_copy(update={"samples": samples}))) is leads
 
 
 def test_one_repetition_is_no_headline_however_high(tmp_path: Path) -> None:

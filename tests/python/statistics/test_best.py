@@ -41,6 +41,21 @@ def test_the_set_holds_the_best_where_results_differ(k: int, spread: float) -> N
     assert np.mean(held) >= 0.95
 
 
+@pytest.mark.parametrize("k", [5, 15])
+def test_the_best_of_different_results_has_no_bonus_either(k: int) -> None:
+    """Where results differ as much as repetitions, the rate that leads is too high by some of its luck."""
+    rng = np.random.default_rng(k)
+    raw, found = [], []
+    for _ in range(80):
+        true = rng.normal(0, 0.08, k)
+        rates = np.exp(true[:, None] + rng.normal(0, 0.08, (k, 5)))
+        best = best_of(rates.tolist())
+        raw.append(np.log(rates).mean(axis=1)[best.leader] - true[best.leader])
+        found.append(np.log(best.rate) - true[best.leader])
+    assert np.mean(raw) > 0.012
+    assert np.mean(found) < 0.005
+
+
 def test_a_clear_winner_stands_alone_with_its_rate() -> None:
     found = best_of([[100.0, 101, 99], [200.0, 202, 198], [50.0, 50.5, 49.5]])
     assert (found.leader, list(found.members)) == (1, [1])
