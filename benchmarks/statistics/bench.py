@@ -28,6 +28,7 @@ from announced import announced_differences, coverage_of_percentiles  # noqa: E4
 from grids import Grid, Progress  # noqa: E402
 from headlines import bias_of_headlines, named_sets  # noqa: E402
 from parts import Measured, page, parts_of  # noqa: E402
+from rules import rules  # noqa: E402
 from sentences import false_alarms, found_with  # noqa: E402
 from trials import (  # noqa: E402
     coverage_of_crossovers,
@@ -69,6 +70,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "verdicts": (verdicts, 150),
     "announced": (_announced, 40),
     "headlines": (_headlines, 120),
+    "rules": (rules, 70),
     "silence": (false_alarms, 120),
     "causes": (found_with("causes"), 70),
     "steady-causes": (found_with("steady-causes"), 70),

@@ -105,6 +105,17 @@ def run_effect(deviation: float, of_rows: bool = False) -> Noise:
     return Noise(f"run effect {100 * deviation:g} % {kind}", draw, independent=False)
 
 
+def last_of_ranks(variation: float, ranks: int = 8) -> Noise:
+    """The rate of the last of some ranks that vary independently, beside its typical value."""
+    middle = float(np.random.default_rng(1).normal(size=(20_000, ranks)).max(axis=1).mean())
+
+    def draw(rng: Random, shape: tuple[int, int]) -> Logs:
+        late: Logs = variation * (middle - rng.normal(size=(*shape, ranks)).max(axis=-1))
+        return late
+
+    return Noise(f"last of {ranks} ranks {100 * variation:g} %", draw)
+
+
 def silent() -> Noise:
     """None at all."""
     return Noise("none", lambda _, shape: np.zeros(shape))
