@@ -44,6 +44,19 @@ class Levels:
     since: int | None
     p_value: float
 
+    @property
+    def is_rather_a_line(self) -> bool:
+        """Whether a straight line is nearer to the rates than a step: both find a steady rise or fall."""
+        import numpy as np
+
+        if self.since is None:
+            return False
+        logs = np.log(np.asarray(self.summary.rates, dtype=float))
+        position = np.arange(logs.size) - (logs.size - 1) / 2
+        line = logs.mean() + (logs * position).sum() / (position**2).sum() * position
+        step = np.where(position < position[self.since], logs[: self.since].mean(), logs[self.since :].mean())
+        return bool(((logs - line) ** 2).sum() < ((logs - step) ** 2).sum())
+
 
 @dataclass(frozen=True)
 class Split:
@@ -88,13 +101,16 @@ def autocorrelation(series: Sequence[Sequence[float]]) -> tuple[float, float]:
     return min(max(corrected, 0.0), _MOST_PHI), 1 / math.sqrt(count)
 
 
-def inflation(series: Sequence[Sequence[float]]) -> float:
+def inflation(series: Sequence[Sequence[float]], errors: float = 1.0) -> float:
     """Factor of the standard errors of means and slopes, where values resemble the ones before.
 
-    The estimate of the autocorrelation is taken one standard error higher: too little is not corrected.
+    Args:
+        series: Of all operations.
+        errors: By so many of its standard errors the autocorrelation is taken higher: too little is not
+            corrected.
     """
     phi, error = autocorrelation(series)
-    phi = min(phi + error, _MOST_PHI)
+    phi = min(phi + errors * error, _MOST_PHI)
     return math.sqrt((1 + phi) / (1 - phi))
 
 

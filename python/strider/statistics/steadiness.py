@@ -36,8 +36,11 @@ OUTLIER_SHARE = 0.05
 MINIMUM_FOR_TREND = 5
 #: Smaller changes from the first to the last repetition do not matter.
 TREND_SHARE = 0.05
-#: What is said of a run is wrong in at most one steady run of a hundred.
-_SIGNIFICANT = 0.01
+#: A trend is said wrongly of at most so many steady runs. In half of a hundred, because rates that resemble
+#: the ones before drift: the correction for that is right on average only.
+_SIGNIFICANT = 0.005
+#: By so many standard errors the autocorrelation is taken higher for a trend.
+_CAUTION = 1.25
 #: Of single operations one in a hundred may be called unsteady by chance.
 _RARE = 0.01
 #: Simulated series, from which a chance of one in 20 000 can be read.
@@ -187,8 +190,8 @@ def fit_trend(values: ArrayLike, factor: float = 1.0) -> tuple[FloatArray, Float
 def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     """The operations whose rate rises or falls from repetition to repetition, the largest change first.
 
-    What is said of many operations is tested as a whole: where no rate has a trend, at most 1 % of all runs
-    get one. How much repetitions resemble the one before is estimated over all operations together.
+    What is said of many operations is tested as a whole: where no rate has a trend, at most 0.5 % of all
+    runs get one. How much repetitions resemble the one before is estimated over all operations together.
     """
     import numpy as np
 
@@ -197,7 +200,7 @@ def trends(summaries: Sequence[OperationSummary]) -> list[Trend]:
     ]
     if not looked_at:
         return []
-    factor = inflation([summary.rates for summary in looked_at])
+    factor = inflation([summary.rates for summary in looked_at], _CAUTION)
     fits = [fit_trend(summary.rates, factor) for summary in looked_at]
     adjusted = adjust([float(p_value) for _, p_value in fits]).tolist()
     found = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -77,6 +79,31 @@ def test_a_rate_that_resembles_the_one_before_is_no_trend(run: Run) -> None:
     rng = np.random.default_rng(1)
     alarms = sum(bool(trends(with_rates(run, *drawn(rng, 1, 10, 0.5)))) for _ in range(60))
     assert alarms <= 3
+
+
+@pytest.mark.parametrize("n", [5, 10])
+def test_four_rates_that_resemble_the_ones_before_have_a_trend_in_one_run_of_a_hundred(n: int) -> None:
+    """500 runs: with a level of 1 % and the autocorrelation one error higher it was one of thirty."""
+    rng = np.random.default_rng(n)
+    alarms = 0
+    for _ in range(500):
+        rows = [np.exp(1.6 * np.log(one / 100)) for one in drawn(rng, 4, n, 0.5)]
+        alarms += bool(trends([plain(rates) for rates in rows]))
+    assert alarms <= 9
+
+
+def plain(rates: Series) -> OperationSummary:
+    """What the tests of steadiness ask of a summary."""
+    return cast(OperationSummary, SimpleNamespace(rates=rates.tolist(), n=rates.size, key=(1, "write")))
+
+
+def test_a_steady_fall_is_a_trend_and_no_shift(run: Run) -> None:
+    """Both tests find it; the line is nearer to the rates."""
+    fall = np.array([97.6, 96.6, 88.3, 85.6, 81.3, 77.4, 67.7, 66.5, 64.1, 56.7, 56.8, 52.9])
+    own = with_rates(run, fall)
+    assert levels(own)[0].since is not None
+    (sentence,) = (one for one in steadiness(run, own) if "rate of" in one)
+    assert sentence.startswith("No steady state")
 
 
 @pytest.mark.parametrize("n", [10, 20])

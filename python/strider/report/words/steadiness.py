@@ -42,16 +42,24 @@ def steadiness(run: Run, summaries: Sequence[OperationSummary]) -> list[str]:
     if not summaries:
         return []
     last = last_ranks(run) if any(case.clients > 1 for case in run.cases.values()) else {}
-    jumps = levels(summaries)
-    jumping = {one.summary.key for one in jumps}
+    jumps, slopes = steps_or_lines(summaries)
     return [
         *_worst(stragglers(run, last), lambda one: _straggler_text(run, one), "straggler"),
         *_worst(uneven(run, last), _uneven_text, "uneven phase"),
         *_worst(outliers(summaries), lambda one: _outlier_text(one, last), "outlier"),
         *_worst(jumps, _levels_text, "difference of levels"),
-        *_worst([one for one in trends(summaries) if one.summary.key not in jumping], _trend_text, "trend"),
+        *_worst(slopes, _trend_text, "trend"),
         *_resemblance_text(summaries),
     ]
+
+
+def steps_or_lines(summaries: Sequence[OperationSummary]) -> tuple[list[Levels], list[Trend]]:
+    """Returns the levels and the trends: of an operation with both, what is nearer to its rates."""
+    slopes = trends(summaries)
+    rising = {one.summary.key for one in slopes}
+    jumps = [one for one in levels(summaries) if not (one.summary.key in rising and one.is_rather_a_line)]
+    jumping = {one.summary.key for one in jumps}
+    return jumps, [one for one in slopes if one.summary.key not in jumping]
 
 
 def _worst(found: Sequence[_Found], text_of: Callable[[_Found], str], noun: str) -> list[str]:
