@@ -20,16 +20,19 @@ CANDIDATES = (5, 15, 60)
 COUNTS = (3, 5)
 #: Largest mean deviation of a headline from the true rate of its case.
 MOST = 0.005
+#: Of fewer headlines a mean says nothing.
+_FEWEST = 20
 _NUMBER = re.compile(r"[\d.,\u202f\u00a0 ]*\d")
 
 
 def bias_of_headlines(trials: int, rng: np.random.Generator, progress: Progress) -> Grid:
     """Mean of headline ÷ true rate - 1, where the cases differ in nothing and where they do."""
     about = (
-        "Mean deviation of the highest rate of the first page from the true rate of its case, in percent; "
-        f"in parentheses the share of runs with a headline; {trials} runs each. Each of k cases is measured "
-        "n times with a coefficient of variation of 5 or 10 %. In truth they differ by nothing or by 10 % "
-        "(standard deviation). At most ±0.5 % is promised."
+        "Mean deviation of the highest rate of the first page from the true rate of its case, in percent, "
+        f"with its standard error; in parentheses the share of {trials} runs that have a headline; no mean "
+        f"of fewer than {_FEWEST}. Each of k cases is measured n times with a coefficient of variation of 5 "
+        "or 10 %. In truth they differ by nothing or by 10 % (standard deviation). At most ±0.5 % is "
+        "promised."
     )
     progress.expect(8.8 * sum(trials * k // 5 for k in CANDIDATES))
     grid = Grid("Bias of headlines", about, ["noise, true spread", "n", *(f"k = {k}" for k in CANDIDATES)])
@@ -40,17 +43,26 @@ def bias_of_headlines(trials: int, rng: np.random.Generator, progress: Progress)
                 found = [headline_error(k, n, variation, spread, rng) for _ in range(trials)]
                 progress.step("headlines", trials * k // 5)
                 known = [one for one in found if one is not None]
-                bias = float(np.mean(known)) if known else float("nan")
-                shown = f"{100 * bias:+.1f}".replace("-", "−") if known else "–"
-                cells.append(f"{shown} ({100 * len(known) / trials:.0f} %)")
-                error = float(np.std(known)) / max(len(known), 1) ** 0.5 if known else float("nan")
-                if abs(bias) - 3 * error > MOST:
+                cells.append(cell(known, trials))
+                if len(known) >= _FEWEST and abs(np.mean(known)) - 3 * _error(known) > MOST:
                     grid.claims.append(
                         f"headline, noise {100 * variation:g} %, true spread {100 * spread:g} %, n = {n}, "
-                        f"k = {k}: {100 * bias:+.1f} %"
+                        f"k = {k}: {100 * np.mean(known):+.1f} %"
                     )
             grid.rows.append([f"{100 * variation:g} %, {100 * spread:g} %", str(n), *cells])
     return grid
+
+
+def cell(errors: Sequence[float], trials: int) -> str:
+    """A mean with its standard error, and of how many of so many runs it is: `+0.2 ± 0.1 (24 %)`."""
+    share = f"({Share(len(errors), trials).percent} %)"
+    if len(errors) < _FEWEST:
+        return f"– {share}"
+    return f"{100 * np.mean(errors):+.1f} ± {100 * _error(errors):.1f} {share}".replace("-", "−")
+
+
+def _error(errors: Sequence[float]) -> float:
+    return float(np.std(errors, ddof=1)) / len(errors) ** 0.5
 
 
 def named_sets(trials: int, rng: np.random.Generator, progress: Progress) -> Grid:

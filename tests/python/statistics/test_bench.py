@@ -14,7 +14,7 @@ import pytest
 import bench
 from announced import announced, held
 from grids import Grid, Progress, Share
-from headlines import headline_error
+from headlines import cell, headline_error
 from noise import Noise, autocorrelated, buckets_of, drift, lognormal, run_effect, stalls, two_levels
 from parts import Measured, page, parts_of
 from rules import false_tables, found_sentences, methods, sentences_on
@@ -264,6 +264,11 @@ class TestPage:
         found = [headline_error(5, 5, 1e-6, 0.1, random(seed)) for seed in range(3)]
         assert all(error is None or abs(error) <= 0.005 for error in found)
         assert any(error is not None for error in found)
+
+    def test_a_mean_of_few_headlines_is_not_shown(self) -> None:
+        assert cell([0.01, -0.01] * 10, 250) == "+0.0 ± 0.2 (8.0 %)"
+        assert cell([0.02] * 19, 250) == "– (7.6 %)"
+        assert cell([], 250) == "– (0 %)"
 
 
 class TestAnnounced:

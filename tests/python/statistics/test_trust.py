@@ -87,6 +87,7 @@ def test_a_steady_synced_write_and_a_read_from_storage_are_an_a(run: Run) -> Non
         (STEADY, 0.2, "C short"),
         (STEADY, 0.19, "D short"),
         (STEADY, (1.0, 1.0, 1.0, 0.5, 0.5, 0.5), "B short"),
+        (STEADY, (1.0, 1.0, 0.5, 0.5, 0.5, 0.5), "C short"),
         ((100.0, 104, 96, 103, 98, 101), 2.0, "A"),
         ((100.0, 110, 91, 108, 94, 101), 2.0, "B spread"),
         ((100.0, 130, 75, 120, 80, 101), 2.0, "C spread"),
