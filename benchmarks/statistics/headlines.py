@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -62,7 +63,7 @@ def cell(errors: Sequence[float], trials: int) -> str:
 
 
 def _error(errors: Sequence[float]) -> float:
-    return float(np.std(errors, ddof=1)) / len(errors) ** 0.5
+    return float(np.std(errors, ddof=1)) / math.sqrt(len(errors))
 
 
 def named_sets(trials: int, rng: np.random.Generator, progress: Progress) -> Grid:
