@@ -156,6 +156,8 @@ def unit_tests(root: Path, build: Path, stage: str) -> list[str]:
     program = "engine/strider-tests"
     if stage.startswith("tests/foundation"):
         program = "foundation/strider-foundation-tests"
+    elif stage.startswith("tests/listio/mpi"):
+        program = "listio/strider-listio-mpi-tests"
     elif stage.startswith("tests/listio"):
         program = f"listio/strider-listio-{'service-' if stage.startswith(SERVICE) else ''}tests"
     command = [str(build / "tests" / program), "--gtest_brief=1", "--gtest_fail_fast"]

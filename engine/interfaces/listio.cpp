@@ -2,6 +2,7 @@
 #include "interfaces/listio/directory.hpp"
 #include "interfaces/listio/file.hpp"
 #include "interfaces/listio/volume_client.hpp"
+#include "interfaces/volume_place.hpp"
 
 namespace strider {
 namespace {

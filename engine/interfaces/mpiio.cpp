@@ -6,6 +6,8 @@
 #include "interfaces/mpi/hints.hpp"
 #include "interfaces/mpi/queued_file.hpp"
 #include "interfaces/mpi/split_file.hpp"
+#include "interfaces/mpi/volume.hpp"
+#include "interfaces/volume_place.hpp"
 
 namespace strider {
 namespace {
@@ -32,6 +34,7 @@ class MpiIo final : public Interface {
                  .preallocation = settings.flag("preallocate") ? Preallocation::yes : Preallocation::no,
                  .atomicity = settings.flag("atomic") ? Atomicity::yes : Atomicity::no},
         prefix_(settings.text("prefix")),
+        volume_(settings.text("volume")),
         hints_(settings.map("hints")) {
     const bool collective = options_.participation == Participation::collective;
     if (collective && options_.method == Method::multiple)
@@ -46,27 +49,40 @@ class MpiIo final : public Interface {
     if (collective && options_.pointer == Pointer::shared)
       throw InputError("mpiio.pointer", "collective transfers at the shared file pointer are ordered",
                        "mpiio.pointer = \"ordered\", or mpiio.access = \"independent\"");
+    if (!volume_.empty() && !is_on_volume())
+      throw InputError("mpiio.volume", "a volume is named, but files are not opened on it",
+                       "mpiio.prefix = \"listio:\", or no mpiio.volume");
+  }
+
+  void connect(const std::string& directory) override {
+    if (!is_on_volume()) return;
+    names_ = VolumeNames(directory);
+    hints_["listio_volume"] = volume_.empty() ? find_volume(directory, "mpiio.volume") : volume_;
+    const Hints hints(hints_);
+    connect_to_volume(hints.get(), directory);
   }
 
   std::unique_ptr<File> open(const OpenRequest& request) override {
     const Hints hints(hints_);
     if (request.shape.plain)
-      return std::make_unique<MpiBlockingFile>(request, prefix_ + request.path, MpiOptions{}, hints.get());
+      return std::make_unique<MpiBlockingFile>(request, name_of(request.path), MpiOptions{}, hints.get());
     if (options_.form == Form::split)
-      return std::make_unique<MpiSplitFile>(request, prefix_ + request.path, options_, hints.get());
+      return std::make_unique<MpiSplitFile>(request, name_of(request.path), options_, hints.get());
     if (request.depth > 1)
-      return std::make_unique<MpiQueuedFile>(request, prefix_ + request.path, options_, hints.get());
-    return std::make_unique<MpiBlockingFile>(request, prefix_ + request.path, options_, hints.get());
+      return std::make_unique<MpiQueuedFile>(request, name_of(request.path), options_, hints.get());
+    return std::make_unique<MpiBlockingFile>(request, name_of(request.path), options_, hints.get());
   }
   void remove(const std::string& path) override {
-    const std::string name = prefix_ + path;
-    const int code = MPI_File_delete(name.c_str(), MPI_INFO_NULL);
+    const std::string name = name_of(path);
+    const Hints hints(is_on_volume() ? hints_ : TextMap{});
+    const int code = MPI_File_delete(name.c_str(), hints.get());
     int error_class = MPI_SUCCESS;
     MPI_Error_class(code, &error_class);
     if (error_class != MPI_ERR_NO_SUCH_FILE) check_mpi(code, "MPI_File_delete", name);
   }
   std::unique_ptr<Directory> open_directory(const std::string& path) override {
-    return std::make_unique<MpiDirectory>(path, prefix_, hints_);
+    if (is_on_volume()) return std::make_unique<MpiDirectory>(names_(path), prefix_, hints_, MpiFolders::in_names);
+    return std::make_unique<MpiDirectory>(path, prefix_, hints_, MpiFolders::made);
   }
   Cooperation cooperation(RequestShape shape) const override {
     if (shape.plain) return Cooperation::collective_open;
@@ -106,6 +122,8 @@ class MpiIo final : public Interface {
 
  private:
   static constexpr std::uint32_t most_in_flight = 1024;
+  bool is_on_volume() const { return prefix_ == volume_prefix; }
+  std::string name_of(const std::string& path) const { return prefix_ + (is_on_volume() ? names_(path) : path); }
   /// Requests of this shape need a view each.
   bool views_each(RequestShape shape) const {
     return !shape.contiguous && options_.method != Method::multiple &&
@@ -113,7 +131,8 @@ class MpiIo final : public Interface {
   }
 
   MpiOptions options_;
-  std::string prefix_;
+  std::string prefix_, volume_;
+  VolumeNames names_;
   TextMap hints_;
 };
 
@@ -137,10 +156,16 @@ constexpr Parameter parameters[] = {
     {"atomic", Kind::flag, "false",
      "MPI's atomic mode: other ranks see a write at once and as a whole (MPI_File_set_atomicity)."},
     {"prefix", Kind::choice, "\"\"",
-     "Prefix of the file name that selects MPI's file system driver; empty: the library chooses by the file system.",
+     "Prefix of the file name that selects MPI's file system driver, or a list-I/O volume (listio:); empty: the "
+     "library "
+     "chooses by the file system.",
      no_limit, no_limit,
-     "|ufs:|nfs:|testfs:|lustre:|gpfs:|panfs:|pvfs:|pvfs2:|xfs:|pfs:|piofs:|hfs:|sfs:|bgl:|bglockless:|zoidfs:|ime:|"
+     "|listio:|ufs:|nfs:|testfs:|lustre:|gpfs:|panfs:|pvfs:|pvfs2:|xfs:|pfs:|piofs:|hfs:|sfs:|bgl:|bglockless:|zoidfs:|"
+     "ime:|"
      "daos:|quobyte:"},
+    {"volume", Kind::config, "\"\"",
+     "With prefix = \"listio:\", the volume file; empty: listio-volume.json in the target or in a directory above it. "
+     "Without one, four servers are started for the run."},
     {"hints", Kind::map, "{}", "MPI_Info hints given at open, such as { romio_cb_write = \"enable\" }."},
 };
 

@@ -164,7 +164,6 @@ Outcome Transfer::finish() {
 
 namespace {
 
-#if __has_include("listio/client/locks.hpp")
 /// In atomic mode: with a lock on the part of the file that the access lies in. Others of this process wait before they
 /// ask for theirs.
 Outcome move_locked(const std::shared_ptr<OpenFile>& file, const Task& task, std::int64_t& moved) {
@@ -182,11 +181,6 @@ Outcome move_locked(const std::shared_ptr<OpenFile>& file, const Task& task, std
   outcome.add(outcome_of([&] { connection.use([&](Client& client) { client.unlock(id); }); }));
   return outcome;
 }
-#else
-Outcome move_locked(const std::shared_ptr<OpenFile>&, const Task&, std::int64_t&) {
-  return {MPI_ERR_UNSUPPORTED_OPERATION, "volumes have no locks yet: atomic mode does not work"};
-}
-#endif
 
 }  // namespace
 

@@ -1,10 +1,7 @@
 #include "listio/mpi/shared_pointer.hpp"
 
-#include "listio/mpi/errors.hpp"
-
 namespace strider::listio::mpi {
 
-#if __has_include("listio/client/locks.hpp")
 std::uint64_t SharedPointer::make_cell(Connection& connection) {
   return connection.use([](Client& client) { return client.make_cell(); });
 }
@@ -29,23 +26,5 @@ void SharedPointer::set(std::int64_t etypes) {
 void SharedPointer::free() {
   if (connection_) connection_->use([&](Client& client) { client.free_cell(cell_); });
 }
-#else
-std::uint64_t SharedPointer::make_cell(Connection&) { return 0; }
-
-std::int64_t SharedPointer::fetch_add(std::int64_t etypes) {
-  if (connection_) throw Failure(MPI_ERR_UNSUPPORTED_OPERATION, "volumes have no shared file pointers yet");
-  const std::scoped_lock lock(*mutex_);
-  const std::int64_t before = alone_;
-  alone_ += etypes;
-  return before;
-}
-
-void SharedPointer::set(std::int64_t etypes) {
-  const std::scoped_lock lock(*mutex_);
-  alone_ = etypes;
-}
-
-void SharedPointer::free() {}
-#endif
 
 }  // namespace strider::listio::mpi

@@ -274,13 +274,19 @@ def test_caches_are_dropped_for_a_confined_run(tmp_path: Path, memory_folder: Pa
     assert started["confinement"]["state"] == "full"
 
 
-def test_a_list_io_volume_of_a_confined_run_reaches_its_clients(engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "interface", [["case.interface=listio"], ["case.interface=mpiio", "case.mpiio.prefix=listio:"]]
+)
+def test_a_list_io_volume_of_a_confined_run_reaches_its_clients(
+    engine: Engine, tmp_path: Path, interface: list[str]
+) -> None:
     """The servers are outside of the domain: they read the memory of clients, which may not read theirs."""
     if "listio" not in [entry.name for entry in engine.description.interfaces if entry.available]:
         pytest.skip("needs the interface listio")
     target = tmp_path / "target"
     target.mkdir()
-    done, started, _ = run_suite(tmp_path, target, "--set", "case.interface=listio", "--confine", "require")
+    settings = [word for setting in interface for word in ("--set", setting)]
+    done, started, _ = run_suite(tmp_path, target, *settings, "--confine", "require")
     assert done.returncode == 0, done.stderr
     assert started["confinement"]["state"] == "full"
     assert list(target.iterdir()) == []

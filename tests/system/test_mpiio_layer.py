@@ -1,15 +1,36 @@
 """MPI-IO over list-I/O volumes: programs that know nothing of it, with the layer preloaded."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness import DEADLINE_S
+from harness import DEADLINE_S, Json, case, plan, run_engine
+from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
 from strider.engine import Engine
-from strider.listio import ServerOptions, check, preload_variables, serve, stop
+from strider.lab import Endpoint
+from strider.listio import VOLUME_FILE, ServerOptions, check, preload_variables, serve, stop
+
+COLLECTIVE: Json = {"interface_access": "collective"}
+AGGREGATED: Json = {
+    **COLLECTIVE,
+    "interface_hints": {"romio_cb_write": "enable", "romio_cb_read": "enable", "cb_buffer_size": "300000"},
+}
+METHODS: list[Json] = [
+    *({"interface_method": method} for method in ("multiple", "list", "view")),
+    *({**AGGREGATED, "interface_method": method} for method in ("list", "view")),
+    {**COLLECTIVE, "interface_hints": {"romio_cb_write": "disable", "romio_cb_read": "disable"}},
+    {**COLLECTIVE, "interface_split": True},
+    {**AGGREGATED, "interface_split": True, "interface_pointer": "individual"},
+    {"interface_pointer": "individual"},
+    {"interface_atomic": True, "interface_preallocate": True},
+    {"interface_method": "multiple", "depth": 4},
+    {"interface_method": "view", "depth": 3, "interface_pointer": "individual"},
+    {"interface_hints": {"listio_method": "pack", "listio_transport": "tcp"}},
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +60,46 @@ def run(
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
-@pytest.mark.parametrize("test", ["whole", "pointers", "collective", "nonblocking", "split", "errors"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        "whole",
+        "pointers",
+        "collective",
+        "nonblocking",
+        "split",
+        "shared",
+        "atomic",
+        "errors",
+        "hints",
+        "edges",
+    ],
+)
 def test_calls_do_what_mpi_says(engine: Engine, volume: Path, test: str, ranks: int) -> None:
     done = run(engine, volume, ranks, test, f"listio:{test}-{ranks}")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+LEFT_TO_MPI = {"c2f", "f2c", "set_errhandler", "get_errhandler", "call_errhandler", "get_type_extent"}
+"""What MPI does right itself, by the handle of the file that stands for that of the volume."""
+
+
+def test_every_function_has_both_names(engine: Engine, volume: Path) -> None:
+    def functions(library: Path) -> set[str]:
+        said = subprocess.run(
+            ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
+        )
+        return set(re.findall(r" [TW] (P?MPI_File_\w+)$", said.stdout, re.MULTILINE))
+
+    program = engine.path.parents[1] / "tests/listio/strider-mpiio-calls"
+    linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    (mpi,) = re.findall(r"=> (\S*libmpi(?:ch)?\.so\S*)", linked)
+    layer = Path(preload_variables(engine, volume, None, {})["LD_PRELOAD"])
+    wanted = {
+        name for name in functions(Path(mpi)) if re.sub(r"^P?MPI_File_|_c$", "", name) not in LEFT_TO_MPI
+    }
+    assert len(wanted) > 80
+    assert wanted - functions(layer) == set()
 
 
 def test_other_names_are_left_to_mpi(engine: Engine, volume: Path, tmp_path: Path) -> None:
@@ -79,3 +136,52 @@ def test_nothing_is_left_on_the_servers(engine: Engine, volume: Path) -> None:
     """Last: of what the tests before did not remove, names and data belong together."""
     found = check(engine, volume)
     assert not found["orphans"]
+
+
+def native(volume: Path, methods: list[Json]) -> Native:
+    return Native("mpiio", {"prefix": "listio:", "volume": str(volume / VOLUME_FILE)}, methods, volume.parent)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern["pattern"])
+def test_the_engine_moves_the_same_bytes_by_all_methods(
+    engine: Engine, tmp_path: Path, volume: Path, pattern: Json
+) -> None:
+    """With the layer in the engine: nothing is preloaded."""
+    check_mount(engine, tmp_path, Endpoint(name="volume"), pattern, native=native(volume, METHODS))
+
+
+@pytest.mark.parametrize("pointer", ["shared", "ordered"])
+def test_the_engine_moves_data_at_the_shared_pointer(
+    engine: Engine, tmp_path: Path, volume: Path, pointer: str
+) -> None:
+    keys: Json = {"interface_pointer": pointer, "clients": 2, "operations": ["write", "read"]}
+    keys |= {**COLLECTIVE, "verify": "full"} if pointer == "ordered" else {"verify": "off"}
+    pattern: Json = {"pattern": "strided", "pattern_transfer": 100_000, "pattern_count": 12}
+    document = plan([case(**pattern, **native(volume, []).keys(), **keys)])
+    done = run_engine(engine, document, tmp_path)
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    (written, read) = done.of("sample", measured=True)
+    assert written["bytes"] == read["bytes"] == 2 * 12 * 100_000
+    assert read["facts"]["driver"] == "listio"
+    assert read["facts"]["hint.listio_layer"]
+    assert read["facts"]["hint.listio_method"] == "hybrid"
+
+
+def test_metadata(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    before = check(engine, volume)
+    check_metadata(engine, tmp_path, tmp_path, native(volume, []))
+    assert check(engine, volume) == before
+
+
+def test_ctrl_c_leaves_nothing_in_the_volume(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    before = check(engine, volume)
+    check_interruption(engine, tmp_path, tmp_path, native(volume, []))
+    assert check(engine, volume) == before
+
+
+def test_a_volume_that_is_not_there_is_one_error(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    wrong = {"volume": "/nowhere/listio-volume.json"}
+    assert (
+        "/nowhere/listio-volume.json"
+        in check_refusal(engine, tmp_path, tmp_path, native(volume, []), **wrong)["message"]
+    )

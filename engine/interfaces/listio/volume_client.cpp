@@ -1,39 +1,15 @@
 #include "interfaces/listio/volume_client.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <system_error>
 #include <tuple>
 
 #include "foundation/error.hpp"
+#include "interfaces/volume_place.hpp"
 
 namespace strider {
 namespace {
-
-constexpr const char* volume_file = "listio-volume.json";
-
-/// A file that somebody else has put there could send this run's data to servers of theirs.
-bool is_trusted(const std::string& file) {
-  struct stat found{};
-  return ::lstat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
-         (found.st_uid == ::geteuid() || found.st_uid == 0) && (found.st_mode & S_IWOTH) == 0;
-}
-
-std::string find_volume(const std::string& directory) {
-  for (std::filesystem::path place = directory;; place = place.parent_path()) {
-    if (const std::string file = place / volume_file; is_trusted(file)) return file;
-    if (place == place.parent_path()) break;
-  }
-  throw IoError({"connect", directory, 0, 0, 0},
-                "no list-I/O volume found: neither this directory nor one above it has a file " +
-                    std::string(volume_file) + " that you or root own",
-                "start a volume with strider listio serve DIR and choose a target in DIR, or set listio.volume");
-}
 
 void require_rate(const std::string& file, std::uint64_t found, std::uint64_t wanted) {
   if (wanted == 0 || wanted == found) return;
@@ -77,7 +53,7 @@ std::unique_ptr<VolumeClient> connect_to(const std::string& file, const VolumeCl
 }  // namespace
 
 VolumeClient& volume_client_of(const VolumeClientOptions& options, const std::string& directory) {
-  const std::string file = options.volume.empty() ? find_volume(directory) : options.volume;
+  const std::string file = options.volume.empty() ? find_volume(directory, "listio.volume") : options.volume;
   using Key = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t, std::uint32_t,
                          std::uint32_t, std::uint64_t, RegistrationCosts>;
   // Connecting and measuring what the network does take longer than a phase may: once, not for each repetition.
@@ -87,14 +63,6 @@ VolumeClient& volume_client_of(const VolumeClientOptions& options, const std::st
                options.patience_ms, options.server_bytes_per_s, options.costs}];
   if (known == nullptr) known = connect_to(file, options);
   return *known;
-}
-
-VolumeNames::VolumeNames(std::string directory)
-    : directory_(std::move(directory)), prefix_(std::filesystem::path(directory_).filename().string() + ".") {}
-
-std::string VolumeNames::operator()(const std::string& path) const {
-  if (path == directory_) return prefix_;
-  return prefix_ + path.substr(directory_.size() + 1);
 }
 
 }  // namespace strider

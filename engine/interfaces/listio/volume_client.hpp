@@ -36,17 +36,4 @@ struct VolumeClient {
 /// is not found or wrong, a server cannot be reached, or this machine does not do what the options ask for.
 VolumeClient& volume_client_of(const VolumeClientOptions& options, const std::string& directory);
 
-/// Paths below the folder of a run, as names in the volume, which has no such folder: `folder`/a/b is "folder.a/b". So
-/// there is nothing but what a case makes itself, and removes.
-class VolumeNames {
- public:
-  VolumeNames() = default;
-  explicit VolumeNames(std::string directory);
-  /// Of the directory (what all its names begin with), or of something below it.
-  std::string operator()(const std::string& path) const;
-
- private:
-  std::string directory_, prefix_;
-};
-
 }  // namespace strider

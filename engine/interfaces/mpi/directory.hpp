@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -13,17 +14,26 @@
 
 namespace strider {
 
+/// Where the directories of a tree are: made by the operating system, or a part of the files' names.
+enum class MpiFolders { made, in_names };
+
 /// Metadata by MPI-IO, each call by its rank alone (MPI_COMM_SELF). MPI knows no directories: those of the tree are
-/// made by the operating system, unmeasured.
+/// made by the operating system, unmeasured, or are not there: `in_names` x/a/b is "x,a,b".
 class MpiDirectory final : public Directory {
  public:
-  MpiDirectory(const std::string& path, const std::string& prefix, const TextMap& hints)
-      : name_(prefix + path + '/'), top_(prefix.size()), length_(name_.size()), hints_(hints) {}
+  MpiDirectory(const std::string& path, const std::string& prefix, const TextMap& hints, MpiFolders folders)
+      : name_(prefix + path + (folders == MpiFolders::made ? '/' : separator)),
+        top_(prefix.size()),
+        length_(name_.size()),
+        folders_(folders),
+        hints_(hints) {}
 
   void make_directory(const char* path) override {
+    if (folders_ == MpiFolders::in_names) return;
     if (::mkdir(plain(path), 0700) != 0) throw IoError({"mkdir", plain(path), 0, 0, errno});
   }
   void remove_directory(const char* path) override {
+    if (folders_ == MpiFolders::in_names) return;
     if (::rmdir(plain(path)) != 0) throw IoError({"rmdir", plain(path), 0, 0, errno});
   }
 
@@ -66,9 +76,13 @@ class MpiDirectory final : public Directory {
     close(file, path);
     check(code, "MPI_File_set_size", path);
   }
-  void unlink(const char* path) override { check(MPI_File_delete(full(path), MPI_INFO_NULL), "MPI_File_delete", path); }
+  void unlink(const char* path) override {
+    const MPI_Info hints = folders_ == MpiFolders::in_names ? hints_.get() : MPI_INFO_NULL;
+    check(MPI_File_delete(full(path), hints), "MPI_File_delete", path);
+  }
 
  private:
+  static constexpr char separator = ',';
   static MPI_File file_of(Handle handle) { return MPI_File_f2c(static_cast<MPI_Fint>(handle)); }
   static Handle handle_of(MPI_File file) { return MPI_File_c2f(file); }
 
@@ -85,6 +99,8 @@ class MpiDirectory final : public Directory {
   const char* full(const char* path) {
     name_.resize(length_);
     name_ += path;
+    if (folders_ == MpiFolders::in_names)
+      std::replace(name_.begin() + static_cast<std::ptrdiff_t>(length_), name_.end(), '/', separator);
     return name_.c_str();
   }
   /// Without the prefix that only MPI understands.
@@ -92,6 +108,7 @@ class MpiDirectory final : public Directory {
 
   std::string name_;
   std::size_t top_, length_;
+  MpiFolders folders_;
   Hints hints_;
 };
 

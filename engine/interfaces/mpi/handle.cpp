@@ -8,6 +8,7 @@
 
 #include "interfaces/mpi/error.hpp"
 #include "interfaces/mpi/hints.hpp"
+#include "interfaces/mpi/volume.hpp"
 #include "interfaces/mpi_group.hpp"
 
 namespace strider {
@@ -37,6 +38,7 @@ MpiHandle::MpiHandle(const OpenRequest& request, std::string name, MpiOptions op
   check_mpi(MPI_File_open(request.group->communicator, name_.c_str(), mode_of(request), hints, &file_), "MPI_File_open",
             name_);
   try {
+    if (name_.starts_with(volume_prefix)) require_served_by_layer(hints_in_force(file_), name_);
     prepare(request);
   } catch (...) {
     MPI_File_close(&file_);
@@ -100,6 +102,9 @@ Facts MpiHandle::facts() const {
   if (const auto told = facts.find("hint.romio_filesystem_type"); driver.empty() && told != facts.end())
     driver = driver_before_colon(told->second);
   if (!driver.empty()) facts["driver"] = driver;
+  // Of a list-I/O volume, as the interface listio says it.
+  if (const auto carried = facts.find("hint.listio_transport"); carried != facts.end())
+    facts["transport"] = carried->second;
   return facts;
 }
 

@@ -197,6 +197,38 @@ def unmount(
 
 
 @listio.command()
+def env(
+    directory: DirectoryArgument,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAMILY",
+            help="MPI library of the program: mpich (MPICH, Intel MPI, MVAPICH2, Cray MPI) or openmpi "
+            "(default: that of the engine).",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Print the environment variables for MPI programs to open files listio:NAME on a volume.
+
+    For example: env $(strider listio env DIR) mpiexec -n 4 ./program listio:output
+    """
+    import os
+
+    from strider import engine as engines
+    from strider.listio import preload_variables
+
+    _require(directory)
+    variables = preload_variables(engines.find(), directory, mpi, os.environ)
+    if json:
+        _print_json(variables)
+        return
+    for name, value in variables.items():
+        print(f"{name}={value}")
+
+
+@listio.command()
 def status(directory: DirectoryArgument, json: JsonOption = False) -> None:
     """Show the state and the counters of a volume's servers; exit code 3 if a server does not respond."""
     from strider import engine as engines

@@ -74,7 +74,7 @@ class Evidence:
         """Whether the bytes of the result leave the nodes over TCP, as far as is known."""
         if self.interface == "null":
             return False
-        if self.interface == "listio":
+        if self.interface == "listio" or self.transport:
             carried = self.transport == "tcp"
         else:
             carried = is_networked(self.file_system) or not is_through_target(self.summary.case)

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from strider.listio.volume import VOLUME_FILE
 from strider.suite import Plan, PlannedCase
 
 INTERFACE = "listio"
+MPI_INTERFACE, MPI_PREFIX = "mpiio", "listio:"
 SERVERS = 4
 
 
@@ -88,7 +89,13 @@ def rate_wanted(plan: Plan) -> int:
     return wanted[0] if wanted else 0
 
 
+def uses_volume(interface: Mapping[str, object]) -> bool:
+    """Returns whether files of a case are on a volume, by its interface with all parameters."""
+    name = interface.get("name")
+    return name == INTERFACE or (name == MPI_INTERFACE and interface.get("prefix") == MPI_PREFIX)
+
+
 def _searching(plan: Plan) -> list[PlannedCase]:
     """Returns the cases that do not name a volume."""
-    cases = [case for case in plan.cases if case.interface["name"] == INTERFACE]
+    cases = [case for case in plan.cases if uses_volume(case.interface)]
     return [case for case in cases if not case.interface.get("volume")]

@@ -83,7 +83,7 @@ def is_in_memory(file_system: str) -> bool:
 
 def is_through_target(case: Case) -> bool:
     """Whether the bytes of a case go through the file system of the target's directory."""
-    if case.interface_name in _ELSEWHERE:
+    if case.interface_name in _ELSEWHERE or case.interface.get("prefix") == "listio:":
         return False
     return case.interface_name not in OWN_CLIENTS if case.own_client is None else not case.own_client
 

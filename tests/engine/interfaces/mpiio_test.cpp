@@ -7,6 +7,7 @@
 
 #include "foundation/folder.hpp"
 #include "interfaces/interface.hpp"
+#include "interfaces/mpi/volume.hpp"
 #include "interfaces/mpi_group.hpp"
 #include "mpi_session.hpp"
 #include "verify/data.hpp"
@@ -25,6 +26,7 @@ std::unique_ptr<Interface> mpiio(const Values& values) {
   settings.set("preallocate", false);
   settings.set("atomic", false);
   settings.set("prefix", std::string());
+  settings.set("volume", std::string());
   settings.set("hints", TextMap{});
   for (const auto& [name, value] : values) settings.set(name, value);
   return find_interface("mpiio")->make(settings);
@@ -65,6 +67,26 @@ TEST(MpiIo, PutsThePrefixBeforeTheName) {
     EXPECT_EQ(error.details().file, "nodriver:" + folder.file("file"));
   }
 }
+
+TEST(MpiIo, RefusesFilesOfAVolumeWhereNothingServesThem) {
+  need_mpi();
+  const Folder folder;
+  const auto interface = mpiio({{"prefix", text("listio:")}, {"volume", text("/nowhere/listio-volume.json")}});
+  try {
+    interface->connect(folder.file(""));
+    FAIL() << "this program has no layer for them";
+  } catch (const IoError& error) {
+    EXPECT_NE(std::string(error.what()).find("without the MPI-IO layer"), std::string::npos) << error.what();
+    EXPECT_NE(error.remedy().find("strider listio env"), std::string::npos);
+  }
+}
+
+TEST(MpiIo, RefusesAFileOfAVolumeThatMpiHasOpenedItself) {
+  EXPECT_THROW(require_served_by_layer({{"hint.cb_nodes", "1"}}, "listio:file"), IoError);
+  EXPECT_NO_THROW(require_served_by_layer({{"hint.listio_layer", "1"}}, "listio:file"));
+}
+
+TEST(MpiIo, AVolumeNeedsItsPrefix) { EXPECT_THROW(mpiio({{"volume", text("/v/listio-volume.json")}}), InputError); }
 
 TEST(MpiIo, NamesTheDriver) {
   need_mpi();

@@ -15,12 +15,14 @@ using Runs = std::map<std::string, std::uint64_t>;
 TEST(RunOfTest, KnowsTheNamesOfFilesAndTreesOfARun) {
   EXPECT_EQ(run_of("strider-2026-11-21-load-ab12.case1.0"), "strider-2026-11-21-load-ab12");
   EXPECT_EQ(run_of("strider-a.case2.0.case10.37"), "strider-a.case2.0");
+  EXPECT_EQ(run_of("strider-a.case1.0,b0,f0.1"), "strider-a");
 }
 
 TEST(RunOfTest, LeavesOtherNamesAlone) {
-  for (const char* name : {"", "data", "strider-", "strider-.case1.0", "strider-a", "strider-a.case", "strider-a.case1",
-                           "strider-a.case1.", "strider-a.case.0", "strider-a.case1.0x", "strider-a.case1.-1",
-                           "strider-a.case1.0.1", "my-strider-a.case1.0", "a.case1.0"})
+  for (const char* name :
+       {"", "data", "strider-", "strider-.case1.0", "strider-a", "strider-a.case", "strider-a.case1",
+        "strider-a.case1.", "strider-a.case.0", "strider-a.case1.0x", "strider-a.case1.-1", "strider-a.case1.0.1",
+        "strider-a.case1.,0", "strider-a.case1,2.0", "my-strider-a.case1.0", "a.case1.0"})
     EXPECT_EQ(run_of(name), "") << name;
 }
 

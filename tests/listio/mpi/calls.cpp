@@ -10,6 +10,15 @@
 
 #include "program.hpp"
 
+#define EXPECT_CLASS(call, expected)                                                           \
+  do {                                                                                         \
+    if (const int code_ = (call); class_of(code_) != (expected)) {                             \
+      std::fprintf(stderr, "%s:%d: %s: not %s but %s\n", __FILE__, __LINE__, #call, #expected, \
+                   text_of(code_).c_str());                                                    \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                            \
+    }                                                                                          \
+  } while (false)
+
 namespace {
 
 using Ints = std::vector<int>;
@@ -263,15 +272,6 @@ void atomic(const std::string& name) {
   CALL(MPI_File_close(&file));
 }
 
-#define EXPECT_CLASS(call, expected)                                                           \
-  do {                                                                                         \
-    if (const int code_ = (call); class_of(code_) != (expected)) {                             \
-      std::fprintf(stderr, "%s:%d: %s: not %s but %s\n", __FILE__, __LINE__, #call, #expected, \
-                   text_of(code_).c_str());                                                    \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                                            \
-    }                                                                                          \
-  } while (false)
-
 int handled = 0;
 MPI_File handled_file = MPI_FILE_NULL;
 void handle(MPI_File* file, int* code, ...) {
@@ -328,6 +328,71 @@ void errors(const std::string& name) {
   CALL(MPI_File_close(&file));
 }
 
+void hints(const std::string& name) {
+  const Info given{{"listio_method", "pack"},         {"listio_threshold", "4096"},
+                   {"listio_registration", "pigeon"}, {"listio_timeout", "20"},
+                   {"listio_rank_timeout", "40"},     {"romio_cb_write", "disable"},
+                   {"romio_cb_read", "enable"},       {"cb_nodes", "1"},
+                   {"cb_buffer_size", "123456"},      {"striping_unit", "5000"},
+                   {"striping_factor", "2"},          {"nobody_knows", "this"}};
+  MPI_File file = open_file(name, creating | MPI_MODE_DELETE_ON_CLOSE, given);
+  const auto is = [&](const char* key, const char* value) {
+    if (hint_of(file, key) != value) std::fprintf(stderr, "hint %s is %s\n", key, hint_of(file, key).c_str());
+    return hint_of(file, key) == value;
+  };
+  REQUIRE(is("listio_method", "pack") && is("listio_threshold", "4096") && is("listio_registration", "none"));
+  REQUIRE(is("listio_timeout", "20") && is("listio_rank_timeout", "40"));
+  REQUIRE(is("romio_cb_write", "disable") && is("romio_cb_read", "enable") && is("cb_nodes", "1"));
+  REQUIRE(is("cb_buffer_size", "123456") && is("striping_unit", "5000") && is("striping_factor", "2"));
+  REQUIRE(is("nobody_knows", "") && hint_of(file, "listio_progress") != "" && hint_of(file, "listio_transport") != "");
+  // What ranks have to agree on is as the first one says.
+  const Info later{
+      {"listio_method", "gather"}, {"cb_buffer_size", rank() == 0 ? "222222" : "333333"}, {"striping_unit", "7000"}};
+  CALL(MPI_File_set_info(file, later));
+  REQUIRE(is("listio_method", "gather") && is("cb_buffer_size", "222222") && is("striping_unit", "5000"));
+  const Info view{{"romio_cb_write", rank() == 0 ? "enable" : "automatic"}};
+  CALL(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", view));
+  REQUIRE(is("romio_cb_write", "enable"));
+  CALL(MPI_File_close(&file));
+  file = open_file(name, creating | MPI_MODE_DELETE_ON_CLOSE);
+  REQUIRE(is("listio_method", "hybrid") && is("listio_timeout", "30") && is("listio_rank_timeout", "300"));
+  REQUIRE(is("romio_cb_write", "automatic") && is("cb_buffer_size", "4194304") && is("striping_unit", "10000"));
+  CALL(MPI_File_close(&file));
+}
+
+/// Sizes, reads beyond the end, files without offsets.
+void edges(const std::string& name) {
+  MPI_File file = open_file(name, creating);
+  MPI_Offset bytes = 0, at = 0;
+  CALL(MPI_File_preallocate(file, 50'000));
+  CALL(MPI_File_get_size(file, &bytes));
+  REQUIRE(bytes == 50'000);
+  CALL(MPI_File_preallocate(file, 20'000));
+  CALL(MPI_File_set_size(file, 40'000));
+  CALL(MPI_File_get_size(file, &bytes));
+  REQUIRE(bytes == 40'000);
+  std::vector<char> found(100, 'x');
+  MPI_Status status;
+  CALL(MPI_File_seek(file, 39'990, MPI_SEEK_SET));
+  CALL(MPI_File_read(file, found.data(), 100, MPI_CHAR, &status));
+  REQUIRE(moved(status) == 10 && std::all_of(found.begin(), found.end(), [](char each) { return each == 0; }));
+  CALL(MPI_File_get_position(file, &at));
+  REQUIRE(at == 40'090);
+  CALL(MPI_File_read_at(file, 0, nullptr, 0, MPI_CHAR, &status));
+  REQUIRE(moved(status) == 0);
+  CALL(MPI_File_close(&file));
+  file = open_file(name, MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL | MPI_MODE_DELETE_ON_CLOSE);
+  const int number = rank();
+  EXPECT_CLASS(MPI_File_write_at(file, 0, &number, 1, MPI_INT, &status), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_File_seek(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_ARG);
+  CALL(MPI_File_write_ordered(file, &number, 1, MPI_INT, &status));
+  CALL(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  CALL(MPI_File_get_byte_offset(file, 0, &at));
+  REQUIRE(at == 4 * ranks());
+  CALL(MPI_File_close(&file));
+}
+
 /// Names of other file systems are not the layer's.
 void elsewhere(const std::string& name) {
   MPI_File file = open_file(name, creating | MPI_MODE_DELETE_ON_CLOSE);
@@ -381,7 +446,8 @@ int main(int count, char** words) {
   const std::map<std::string, void (*)(const std::string&)> tests{
       {"whole", whole},         {"pointers", pointers},   {"collective", collective}, {"nonblocking", nonblocking},
       {"split", split},         {"shared", shared},       {"atomic", atomic},         {"errors", errors},
-      {"elsewhere", elsewhere}, {"forgotten", forgotten}, {"killed", killed},         {"forked", forked}};
+      {"elsewhere", elsewhere}, {"forgotten", forgotten}, {"killed", killed},         {"hints", hints},
+      {"edges", edges},         {"forked", forked}};
   const auto test = count == 3 ? tests.find(words[1]) : tests.end();
   if (test == tests.end()) {
     std::fprintf(stderr, "calls TEST FILE\n");

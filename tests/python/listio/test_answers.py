@@ -1,12 +1,13 @@
 """Volumes whose servers are asked before a run."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from listio_plans import plan
 from strider.engine import Json
-from strider.listio import VOLUME_FILE, problems, restart_commands, serve_command
+from strider.listio import VOLUME_FILE, problems, reaches_into_servers, restart_commands, serve_command
 from strider.listio.answers import volumes
 from strider.listio.hosts import HOSTS_FILE, HostRecord
 
@@ -20,6 +21,8 @@ ELSEWHERE = "/elsewhere/listio-volume.json"
         ([{"name": "listio", "volume": ""}, {"name": "listio"}], [], "used"),
         ([{"name": "listio", "volume": ELSEWHERE}], [ELSEWHERE], "unused"),
         ([{"name": "listio"}, {"name": "listio", "volume": ELSEWHERE}], [ELSEWHERE], "used"),
+        ([{"name": "mpiio", "prefix": "listio:", "volume": ""}], [], "used"),
+        ([{"name": "mpiio", "prefix": "", "volume": ""}], [], "unused"),
     ],
 )
 def test_each_volume_that_cases_use_is_asked(
@@ -32,6 +35,24 @@ def test_each_volume_that_cases_use_is_asked(
 
 def test_what_a_run_brings_for_itself_cannot_be_asked_before(tmp_path: Path) -> None:
     assert volumes(plan({"name": "listio"}), tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("interface", "reaches"),
+    [
+        ({"name": "listio"}, True),
+        ({"name": "listio", "transport": "tcp"}, False),
+        ({"name": "mpiio", "prefix": "listio:"}, True),
+        ({"name": "mpiio", "prefix": "listio:", "hints": {"listio_transport": "tcp"}}, False),
+        ({"name": "mpiio", "prefix": ""}, False),
+    ],
+)
+def test_clients_reach_into_servers_unless_told_otherwise(
+    tmp_path: Path, interface: Json, reaches: bool
+) -> None:
+    volume = {"strider-listio-volume": 1, "servers": ["h:1"], "transport": "cma", "strip_bytes": 65536}
+    (tmp_path / VOLUME_FILE).write_text(json.dumps(volume | {"secret": "0" * 64}))
+    assert reaches_into_servers(plan(interface), tmp_path) is reaches
 
 
 def test_a_server_that_does_not_answer_is_named_once() -> None:

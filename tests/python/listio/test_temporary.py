@@ -18,6 +18,9 @@ from strider.listio.temporary import rate_wanted, servers_needed
         ([{"name": "posix"}, {"name": "listio", "volume": ""}], 4),
         ([{"name": "listio", "volume": "", "servers": 8}, {"name": "listio", "volume": "", "servers": 2}], 8),
         ([{"name": "listio", "volume": "/elsewhere/listio-volume.json"}], 0),
+        ([{"name": "mpiio", "prefix": "listio:", "volume": ""}], 4),
+        ([{"name": "mpiio", "prefix": "listio:", "volume": "/elsewhere/listio-volume.json"}], 0),
+        ([{"name": "mpiio", "prefix": "ufs:", "volume": ""}], 0),
     ],
 )
 def test_as_many_servers_as_the_cases_ask_for(tmp_path: Path, interfaces: list[Json], servers: int) -> None:
