@@ -8,8 +8,8 @@
         --quick=--interface=gfapi --fio-option=--ioengine=gfapi --fio-option=--volume=NAME \
         --fio-option=--brick=SERVER --fio-option=--filename=PATH_IN_THE_VOLUME   # through a library, both
 
-fio repeats the work of six lines for two seconds each, after half a second that does not count. Its ratio is
-the geometric mean of the pairs, with its 95 % interval. A card that was disturbed moves the mean, not the
+fio repeats the work of eight lines for two seconds each, after half a second that does not count. Its ratio
+is the geometric mean of the pairs, with its 95 % interval. A card that was disturbed moves the mean, not the
 median.
 """
 
@@ -37,12 +37,18 @@ FIO_FILE = "fio.json"
 JOBS = {
     "write.sequential": ["--rw=write", "--bs=1M", "--direct=1", "--end_fsync=1"],
     "read.sequential": ["--rw=read", "--bs=1M", "--direct=1"],
+    "read.deep": ["--rw=read", "--bs=1M", "--direct=1", "--ioengine=io_uring"],
     "read.random": ["--rw=randread", "--bs=4k", "--direct=1", "--norandommap"],
     "read.random.deep": ["--rw=randread", "--bs=4k", "--direct=1", "--norandommap", "--ioengine=io_uring"],
     "write.random": ["--rw=randwrite", "--bs=4k", "--direct=1", "--norandommap", "--end_fsync=1"],
     "write.random.deep": ["--rw=randwrite", "--bs=4k", "--direct=1", "--norandommap", "--ioengine=io_uring"],
+    "append.fsync": ["--rw=write", "--bs=4k", "--fsync=1"],
 }
 """Options of fio for lines of the card."""
+_DEPTHS = {"read.deep": 8, "read.random.deep": 16, "write.random.deep": 16}
+_BYTES = ("write.sequential", "read.sequential", "read.deep")
+_NEW = {"write.sequential": "--size=16G", "append.fsync": "--size=4G"}
+"""Jobs that write a new file, larger than they reach in the time: fio overwrites a file that is full."""
 _SECONDS = ["--time_based", "--runtime=2", "--ramp_time=0.5"]
 
 
@@ -65,14 +71,17 @@ def fio_rates(directory: Path, mebibytes: int, options: Sequence[str]) -> dict[s
     base = [f"--filename={file}", f"--size={mebibytes}M", "--ioengine=psync", "--fallocate=none"]
     try:
         for name, own in JOBS.items():
-            deep = ["--iodepth=16"] if name.endswith("deep") else []
+            deep = [f"--iodepth={_DEPTHS[name]}"] if name in _DEPTHS else []
             if deep and any(option.startswith("--ioengine") for option in options):
                 continue
+            if name in _NEW:
+                file.unlink(missing_ok=True)
+                own = [*own, _NEW[name]]
             command = ["fio", "--name=x", "--output-format=json", *base, *own, *deep, *options, *_SECONDS]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
             way = job["read" if name.startswith("read") else "write"]
-            found[name] = way["bw_bytes"] if name.endswith("sequential") else way["iops"]
+            found[name] = way["bw_bytes"] if name in _BYTES else way["iops"]
     finally:
         file.unlink(missing_ok=True)
     return found
