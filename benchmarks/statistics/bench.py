@@ -28,6 +28,7 @@ from announced import announced_differences, coverage_of_percentiles  # noqa: E4
 from grids import Grid, Progress  # noqa: E402
 from headlines import bias_of_headlines, named_sets  # noqa: E402
 from parts import Measured, page, parts_of  # noqa: E402
+from repeated_cards import coverage_of_cards  # noqa: E402
 from rules import rules  # noqa: E402
 from sentences import false_alarms, found_with  # noqa: E402
 from trials import (  # noqa: E402
@@ -55,6 +56,11 @@ def _coverage(trials: int, rng: np.random.Generator, progress: Progress) -> list
     ]
 
 
+def _cards(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
+    progress.expect(20)
+    return [coverage_of_cards(2 * trials, rng, progress)]
+
+
 def _headlines(trials: int, rng: np.random.Generator, progress: Progress) -> list[Grid]:
     return [bias_of_headlines(trials // 2, rng, progress), named_sets(trials // 2, rng, progress)]
 
@@ -67,6 +73,7 @@ def _announced(trials: int, rng: np.random.Generator, progress: Progress) -> lis
 #: Each part by its name, with what it takes beside the others, in seconds for 500 trials.
 PARTS: dict[str, tuple[Part, int]] = {
     "coverage": (_coverage, 60),
+    "cards": (_cards, 20),
     "verdicts": (verdicts, 150),
     "announced": (_announced, 40),
     "headlines": (_headlines, 120),

@@ -4,6 +4,7 @@ A card is a document (`Card`), made from a run of `strider quick`, and kept besi
 terminal, JSON, the report and an image show the same document.
 """
 
+from strider.card.history import earlier_cards
 from strider.card.image import card_svg, write_image
 from strider.card.layout import card_lines
 from strider.card.make import make_card
@@ -18,6 +19,7 @@ __all__ = [
     "PlaceFacts",
     "card_lines",
     "card_svg",
+    "earlier_cards",
     "make_card",
     "read_card",
     "write_card",

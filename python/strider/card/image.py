@@ -60,9 +60,10 @@ def write_image(card: Card, directory: Path) -> None:
 def _notes(card: Card, shown: int) -> list[str]:
     graded = sum(1 for line in card.lines if line.grade or line.why)
     machine = f"{card.machine.cores} cores, {size(card.machine.memory)} memory"
+    of = "the rounds" if card.cards == 1 else f"{card.cards} cards of this directory"
     below = f"{graded - shown} of {graded} numbers are below grade B and left out."
     left_out = [below] if graded > shown else []
-    made = f"strider quick: {taken(card)}; {machine}. ± is the 95 % interval."
+    made = f"strider quick: {taken(card)}; {machine}. ± is the 95 % interval of {of}."
     return [line for text in (*left_out, made) for line in textwrap.wrap(text, _SMALL_CHARACTERS)]
 
 

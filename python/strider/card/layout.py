@@ -37,6 +37,7 @@ _ROWS = {
 _NAMES = "names."
 _UNKNOWN = "?"
 _UNKNOWN_MEANS = f"({_UNKNOWN}: neither a difference of 10 % nor equality within 10 % is shown)"
+_ALONE_MEANS = "(±: of these rounds; the next card can differ by more)"
 
 
 def card_lines(card: Card) -> list[CardLine]:
@@ -50,7 +51,7 @@ def card_lines(card: Card) -> list[CardLine]:
     room -= len(ratios) - len(rows)
     warned = _warned(card, room)
     room -= len(warned)
-    meaning = _meaning(ratios)[: max(0, room)]
+    meaning = [*_meaning(ratios), *_alone(card)][: max(0, room)]
     return [*head, *rates, *ratios, *meaning, *below, *warned, *_written(card, room - len(meaning))]
 
 
@@ -67,6 +68,12 @@ def _meaning(ratios: Sequence[CardLine]) -> list[CardLine]:
     """The meaning of the sign after ratios without a word."""
     has_sign = any(_UNKNOWN in line.text.split() for line in ratios)
     return [CardLine(_UNKNOWN_MEANS, "dim")] if has_sign else []
+
+
+def _alone(card: Card) -> list[CardLine]:
+    """What the intervals of a card without earlier ones leave out."""
+    has_interval = any(line.rate and line.rate.low is not None for line in card.lines)
+    return [CardLine(_ALONE_MEANS, "dim")] if has_interval and card.cards == 1 else []
 
 
 def _warned(card: Card, room: int) -> list[CardLine]:
@@ -110,7 +117,10 @@ def _sentence(card: Card) -> list[CardLine]:
 
 
 def _head(card: Card) -> str:
-    return _row(taken(card), ("rate", "±95%", "p50", "p99"), "limit" if card.limit else None, "grade")
+    of = f"; ± of {card.cards} cards" if card.cards > 1 else ""
+    return _row(
+        f"{taken(card)}{of}", ("rate", "±95%", "p50", "p99"), "limit" if card.limit else None, "grade"
+    )
 
 
 def taken(card: Card) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from strider.card.cautions import SLOW_TOUCH_US, cautions
+from strider.card.history import with_earlier
 from strider.card.model import (
     POSIX,
-    SAME,
     Budget,
     Card,
     Latency,
@@ -20,12 +20,12 @@ from strider.card.model import (
     NotMeasured,
     PlaceFacts,
     Rate,
-    RatioLine,
     Round,
     Unit,
 )
+from strider.card.ratios import ratios_of
 from strider.card.verdict import verdict
-from strider.statistics import MINIMUM_FOR_RATIO, OperationSummary, describe, paired_ratio
+from strider.statistics import OperationSummary, describe
 from strider.statistics.ceilings import MEMORY_COPY, Ceilings
 from strider.statistics.trust import HARDLY_SERVED
 from strider.store.case import Case
@@ -79,59 +79,6 @@ _WORDS = {
 _UNREACHED = {False: "the time limit came first", True: "the run ended first"}
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """Two cases to divide: the upper by the lower one."""
-
-    id: str
-    row: str
-    what: str
-    upper: _Key
-    lower: _Key
-
-
-@dataclass(frozen=True)
-class _Key:
-    case: str
-    operation: str
-    interface: str = POSIX
-    sharing: str = ""
-    is_one: bool = False
-
-
-def _clients(row: str, interface: str, upper: tuple[str, bool], lower: tuple[str, bool]) -> list[_Pair]:
-    """Pairs of sharing, and whether there is one client."""
-    return [
-        _Pair(
-            f"{row}.{operation}",
-            row,
-            operation,
-            _Key("clients", operation, interface, sharing=upper[0], is_one=upper[1]),
-            _Key("clients", operation, interface, sharing=lower[0], is_one=lower[1]),
-        )
-        for operation in ("write", "read")
-    ]
-
-
-def _interfaces(row: str, names: dict[str, str]) -> list[_Pair]:
-    return [
-        _Pair(f"{row}.{name}", row, words, _Key(row, "write", name), _Key(row, "write"))
-        for name, words in names.items()
-    ]
-
-
-def _pairs(place: PlaceFacts) -> Iterator[_Pair]:
-    yield from _clients("clients", place.interface, ("per-rank", False), ("per-rank", True))
-    yield from _clients("shared", place.interface, ("shared", False), ("per-rank", False))
-    yield from _interfaces("pieces", {"mpiio": "MPI-IO", "listio": "list I/O"})
-    yield from _interfaces("large", {"mpiio": "MPI-IO", "uring": "io_uring"})
-    for case, words in (("large", "1 MiB"), ("pieces", "pieces")):
-        # List I/O has its place among the pieces already.
-        if place.native and (case, place.native) != ("pieces", "listio"):
-            upper = _Key(case, "write", place.native)
-            yield _Pair(f"native.{case}", "native", words, upper, _Key(case, "write"))
-
-
 def make_card(
     run: Run,
     summaries: Sequence[OperationSummary],
@@ -139,6 +86,7 @@ def make_card(
     machine: Machine,
     budget: Budget,
     missing: Sequence[NotMeasured] = (),
+    earlier: Sequence[Card] = (),
 ) -> Card:
     """Returns the card of a run.
 
@@ -149,6 +97,7 @@ def make_card(
         machine: The machine.
         budget: Time asked for and taken.
         missing: What was left out on purpose.
+        earlier: Earlier cards, latest first: they show how far cards of one directory differ.
     """
     wanted = [*WANTED, *([CACHED] if place.kind != "memory" else [])]
     cut = run.status != "complete"
@@ -166,10 +115,11 @@ def make_card(
         confinement=run.start.confinement if run.start else None,
         lines=[line for line in lines if line.rate or line.why],
         limit=limit,
-        ratios=list(_ratios(summaries, place)),
+        ratios=list(ratios_of(summaries, place)),
         not_measured=[*missing, *(NotMeasured(id=line.id, why=line.why) for line in lines if line.why)],
         report=str(run.directory / "report.html"),
     )
+    card = with_earlier(card, earlier)
     card = card.model_copy(update={"cautions": cautions(card)})
     return card.model_copy(update={"verdict": verdict(card)})
 
@@ -330,69 +280,3 @@ def _latency(summary: OperationSummary) -> Latency:
         return Latency()
     values = {"p50": found.p50_s, "p99": found.p99_s, "p999": found.p999_s}
     return Latency(**{name: value * 1e6 for name, value in values.items() if math.isfinite(value)})
-
-
-def _ratios(summaries: Sequence[OperationSummary], place: PlaceFacts) -> Iterator[RatioLine]:
-    for pair in _pairs(place):
-        upper, lower = _find(summaries, pair.upper), _find(summaries, pair.lower)
-        if upper and lower and not (upper.errors or lower.errors or upper.voided or lower.voided):
-            ratio = ratio_of(pair, _by_repetition(lower), _by_repetition(upper))
-            if ratio:
-                yield ratio
-
-
-def _find(summaries: Sequence[OperationSummary], key: _Key) -> OperationSummary | None:
-    return next(
-        (
-            summary
-            for summary in summaries
-            if summary.case.name == key.case
-            and summary.operation == key.operation
-            and summary.case.interface_name == key.interface
-            and (not key.sharing or summary.case.sharing == key.sharing)
-            and (not key.sharing or (summary.case.clients == 1) is key.is_one)
-        ),
-        None,
-    )
-
-
-def _by_repetition(summary: OperationSummary) -> dict[int, float]:
-    return {
-        sample.repetition: rate
-        for sample, rate in zip(summary.samples, summary.rates, strict=True)
-        if math.isfinite(rate) and rate > 0
-    }
-
-
-def ratio_of(pair: _Pair, lower: dict[int, float], upper: dict[int, float]) -> RatioLine | None:
-    """Returns the ratio of two cases, paired by round; None without a common round."""
-    common = sorted(lower.keys() & upper.keys())
-    if not common:
-        return None
-    logs = [math.log(upper[number] / lower[number]) for number in common]
-    value = math.exp(sum(logs) / len(logs))
-    low = high = None
-    if len(common) >= MINIMUM_FOR_RATIO:
-        ratio = paired_ratio([lower[number] for number in common], [upper[number] for number in common])
-        low, high = map(float, ratio.interval())
-    return RatioLine(
-        id=pair.id,
-        row=pair.row,
-        what=pair.what,
-        value=value,
-        low=low,
-        high=high,
-        pairs=len(common),
-        word=word_of(low, high),
-    )
-
-
-def word_of(low: float | None, high: float | None) -> str | None:
-    """Returns the word for a ratio: none if its interval reaches both sides of a difference of 10 %."""
-    if low is None or high is None:
-        return None
-    if low > SAME:
-        return "faster"
-    if high < 1 / SAME:
-        return "slower"
-    return "same" if low > 1 / SAME and high < SAME else None

@@ -74,12 +74,17 @@ class Budget(Record):
 
 
 class Rate(Record):
-    """A rate with its 95 % interval; `low` and `high` are None below three rounds."""
+    """A rate with its 95 % interval; `low` and `high` are None below three rounds.
+
+    Attributes:
+        cards: Number of cards of this directory whose differences the interval counts; 1: rounds alone.
+    """
 
     value: float
     unit: Unit
     low: float | None = None
     high: float | None = None
+    cards: int = 1
 
     @property
     def half_width(self) -> float | None:
@@ -218,6 +223,15 @@ class Card(Record):
     def line(self, name: str) -> Line | None:
         """Returns a line by its id."""
         return next((line for line in self.lines if line.id == name), None)
+
+    def ratio(self, name: str) -> RatioLine | None:
+        """Returns a ratio by its id."""
+        return next((ratio for ratio in self.ratios if ratio.id == name), None)
+
+    @property
+    def cards(self) -> int:
+        """The largest number of cards whose differences an interval counts."""
+        return max((line.rate.cards for line in self.lines if line.rate), default=1)
 
     def document(self) -> Json:
         """Returns the card as JSON values."""

@@ -194,7 +194,15 @@ def _card(
     unreached: str,
 ) -> "Card":
     """Makes the card of a run and writes it into the run directory."""
-    from strider.card import Budget, Machine, PlaceFacts, make_card, write_card, write_image
+    from strider.card import (
+        Budget,
+        Machine,
+        PlaceFacts,
+        earlier_cards,
+        make_card,
+        write_card,
+        write_image,
+    )
     from strider.card.model import NotMeasured
     from strider.report.results.results import Results
 
@@ -223,7 +231,8 @@ def _card(
         first_touch_us=place.first_touch_us,
     )
     budget = Budget(asked_s=seconds, took_s=round(ended - began, 1))
-    card = make_card(run, Results(run).summaries, facts, machine, budget, missing)
+    earlier = earlier_cards(run.directory.parent, run.directory)
+    card = make_card(run, Results(run).summaries, facts, machine, budget, missing, earlier)
     write_card(card, run.directory)
     write_image(card, run.directory)
     return card

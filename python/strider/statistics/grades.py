@@ -250,6 +250,13 @@ REASONS = (
         remedy="Use a machine that has its memory from the start, not at its first touch",
     ),
     Reason(
+        name="cards",
+        of="card",
+        grades="B, C",
+        meaning="rates differ from card to card",
+        remedy="Find what disturbs the storage, or measure longer with --budget",
+    ),
+    Reason(
         name="N pairs",
         of="comparison",
         grades="B",

@@ -99,7 +99,7 @@ def test_the_sign_of_a_ratio_without_a_word_is_explained_where_there_is_room() -
     assert shown[shown.index(meaning) - 1].endswith(" ?")
     assert meaning not in text(card(append(), verdict="One.", ratios=[named]))
     assert meaning not in text(card(append(reasons=["source?"]), verdict="One.", ratios=[named]))
-    free = HEIGHT - len(shown) + 1
+    free = HEIGHT - len(shown) + 2
     caution = Caution(id="note", text="\n".join(["word " * 15] * (free + 1)), evidence={})
     full_card = text(card(append(), verdict="One.", ratios=[named, unknown], cautions=[caution]))
     assert len(full_card) == HEIGHT

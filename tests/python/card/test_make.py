@@ -13,8 +13,9 @@ from builders import KIB, MIB, CaseSpec, RunBuilder
 from card_builders import append, line, place
 from limits_builders import of_clients
 from strider.card import Budget, Card, Machine, PlaceFacts, make_card, read_card, write_card
-from strider.card.make import others_share, touched, word_of
+from strider.card.make import others_share, touched
 from strider.card.model import CARD_FILE, NotMeasured
+from strider.card.ratios import word_of
 from strider.statistics import summarize
 from strider.statistics.counters import CounterSummary
 from strider.store import load

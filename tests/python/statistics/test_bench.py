@@ -18,6 +18,7 @@ from headlines import cell, headline_error
 from noise import Noise, autocorrelated, buckets_of, drift, lognormal, run_effect, stalls, two_levels
 from parts import Measured, page, parts_of
 from rules import false_tables, found_sentences, methods, sentences_on
+from repeated_cards import latest
 from runs import Cause, Planned, Setting, Synthetic
 from scenes import Scene, scenes
 from sentences import FALSE, FOUND, observe, wanted_keys
@@ -115,6 +116,16 @@ class TestCoverage:
             base, other = design.draw(random(n), 8000, n)
             low, high = design.ratio(np.exp(base), np.exp(other)).interval()
             assert 0.94 <= np.mean((low <= 1) & (high >= 1)) <= 0.975
+
+    def test_intervals_of_repeated_cards_hold_the_truth_where_cards_differ_more_than_rounds(self) -> None:
+        """Fails with the rounds of a card alone: they hold it in 40 of 100."""
+        noise = lognormal(0.03) + run_effect(0.05, of_rows=True)
+        for cards, least, most in ((1, 0.0, 0.6), (4, 0.93, 1.0)):
+            rng = random(cards)
+            rates = [latest(noise.draw(rng, (cards, 5))).rate for _ in range(250)]
+            held = [(rate.low or 0.0) <= 1.0 <= (rate.high or 0.0) for rate in rates if rate]
+            assert least <= np.mean(held) <= most
+            assert len(held) == 250
 
     def test_the_tables_have_a_row_for_each_noise_and_design(self) -> None:
         assert len(coverage_of_rates(1, random(), QUIET).rows) == 10

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from strider.card import make
+from strider.card import history, make
 from strider.compare import trusting
 from strider.statistics import trust
 from strider.statistics.grades import CRITERIA, GRADES, LETTERS, REASONS, plain, reason_of
@@ -66,6 +66,7 @@ def test_words_of_comparisons_and_cards_are_those_of_their_sources() -> None:
     for word in trusting._WORDS.values():
         assert reason_of(word) is not None
     assert '"touch"' in inspect.getsource(make)
+    assert reason_of(history.REASON) is not None
     assert f"fewer than {trusting.MANY_PAIRS} pairs" in {one.meaning for one in REASONS}
 
 
