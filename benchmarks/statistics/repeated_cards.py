@@ -10,7 +10,7 @@ from grids import Grid, Progress, Share
 from noise import Logs, Noise, Random, lognormal, run_effect
 from strider.card import Budget, Card, Machine, PlaceFacts
 from strider.card.history import with_earlier
-from strider.card.model import Line, Rate
+from strider.card.model import Line, Rate, Round
 from strider.statistics import describe
 from strider.statistics.trust import NARROW, WIDE
 from trials import LEAST
@@ -69,13 +69,14 @@ def _card(rates: Sequence[float]) -> Card:
         raise ValueError(f"{len(rates)} rounds have no interval")
     half = found.half_width or 0.0
     rate = Rate(value=found.centre, unit="B/s", low=found.interval.low, high=found.interval.high)
+    rounds = [Round(at_s=0.0, seconds=1.0, requests=1, rate=one) for one in rates]
     grade = "C" if half > WIDE else "B" if half > NARROW else "A"
     return Card(
         target="/scratch",
         place=_PLACE,
         machine=Machine(cores=2, memory=1),
         budget=Budget(asked_s=120, took_s=120),
-        lines=[Line(id=_NAME, label=_NAME, rate=rate, grade=grade)],
+        lines=[Line(id=_NAME, label=_NAME, rate=rate, grade=grade, rounds=rounds)],
     )
 
 

@@ -15,7 +15,7 @@ from statistics import stdev
 from strider.card.model import Card, Line, RatioLine, read_card
 from strider.card.ratios import word_of
 from strider.errors import StriderError
-from strider.statistics import MINIMUM_FOR_RATIO
+from strider.statistics import MINIMUM_FOR_RATIO, describe
 from strider.statistics.distribution import LEVEL, half_width_of
 from strider.statistics.trust import NARROW, WIDE
 from strider.store.load import load_info
@@ -25,6 +25,8 @@ REASON = "cards"
 #: The latest ones count: a directory changes.
 MOST_EARLIER = 9
 MOST_AGE_S = 7 * 86400.0
+#: Rounds that differ so much say nothing of how cards differ: one disturbed card would spoil the next ones.
+_WIDEST = 0.5
 #: Of a store with many runs only so many are read.
 _MOST_READ = 200
 
@@ -84,9 +86,12 @@ def _is_alike(card: Card, other: Card) -> bool:
 
 
 def _same_work(line: Line, card: Card) -> Line | None:
-    """The line of an earlier card with the same requests; None without one of grade C or better."""
+    """The line of an earlier card with the same requests; None without one that tells how cards differ."""
     other = card.line(line.id)
     if other is None or other.rate is None or not "" < other.grade < "D":
+        return None
+    rounds = describe([one.rate for one in other.rounds])
+    if rounds is None or rounds.half_width is None or rounds.half_width > _WIDEST:
         return None
     same = (other.interface, other.depth, other.request) == (line.interface, line.depth, line.request)
     return other if same else None

@@ -96,7 +96,14 @@ def describe(
         sys.stdout.write(to_json(_select_json(description, topic, name)))
         return
     from strider.cli.console import output
-    from strider.cli.reference import print_entries, print_keys, print_overview, print_suites, print_trust
+    from strider.cli.reference import (
+        print_entries,
+        print_keys,
+        print_namesakes,
+        print_overview,
+        print_suites,
+        print_trust,
+    )
 
     console = output()
     if topic is None:
@@ -112,6 +119,13 @@ def describe(
             print_keys(chosen, console)
         else:
             print_entries(chosen, description, console)
+        if name and about == name:
+            print_namesakes(_namesakes(description, topic, name), name, console)
+
+
+def _namesakes(description: "Description", topic: Topic, name: str) -> list[str]:
+    """Returns the other topics that have an entry of a name: `random` is a pattern and a suite."""
+    return [one for one in Topic if one is not topic and name in [e.name for e in one.entries(description)]]
 
 
 def _topic_of(

@@ -106,7 +106,7 @@ def _keys_of(entry: Interface | Pattern | Tree | Operation, description: Descrip
 
 
 def print_suites(suites: Sequence[SuiteEntry], console: Console) -> None:
-    """Prints predefined suites with purpose and number of cases, in 80 columns; of one also its file."""
+    """Prints predefined suites with purpose and number of cases, in 80 columns; of one, its notes too."""
     width = min(_READABLE, console.width)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
     table.add_column("suite", no_wrap=True)
@@ -117,8 +117,33 @@ def print_suites(suites: Sequence[SuiteEntry], console: Console) -> None:
     console.print(table, width=width)
     name = suites[0].name
     if len(suites) == 1:
+        console.print()
+        for paragraph in _paragraphs(suites[0].notes):
+            console.print(Text(paragraph), width=width, soft_wrap=paragraph.startswith(" "))
         console.print(Text(f"\nfile: {suites[0].file}"), soft_wrap=True)
     console.print(f"\ncases: strider plan {name}; measure: strider run {name} --target DIR", style="dim")
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
+    """Yields each paragraph of a comment in one line; empty lines and commands stay lines of their own."""
+    words: list[str] = []
+    for line in lines:
+        if line and not line.startswith(" "):
+            words.append(line)
+            continue
+        if words:
+            yield " ".join(words)
+            words = []
+        yield line
+    if words:
+        yield " ".join(words)
+
+
+def print_namesakes(topics: Sequence[str], name: str, console: Console) -> None:
+    """Prints where else something of a name is described."""
+    if topics:
+        commands = ", ".join(f"strider describe {topic} {name}" for topic in topics)
+        console.print(Text(f"of the same name: {commands}"), style="dim", soft_wrap=True)
 
 
 def print_trust(entries: Sequence[GradeWords | Reason], console: Console) -> None:

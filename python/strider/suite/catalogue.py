@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from strider.engine import Description
@@ -23,16 +24,25 @@ class SuiteEntry:
         doc: Purpose, in one line.
         cases: Number of cases.
         file: Suite file.
+        notes: What its first comment says, in lines; those of commands begin with spaces.
     """
 
     name: str
     doc: str
     cases: int
     file: Path
+    notes: tuple[str, ...] = ()
 
     def model_dump(self) -> dict[str, str | int]:
         """Returns it as an object of JSON."""
-        return {"name": self.name, "doc": self.doc, "cases": self.cases, "file": str(self.file)}
+        notes = "\n".join(self.notes)
+        return {
+            "name": self.name,
+            "doc": self.doc,
+            "cases": self.cases,
+            "file": str(self.file),
+            "notes": notes,
+        }
 
 
 def catalogue(description: Description) -> list[SuiteEntry]:
@@ -47,8 +57,15 @@ def catalogue(description: Description) -> list[SuiteEntry]:
     entries = []
     for name, file in ready_made().items():
         plan = load(file, description, target="several").plan
-        entries.append(SuiteEntry(name, plan.suite.description, len(plan.cases), file))
+        entries.append(SuiteEntry(name, plan.suite.description, len(plan.cases), file, _notes(file)))
     return sorted(entries, key=_order)
+
+
+def _notes(file: Path) -> tuple[str, ...]:
+    """Returns the lines of a suite's first comment."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    head = takewhile(lambda line: line.startswith("#"), lines)
+    return tuple(line.removeprefix("#").removeprefix(" ").rstrip() for line in head)
 
 
 def _order(entry: SuiteEntry) -> tuple[int, bool, str]:

@@ -16,7 +16,7 @@ from card_builders import append, card, line, place, ratio
 from strider.card import Budget, Card, earlier_cards, write_card
 from strider.card.history import MOST_EARLIER, half_width_between, with_earlier
 from strider.card.layout import card_lines
-from strider.card.model import Line
+from strider.card.model import Line, Round
 from strider.card.verdict import verdict
 from strider.statistics.grades import reason_of
 
@@ -27,6 +27,10 @@ def sequential(value: float, **more: object) -> Line:
 
 def cards(*values: float) -> list[Card]:
     return [card(sequential(value)) for value in values]
+
+
+def rounds(*rates: float) -> list[Round]:
+    return [Round(at_s=n, seconds=1.1, requests=1000, rate=rate) for n, rate in enumerate(rates)]
 
 
 def line_of(found: Card) -> Line:
@@ -88,6 +92,8 @@ def test_earlier_cards_never_narrow_an_interval_nor_raise_a_grade(values: list[f
         {"lines": [sequential(2.0e9, depth=8)]},
         {"lines": [sequential(2.0e9, grade="D")]},
         {"lines": [sequential(2.0e9, grade="")]},
+        {"lines": [sequential(2.0e9, rounds=rounds(2.0e9, 0.2e9, 9.0e9))]},
+        {"lines": [sequential(2.0e9, rounds=rounds(2.0e9, 2.0e9))]},
         {"lines": []},
     ],
 )

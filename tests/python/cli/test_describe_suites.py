@@ -1,7 +1,9 @@
 """`strider describe suites`, and where help points at it."""
 
 import importlib
+import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,50 @@ def test_a_topic_has_the_word_that_people_type(
     shown = capfd.readouterr().out
     assert main(["describe", topic]) == 0
     assert shown == capfd.readouterr().out
+
+
+def test_one_suite_has_its_notes_with_commands_on_lines_of_their_own(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["describe", "suites", "random"]) == 0
+    shown = capfd.readouterr().out
+    lines = shown.splitlines()
+    assert any(line.startswith("Random requests for 5 s a phase, past the page cache.") for line in lines)
+    command = "  strider run random --target DIR --set case.operations=rewrite --set case.sync=each"
+    assert command in [line.rstrip() for line in lines]
+    assert "#" not in shown
+
+
+def test_a_pattern_names_the_suite_of_the_same_name(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "random"]) == 0
+    assert "of the same name: strider describe suites random\n" in capfd.readouterr().out
+    assert main(["describe", "patterns", "random"]) == 0
+    assert "of the same name" not in capfd.readouterr().out
+
+
+def commands() -> list[list[str]]:
+    """The commands in the notes of suites, with a plan in the place of the run."""
+    texts = [file.read_text(encoding="utf-8") for file in ready_made().values()]
+    found = re.findall(r"^#   strider run (\w+) --target DIR(.*)$", "\n".join(texts), re.MULTILINE)
+    return [[name, *shlex.split(options)] for name, options in found]
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_each_command_in_the_notes_of_a_suite_has_a_plan(
+    words: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", *words, "--target", str(tmp_path)]) == 0, capfd.readouterr().err
+
+
+def test_there_are_commands_in_the_notes() -> None:
+    assert len(commands()) >= 9
+
+
+def test_the_command_for_io_uring_remains_past_the_page_cache(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (words,) = (one for one in commands() if one[0] == "random" and "case.interface=uring" in one)
+    assert main(["plan", *words, "--target", str(tmp_path), "--json"]) == 0
+    cases = json.loads(capfd.readouterr().out)["cases"]
+    found = [(case["interface"]["name"], case["interface"]["direct"]) for case in cases]
+    assert found == [("uring", True)] * 4
