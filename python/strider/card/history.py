@@ -61,7 +61,7 @@ def with_earlier(card: Card, earlier: Sequence[Card]) -> Card:
         earlier: Earlier cards, latest first; those of other directories or of other work do not count.
     """
     like = [one for one in earlier if _is_alike(card, one)][:MOST_EARLIER]
-    lines = [_line(line, [found for one in like if (found := _same_work(line, one))]) for line in card.lines]
+    lines = [_line(line, [other for one in like if (other := _same_work(line, one))]) for line in card.lines]
     ratios = [
         _ratio(ratio, [found for one in like if (found := one.ratio(ratio.id))]) for ratio in card.ratios
     ]

@@ -188,7 +188,8 @@ def line_cells(line: Line) -> list[str]:
     percentiles = [
         "–" if value is None else time(value) for value in (line.latency_us.p50, line.latency_us.p99)
     ]
-    trust = " ".join(filter(None, [line.grade, ", ".join(line.reasons)])) or "cache: not storage"
+    reasons = ", ".join(map(_reason, line.reasons))
+    trust = " ".join(filter(None, [line.grade, reasons])) or "cache: not storage"
     limit = "–" if line.limit is None else f"{line.limit:.0%}"
     return [
         line.label,

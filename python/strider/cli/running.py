@@ -447,9 +447,9 @@ def _print_results(run: "Run", outcome: "Outcome", options: RunOptions, render: 
 
 def _print_next(run: "Run", console: "Console") -> None:
     """Prints the command that compares the values of a key, if one of the usual keys has several."""
-    from strider.compare import several_of
+    from strider.compare import comparable_keys
 
-    for key in several_of(run):
+    for key in comparable_keys(run):
         if key in _COMPARED:
             line = f"to compare: strider compare {run.id} --by {key}"
             console.print(line, highlight=False, markup=False, soft_wrap=True)

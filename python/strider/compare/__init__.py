@@ -5,11 +5,10 @@
 into a page.
 """
 
-from strider.compare.comparing import compare, compare_within
+from strider.compare.comparing import comparable_keys, compare, compare_within
 from strider.compare.history import History, history_of
 from strider.compare.metrics import METRICS, Metric
 from strider.compare.model import Change, Comparison, Measured, Overall, Row, Side, Verdict, is_unproven
-from strider.compare.values import several_of
 
 __all__ = [
     "METRICS",
@@ -22,9 +21,9 @@ __all__ = [
     "Row",
     "Side",
     "Verdict",
+    "comparable_keys",
     "compare",
     "compare_within",
     "history_of",
     "is_unproven",
-    "several_of",
 ]

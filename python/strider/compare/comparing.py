@@ -12,7 +12,7 @@ from strider.compare.labels import Labels
 from strider.compare.measured import Taken, taken_of
 from strider.compare.metrics import METRICS, Metric
 from strider.compare.model import Comparison, Method, Row, Side
-from strider.compare.values import By, same_work_remedy, values_of
+from strider.compare.values import By, same_work_remedy, several_of, values_of
 from strider.compare.work import items, match
 from strider.errors import StriderError
 from strider.statistics import MINIMUM_FOR_RATIO
@@ -115,6 +115,21 @@ def compare_within(
         [*([remedy] if remedy else []), *remarks([run], [run], method, settled, threshold)],
         labels.constants,
         overall,
+    )
+
+
+def comparable_keys(run: Run) -> list[str]:
+    """Returns the keys with several values in a run that have at least one operation in common."""
+    return [key for key in several_of(run) if _has_pair(run, By.parse(key))]
+
+
+def _has_pair(run: Run, key: By) -> bool:
+    base, *others = values_of(run, key)
+    base_items = items(base.cases, key.is_compared)
+    return any(
+        one.base and one.other
+        for other in others
+        for one in match(base_items, items(other.cases, key.is_compared))
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from builders import KIB, MIB, CaseSpec, sweep
 from comparison_builders import in_turns, rated, run_of, started
 from strider.card import CARD_FILE
-from strider.compare import Comparison, Row, compare, compare_within, is_unproven
+from strider.compare import Comparison, Row, comparable_keys, compare, compare_within, is_unproven
 from strider.errors import StriderError
 from strider.report.sections.environment import environment_rows
 from strider.store import Case, Run
@@ -462,3 +462,16 @@ class TestRemarks:
         run = run_of(tmp_path / "a", [WRITE])
         with pytest.raises(StriderError, match="choose one of rate, first-done"):
             compare([run], [run], [metric])
+
+
+class TestComparableKeys:
+    @pytest.mark.parametrize(("other", "keys"), [(("write",), ["sharing"]), (("read",), [])])
+    def test_a_key_needs_an_operation_that_both_values_have(
+        self, tmp_path: Path, other: tuple[str, ...], keys: list[str]
+    ) -> None:
+        cases = [
+            CaseSpec(operations=("write",), common={"sharing": "shared"}),
+            CaseSpec(operations=other, common={"sharing": "per-rank"}),
+        ]
+        found = comparable_keys(run_of(tmp_path / "a", cases))
+        assert [key for key in found if key == "sharing"] == keys

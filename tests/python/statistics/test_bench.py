@@ -17,8 +17,8 @@ from grids import Grid, Progress, Share
 from headlines import cell, headline_error
 from noise import Noise, autocorrelated, buckets_of, drift, lognormal, run_effect, stalls, two_levels
 from parts import Measured, page, parts_of
-from rules import false_tables, found_sentences, methods, sentences_on
 from repeated_cards import latest
+from rules import false_tables, found_sentences, methods, sentences_on
 from runs import Cause, Planned, Setting, Synthetic
 from scenes import Scene, scenes
 from sentences import FALSE, FOUND, observe, wanted_keys

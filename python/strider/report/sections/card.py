@@ -42,9 +42,13 @@ def _page(results: Results) -> list[Block]:
     return [
         Text(card.verdict, "bold"),
         *([Table("Rates of storage", _COLUMNS, rows, labels=1, folds=False).without_empty()] if rows else []),
-        *([Facts("Ratios, with their 95 % intervals", ratios)] if ratios else []),
+        *(
+            [Facts("Ratios, with their 95 % intervals", ratios, ("ratio", "[95 % interval]"))]
+            if ratios
+            else []
+        ),
         *([Alert("Cautions", warned)] if warned else []),
-        *([Facts("Not measured", missing)] if missing else []),
+        *([Facts("Not measured", missing, ("not measured", "reason"))] if missing else []),
         Text(_budget(card), "caption"),
     ]
 
@@ -52,7 +56,13 @@ def _page(results: Results) -> list[Block]:
 def _budget(card: Card) -> str:
     budget = card.budget
     cut = " The run was cut: a whole one measures more." if budget.cut else ""
-    return f"Measured in {budget.took_s:.0f} s of {budget.asked_s:.0f} s, in {budget.rounds} rounds.{cut}"
+    covers = (
+        f"± counts how far {card.cards} cards of this directory differ."
+        if card.cards > 1
+        else "± counts how far these rounds differ; the next card can differ by more."
+    )
+    took = f"Measured in {budget.took_s:.0f} s of {budget.asked_s:.0f} s, in {budget.rounds} rounds."
+    return f"{took} {covers}{cut}"
 
 
 def _terminal(results: Results) -> list[Block]:
