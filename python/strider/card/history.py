@@ -62,8 +62,10 @@ def with_earlier(card: Card, earlier: Sequence[Card]) -> Card:
     """
     like = [one for one in earlier if _is_alike(card, one)][:MOST_EARLIER]
     lines = [_line(line, [other for one in like if (other := _same_work(line, one))]) for line in card.lines]
+    # The numbers of a card are those of one client, its ratios often of all.
+    together = [one for one in like if one.machine.clients == card.machine.clients]
     ratios = [
-        _ratio(ratio, [found for one in like if (found := one.ratio(ratio.id))]) for ratio in card.ratios
+        _ratio(ratio, [found for one in together if (found := one.ratio(ratio.id))]) for ratio in card.ratios
     ]
     return card.model_copy(update={"lines": lines, "ratios": ratios})
 
@@ -78,7 +80,6 @@ def _is_alike(card: Card, other: Card) -> bool:
             one.place.interface,
             one.place.direct,
             one.machine.cores,
-            one.machine.clients,
         )
         for one in (card, other)
     ]

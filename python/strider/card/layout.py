@@ -117,7 +117,8 @@ def _sentence(card: Card) -> list[CardLine]:
 
 
 def _head(card: Card) -> str:
-    of = f"; ± of {card.cards} cards" if card.cards > 1 else ""
+    covered = f"{card.cards} cards" if card.cards > 1 else "rounds"
+    of = "" if card.budget.cut else f"; ± of {covered}"
     return _row(
         f"{taken(card)}{of}", ("rate", "±95%", "p50", "p99"), "limit" if card.limit else None, "grade"
     )

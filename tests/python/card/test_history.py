@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import CaseSpec, RunBuilder
-from card_builders import append, card, line, place, ratio
-from strider.card import Budget, Card, earlier_cards, write_card
+from card_builders import GB, append, card, line, place, ratio
+from strider.card import Budget, Card, Machine, earlier_cards, write_card
 from strider.card.history import MOST_EARLIER, half_width_between, with_earlier
 from strider.card.layout import card_lines
 from strider.card.model import Line, Round
@@ -103,6 +103,16 @@ def test_cards_of_other_places_or_work_do_not_count(other: dict[str, object]) ->
     assert with_earlier(own, unlike).document() == own.document()
 
 
+def test_cards_with_other_client_counts_count_for_numbers_and_not_for_ratios() -> None:
+    alone = Machine(cores=2, memory=24 * GB, clients=1)
+    rates, ratios = cards(1.0e9, 1.001e9), [ratio("clients.write", 1.5)]
+    past = [one.model_copy(update={"machine": alone, "ratios": ratios}) for one in rates]
+    own = card(sequential(1.0e9), ratios=[ratio("clients.write", 0.5)])
+    found = with_earlier(own, past)
+    assert found.cards == 3
+    assert found.ratios == own.ratios
+
+
 def test_ratios_lose_their_word_where_cards_disagree() -> None:
     own = card(ratios=[ratio("clients.write", 1.5)])
     past = [card(ratios=[ratio("clients.write", value)]) for value in (0.7, 1.0, 1.9)]
@@ -115,6 +125,7 @@ def test_ratios_lose_their_word_where_cards_disagree() -> None:
 def test_what_an_interval_covers_stands_on_the_card() -> None:
     alone = [one.text for one in card_lines(card(append(), verdict="One."))]
     assert "(±: of these rounds; the next card can differ by more)" in alone
+    assert any(one.startswith("5 rounds, 118 s; ± of rounds ") for one in alone)
     shown = card(append(), verdict="One.")
     many = with_earlier(shown, [card(append()), card(append())])
     texts = [one.text for one in card_lines(many)]

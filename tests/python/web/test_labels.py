@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from builders import CaseSpec, RunBuilder
+from builders import MIB, CaseSpec, RunBuilder
 from serving import Server, long_suite
 from strider.report import write_html
 from strider.store import load
@@ -36,6 +36,15 @@ def test_a_listed_run_has_what_its_report_answers(tmp_path: Path) -> None:
     write_labels(run, "old-disk", "with <b>")
     assert runs.found("old-disk posix") == [run.name]
     assert runs.found("mpiio") == []
+
+
+def test_a_run_with_a_trusted_result_and_no_headline_says_so(tmp_path: Path) -> None:
+    """Three long and steady repetitions have grade B, but a headline needs five."""
+    builder = RunBuilder([CaseSpec(operations=("write",), common={"verify": "off"})])
+    builder.client_bytes = 2048 * MIB
+    run = builder.write(tmp_path / "2026-11-01-101112-alpha-abcd")
+    write_html([load(run)], run / "report.html")
+    assert Runs(tmp_path).summary(run.name).headline == "no headline (best grade: B 3 repetitions, spread)"
 
 
 def test_tags_and_notes_from_the_page_are_text(server: Server) -> None:

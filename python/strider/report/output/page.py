@@ -60,7 +60,8 @@ class RunView:
             if isinstance(block, Cards):
                 return ", ".join(f"{card.name} {card.value}" for card in block.cards[:_MOST_HEADLINES])
         best = min((str(one.trust) for one in self.results.summaries if one.trust), default="")
-        return f"no trusted result (best grade: {best})" if best else "no result"
+        found = "headline" if best[:1] in ("A", "B") else "trusted result"
+        return f"no {found} (best grade: {best})" if best else "no result"
 
 
 def parts_of(sections: Sequence[Section[Subject]], subject: Subject) -> list[Part]:
