@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "listio/client/client.hpp"
+#include "listio/mount/locks.hpp"
 #include "listio/mount/nodes.hpp"
 
 struct fuse_lowlevel_ops;
@@ -37,6 +38,7 @@ class FileSystem {
   Client& client;
   const MountOptions options;
   Nodes nodes;
+  MountLocks locks{client};
 
   /// An open file.
   struct Handle {

@@ -1,9 +1,12 @@
 // strider-listio-mount: a list-I/O volume as a directory. See docs/listio.md.
 #define FUSE_USE_VERSION 314
 #include <fuse3/fuse_lowlevel.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -51,6 +54,27 @@ bool read_arguments(const std::vector<std::string>& words, Arguments& found) {
   return true;
 }
 
+/// As fuse_session_loop, but it does not sleep in the kernel while somebody waits for a lock.
+int loop(fuse_session* session, FileSystem& system) {
+  constexpr int glance_ms = 5;
+  fuse_buf buffer{};
+  int result = 0;
+  while (fuse_session_exited(session) == 0) {
+    if (system.locks.are_waiting()) {
+      pollfd requests{fuse_session_fd(session), POLLIN, 0};
+      const int ready = ::poll(&requests, 1, glance_ms);
+      system.locks.progress();
+      if (ready <= 0) continue;
+    }
+    result = fuse_session_receive_buf(session, &buffer);
+    if (result == -EINTR) continue;
+    if (result <= 0) break;
+    fuse_session_process_buf(session, &buffer);
+  }
+  std::free(buffer.mem);
+  return result;
+}
+
 /// One thread: a client is for one thread, and with one client of the mount it is the fastest (docs/listio.md).
 int serve(FileSystem& system, const Arguments& arguments) {
   std::string name = "strider-listio-mount", option = "-o";
@@ -68,7 +92,7 @@ int serve(FileSystem& system, const Arguments& arguments) {
     if (fuse_session_mount(session, arguments.directory.c_str()) == 0) {
       std::printf("ready {\"pid\": %d}\n", ::getpid());
       std::fflush(stdout);
-      result = fuse_session_loop(session) < 0 ? 3 : 0;
+      result = loop(session, system) < 0 ? 3 : 0;
       fuse_session_unmount(session);
     }
     fuse_remove_signal_handlers(session);

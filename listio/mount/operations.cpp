@@ -6,14 +6,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <system_error>
 #include <vector>
 
 #include "foundation/error.hpp"
+#include "listio/mount/answer.hpp"
 #include "listio/mount/file_system.hpp"
+#include "listio/mount/lock_operations.hpp"
 
 namespace strider::listio {
 namespace {
@@ -21,51 +22,12 @@ namespace {
 constexpr unsigned most_write_bytes = 1 << 20;
 constexpr double attributes_valid_s = 0, names_valid_s = 0;  // other mounts and clients change them
 
-FileSystem& system_of(fuse_req_t request) { return *static_cast<FileSystem*>(fuse_req_userdata(request)); }
-
-/// Into the log; not of every request while a server is gone.
-void log(const std::string& what, const char* message) {
-  constexpr int most_lines = 1000;
-  static int lines = 0;
-  if (++lines > most_lines) return;
-  std::fprintf(stderr, "%s: %s\n", what.c_str(), message);
-  if (lines == most_lines) std::fputs("further messages are left out\n", stderr);
-}
-
-/// Whether an error is that of a server or of the volume, and no answer to what a program asked.
-bool is_failure(int error) {
-  return error == EIO || error == EPROTO || error == ENOSPC || error == ETIMEDOUT || error == ECONNRESET ||
-         error == ECONNREFUSED || error == EHOSTUNREACH;
-}
-
-/// Answers with the error of `action`, which answers itself where there is none.
-template <typename Action>
-void answer(fuse_req_t request, const Action& action) {
-  int error = EIO;
-  try {
-    action(system_of(request));
-    return;
-  } catch (const IoError& failure) {
-    if (failure.details().error_number != 0) error = failure.details().error_number;
-    if (is_failure(error)) log(failure.details().call + " " + failure.details().file, failure.what());
-  } catch (const InputError& failure) {
-    error = EINVAL;
-  } catch (const std::system_error& failure) {
-    error = failure.code().value();
-  } catch (const std::bad_alloc&) {
-    error = ENOMEM;
-  } catch (const std::exception& failure) {
-    log("mount", failure.what());
-  }
-  fuse_reply_err(request, error);
-}
-
 /// After an answer that did not reach the kernel: its request is gone, so nothing can be thrown.
 void close_unanswered(FileSystem& system, std::uint64_t handle) noexcept {
   try {
     system.closed(handle);
   } catch (const std::exception& failure) {
-    log("close", failure.what());
+    log_failure("close", failure.what());
   }
 }
 
@@ -263,9 +225,6 @@ void write(fuse_req_t request, fuse_ino_t, const char* bytes, size_t size, off_t
   });
 }
 
-/// Every write has reached the servers when it returns, so nothing is pending.
-void flush(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, 0); }
-
 void sync(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
     system.client.sync(system.handle(info->fh).file);
@@ -275,6 +234,7 @@ void sync(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
 
 void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
+    system.locks.release(info->fh);
     system.closed(info->fh);
     fuse_reply_err(request, 0);
   });
@@ -353,7 +313,6 @@ const fuse_lowlevel_ops& FileSystem::operations() {
     table.create = create;
     table.read = read;
     table.write = write;
-    table.flush = flush;
     table.fsync = sync;
     table.release = release;
     table.opendir = open_directory;
@@ -361,6 +320,7 @@ const fuse_lowlevel_ops& FileSystem::operations() {
     table.releasedir = release_directory;
     table.fsyncdir = sync_directory;
     table.statfs = get_space;
+    add_lock_operations(table);
     return table;
   }();
   return all;

@@ -9,6 +9,7 @@ import mmap
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ from strider.cli import main
 from strider.doctor.mounts import check_mounts
 from strider.engine import Engine
 from strider.errors import StriderError
-from strider.listio import ServerOptions, check, mount, mounted, processes_of, serve, stop, unmount
+from strider.listio import ServerOptions, check, mount, mounted, processes_of, serve, status, stop, unmount
 from traces import calls_in, watched
 
 BOTH = pytest.mark.parametrize("caches", [False, True], ids=["direct", "cache"])
@@ -344,15 +345,87 @@ def test_files_can_be_mapped(mounts: Mounts, caches: bool) -> None:
     assert (directory / "file").read_bytes()[1000:1003] == (b"abc" if caches else b"xxx")
 
 
-def test_locks_hold_within_a_mount_only(mounts: Mounts) -> None:
+LOCK = """
+import fcntl, sys
+file = open(sys.argv[1], "r+b")
+fcntl.lockf(file, fcntl.LOCK_EX | (0 if sys.argv[2] == "wait" else fcntl.LOCK_NB))
+"""
+ADD = """
+import fcntl, sys
+for _ in range(30):
+    with open(sys.argv[1], "r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        count = int.from_bytes(file.read(8), "little")
+        file.seek(0)
+        file.write((count + 1).to_bytes(8, "little"))
+"""
+
+
+def run_python(program: str, *words: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", program, *map(str, words)], stderr=subprocess.PIPE)
+
+
+def locks(mounts: Mounts, kind: str) -> int:
+    """`locked_ranges` or `waiting_locks` of all servers."""
+    return sum(server[kind] for server in status(mounts.engine, mounts.volume))
+
+
+def test_fcntl_locks_hold_on_all_mounts(mounts: Mounts) -> None:
+    first, second = mounts(), mounts()
+    (first / "file").write_bytes(b"x")
+    with (first / "file").open("r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        for directory in (first, second):
+            _, said = run_python(LOCK, directory / "file", "try").communicate()
+            assert b"BlockingIOError" in said
+        held = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)
+        with (second / "file").open("r+b") as same:
+            kind, _, begin, length, pid = struct.unpack("hhqqi4x", fcntl.fcntl(same, fcntl.F_GETLK, held))
+            assert (kind, begin, length, pid) == (fcntl.F_WRLCK, 0, 0, 0)
+        fcntl.lockf(file, fcntl.LOCK_UN)
+        assert run_python(LOCK, second / "file", "try").wait() == 0
+    assert locks(mounts, "locked_ranges") == 0
+
+
+def test_programs_on_two_mounts_wait_for_each_other(mounts: Mounts) -> None:
+    first, second = mounts(), mounts()
+    (first / "file").write_bytes(bytes(8))
+    programs = [run_python(ADD, directory / "file") for directory in (first, second, first, second)]
+    assert [program.wait() for program in programs] == [0, 0, 0, 0]
+    assert int.from_bytes((second / "file").read_bytes(), "little") == 4 * 30
+
+
+def test_a_wait_for_a_lock_can_be_interrupted(mounts: Mounts) -> None:
+    first, second = mounts(), mounts()
+    (first / "file").write_bytes(b"x")
+    with (first / "file").open("r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        waiting = run_python(LOCK, second / "file", "wait")
+        wait_for(lambda: locks(mounts, "waiting_locks") == 1, "the other to wait")
+        assert (second / "file").read_bytes() == b"x"
+        waiting.terminate()
+        assert waiting.wait() == -signal.SIGTERM
+        wait_for(lambda: locks(mounts, "waiting_locks") == 0, "the server to know")
+        assert (second / "file").read_bytes() == b"x"
+
+
+def test_a_mount_that_is_killed_frees_its_locks(mounts: Mounts) -> None:
+    first, second = mounts(), mounts()
+    (second / "file").write_bytes(b"x")
+    with suppress(OSError), (first / "file").open("r+b") as file:  # closing it fails
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        waiting = run_python(LOCK, second / "file", "wait")
+        wait_for(lambda: locks(mounts, "waiting_locks") == 1, "the other to wait")
+        os.kill(mounts.pids[first], signal.SIGKILL)
+        assert waiting.wait() == 0
+
+
+def test_flock_locks_hold_within_a_mount_only(mounts: Mounts) -> None:
     """Locks of other mounts are not seen: the manual says so."""
     first, second = mounts(), mounts()
     (first / "file").write_bytes(b"x")
-    lock = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+b'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
-    with (first / "file").open("r+b") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        for directory, is_locked in ((first, True), (second, False)):
-            done = subprocess.run(
-                [sys.executable, "-c", lock, str(directory / "file")], capture_output=True, check=False
-            )
-            assert (b"BlockingIOError" in done.stderr) == is_locked
+    with (first / "file").open("r+b") as file, (second / "file").open("r+b") as other:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with (first / "file").open("r+b") as same:
+            assert outcome(lambda: fcntl.flock(same, fcntl.LOCK_EX | fcntl.LOCK_NB)) == "EAGAIN"

@@ -1,0 +1,72 @@
+#define FUSE_USE_VERSION 314
+#include "listio/mount/lock_operations.hpp"
+
+#include <fcntl.h>
+#include <fuse3/fuse_lowlevel.h>
+
+#include "listio/mount/answer.hpp"
+#include "listio/mount/file_system.hpp"
+
+namespace strider::listio {
+namespace {
+
+LockKind kind_of(short type) {
+  return type == F_WRLCK ? LockKind::exclusive : type == F_RDLCK ? LockKind::shared : LockKind::none;
+}
+
+/// The kernel has made its offsets those of the file; a length of 0 is the rest of the file.
+MountLocks::Wish wish_of(FileSystem& system, const fuse_file_info& info, const struct flock& wanted) {
+  const auto offset = static_cast<std::uint64_t>(wanted.l_start), length = static_cast<std::uint64_t>(wanted.l_len);
+  return {system.handle(info.fh).file,
+          info.lock_owner,
+          info.fh,
+          wanted.l_pid,
+          kind_of(wanted.l_type),
+          {offset, length == 0 ? most_file_bytes - offset : length}};
+}
+
+void get_lock(fuse_req_t request, fuse_ino_t, fuse_file_info* info, struct flock* wanted) {
+  answer(request, [&](FileSystem& system) {
+    struct flock lock = *wanted;
+    if (const auto found = system.locks.find(wish_of(system, *info, *wanted))) {
+      lock.l_type = found->kind == LockKind::exclusive ? F_WRLCK : F_RDLCK;
+      lock.l_start = static_cast<off_t>(found->range.offset);
+      lock.l_len = found->range.end() == most_file_bytes ? 0 : static_cast<off_t>(found->range.length);
+      lock.l_pid = found->process;
+    } else {
+      lock.l_type = F_UNLCK;
+    }
+    fuse_reply_lock(request, &lock);
+  });
+}
+
+void set_lock(fuse_req_t request, fuse_ino_t, fuse_file_info* info, struct flock* wanted, int sleep) {
+  answer(request, [&](FileSystem& system) {
+    const MountLocks::Wish wish = wish_of(system, *info, *wanted);
+    if (sleep == 0 || wish.kind == LockKind::none) {
+      system.locks.set(wish);
+      fuse_reply_err(request, 0);
+      return;
+    }
+    system.locks.wait(wish, {[request] { return fuse_req_interrupted(request) != 0; },
+                             [request](int error) { fuse_reply_err(request, error); }});
+  });
+}
+
+/// At each close of a descriptor. Every write has reached the servers when it returns; only locks are left.
+void flush(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    system.locks.release(system.handle(info->fh).file, info->lock_owner);
+    fuse_reply_err(request, 0);
+  });
+}
+
+}  // namespace
+
+void add_lock_operations(fuse_lowlevel_ops& table) {
+  table.getlk = get_lock;
+  table.setlk = set_lock;
+  table.flush = flush;
+}
+
+}  // namespace strider::listio

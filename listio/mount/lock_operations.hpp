@@ -1,0 +1,10 @@
+#pragma once
+
+struct fuse_lowlevel_ops;
+
+namespace strider::listio {
+
+/// The callbacks of `fcntl` locks, and of closing, which gives them up.
+void add_lock_operations(fuse_lowlevel_ops& table);
+
+}  // namespace strider::listio
