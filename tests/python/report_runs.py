@@ -77,7 +77,7 @@ def _lists(folder: Path) -> Run:
         for piece in (128, KIB, MIB // 128)
         for domain in ("none", "model")
     ]
-    run = load(RunBuilder(cases, repetitions=2).write(folder))
+    run = load(RunBuilder(cases, repetitions=2, suite="noncontig-2003").write(folder))
     facts = {"registrations": "3", "register_us": "12 ± 1", "register_us_per_page": "0.1 ± 0.01"}
     samples = [sample.model_copy(update={"facts": facts}) for sample in run.samples]
     return run.model_copy(update={"samples": samples})

@@ -2,11 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from strider.cli.options import LATEST, JsonOption, RunArgument, StoreOption
+
+if TYPE_CHECKING:
+    from strider.report.results.results import Results
 
 
 def show(
@@ -15,6 +18,17 @@ def show(
     counters: Annotated[
         bool,
         typer.Option("--counters", help="Show node counters: CPU, context switches, packets, disks."),
+    ] = False,
+    costs: Annotated[
+        bool,
+        typer.Option(
+            "--costs",
+            help="Show costs for each MiB by interface: time of the ranks, calls, copies, switches, packets.",
+        ),
+    ] = False,
+    processes: Annotated[
+        bool,
+        typer.Option("--processes", help="Show wall, user and system time of each process."),
     ] = False,
     limits: Annotated[
         bool,
@@ -35,33 +49,48 @@ def show(
     """Show the results of a run as a table; of strider quick, also its card."""
     from strider import store as runs
     from strider.launch.rundir import store as store_of
-    from strider.report import document_of
-    from strider.report import show as print_sections
     from strider.report.results.results import Results
-    from strider.report.words.wording import status_text
 
     loaded = runs.load(runs.resolve(store_of(store), run))
     files = [*runs.observed_files(loaded.directory), *(observed or [])] if counters or observed else []
     results = Results(loaded, observed=[runs.read_observed(file) for file in files])
-    asked = {"limits": limits, "counters": counters or observed, "latency": latency}
+    asked = {
+        "limits": limits,
+        "counters": counters or observed,
+        "costs": costs,
+        "processes": processes,
+        "latency": latency,
+    }
     option = next((name for name, is_asked in asked.items() if is_asked), "")
     if json:
-        from strider.engine import to_json
+        _print_json(results, only_limits=limits)
+    else:
+        _print_tables(results, option)
 
-        state = {
-            "directory": str(loaded.directory),
-            "status": loaded.status,
-            "exit_code": loaded.info.exit_code,
-        }
-        head = {"run": loaded.id, **({} if limits else state)}
-        sys.stdout.write(to_json({**head, **document_of(results, [option if limits else ""])}))
-        return
+
+def _print_json(results: "Results", *, only_limits: bool) -> None:
+    from strider.engine import to_json
+    from strider.report import document_of
+
+    run = results.run
+    state = {
+        "directory": str(run.directory),
+        "status": run.status,
+        "exit_code": run.info.exit_code,
+    }
+    head = {"run": run.id, **({} if only_limits else state)}
+    sys.stdout.write(to_json({**head, **document_of(results, ["limits" if only_limits else ""])}))
+
+
+def _print_tables(results: "Results", option: str) -> None:
     from strider.cli.console import output
+    from strider.report import show as print_sections
+    from strider.report.words.wording import status_text
 
-    console = output()
-    title = f"{loaded.id}: {status_text(loaded)}, {loaded.info.started}, target {loaded.info.directory}"
+    run, console = results.run, output()
+    title = f"{run.id}: {status_text(run)}, {run.info.started}, target {run.info.directory}"
     console.print(title, highlight=False, markup=False, soft_wrap=True)
-    if loaded.start and loaded.start.confinement:
-        line = f"confinement: {loaded.start.confinement.in_words}"
+    if run.start and run.start.confinement:
+        line = f"confinement: {run.start.confinement.in_words}"
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     print_sections(results, console, [option])

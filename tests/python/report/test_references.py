@@ -17,6 +17,7 @@ from strider.report import write_html
 from strider.report.results.references import Reference, read, reference_of
 from strider.report.words.numbers import significant
 from strider.statistics import summarize
+from strider.statistics.digest import workload_key
 from strider.store import Run, load
 from strider.store.case import Case
 from strider.suite import load as load_suite
@@ -80,6 +81,32 @@ class TestTheFigures:
                     assert matching, (table.match, row)
                     together = table.quantity == "requests" and operation == "all"
                     assert together or all(operation in case.operations for case in matching)
+
+    @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+    def test_each_ratio_is_of_two_cases_of_the_suite_with_the_same_work(
+        self, file: Path, engine: Engine
+    ) -> None:
+        plan = load_suite(locate(file.stem), engine.description, target="optional").plan
+        cases = [Case.model_validate(case.model_dump()) for case in plan.cases]
+        for ratio in read(file).ratio:
+            bases, others = list(filter(ratio.is_base, cases)), list(filter(ratio.is_other, cases))
+            pairs = [
+                (base, other)
+                for base in bases
+                for other in others
+                if base.name == other.name and workload_key(base) == workload_key(other)
+            ]
+            assert pairs, ratio.what
+            assert len({base.number for base, _ in pairs}) == len(bases), ratio.what
+            assert set(ratio.operations) <= {"all", *pairs[0][0].operations}, ratio.what
+
+    def test_the_slides_have_their_ratios(self) -> None:
+        def published(suite: str) -> list[str]:
+            return [ratio.published for ratio in reference(suite).ratio]
+
+        assert "1.6 to 5.6, all ways" in published("btio-2003")
+        assert set(published("noncontig-2003")) == {"at most 1.6"}
+        assert published("ogr-2003") == ["2.1 to 2.3", "1.1"]
 
     def test_the_suites_have_the_ranges_of_their_sources(self, engine: Engine) -> None:
         def planned(name: str) -> list[Case]:

@@ -19,13 +19,18 @@ from strider.store.case import Case
 from strider.suite.ready_made import folder
 from strider.units import MB, MIB, in_bytes
 
-Quantity = Literal["rate", "requests", "context_switches", "user_percent", "system_percent", "packets"]
+#: Times of a process in an operation, seconds.
+ProcessTime = Literal["wall_s", "user_s", "system_s"]
+PROCESS_TIMES: tuple[ProcessTime, ...] = ("wall_s", "user_s", "system_s")
+Quantity = Literal[
+    "rate", "requests", "context_switches", "user_percent", "system_percent", "packets", ProcessTime
+]
 Key = int | str | bool
 Figure = float | list[float]
 
 
 #: In the place of an operation: all of a case together.
-_ALL = "all"
+ALL = "all"
 
 
 class Table(BaseModel):
@@ -37,7 +42,8 @@ class Table(BaseModel):
         figures: The operations in the other columns: rates in MB/s, one or one for each run.
         quantity: What the figures are: rates; the requests of a client, for which `figures` is `["all"]`:
             those of all operations of a case together; or counts of the nodes during an operation: context
-            switches, processor time in percent in user mode and in the kernel, packets.
+            switches, processor time in percent in user mode and in the kernel, packets; or times of one
+            process in seconds.
         rows: The rows.
     """
 
@@ -70,6 +76,38 @@ class Table(BaseModel):
         return fmean(figure) if isinstance(figure, list) else figure
 
 
+class PublishedRatio(BaseModel):
+    """A published ratio of cases that do the same work in two ways.
+
+    Attributes:
+        what: The two ways, in a few words.
+        of: What is divided: the rates, other ÷ base; or the times, other ÷ base.
+        operations: Operations with a ratio of their own; `all`: of all operations of a case together.
+        match: Keys that both cases have, with their values.
+        base: Keys of the case in the denominator.
+        other: Keys of the case in the numerator; a base is not compared with itself.
+        published: The published ratio in words, such as `1.6 to 5.6`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    what: str
+    of: Literal["rate", "time"]
+    operations: list[str]
+    match: dict[str, Key] = {}
+    base: dict[str, Key]
+    other: dict[str, Key]
+    published: str
+
+    def is_base(self, case: Case) -> bool:
+        """Whether a case is in the denominator."""
+        return _all_equal(case, self.match | self.base)
+
+    def is_other(self, case: Case) -> bool:
+        """Whether a case is in the numerator."""
+        return _all_equal(case, self.match | self.other) and not self.is_base(case)
+
+
 class Reference(BaseModel):
     """Published figures for a suite.
 
@@ -82,6 +120,7 @@ class Reference(BaseModel):
         claims: What is published beside figures of cases, a sentence each.
         excludes_open: Whether its rates leave out the time to open and close files.
         table: The figures.
+        ratio: Ratios of figures.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -94,6 +133,7 @@ class Reference(BaseModel):
     claims: list[str] = []
     excludes_open: bool = False
     table: list[Table] = []
+    ratio: list[PublishedRatio] = []
 
     def figure_mb_s(self, case: Case, operation: str) -> float | None:
         """The rate of an operation of a case in MB/s; None where none was published."""
@@ -112,12 +152,20 @@ class Reference(BaseModel):
 
     def requests(self, case: Case) -> int | None:
         """The requests of one client in all operations of a case; None where no number was published."""
-        found = self._find(case, _ALL, "requests")
+        found = self._find(case, ALL, "requests")
         return None if found is None else round(found)
 
     def _find(self, case: Case, operation: str, quantity: Quantity) -> float | None:
         found = (table.find(case, operation) for table in self.table if table.quantity == quantity)
         return next((figure for figure in found if figure is not None), None)
+
+    def knows_process_times(self, summaries: Sequence[OperationSummary]) -> bool:
+        """Whether there is a time of a process for any of some summaries."""
+        return any(
+            self.count(s.case, s.operation, quantity) is not None
+            for s in summaries
+            for quantity in PROCESS_TIMES
+        )
 
     def knows(self, summaries: Sequence[OperationSummary]) -> bool:
         """Whether there is a rate for any of some summaries."""
