@@ -346,6 +346,10 @@ def test_a_share_that_is_only_on_average_beyond_its_threshold_is_not_said() -> N
     wide = analysis_of(Result(rates=far), ceilings=[node])
     assert wide.verdicts[0].shares["target stream"] > 0.9
     assert "target stream" not in said(wide)
+    trusted = [905.0 * factor for factor in (0.948, 1.0, 1.055)]
+    close = analysis_of(Result(rates=trusted), ceilings=[node])
+    assert close.verdicts[0].is_judged
+    assert "target stream" not in said(close), "it may be at 79 %"
 
 
 @pytest.mark.parametrize(("sync_s", "speaks"), [((0.45, 0.52, 0.68), False), ((0.60, 0.64, 0.68), True)])

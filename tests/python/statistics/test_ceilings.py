@@ -60,6 +60,8 @@ def test_a_read_faster_than_the_device_is_one_of_a_cache() -> None:
 def test_a_rate_that_may_be_that_of_the_device_is_none_of_a_cache() -> None:
     assert exceeding(Result("read", rates=[500.0, 700.0, 680.0]), DEVICE) is None, "1.24 times on average"
     assert exceeding(Result("read", rates=[1000.0, 1000.0]), DEVICE) is None, "two repetitions"
+    assert exceeding(Result("read", rates=[545.0] * 3), DEVICE) is None, "measurements of a device differ"
+    assert exceeding(Result("read", rates=[555.0] * 3), DEVICE) is not None
     assert exceeding(Result("read", rates=[950.0, 1050.0, 1000.0]), DEVICE) is not None
 
 

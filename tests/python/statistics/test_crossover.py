@@ -31,6 +31,8 @@ def test_it_is_where_the_ratio_is_1_with_an_interval_around_it() -> None:
     ("first", "second"),
     [
         (rates(200, 200, 200), flat(100, 100, 100)),  # faster throughout
+        (rates(120, 150, 200), flat(100, 100, 100)),  # more so at each length
+        (rates(40, 60, 80), flat(100, 100, 100)),
         (rates(50, 50, 50), flat(100, 100, 100)),
         (rates(100, 100, 100), flat(100, 100, 100)),  # identical
         (rates(200, 100, 50), flat(100, 100, 100)),  # the other way
