@@ -1,12 +1,11 @@
 #pragma once
-#include <mpi.h>
-
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <utility>
 
 #include "foundation/extent.hpp"
+#include "listio/mpi/below.hpp"
 #include "listio/mpi/errors.hpp"
 #include "listio/mpi/file.hpp"
 

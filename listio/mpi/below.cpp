@@ -62,7 +62,7 @@ void require_family(const Library& library) {
 #endif
 }
 
-Library only_library() {
+Library find_library() {
   const std::vector<Library> found = loaded_libraries();
   if (found.empty())
     refuse("no MPI library is loaded", "link the program with MPI's shared library: a static one cannot be extended");
@@ -71,6 +71,11 @@ Library only_library() {
            "link the program, and each library that it uses, with the same MPI");
   require_family(found[0]);
   return found[0];
+}
+
+const Library& only_library() {
+  static const Library library = find_library();
+  return library;
 }
 
 /// Functions by name, from one MPI library.
@@ -125,6 +130,15 @@ Below resolve() {
 }
 
 }  // namespace
+
+void* address_below(const char* name) {
+  const Library& library = only_library();
+  // A program has copies of variables of its libraries, and the libraries use them: the linker's copy relocations.
+  void* found = dlsym(RTLD_DEFAULT, name);
+  if (found == nullptr) found = dlsym(library.handle, name);
+  if (found == nullptr) refuse(library.path + " has no " + name, "use an Open MPI of version 4 or 5");
+  return found;
+}
 
 const Below& below() {
   static const Below all = resolve();

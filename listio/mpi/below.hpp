@@ -3,6 +3,25 @@
 
 namespace strider::listio::mpi {
 
+/// Of a variable or function of the MPI below.
+void* address_below(const char* name);
+
+#ifdef OPEN_MPI
+// Open MPI's handles of predefined objects are addresses of its variables, which a library that is not linked with it
+// has to look up.
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global)                                   \
+  ([] {                                                                        \
+    static void* const found = ::strider::listio::mpi::address_below(#global); \
+    return static_cast<type>(found);                                           \
+  }())
+#define STRIDER_MPI_FUNCTION(type, name) reinterpret_cast<type*>(::strider::listio::mpi::address_below(#name))
+#undef MPI_TYPE_NULL_COPY_FN
+#define MPI_TYPE_NULL_COPY_FN STRIDER_MPI_FUNCTION(MPI_Type_copy_attr_function, OMPI_C_MPI_TYPE_NULL_COPY_FN)
+#undef MPI_COMM_NULL_COPY_FN
+#define MPI_COMM_NULL_COPY_FN STRIDER_MPI_FUNCTION(MPI_Comm_copy_attr_function, OMPI_C_MPI_COMM_NULL_COPY_FN)
+#endif
+
 // Tables of names.
 // clang-format off
 /// Functions of MPI for files, without their prefix. Every MPI since 3.1 has them.

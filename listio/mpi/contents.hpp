@@ -1,8 +1,8 @@
 #pragma once
-#include <mpi.h>
-
 #include <cstdint>
 #include <vector>
+
+#include "listio/mpi/below.hpp"
 
 namespace strider::listio::mpi {
 

@@ -1,11 +1,10 @@
 #pragma once
-#include <mpi.h>
-
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "foundation/error.hpp"
+#include "listio/mpi/below.hpp"
 
 namespace strider::listio::mpi {
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <mpi.h>
-
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -8,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "listio/mpi/below.hpp"
 #include "listio/mpi/connection.hpp"
 #include "listio/mpi/hints.hpp"
 #include "listio/mpi/ranks.hpp"

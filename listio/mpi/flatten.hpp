@@ -1,9 +1,9 @@
 #pragma once
-#include <mpi.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
+
+#include "listio/mpi/below.hpp"
 
 namespace strider::listio::mpi {
 

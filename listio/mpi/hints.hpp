@@ -1,6 +1,4 @@
 #pragma once
-#include <mpi.h>
-
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "listio/client/client.hpp"
+#include "listio/mpi/below.hpp"
 
 namespace strider::listio::mpi {
 

@@ -2,8 +2,6 @@
 // Under both prefixes, since Fortran and libraries call the one or the other.
 #include "listio/mpi/names.hpp"
 
-#include <mpi.h>
-
 #include <cstdio>
 
 #include "listio/mpi/below.hpp"

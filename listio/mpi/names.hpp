@@ -1,5 +1,5 @@
 #pragma once
-#include <mpi.h>
+#include "listio/mpi/below.hpp"
 
 /// What programs call.
 #define STRIDER_MPI_EXPORT __attribute__((visibility("default")))

@@ -1,6 +1,4 @@
 // MPI's functions that move data: those on files of a volume are done here, all others by the MPI below.
-#include <mpi.h>
-
 #include "listio/mpi/below.hpp"
 #include "listio/mpi/names.hpp"
 #include "listio/mpi/request.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <mpi.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "listio/mpi/below.hpp"
 #include "listio/mpi/bytes.hpp"
 #include "listio/mpi/errors.hpp"
 

@@ -1,10 +1,9 @@
 #pragma once
-#include <mpi.h>
-
 #include <cstdint>
 #include <memory>
 
 #include "listio/mpi/access.hpp"
+#include "listio/mpi/below.hpp"
 
 namespace strider::listio::mpi {
 

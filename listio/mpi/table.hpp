@@ -1,9 +1,8 @@
 #pragma once
-#include <mpi.h>
-
 #include <memory>
 #include <vector>
 
+#include "listio/mpi/below.hpp"
 #include "listio/mpi/file.hpp"
 
 namespace strider::listio::mpi {

@@ -1,8 +1,7 @@
 #pragma once
-#include <mpi.h>
-
 #include <cstdint>
 
+#include "listio/mpi/below.hpp"
 #include "listio/mpi/file.hpp"
 
 namespace strider::listio::mpi {
