@@ -17,10 +17,14 @@ from strider.engine import to_json
 from strider.report import sections
 from strider.report.blocks import Block, Chart, Charts, Fold, Section, Table, Text, walk
 from strider.report.figures import svg
+from strider.report.figures.points import point_of
+from strider.report.labels.facets import Facets
 from strider.report.output import files, terminal
 from strider.report.output.page import rendered, view_of
 from strider.report.results.results import Results
 from strider.report.sections import NAMES, SECTIONS
+from strider.statistics import summarize
+from strider.store import Run
 
 WIDTH = 80
 of_section = pytest.mark.parametrize("section", SECTIONS, ids=NAMES)
@@ -68,17 +72,28 @@ def test_a_section_shown_on_request_has_an_option_of_strider_show(
         assert asked != capfd.readouterr().out
 
 
-def test_the_table_of_limits_has_the_centre_that_all_tables_have(results: Made) -> None:
-    """The geometric mean, on which its shares rest as well: here 200 beside a median of 100."""
-    run = results.of("one case").run
+def uneven(run: Run) -> Run:
+    """With rates whose geometric mean is 200 MiB/s, and whose median is 100."""
     rates = {sample.repetition: 100.0 * (1, 1, 8)[sample.repetition % 3] for sample in run.samples}
     assert len(rates) % 3 == 0
     samples = [one.model_copy(update={"rate_mib_s": rates[one.repetition]}) for one in run.samples]
+    return run.model_copy(update={"samples": samples})
+
+
+def test_the_table_of_limits_has_the_centre_that_all_tables_have(results: Made) -> None:
+    """The geometric mean, on which its shares rest as well."""
     section = next(one for one in SECTIONS if one.option == "limits")
-    blocks = section.terminal(Results(run.model_copy(update={"samples": samples})))
+    blocks = section.terminal(Results(uneven(results.of("one case").run)))
     (table,) = (one for one in blocks if isinstance(one, Table) and one.columns[-1][0] == "what limits it")
     place = [name for name, _ in table.columns].index("rate")
     assert {row[place] for row in table.rows} == {"200"}
+
+
+def test_charts_have_the_same_centre(results: Made) -> None:
+    run = uneven(results.of("one case").run)
+    facets = Facets.of(list(run.cases.values()))
+    points = [point_of(summary, facets) for summary in summarize(run)]
+    assert [round(point.rate_mib_s) for point in points if point] == [200] * len(points)
 
 
 def test_the_list_has_every_file() -> None:
