@@ -1,3 +1,5 @@
+#include <map>
+
 #include "interfaces/interface.hpp"
 #include "interfaces/listio/directory.hpp"
 #include "interfaces/listio/file.hpp"
@@ -24,9 +26,12 @@ VolumeClientOptions client_options_of(const Settings& settings) {
 }
 
 ListioFileOptions file_options(const Settings& settings) {
-  const std::string& calls = settings.text("calls");
+  static const std::map<std::string, ListioCalls> calls{{"list", ListioCalls::list},
+                                                        {"each", ListioCalls::each},
+                                                        {"sieve", ListioCalls::sieve},
+                                                        {"sieve_reads", ListioCalls::sieve_reads}};
   ListioFileOptions options;
-  options.calls = calls == "list" ? ListioCalls::list : calls == "sieve" ? ListioCalls::sieve : ListioCalls::each;
+  options.calls = calls.at(settings.text("calls"));
   options.method = listio::method_of(settings.text("method"));
   options.threshold_bytes = settings.number("threshold");
   options.sieve_buffer = settings.number("sieve_buffer");
@@ -94,11 +99,12 @@ constexpr Parameter parameters[] = {
      "Volume file; empty: listio-volume.json in the target or in a directory above it. Without one, four servers are "
      "started for the run."},
     {"calls", Kind::choice, "\"list\"",
-     "Calls for a request of several extents: one list (list), one call for each extent (each), or reads through a "
-     "buffer that covers the extents and their holes (sieve; writes use one call for each extent, because there are no "
-     "locks).",
-     no_limit, no_limit, "list|each|sieve"},
-    {"sieve_buffer", Kind::bytes, "4194304", "Bytes of the buffer for calls = \"sieve\".", 1},
+     "Calls for a request of several extents: one list (list), one call for each extent (each), or through a buffer "
+     "that covers the extents and their holes (sieve; a write reads the buffer first and writes it back, under a "
+     "lock). "
+     "sieve_reads does so for reads only, and writes with one call for each extent.",
+     no_limit, no_limit, "list|each|sieve|sieve_reads"},
+    {"sieve_buffer", Kind::bytes, "4194304", "Bytes of the buffer for calls = \"sieve\" and \"sieve_reads\".", 1},
     {"method", Kind::choice, "\"hybrid\"",
      "Transfer of the pieces of a list to a server's contiguous buffer: one network operation for each piece "
      "(multiple), one after copying the pieces together (pack), as few as the network allows (gather; reads scatter), "

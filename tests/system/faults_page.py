@@ -116,6 +116,14 @@ REASONS = [
         ("missed",),
         ("gfapi",),
     ),
+    Reason(
+        "A write of data sieving first reads what its buffer covers. Wrong bytes of this read are overwritten"
+        " by the extents (all data was right), or written back and found later, as other damage.",
+        ("read flip", "read stale"),
+        ("missed", "zero!"),
+        ("listio",),
+        ways="calls=sieve",
+    ),
 ]
 ABSENT = {
     ("mmap", "direct"): "Without a page cache FUSE refuses shared mappings (ENODEV).",

@@ -26,7 +26,7 @@ from harness import (
 from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
 from strider.engine import Engine
 from strider.lab import Endpoint
-from strider.listio import VOLUME_FILE, ServerOptions, check, processes_of, serve, stop
+from strider.listio import VOLUME_FILE, ServerOptions, check, processes_of, serve, status, stop
 
 METHODS: list[Json] = [
     *({"interface_method": method} for method in ("multiple", "pack", "gather", "hybrid")),
@@ -150,6 +150,23 @@ def test_requests_are_counted(engine: Engine, tmp_path: Path, volume: Path) -> N
         assert each >= pieces * dumps
         assert lists >= pieces * dumps // 128
         assert each >= 60 * lists
+
+
+def test_sieving_writers_keep_the_bytes_of_others(engine: Engine, tmp_path: Path, volume: Path) -> None:
+    """The buffers that a rank writes back have pieces of all other ranks between its own."""
+    rows: Json = {"pattern": "vector", "pattern_pieces": 64, "pattern_piece": 100, "pattern_count": 100}
+    keys: Json = {
+        "interface_calls": "sieve",
+        "interface_sieve_buffer": 10_000,
+        "clients": 4,
+        "verify": "full",
+    }
+
+    done = run_engine(engine, plan([case(**rows, **native(volume, []).keys(), **keys)]), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    assert done.sample(operation="read")["verify"]["checked_bytes"] > 0
+    assert all(server["locked_ranges"] == 0 for server in status(engine, volume))
 
 
 def test_facts_tell_what_the_client_did(engine: Engine, tmp_path: Path, volume: Path) -> None:

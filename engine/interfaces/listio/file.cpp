@@ -40,7 +40,9 @@ ListioFile::ListioFile(VolumeClient& volume, const std::string& name, const Open
   const auto creation = request.creation == Creation::create ? listio::Creation::if_missing : listio::Creation::never;
   file_ = client_.open(name, creation, 0600, options.spreading);
   before_ = client_.counters();
-  if (options.calls == ListioCalls::sieve) sieve_.resize(options.sieve_buffer);
+  const bool sieves = options.calls == ListioCalls::sieve || options.calls == ListioCalls::sieve_reads;
+  if (sieves && !request.shape.contiguous) sieve_.resize(options.sieve_buffer);
+  sieves_writes_ = options.calls == ListioCalls::sieve && !request.shape.contiguous;
 }
 
 template <typename Call>
@@ -113,9 +115,50 @@ void ListioFile::read_sieved(const Request& request) {
   });
 }
 
+/// Reads what a window of the file has, changes the pieces and writes all of it back. Others own what is in the holes:
+/// nobody may write there meanwhile.
+void ListioFile::write_window(const Request& request, const Window& window) {
+  const std::uint64_t length = window.end - window.begin;
+  const std::span<std::byte> part = std::span(sieve_).first(length);
+  if (window.holes) {
+    ++calls_;
+    // What is beyond the end of the file reads as 0.
+    located(Direction::read, request.extents, [&] { return client_.read(file_, part, window.begin); });
+  }
+  for_each_piece(request, window, [&](std::uint64_t in_window, std::uint64_t in_memory, std::uint64_t piece) {
+    std::memcpy(part.data() + in_window, request.memory + in_memory, piece);
+  });
+  const Extent covered{window.begin, 0, length};
+  move_list(Direction::write, {{&covered, 1}, sieve_.data(), request.number});
+}
+
+/// After an error, which counts more than what comes of this.
+void ListioFile::give_up(listio::LockId lock) noexcept {
+  try {
+    client_.unlock(lock);
+  } catch (const std::exception&) {
+    return;  // it was lost with the connection
+  }
+}
+
+void ListioFile::write_sieved(const Request& request) {
+  for_each_window(request, sieve_.size(), [&](const Window& window) {
+    const listio::ByteRun range{window.begin, window.end - window.begin};
+    const listio::LockId lock = client_.lock(file_, {&range, 1}, listio::LockKind::exclusive);
+    try {
+      write_window(request, window);
+    } catch (...) {
+      give_up(lock);
+      throw;
+    }
+    client_.unlock(lock);
+  });
+}
+
 void ListioFile::write(const Request& request) {
   begin(request);
   if (request.extents.empty()) return;
+  if (sieves_writes_) return write_sieved(request);
   if (options_.calls == ListioCalls::list) move_list(Direction::write, request);
   else move_each(Direction::write, request);
 }
@@ -123,7 +166,7 @@ void ListioFile::write(const Request& request) {
 void ListioFile::read(const Request& request) {
   begin(request);
   if (request.extents.empty()) return;
-  if (request.extents.size() > 1 && options_.calls == ListioCalls::sieve) read_sieved(request);
+  if (request.extents.size() > 1 && !sieve_.empty()) read_sieved(request);
   else if (options_.calls == ListioCalls::list) move_list(Direction::read, request);
   else move_each(Direction::read, request);
 }

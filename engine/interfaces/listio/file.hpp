@@ -8,12 +8,14 @@
 #include "interfaces/interface.hpp"
 #include "interfaces/listio/holes.hpp"
 #include "interfaces/listio/volume_client.hpp"
+#include "interfaces/windows.hpp"
 
 namespace strider {
 
 /// How a request of several extents is handed to the client library: all of it as one list, a call for each extent, or
-/// read through a buffer that covers the holes (and written by a call for each extent, since a volume has no locks).
-enum class ListioCalls { list, each, sieve };
+/// through a buffer that covers the holes (to write, it is read first, under a lock). `sieve_reads` does so for reads
+/// alone, and writes by a call for each extent.
+enum class ListioCalls { list, each, sieve, sieve_reads };
 
 struct ListioFileOptions {
   ListioCalls calls = ListioCalls::list;
@@ -56,6 +58,9 @@ class ListioFile final : public File {
   void move_list(Direction direction, const Request& request);
   void move_each(Direction direction, const Request& request);
   void read_sieved(const Request& request);
+  void write_sieved(const Request& request);
+  void write_window(const Request& request, const Window& window);
+  void give_up(listio::LockId lock) noexcept;
   void begin(const Request& request);
   void describe(const Request& request);
   void count(Direction direction, std::span<const Extent> extents);
@@ -73,6 +78,8 @@ class ListioFile final : public File {
   std::vector<iovec> pieces_;
   std::vector<listio::ByteRun> runs_;
   std::vector<std::byte> sieve_;
+  /// Other ranks may write back what is between their pieces: all writes are under a lock, whatever they look like.
+  bool sieves_writes_ = false;
   std::uint64_t calls_ = 0, extents_ = 0, bytes_ = 0;
   Direction direction_ = Direction::write;  ///< of the last call; a phase has one
 };

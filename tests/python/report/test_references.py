@@ -127,7 +127,7 @@ class TestTheFigures:
             {
                 "case": 1,
                 "clients": 4,
-                "interface": {"name": "listio", "calls": "sieve"},
+                "interface": {"name": "listio", "calls": "sieve_reads"},
                 "pattern": {"name": "btio", "class": "A", "dumps": 40},
                 "operations": ["write", "read"],
             }
