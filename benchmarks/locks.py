@@ -1,0 +1,70 @@
+"""What locks of a list-I/O volume cost, and what overlapping writers do to lists without them.
+
+    .strider/venv/bin/python benchmarks/locks.py [TRANSPORT [ROUNDS [TRIALS]]]
+
+TRANSPORT is cma (default) or tcp. Prints the round trips of a lock with its unlock (two requests), of a
+fetch-and-add and of the size of a file (one request each) to an otherwise idle server: the median and the
+lower quartile of ROUNDS windows of 50 calls. Then three writers write the same list of 16 pieces of 3000
+bytes on three servers, TRIALS times, while a reader reads it as often, without locks and with them: how many
+of the lists read are of more than one write. Builds `strider-locks` and `strider-listio-server` beside the
+engine.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from common import Json
+
+from strider import engine as engines
+from strider.listio import VOLUME_FILE, ServerOptions, serve, stop
+
+
+def build(engine: engines.Engine) -> Path:
+    """Builds the programs in the engine's own build folder; the client."""
+    folder = engine.path.parent.parent
+    source = Path(__file__).resolve().parents[1]
+    configure = ["cmake", "-S", source, "-B", folder, "-DSTRIDER_BENCHMARKS=ON"]
+    targets = ["strider-locks", "strider-listio-server"]
+    for words in (configure, ["cmake", "--build", folder, "--target", *targets]):
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{', '.join(targets)} could not be built:\n{done.stdout}{done.stderr}")
+    return folder / "benchmarks/listio/strider-locks"
+
+
+def measure(transport: str, rounds: str, trials: str) -> list[Json]:
+    """Runs three servers and the client; what the client printed."""
+    engine = engines.find()
+    program = build(engine)
+    with tempfile.TemporaryDirectory() as place:
+        directory = Path(place) / "volume"
+        serve(engine, directory, ServerOptions(servers=3, transport=transport))
+        try:
+            words = [str(program), str(directory / VOLUME_FILE), rounds, trials]
+            done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
+        finally:
+            stop(directory)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def main(transport: str = "cma", rounds: str = "100", trials: str = "10000") -> None:
+    """Measures and prints."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for line in measure(transport, rounds, trials):
+        if "what" in line:
+            times[line["what"]].append(line["us"])
+        else:
+            kind = "with locks" if line["locks"] else "without locks"
+            print(f"{kind}: {line['torn']} of {line['reads']} lists torn during {line['writes']} writes")
+    for what, each in times.items():
+        lower = statistics.quantiles(each, n=4)[0]
+        print(f"{what}, {transport}: median {statistics.median(each):.1f} µs, quartile {lower:.1f} µs")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
