@@ -74,7 +74,7 @@ void conclude(OpenFile& file, const Ask& ask, const std::vector<std::int64_t>& a
   if (ask.pointer == Pointer::shared) return place_in_order(file, all, meeting);
   place(file, ask, meeting.task);
   if (!may_aggregate(file, ask.direction) || !all_ascend) return;
-  meeting.aggregates = aggregates(wish_of(file, ask.direction), meeting.parts);
+  meeting.aggregates = aggregates(wish_of(file, ask.direction), ask.direction, meeting.parts);
 }
 
 }  // namespace
