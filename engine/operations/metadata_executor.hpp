@@ -11,6 +11,7 @@
 #include "foundation/pace.hpp"
 #include "interfaces/directory.hpp"
 #include "operations/findings.hpp"
+#include "operations/link_counts.hpp"
 #include "operations/operation_loop.hpp"
 #include "operations/population.hpp"
 #include "operations/transfer.hpp"
@@ -76,6 +77,7 @@ class MetadataExecutor {
   Tally& tally_;
   OperationLoop loop_;
   Findings& findings_;
+  LinkCounts links_;
   Directory& directory_;
   const Population& population_;
   Paths paths_, others_;

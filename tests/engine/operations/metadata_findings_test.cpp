@@ -20,6 +20,27 @@ TEST_F(MetadataExecutorTest, StatFindsAnotherSizeKindOrNumberOfLinks) {
                    "top/b0/f0.3: this is not a regular file"}));
 }
 
+/// Files of which some have no number of links.
+class LinksDirectory final : public Directory {
+ public:
+  ItemState state(const char* path) override {
+    const bool counts = counted.empty() || std::string_view(path).ends_with(counted);
+    return {ItemType::file, 6, counts && !counted.empty() ? 1U : LinkCounts::not_counted};
+  }
+  std::string counted;  ///< ends the names of those that have one; empty: none has
+};
+
+TEST(MetadataExecutorOfLinks, StatTellsASystemThatCountsNoLinksFromALostCount) {
+  Tour tour({.items = 2, .depth = 0, .fanout = 1, .file_size = 6});
+  tour.run(Operation::make_tree);
+  tour.run(Operation::create);
+  LinksDirectory directory;
+  tour.work.directory = &directory;
+  EXPECT_EQ(tour.run(Operation::stat), nothing) << "no file has a number of links";
+  directory.counted = "f0.1";
+  EXPECT_EQ(tour.run(Operation::stat), (Words{"top/f0.0: the number of links is 0 instead of 1"}));
+}
+
 TEST_F(MetadataExecutorTest, StatFollowsNoLink) {
   tour.run(Operation::create);
   std::filesystem::rename(tour.path("/f0.0"), tour.path("/away"));
