@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "interfaces/own_folder.hpp"
 #include "ranks/exchange.hpp"
 #include "reports/outside.hpp"
 
@@ -51,6 +52,15 @@ CaseRepetition::~CaseRepetition() {
 void CaseRepetition::connect() {
   if (context_.folder != nullptr) context_.folder->check();
   interface_->connect(context_.directory);
+}
+
+void CaseRepetition::remove_own_folder(RepetitionOutcome& outcome) {
+  auto* made = dynamic_cast<OwnFolder*>(interface_.get());
+  if (made == nullptr) return;
+  share("remove", {}, outcome);  // all ranks are done with it
+  std::optional<IoError> refused;
+  if (rank_ == 0) refused = attempt([&] { made->remove_own_folder(context_.directory); });
+  share("remove", refused, outcome);
 }
 
 void CaseRepetition::complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const {

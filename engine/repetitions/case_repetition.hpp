@@ -51,6 +51,8 @@ class CaseRepetition {
   void complete(PhaseTask& task, Operation operation, const PhaseTotals& totals) const;
   /// Adds the result of a phase to that of the repetition.
   void account(const PhaseTask& task, const PhaseOutcome& result, RepetitionOutcome& outcome);
+  /// Removes the run's folder in a file system that is not mounted on the target, when all ranks are done with it.
+  void remove_own_folder(RepetitionOutcome& outcome);
   /// Returns, on all ranks, whether any rank has an error; rank 0 reports one of these errors.
   bool share(const char* step, const std::optional<IoError>& mine, RepetitionOutcome& outcome);
   /// Fills memory with noise that differs between runs and ranks: the data of cases that are not verified.

@@ -39,7 +39,13 @@ class TransferRepetition : private CaseRepetition {
     if (rank_ == 0) context_.events->case_begins(name_of_phase(""));
     RepetitionOutcome outcome;
     const auto refused = attempt([&] { connect(); });
-    if (share("connect", refused, outcome)) return outcome;
+    if (!share("connect", refused, outcome)) run_steps(outcome);
+    remove_own_folder(outcome);
+    return outcome;
+  }
+
+ private:
+  void run_steps(RepetitionOutcome& outcome) {
     if (prepares_) step(Operation::prefill, slices_, outcome);
     for (const Operation operation : test_.operations) {
       prepare_cache(operation, outcome);
@@ -48,10 +54,8 @@ class TransferRepetition : private CaseRepetition {
     }
     if (record_ && !outcome.failed && !outcome.interrupted && seems_right(outcome)) check_files(outcome);
     remove_files(outcome);
-    return outcome;
   }
 
- private:
   /// Of this rank's own requests and of those whose data it reads.
   std::uint64_t memory_bytes() const {
     const std::uint32_t reads_as = readback_rank(test_, rank_, repetition_);

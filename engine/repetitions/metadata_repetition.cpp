@@ -32,7 +32,13 @@ class MetadataRepetition : private CaseRepetition {
       connect();
       directory_ = interface_->open_directory(context_.directory);
     });
-    if (share("open", error, outcome)) return outcome;
+    if (!share("open", error, outcome)) run_steps(outcome);
+    remove_own_folder(outcome);
+    return outcome;
+  }
+
+ private:
+  void run_steps(RepetitionOutcome& outcome) {
     sweeper_.emplace(*tree_, *directory_, assignments_, test_, rank_);
     for (const Step& step : steps_of(test_.operations)) {
       if (outcome.failed || outcome.interrupted) break;
@@ -40,10 +46,8 @@ class MetadataRepetition : private CaseRepetition {
       else execute(step, outcome);
     }
     sweep(made_, outcome);
-    return outcome;
   }
 
- private:
   MetadataTask task_of(const Step& step) {
     const bool measured = step.kind == Step::Kind::measured;
     MetadataTask task;

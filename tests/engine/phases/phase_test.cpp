@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "foundation/folder.hpp"
+#include "interfaces/own_folder.hpp"
 #include "mpi_session.hpp"
 #include "phases/tasks.hpp"
 #include "plan/plans.hpp"
@@ -91,6 +92,46 @@ class Noting final : public Interface {
   std::unique_ptr<File> open(const OpenRequest&) override { return std::make_unique<NotingFile>(); }
   void remove(const std::string&) override {}
 };
+
+/// A storage that is not mounted, with a folder of its own. Notes its calls: c for connect, o and r for opening and
+/// removing a file, m and d for making and removing a directory, f for removing the folder.
+class Unmounted final : public Interface, public OwnFolder {
+ public:
+  static std::string calls;
+  static bool refuses, keeps_folder;
+
+  explicit Unmounted(const Settings&) {}
+  void connect(const std::string& directory) override {
+    calls += 'c';
+    if (refuses) throw IoError({"connect", directory, 0, 0, ECONNREFUSED});
+  }
+  std::unique_ptr<File> open(const OpenRequest&) override {
+    calls += 'o';
+    return std::make_unique<PonderousFile>();
+  }
+  void remove(const std::string&) override { calls += 'r'; }
+  std::unique_ptr<Directory> open_directory(const std::string&) override { return std::make_unique<Directories>(); }
+  void remove_own_folder(const std::string& directory) override {
+    calls += 'f';
+    if (keeps_folder) throw IoError({"remove", directory, 0, 0, ENOTEMPTY});
+  }
+
+ private:
+  class Directories final : public Directory {
+    void make_directory(const char*) override { calls += 'm'; }
+    void remove_directory(const char*) override { calls += 'd'; }
+  };
+};
+std::string Unmounted::calls;
+bool Unmounted::refuses = false, Unmounted::keeps_folder = false;
+
+constexpr InterfaceEntry unmounted{"unmounted",
+                                   "",
+                                   {.storage = Storage::kept,
+                                    .metadata = {MetadataCall::make_directory, MetadataCall::remove_directory},
+                                    .client = StorageClient::library},
+                                   {},
+                                   make_interface<Unmounted>};
 
 constexpr InterfaceEntry noting{"noting", "", {}, {}, make_interface<Noting>};
 
@@ -183,6 +224,41 @@ TEST_F(Phase, CountsTheMismatchesThatItDoesNotDescribe) {
   for (std::sregex_iterator found(text.begin(), text.end(), error), none; found != none; ++found)
     counted += std::stoull((*found)[1]);
   EXPECT_EQ(counted, 16U + 1) << text;  // and the size of the file
+}
+
+class OwnFolderOfARun : public Phase {
+ protected:
+  std::string calls_of(const std::string& test) {
+    Unmounted::calls.clear();
+    failed = run(good_plan({test}), unmounted).failed;
+    return Unmounted::calls;
+  }
+  void TearDown() override { Unmounted::refuses = Unmounted::keeps_folder = false; }
+  bool failed = false;
+};
+
+TEST_F(OwnFolderOfARun, IsRemovedAfterAllFiles) {
+  EXPECT_EQ(calls_of(case_text(R"("operations": ["write"])")), "corf");
+  EXPECT_FALSE(failed);
+}
+
+TEST_F(OwnFolderOfARun, IsRemovedAfterAllDirectories) {
+  EXPECT_EQ(calls_of(tree_text(R"("operations": ["mkdir"])", R"("items": 2)")), "cmmmdddf");
+  EXPECT_FALSE(failed);
+}
+
+TEST_F(OwnFolderOfARun, IsRemovedWhereARankCouldNotConnectButOthersMadeIt) {
+  Unmounted::refuses = true;
+  EXPECT_EQ(calls_of(case_text(R"("operations": ["write"])")), "cf");
+  EXPECT_EQ(calls_of(tree_text(R"("operations": ["mkdir"])", R"("items": 2)")), "cf");
+  EXPECT_TRUE(failed);
+}
+
+TEST_F(OwnFolderOfARun, ThatStaysIsAnError) {
+  Unmounted::keeps_folder = true;
+  calls_of(case_text(R"("operations": ["write"])"));
+  EXPECT_TRUE(failed);
+  EXPECT_TRUE(std::regex_search(events(), std::regex(R"("event":"error"[^\n]*"operation":"remove")"))) << events();
 }
 
 }  // namespace
