@@ -12,7 +12,7 @@ from harness import DEADLINE_S, Json, case, plan, run_engine
 from labs import PATTERNS, Native, check_interruption, check_metadata, check_mount, check_refusal
 from strider.engine import Engine
 from strider.lab import Endpoint
-from strider.listio import VOLUME_FILE, ServerOptions, check, preload_variables, serve, stop
+from strider.listio import VOLUME_FILE, ServerOptions, check, preload_variables, serve, status, stop
 
 COLLECTIVE: Json = {"interface_access": "collective"}
 AGGREGATED: Json = {
@@ -136,6 +136,8 @@ def test_nothing_is_left_on_the_servers(engine: Engine, volume: Path) -> None:
     """Last: of what the tests before did not remove, names and data belong together."""
     found = check(engine, volume)
     assert not found["orphans"]
+    for server in status(engine, volume):
+        assert (server["cells"], server["locked_ranges"], server["waiting_locks"]) == (0, 0, 0)
 
 
 def native(volume: Path, methods: list[Json]) -> Native:
