@@ -27,6 +27,7 @@ constexpr const char* usage =
     "           [--counters none|basic|all] [--ceilings none|all] [--timeline none|node|rank|auto]\n"
     "           [--timeline-interval SECONDS] [--remount PROGRAM [--remount ARGUMENT]...]\n"
     "           [--marker required|unknown] [--confinement auto|required] [--confinement-probe FILE]\n"
+    "           [--mount SERVERS=DIR]... [--process NAME=PID:START:PORT]...\n"
     "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
     "           [--until signal|input-closes] [--root DIR]\n";
@@ -37,16 +38,17 @@ struct Arguments {
   std::string verb;
   std::string plan;
   std::map<std::string, std::string> options;
-  std::vector<std::string> remount_command;  ///< a word for each time that the option is given
+  std::map<std::string, std::vector<std::string>> repeated{{"remount", {}}, {"mount", {}}, {"process", {}}};
 
   Arguments(int count, char** words) {
     if (count > 1) verb = words[1];
     for (int i = 2; i < count; ++i) {
       const std::string word = words[i];
       if (word.rfind("--", 0) != 0) plan = word;
-      else if (i + 1 < count && word == "--remount") remount_command.emplace_back(words[++i]);
-      else if (i + 1 < count) options[word.substr(2)] = words[++i];
-      else throw InputError(word, word + " needs a value", usage);
+      else if (i + 1 == count) throw InputError(word, word + " needs a value", usage);
+      else if (const auto list = repeated.find(word.substr(2)); list != repeated.end())
+        list->second.emplace_back(words[++i]);
+      else options[word.substr(2)] = words[++i];
     }
   }
   std::string text(const std::string& name) const {
@@ -166,6 +168,28 @@ RunFolder::Marker marker_option(const Arguments& arguments) {
   throw InputError("marker", "unknown --marker " + text, "one of required, unknown");
 }
 
+/// SERVERS=DIR
+void add_mount(const std::string& text, RunOptions& options) {
+  std::istringstream stream(text);
+  std::uint32_t servers = 0;
+  std::string directory;
+  if (!(stream >> servers) || stream.get() != '=' || !std::getline(stream, directory) || directory.empty())
+    throw InputError("mount", "--mount must be SERVERS=DIR: " + text, usage);
+  options.mounts[servers] = directory;
+}
+
+/// NAME=PID:START:PORT
+WatchedProcess process_of(const std::string& text) {
+  const std::size_t middle = text.rfind('=');
+  WatchedProcess process{.name = text.substr(0, middle)};
+  std::istringstream stream(middle == std::string::npos ? "" : text.substr(middle + 1));
+  char first = 0, second = 0;
+  if (!(stream >> process.pid >> first >> process.start_ticks >> second >> process.port) || first != ':' ||
+      second != ':' || !(stream >> std::ws).eof() || process.name.empty())
+    throw InputError("process", "--process must be NAME=PID:START:PORT: " + text, usage);
+  return process;
+}
+
 int run(const Arguments& arguments) {
   RunOptions options;
   options.directory = arguments.text("directory");
@@ -175,7 +199,9 @@ int run(const Arguments& arguments) {
   options.counters = counter_scope(arguments);
   options.ceilings = ceiling_scope(arguments);
   options.timelines = timeline_options(arguments);
-  options.remount_command = arguments.remount_command;
+  options.remount_command = arguments.repeated.at("remount");
+  for (const std::string& text : arguments.repeated.at("mount")) add_mount(text, options);
+  for (const std::string& text : arguments.repeated.at("process")) options.processes.push_back(process_of(text));
   options.marker = marker_option(arguments);
   options.confinement = confinement_options(arguments);
   options.plan_file = arguments.plan;

@@ -4,7 +4,8 @@
 
 namespace strider {
 
-CounterSources::CounterSources(CounterScope scope, std::string root) : scope_(scope), root_(std::move(root)) {}
+CounterSources::CounterSources(CounterScope scope, std::string root, std::vector<WatchedProcess> processes)
+    : scope_(scope), root_(std::move(root)), processes_(std::move(processes)) {}
 
 CounterGroups CounterSources::read() const {
   CounterGroups groups;
@@ -13,6 +14,7 @@ CounterGroups CounterSources::read() const {
   read_memory(root_, groups);
   read_block_devices(root_, groups);
   read_network(root_, groups);
+  read_processes(root_, processes_, groups);
   if (scope_ != CounterScope::all) return groups;
   read_infiniband(root_, groups);
   read_lustre(root_, groups);

@@ -21,7 +21,7 @@ struct Counter {
 
 /// Counters of one thing: the processors, a block device, a network interface, a mount.
 struct CounterGroup {
-  std::string source;    ///< cpu, kernel, memory, block, network, tcp, infiniband, lustre, nfs, ceph
+  std::string source;    ///< cpu, kernel, memory, block, network, tcp, process, infiniband, lustre, nfs, ceph
   std::string instance;  ///< which of them; empty where there is one of a kind
   std::vector<Counter> counters;
 

@@ -41,6 +41,17 @@ constexpr Parameter wear_out{
     "wear_out", Kind::flag, "true",
     "After the deadline, every rank completes as many requests as the fastest rank had completed by then."};
 constexpr Parameter settle{"settle", Kind::seconds, "0", "Idle time before each phase.", 0, 86400};
+constexpr Parameter mount{
+    "mount",
+    Kind::choice,
+    "\"none\"",
+    "Location of the files: in the target (none), or on a mount of the run's list-I/O volume (listio), for interfaces "
+    "of the kernel's file system. The mount has no page cache and lasts as long as the run.",
+    no_limit,
+    no_limit,
+    "none|listio"};
+constexpr Parameter mount_servers{
+    "mount_servers", Kind::count, "0", "Servers over which files on the mount are striped; 0: all.", 0, 1024};
 constexpr Parameter seed{"seed", Kind::count, "1", "Seed of all random choices of pattern and order."};
 
 constexpr Parameter arrivals{
@@ -103,6 +114,8 @@ constexpr Parameter data_parameters[] = {
      "State of the page cache for the files before a phase that reads: unchanged (\"as-is\"), empty (\"cold\": the "
      "files are synced and dropped) or full (\"warm\": the files are read once before, unmeasured).",
      no_limit, no_limit, "as-is|cold|warm"},
+    mount,
+    mount_servers,
     seed,
     {"rate_limit", Kind::bytes, "0",
      "Upper limit of bytes per second of all ranks together, such as \"200MiB\"; 0: no limit.", 0, 1e15},
@@ -133,6 +146,8 @@ constexpr Parameter tree_parameters[] = {
     deadline,
     wear_out,
     settle,
+    mount,
+    mount_servers,
     seed,
     {"mix", Kind::weights, "{}",
      "Operations of the mix and their weights, such as { stat = 60, small-read = 25, create = 10, unlink = 5 }."},

@@ -20,6 +20,8 @@ enum class Readback { same, shift, shuffle };
 enum class SyncPolicy { none, end, each };
 enum class Verify { off, full };
 enum class WearOut { no, yes };
+/// Where the files of a case are: in the target, or on a mount of the run's list-I/O volume.
+enum class MountKind { none, listio };
 /// What the nodes' memory holds of a file when a phase begins to read it.
 enum class CachePolicy { as_is, cold, warm };
 
@@ -69,6 +71,8 @@ struct Case {
   double think_s = 0;       ///< computing after each request
   double read_share = 0;    ///< of the requests of read-write, from 0 to 1
   CachePolicy cache = CachePolicy::as_is;
+  MountKind mount = MountKind::none;
+  std::uint32_t mount_servers = 0;  ///< over which files on the mount are striped; 0: all
   std::uint64_t seed = 1;
   std::vector<MixPart> mix;
   std::uint64_t mix_operations = 0;    ///< of each rank; 0: as many as it has files

@@ -64,6 +64,20 @@ void check_ranks_and_files(const Case& test, const Complain& complain) {
              "verify = \"off\"");
 }
 
+void check_mount(const Case& test, const Complain& complain) {
+  const Capabilities& capabilities = test.interface->capabilities;
+  if (test.mount == MountKind::none) {
+    if (test.mount_servers > 0)
+      complain("mount_servers", "the files of this case are not on a mount", "mount = \"listio\", or no mount_servers");
+  } else if (!capabilities.stores() || capabilities.client != StorageClient::kernel) {
+    complain("mount", "the interface " + std::string(test.interface->name) + " does not use mounts",
+             "mount = \"none\", or an interface of the kernel's file system such as posix");
+  } else if (test.interface->name == "mpiio" && test.interface_settings.text("prefix") == "listio:") {
+    complain("mount", "mpiio.prefix = \"listio:\" reaches the servers without a mount",
+             "mount = \"none\", or mpiio.prefix = \"\"");
+  }
+}
+
 void check_calls(const Case& test, const Complain& complain) {
   const auto check = [&](Operation operation, const char* key) {
     const OperationEntry& entry = entry_of(operation);
@@ -348,6 +362,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     errors.push_back({test.number, key, message, remedy});
   };
   try {
+    check_mount(test, complain);
     if (test.tree != nullptr) return check_tree_case(test, complain);
     check_ranks_and_files(test, complain);
     check_load(test, complain);

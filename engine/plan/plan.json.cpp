@@ -243,8 +243,9 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key : {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "runtime", "ramp",
-                          "depth", "think", "cache", "rate_limit", "arrivals", "arrival_rate"})
+  for (const char* key :
+       {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "runtime", "ramp", "depth", "think",
+        "cache", "mount", "mount_servers", "rate_limit", "arrivals", "arrival_rate"})
     identity.erase(key);
   if (identity.value("read_share", 0) == 0) identity.erase("read_share");  // as plans from before read-write lack it
   std::uint64_t hash = 0;
@@ -330,6 +331,8 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   test.deadline_s = settings.seconds("deadline");
   test.wear_out = settings.flag("wear_out") ? WearOut::yes : WearOut::no;
   test.settle_s = settings.seconds("settle");
+  test.mount = choice_of<MountKind>(settings, "mount", {{"none", MountKind::none}, {"listio", MountKind::listio}});
+  test.mount_servers = static_cast<std::uint32_t>(settings.number("mount_servers"));
   test.seed = settings.number("seed");
   test.rate_limit_per_s = settings.number("rate_limit");
   test.arrivals = choice_of<Arrivals>(

@@ -31,7 +31,7 @@ CounterWatch::CounterWatch(const RunContext& context, MPI_Comm communicator)
 
 CounterGroups CounterWatch::read() {
   const std::uint64_t begin = monotonic_ns();
-  CounterGroups groups = CounterSources(context_.counters).read();
+  CounterGroups groups = CounterSources(context_.counters, "", context_.processes).read();
   found_.sampling_s += static_cast<double>(monotonic_ns() - begin) * 1e-9;
   return groups;
 }

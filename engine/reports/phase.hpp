@@ -39,6 +39,7 @@ struct RunContext {
   Timer timer;
   CallCounter calls;
   CounterScope counters = CounterScope::none;
+  std::vector<WatchedProcess> processes;  ///< beside the node's counters
   TimelineOptions timelines;
   std::vector<std::string> remount_command;  ///< empty: none
   StoragePath storage;

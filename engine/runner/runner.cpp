@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -18,6 +17,7 @@
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 #include "repetitions/case_runner.hpp"
+#include "runner/workplaces.hpp"
 
 namespace strider {
 namespace {
@@ -101,20 +101,17 @@ class Runner {
         plan_(plan),
         events_(session.rank() == 0 ? options.events : ""),
         schedule_(plan),
-        folder_(options.directory, options.run, options.marker) {
-    context_.directory = options.directory;
-    context_.folder = &folder_;
+        places_(options) {
+    places_.enter_target(context_);
     context_.confined = is_confined(options.confinement);
     if (context_.confined) context_.errands = options.confinement.errands;
     context_.data_seed = options.data_seed;
     context_.stall_timeout_s = plan.stall_timeout_s;
     context_.counters = options.counters;
+    context_.processes = options.processes;
     ceilings_ = options.ceilings;
     context_.timelines = options.timelines;
     context_.remount_command = options.remount_command;
-    std::error_code unknown;
-    const auto directory = std::filesystem::canonical(options.directory, unknown);
-    context_.storage = find_storage_path(unknown ? options.directory : directory.string());
     context_.events = &events_;
     context_.stalled = [this](const StallError& error) { stalled(error); };
     context_.origin_ns = events_.origin_ns();
@@ -135,6 +132,7 @@ class Runner {
     try {
       measure_ceilings_at(CeilingMoment::start);
       take_turns();
+      places_.enter_target(context_);
       measure_ceilings_at(CeilingMoment::end);
     } catch (const StallError& error) {
       stalled(error);
@@ -198,7 +196,7 @@ class Runner {
     if (ceilings_ == CeilingScope::none || share_flag(interrupted_)) return;
     const auto of_first = [this](std::uint32_t ranks) { return communicators_.of_first(ranks, session_.ranks()); };
     interrupted_ = measure_ceilings(context_, plan_, moment, of_first);
-    if (!context_.remount_command.empty()) folder_.release();
+    if (!context_.remount_command.empty()) places_.release_target();
   }
 
   void take_turns() {
@@ -225,6 +223,7 @@ class Runner {
   /// A pattern that does not fit the nodes it got fails alike on all ranks.
   RepetitionOutcome attempt_turn(const Case& test, std::uint64_t repetition, MPI_Comm communicator) {
     try {
+      places_.enter(test, context_);
       return run_repetition(context_, test, repetition, communicator, schedule_);
     } catch (const InputError& error) {
       ErrorInfo info;
@@ -277,7 +276,7 @@ class Runner {
   const Plan& plan_;
   EventStream events_;
   Schedule schedule_;
-  RunFolder folder_;
+  Workplaces places_;
   Confinement confinement_;
   bool refused_ = false;
   RunContext context_;

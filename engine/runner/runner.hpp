@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct RunOptions {
   CounterScope counters = CounterScope::all;
   CeilingScope ceilings = CeilingScope::none;
   TimelineOptions timelines;
+  /// The run's folders on mounts of its list-I/O volume, by the number of servers that their files use; 0: all.
+  std::map<std::uint32_t, std::string> mounts;
+  std::vector<WatchedProcess> processes;     ///< whose counters are recorded on their host
   std::vector<std::string> remount_command;  ///< remounts the target to drop its caches; empty: none
 };
 

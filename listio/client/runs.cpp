@@ -7,10 +7,18 @@
 namespace strider::listio {
 namespace {
 
-constexpr std::string_view prefix = "strider-", infix = ".case";
+constexpr std::string_view prefix = "strider-", infix = ".case", marker = ".strider";
 
 bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char each) { return each >= '0' && each <= '9'; });
+}
+
+/// The run that an entry of the root belongs to; on a mount, a run has a folder with its marker. Empty: none.
+std::string run_of(Client& client, const std::string& name, EntryKind kind) {
+  if (kind == EntryKind::directory && name.starts_with(prefix))
+    for (const auto& [inner, inner_kind] : client.read_directory(name))
+      if (inner == marker && inner_kind == EntryKind::file) return name;
+  return std::string(strider::listio::run_of(name));
 }
 
 /// How many names that were.
@@ -42,14 +50,14 @@ std::string_view run_of(std::string_view name) {
 std::map<std::string, std::uint64_t> find_runs(Client& client) {
   std::map<std::string, std::uint64_t> runs;
   for (const auto& [name, kind] : client.read_directory(""))
-    if (const std::string_view run = run_of(name); !run.empty()) ++runs[std::string(run)];
+    if (const std::string run = run_of(client, name, kind); !run.empty()) ++runs[run];
   return runs;
 }
 
 std::uint64_t remove_run(Client& client, const std::string& run) {
   std::uint64_t removed = 0;
   for (const auto& [name, kind] : client.read_directory(""))
-    if (!run.empty() && run_of(name) == run) removed += remove_with_all_below(client, name, kind);
+    if (!run.empty() && run_of(client, name, kind) == run) removed += remove_with_all_below(client, name, kind);
   if (removed == 0)
     throw InputError("run", "the volume has no files of run '" + run + "'",
                      "name a run that strider listio check lists");

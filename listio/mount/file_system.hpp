@@ -22,6 +22,7 @@ struct MountOptions {
   Caching caching = Caching::none;
   /// Where the free space of the volume is looked up: a directory of the file system that keeps its data.
   std::filesystem::path space;
+  Spreading spreading = {};  ///< of new files
 };
 
 /// A volume as a file system of the kernel: what the requests of FUSE need. One thread calls it.

@@ -2,15 +2,21 @@
 #define FUSE_USE_VERSION 314
 #include <fuse3/fuse_lowlevel.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "foundation/error.hpp"
@@ -22,36 +28,69 @@ namespace {
 constexpr const char* usage =
     R"(strider-listio-mount: mounts a list-I/O volume on a directory, by FUSE.
 
-  strider-listio-mount VOLUME DIR [--cache] [--allow-other]
+  strider-listio-mount VOLUME DIR [--cache] [--allow-other] [--servers N] [--until signal|input-ends]
 
 VOLUME is the file that was written when the volume was started, DIR an empty directory.
 
   --cache         let the kernel keep what was read until a file is opened again; without it, every read and write goes
                   to the servers
   --allow-other   let other users use the mount
+  --servers N     stripe new files over N servers; 0: all (0)
+  --until signal|input-ends
+                  input-ends: unmount also at the end of standard input, for example when the parent process ends
 
 Prints one line when it is ready:  ready {"pid": 4711}
 and serves until SIGTERM, SIGINT or `fusermount3 -u DIR`. Exit codes: 0 unmounted, 2 bad arguments, 3 could not be done.
 )";
 
+/// What ends a mount.
+enum class Until { signal, input_ends };
+
 struct Arguments {
   std::filesystem::path volume, directory;
   Caching caching = Caching::none;
   bool allows_others = false;
+  std::uint32_t servers = 0;  ///< over which new files are striped; 0: all
+  Until until = Until::signal;
 };
+
+bool read_value(const std::string& option, const std::string& text, Arguments& found) {
+  if (option == "--until") {
+    found.until = text == "signal" ? Until::signal : Until::input_ends;
+    return text == "signal" || text == "input-ends";
+  }
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), found.servers);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size();
+}
 
 bool read_arguments(const std::vector<std::string>& words, Arguments& found) {
   std::vector<std::string> paths;
-  for (const std::string& word : words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (word == "--cache") found.caching = Caching::until_open;
     else if (word == "--allow-other") found.allows_others = true;
-    else if (word.starts_with("--")) return false;
+    else if (word == "--servers" || word == "--until") {
+      if (i + 1 == words.size() || !read_value(word, words[++i], found)) return false;
+    } else if (word.starts_with("--")) return false;
     else paths.push_back(word);
   }
   if (paths.size() != 2) return false;
   found.volume = std::filesystem::absolute(paths[0]);
   found.directory = paths[1];
   return true;
+}
+
+/// Makes the end of standard input a signal for the thread that serves. It may wait for ever: it is not waited for.
+void stop_with_input() {
+  std::thread([server = ::pthread_self()] {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    char ignored[256];
+    while (::read(STDIN_FILENO, ignored, sizeof ignored) > 0) continue;
+    // More than once: a signal that comes just before the server waits for a request does not wake it.
+    while (::pthread_kill(server, SIGTERM) == 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }).detach();
 }
 
 /// As fuse_session_loop, but it does not sleep in the kernel while somebody waits for a lock.
@@ -92,6 +131,7 @@ int serve(FileSystem& system, const Arguments& arguments) {
     if (fuse_session_mount(session, arguments.directory.c_str()) == 0) {
       std::printf("ready {\"pid\": %d}\n", ::getpid());
       std::fflush(stdout);
+      if (arguments.until == Until::input_ends) stop_with_input();
       result = loop(session, system) < 0 ? 3 : 0;
       fuse_session_unmount(session);
     }
@@ -110,7 +150,12 @@ int run(const std::vector<std::string>& words) {
   try {
     Client client(read_volume(arguments.volume));
     client.connect();
-    FileSystem system(client, {arguments.caching, arguments.volume.parent_path()});
+    const std::size_t servers = client.volume().servers.size();
+    if (arguments.servers > servers)
+      throw InputError("--servers",
+                       "--servers " + std::to_string(arguments.servers) + ": the volume has " + std::to_string(servers),
+                       "name at most as many");
+    FileSystem system(client, {arguments.caching, arguments.volume.parent_path(), {.servers = arguments.servers}});
     return serve(system, arguments);
   } catch (const InputError& error) {
     std::fprintf(stderr, "%s: %s\n", error.what(), error.remedy().c_str());

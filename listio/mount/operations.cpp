@@ -183,7 +183,7 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   answer(request, [&](FileSystem& system) {
     const std::string path = system.nodes.child(parent, name);
     const Creation creation = (info->flags & O_EXCL) != 0 ? Creation::exclusive : Creation::if_missing;
-    File file = system.client.open(path, creation, mode & 0777);
+    File file = system.client.open(path, creation, mode & 0777, system.options.spreading);
     if ((info->flags & O_TRUNC) != 0 && system.client.size(file) > 0) system.client.truncate(file, 0);
     const fuse_entry_param entry = entry_of(system, path);
     info->fh = system.opened(std::move(file), entry.ino, info->flags);
@@ -199,7 +199,7 @@ void make_node(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
   answer(request, [&](FileSystem& system) {
     const std::string path = system.nodes.child(parent, name);
     if (!S_ISREG(mode)) throw IoError({"mknod", path, 0, 0, EOPNOTSUPP});
-    system.client.open(path, Creation::exclusive, mode & 0777);
+    system.client.open(path, Creation::exclusive, mode & 0777, system.options.spreading);
     const fuse_entry_param entry = entry_of(system, path);
     fuse_reply_entry(request, &entry);
   });

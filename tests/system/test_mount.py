@@ -23,7 +23,18 @@ from strider.cli import main
 from strider.doctor.mounts import check_mounts
 from strider.engine import Engine
 from strider.errors import StriderError
-from strider.listio import ServerOptions, check, mount, mounted, processes_of, serve, status, stop, unmount
+from strider.listio import (
+    MountOptions,
+    ServerOptions,
+    check,
+    mount,
+    mounted,
+    processes_of,
+    serve,
+    status,
+    stop,
+    unmount,
+)
 from traces import calls_in, watched
 
 BOTH = pytest.mark.parametrize("caches", [False, True], ids=["direct", "cache"])
@@ -52,7 +63,7 @@ class Mounts:
         directory = self.folder / f"mount {len(self.pids)}"
         directory.mkdir()
         try:
-            pid = mount(self.engine, self.volume, directory, caches=caches, allows_others=False)
+            pid = mount(self.engine, self.volume, directory, MountOptions(caches=caches))
         except StriderError as error:
             if "fusermount3" in error.message:
                 pytest.skip(f"machine: FUSE file systems may not be mounted: {error.message}")

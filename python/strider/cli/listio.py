@@ -175,10 +175,11 @@ def mount(
     It stays mounted until strider listio unmount DIR. Messages go to VOLUME/mount.log.
     """
     from strider import engine as engines
+    from strider.listio import MountOptions
     from strider.listio import mount as start
 
     _require_started(volume)
-    start(engines.find(), volume, directory, caches=cache, allows_others=allow_other)
+    start(engines.find(), volume, directory, MountOptions(caches=cache, allows_others=allow_other))
     shown = shlex.quote(str(directory))
     print(f"{volume} is mounted on {directory}")
     print(f"to measure: strider quick {shown}")

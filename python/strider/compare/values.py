@@ -11,7 +11,7 @@ from strider.compare.foreseen import DIFFERENT_WORK
 from strider.compare.model import Row
 from strider.compare.work import options
 from strider.errors import StriderError
-from strider.report.labels.facets import Facets, format_option, joined
+from strider.report.labels.facets import OF_MOUNT, Facets, format_option, joined
 from strider.store.case import Case, Option
 from strider.store.model import Run
 from strider.units import format_bytes, in_bytes
@@ -41,8 +41,8 @@ class By:
         return cls(key.strip(), wanted)
 
     def is_compared(self, key: str) -> bool:
-        """Whether a key of a case is what is compared; with the interface go all of its parameters."""
-        return key == self.key or (self.key == "interface" and "." in key)
+        """Whether a key of a case is what is compared; with the interface go its parameters and its mount."""
+        return key == self.key or (self.key == "interface" and ("." in key or key in OF_MOUNT))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from strider.report.labels.facets import format_option
+from strider.report.labels.facets import OF_MOUNT, format_option
 from strider.store.case import Case, Option
 
 #: Parameters that say how often and when something is measured, not what.
@@ -82,13 +82,18 @@ def items(cases: Sequence[Case], without: Callable[[str], bool] = lambda _: Fals
         kept = {
             key: one.value
             for key, one in options(case).items()
-            if key not in _NOT_WORK and one.value not in _ABSENT and not without(key)
+            if key not in _NOT_WORK and not _is_absent(key, one.value) and not without(key)
         }
         for position, operation in enumerate(case.operations):
             if operation not in case.operations[:position]:
                 # What was done before decides what is there, and what is in memory.
                 found.append(Item(case, operation, {**kept, "operations": case.operations[: position + 1]}))
     return found
+
+
+def _is_absent(key: str, value: object) -> bool:
+    """Whether a value is what cases from before the key existed did."""
+    return value in _ABSENT or (key in OF_MOUNT and value == OF_MOUNT[key])
 
 
 def match(base: Sequence[Item], other: Sequence[Item]) -> list[Match]:

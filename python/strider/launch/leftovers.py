@@ -11,6 +11,7 @@ from strider.errors import ExitCode, StriderError
 from strider.launch import folder
 from strider.launch.folder import PREFIX, Folder, Marker
 from strider.launch.removal import Progress, Removal
+from strider.listio import unmount_below
 
 State = Literal["abandoned", "alive", "elsewhere", "unmarked"]
 
@@ -67,6 +68,11 @@ def clean(leftover: Leftover, progress: Progress | None = None) -> Removal:
     """
     if leftover.folder is None:
         return Removal(problems=[f"{leftover.path} not removed: {leftover.reason}"])
+    try:
+        # Their processes have ended with the run, unless they were killed.
+        unmount_below(leftover.path)
+    except StriderError as error:
+        return Removal(problems=[f"{leftover.path} not removed: {error}"])
     return folder.remove_counting(leftover.folder, progress)
 
 

@@ -10,6 +10,7 @@ from strider.engine import CheckedCase, Description
 from strider.errors import StriderError
 from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space, memory, space_of
+from strider.listio import MOUNT
 from strider.suite import CheckedPlan, PlannedCase
 from strider.text import shortened
 from strider.units import MIB, format_bytes_rounded, grouped
@@ -76,6 +77,7 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
     on_storage = [(case, needs) for case, needs in plan.cases if case.interface["name"] in storing]
     return [
         *_interfaces(plan, description),
+        *_mounts(plan, launcher),
         *_space(on_storage, space, target),
         *_files(on_storage, space, target),
         *_memory(plan, ram, launcher),
@@ -100,6 +102,21 @@ def _interfaces(plan: CheckedPlan, description: Description) -> Iterator[Finding
         if interface.name in used and not interface.available:
             message = f"interface {interface.name} does not work here: {interface.unavailable_reason}"
             yield Finding("error", message, f"remove {interface.name} from the suite, or see strider doctor")
+
+
+def _mounts(plan: CheckedPlan, launcher: Launcher) -> Iterator[Finding]:
+    """Returns an error if ranks may be on hosts that lack the mounts of the run."""
+    mounted = next((case for case, _ in plan.cases if case.get("mount") == MOUNT), None)
+    if mounted is not None and launcher.reach != "this host":
+        message = (
+            f"case {mounted.case} needs a mount, which exists on this host only, but {launcher.name} can "
+            "start ranks on others"
+        )
+        remedy = (
+            "mount the volume on each host with strider listio mount VOLUME DIR, and choose DIR as target "
+            'with mount = "none"'
+        )
+        yield Finding("error", message, remedy)
 
 
 def _space(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 import shlex
 
 from strider.errors import StriderError
+from strider.listio import MOUNT
 from strider.suite import Plan
 
 
@@ -20,6 +21,12 @@ def remount_words(text: str | None, plan: Plan) -> list[str]:
         raise StriderError(f"--remount-command {text}: {error}: quote it as for a shell") from None
     if not words:
         raise StriderError("--remount-command is empty: name a program and its arguments")
+    mounted = next((case for case in plan.cases if case.get("mount") == MOUNT), None)
+    if mounted is not None:
+        raise StriderError(
+            f"--remount-command: the target cannot be remounted while case {mounted.case} has a mount in it: "
+            'remove the option, or the cases with mount = "listio"'
+        )
     if not any(case.get("cache") == "cold" for case in plan.cases):
         raise StriderError(
             '--remount-command needs cases with cache = "cold", but the suite has none: add --set '

@@ -23,6 +23,7 @@ from strider.launch.deaths import cause_of_death, end_of
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.machine import environment
+from strider.launch.mounts import RunMount, engine_words, mounts_of_run
 from strider.launch.observers import observers
 from strider.launch.preflight import check_target, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, start
@@ -163,16 +164,15 @@ def execute(
                 observer.move(directory.path)
             state = _planned_state(checked, watching)
             with (
-                temporary_volume(plan, engine, own.path, _transport(bounds)) as servers,
+                _volume(plan, engine, own, _transport(bounds), note) as mounts,
                 confinement(
                     bounds.confine, engine, launcher, _needs(plan, own, directory, remount)
                 ) as confined,
             ):
-                if servers:
-                    note(f"started {servers} list-I/O servers for this run: {_VOLUME}")
                 if confined.reason and bounds.confine == "auto":
                     note(f"not confined: {confined.reason}")
                 program = _program(engine, directory, own.path, watching, remount, confined)
+                program += engine_words(plan, own.path, mounts)
                 process = start(launcher, plan.ranks, program, directory.log, confined)
                 limits = _Limits(_stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
                 ending = _attend(process, state, directory, interrupted, limits, display)
@@ -184,6 +184,18 @@ def execute(
             return _conclude(directory, state, ending, leftover)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+@contextmanager
+def _volume(
+    plan: Plan, engine: Engine, own: folder.Folder, transport: str, note: Callable[[str], None]
+) -> Iterator[list[RunMount]]:
+    """Starts the servers that a plan needs and mounts their volume, until the end of the run."""
+    with temporary_volume(plan, engine, own.path, transport) as servers:
+        if servers:
+            note(f"started {servers} list-I/O servers for this run: {_VOLUME}")
+        with mounts_of_run(plan, engine, own) as mounts:
+            yield mounts
 
 
 def _planned_state(checked: CheckedPlan, watching: Watching) -> RunState:

@@ -10,16 +10,27 @@ from strider.listio.answers import (
     require_answers,
     restart_commands,
     serve_command,
+    volumes,
 )
-from strider.listio.mounts import mount, mount_program, mounted, unmount
+from strider.listio.mounts import (
+    MountOptions,
+    mount,
+    mount_program,
+    mounted,
+    start_mount,
+    unmount,
+    unmount_below,
+)
 from strider.listio.preload import preload_variables
 from strider.listio.servers import ServerOptions, is_down, processes_of, serve, stop
-from strider.listio.temporary import temporary_volume
+from strider.listio.temporary import MOUNT, temporary_volume, volume_above
 from strider.listio.tool import check, registration, remove_run, status
 from strider.listio.volume import VOLUME_FILE, Volume, read_volume
 
 __all__ = [
+    "MOUNT",
     "VOLUME_FILE",
+    "MountOptions",
     "ServerOptions",
     "Volume",
     "check",
@@ -38,8 +49,12 @@ __all__ = [
     "restart_commands",
     "serve",
     "serve_command",
+    "start_mount",
     "status",
     "stop",
     "temporary_volume",
     "unmount",
+    "unmount_below",
+    "volume_above",
+    "volumes",
 ]

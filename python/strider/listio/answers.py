@@ -1,14 +1,14 @@
 """Checks once before a run that the servers of its volumes respond."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from strider.engine import Engine, Json
 from strider.errors import ExitCode, StriderError
 from strider.listio.hosts import read_hosts
 from strider.listio.servers import is_down
-from strider.listio.temporary import uses_volume, volume_above
+from strider.listio.temporary import MOUNT, named_volume, transport_of, volume_above
 from strider.listio.tool import ask_volume
 from strider.listio.volume import VOLUME_FILE, read_volume
 from strider.suite import Plan
@@ -33,8 +33,7 @@ def require_answers(plan: Plan, engine: Engine, target: Path) -> None:
 
 def volumes(plan: Plan, target: Path) -> set[Path]:
     """Returns the files of existing volumes that a plan uses."""
-    cases = [case for case in plan.cases if uses_volume(case.interface)]
-    named = {str(case.interface.get("volume") or "") for case in cases}
+    named = {name for case in plan.cases if (name := named_volume(case)) is not None}
     found = {Path(name) for name in named if name}
     above = volume_above(target) if "" in named else None
     return found | ({above} if above else set())
@@ -49,20 +48,15 @@ def reaches_into_servers(plan: Plan, place: Path) -> bool:
     """
     above = volume_above(place)
     for case in plan.cases:
-        if not uses_volume(case.interface):
+        name = named_volume(case)
+        if name is None or case.get("mount") == MOUNT:
             continue
-        file = Path(case.interface["volume"]) if case.interface.get("volume") else above
+        file = Path(name) if name else above
         volume = read_volume(file.parent) if file and file.name == VOLUME_FILE else None
-        transport = _transport_wanted(case.interface) or (volume.transport if volume else "")
+        transport = transport_of(case.interface) or (volume.transport if volume else "")
         if transport == "cma" or "shm" in transport:
             return True
     return False
-
-
-def _transport_wanted(interface: Mapping[str, object]) -> str:
-    hints = interface.get("hints")
-    hinted = hints.get("listio_transport") if isinstance(hints, Mapping) else None
-    return str(interface.get("transport") or hinted or "")
 
 
 def _require(file: Path, engine: Engine) -> None:

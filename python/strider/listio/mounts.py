@@ -3,10 +3,12 @@
 import os
 import select
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from strider.engine import Engine
 from strider.errors import ExitCode, StriderError
+from strider.listio.servers import Lifetime
 from strider.listio.tool import READY, program
 from strider.listio.volume import VOLUME_FILE
 
@@ -27,15 +29,38 @@ def mount_program(engine: Engine) -> Path:
     return program(engine, MOUNT, "libfuse3 (Debian: libfuse3-dev, fuse3)", "mounts of volumes")
 
 
-def mount(engine: Engine, volume: Path, directory: Path, *, caches: bool, allows_others: bool) -> int:
+@dataclass(frozen=True)
+class MountOptions:
+    """How a volume is mounted.
+
+    Attributes:
+        caches: Whether the kernel may keep what was read until a file is opened again.
+        allows_others: Whether other users may use the mount.
+        servers: Over how many servers new files are striped; 0: all.
+        lifetime: Whether it ends by `unmount` alone, or with the process that started it, too.
+    """
+
+    caches: bool = False
+    allows_others: bool = False
+    servers: int = 0
+    lifetime: Lifetime = "stop"
+
+    def words(self) -> list[str]:
+        """The options of the program."""
+        flags = {"--cache": self.caches, "--allow-other": self.allows_others}
+        until = "input-ends" if self.lifetime == "starter" else "signal"
+        chosen = [flag for flag, is_set in flags.items() if is_set]
+        return [*chosen, "--servers", str(self.servers), "--until", until]
+
+
+def mount(engine: Engine, volume: Path, directory: Path, options: MountOptions | None = None) -> int:
     """Mounts a volume; returns when the directory can be used.
 
     Args:
         engine: The engine, beside which the program is.
         volume: The volume's directory.
         directory: Where it is mounted; an empty directory that is outside the volume.
-        caches: Whether the kernel may keep what was read until a file is opened again.
-        allows_others: Whether other users may use the mount.
+        options: How; None for the defaults.
 
     Returns:
         The process that serves the mount.
@@ -43,15 +68,28 @@ def mount(engine: Engine, volume: Path, directory: Path, *, caches: bool, allows
     Raises:
         StriderError: The directory does not fit, or the mount is not ready in time; then it is not mounted.
     """
-    server = mount_program(engine)
     _check(volume, directory)
-    options = [*(["--cache"] if caches else []), *(["--allow-other"] if allows_others else [])]
+    return start_mount(engine, volume, directory, options or MountOptions()).pid
+
+
+def start_mount(
+    engine: Engine, volume: Path, directory: Path, options: MountOptions
+) -> subprocess.Popen[str]:
+    """Mounts a volume on a directory that fits; see `mount`.
+
+    Returns:
+        The process, which ends with its standard input if its `lifetime` is that of the starter.
+
+    Raises:
+        StriderError: It is not ready in time.
+    """
+    server = mount_program(engine)
     log = volume / "mount.log"
     with log.open("a", encoding="utf-8") as messages:
         start = messages.tell()
         child = subprocess.Popen(
-            [str(server), str((volume / VOLUME_FILE).resolve()), str(directory.resolve()), *options],
-            stdin=subprocess.DEVNULL,
+            [str(server), str((volume / VOLUME_FILE).resolve()), str(directory.resolve()), *options.words()],
+            stdin=subprocess.PIPE if options.lifetime == "starter" else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=messages,
             text=True,
@@ -62,15 +100,19 @@ def mount(engine: Engine, volume: Path, directory: Path, *, caches: bool, allows
     with child.stdout as stream:
         readable, _, _ = select.select([stream], [], [], READY_S)
         if readable and stream.readline().startswith(READY):
-            return child.pid
+            return child
     child.terminate()
     said = log.read_bytes()[start:].decode("utf-8", "replace").strip()
     reason = said or f"it was not ready within {READY_S:.0f} s"
     raise StriderError(f"cannot mount {volume} on {directory}: {reason}", ExitCode.CANNOT_RUN)
 
 
-def unmount(directory: Path) -> None:
+def unmount(directory: Path, *, lazily: bool = False) -> None:
     """Unmounts a volume; what was written has reached the servers before.
+
+    Args:
+        directory: Where it is mounted.
+        lazily: Whether it goes out of sight at once, and ends when no program uses it any more.
 
     Raises:
         StriderError: No volume is mounted there, or files in it are open.
@@ -79,7 +121,7 @@ def unmount(directory: Path) -> None:
     if str(point) not in mounted():
         raise StriderError(f"no list-I/O volume is mounted on {directory}")
     done = subprocess.run(
-        ["fusermount3", "-u", str(point)],
+        ["fusermount3", "-u", *(["-z"] if lazily else []), str(point)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -87,6 +129,18 @@ def unmount(directory: Path) -> None:
     )
     if done.returncode != 0:
         raise StriderError(f"cannot unmount {directory}: {done.stderr.strip()}", ExitCode.CANNOT_RUN)
+
+
+def unmount_below(directory: Path) -> None:
+    """Unmounts all volumes in a directory, also those whose process was killed.
+
+    Raises:
+        StriderError: One cannot be unmounted.
+    """
+    top = _point(directory)
+    for point in map(Path, reversed(mounted())):
+        if point.is_relative_to(top):
+            unmount(point, lazily=True)
 
 
 def mounted() -> list[str]:

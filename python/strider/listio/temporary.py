@@ -13,6 +13,8 @@ from strider.listio.volume import VOLUME_FILE
 from strider.suite import Plan, PlannedCase
 
 INTERFACE = "listio"
+MOUNT = "listio"
+"""Value of the key `mount` of cases whose files are on a mount of the run's volume."""
 MPI_INTERFACE, MPI_PREFIX = "mpiio", "listio:"
 SERVERS = 4
 
@@ -27,7 +29,7 @@ def temporary_volume(plan: Plan, engine: Engine, own: Path, transport: str = "au
         plan: What will be run.
         engine: The engine.
         own: The run's folder, where the engine looks for a volume first.
-        transport: What carries the bytes.
+        transport: What carries the bytes; `auto`: what the cases name, or the best on this host.
 
     Yields:
         How many servers were started; 0 if none.
@@ -39,6 +41,8 @@ def temporary_volume(plan: Plan, engine: Engine, own: Path, transport: str = "au
     if servers == 0:
         yield 0
         return
+    if transport == "auto":
+        transport = transport_wanted(plan)
     options = ServerOptions(
         servers=servers, bytes_per_s=rate_wanted(plan), lifetime="starter", transport=transport
     )
@@ -54,7 +58,14 @@ def servers_needed(plan: Plan, own: Path) -> int:
     searching = _searching(plan)
     if not searching or volume_above(own):
         return 0
-    return max(SERVERS, *(int(case.interface.get("servers", 0)) for case in searching))
+    return max(SERVERS, *map(_servers_wanted, searching))
+
+
+def named_volume(case: PlannedCase) -> str | None:
+    """The volume file that a case names; empty: that of the run; None: the case uses no volume."""
+    if uses_volume(case.interface):
+        return str(case.interface.get("volume") or "")
+    return "" if case.get("mount") == MOUNT else None
 
 
 def volume_above(place: Path) -> Path | None:
@@ -89,13 +100,36 @@ def rate_wanted(plan: Plan) -> int:
     return wanted[0] if wanted else 0
 
 
+def transport_wanted(plan: Plan) -> str:
+    """The transport that all cases with one name; `auto` if they name several or none."""
+    named = {transport_of(case.interface) for case in _searching(plan)} - {""}
+    return named.pop() if len(named) == 1 else "auto"
+
+
+def transport_of(interface: Mapping[str, object]) -> str:
+    """The transport that a case names, by its interface with all parameters; empty if it names none."""
+    return str(interface.get("transport") or "") or _hint(interface, "listio_transport")
+
+
+def _hint(interface: Mapping[str, object], name: str) -> str:
+    hints = interface.get("hints")
+    return str(hints.get(name) or "") if isinstance(hints, Mapping) else ""
+
+
 def uses_volume(interface: Mapping[str, object]) -> bool:
     """Returns whether files of a case are on a volume, by its interface with all parameters."""
     name = interface.get("name")
     return name == INTERFACE or (name == MPI_INTERFACE and interface.get("prefix") == MPI_PREFIX)
 
 
+def _servers_wanted(case: PlannedCase) -> int:
+    """Over how many servers the files of a case are striped; 0: all."""
+    hinted = _hint(case.interface, "striping_factor")
+    if hinted.isdecimal():
+        return int(hinted)
+    return max(int(case.interface.get("servers", 0)), int(case.get("mount_servers", 0)))
+
+
 def _searching(plan: Plan) -> list[PlannedCase]:
-    """Returns the cases that do not name a volume."""
-    cases = [case for case in plan.cases if uses_volume(case.interface)]
-    return [case for case in cases if not case.interface.get("volume")]
+    """Returns the cases that use the volume of the run."""
+    return [case for case in plan.cases if named_volume(case) == ""]

@@ -11,6 +11,10 @@ from strider.store.model import CounterGroup, NodeCounters, Sample
 
 #: Processor time comes in ticks of 1/100 s; shares of fewer than this many say nothing.
 FEWEST_TICKS, _TICK_S = 20, 0.01
+_PROCESS = "process"
+MOUNTS, SERVERS = "mounts", "servers"
+PROCESSES = (MOUNTS, SERVERS)
+"""Sources of what processes did that take part beside the ranks: their kinds."""
 _PROCESSOR = ("user_s", "nice_s", "system_s", "idle_s", "iowait_s", "irq_s", "softirq_s", "steal_s")
 
 
@@ -30,7 +34,8 @@ class CounterSummary:
         elapsed_s: Time between two readings, the longest of any node.
         nodes: Nodes that counted.
         totals: By source and name. Of `block` the busiest device of each node: devices may be stacked. The
-            source `outside` has what went over networks, but for loopback.
+            source `outside` has what went over networks, but for loopback; `mounts` and `servers` have what
+            these processes did, with their number as `instances`.
         memory_bytes: Memory of all nodes.
     """
 
@@ -98,15 +103,27 @@ def summarize_counters(samples: Sequence[Sample], counters: Sequence[NodeCounter
 def _total(nodes: Sequence[NodeCounters]) -> dict[tuple[str, str], float]:
     totals: defaultdict[tuple[str, str], float] = defaultdict(float)
     for node in nodes:
-        for group in [*_whole(node.counters), *_busiest(node.counters), *_outside(node.counters)]:
+        groups = node.counters
+        for group in [*_whole(groups), *_busiest(groups), *_outside(groups), *_processes(groups)]:
             for name, value in group.values.items():
                 totals[group.source, name] += value
     return totals
 
 
 def _whole(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
-    """All but block devices; of Lustre, what went to storage and not what was asked for."""
-    return [group for group in groups if group.source != "block" and not group.instance.endswith("/llite")]
+    """All but block devices and processes; of Lustre, what went to storage and not what was asked for."""
+    apart = ("block", _PROCESS)
+    return [group for group in groups if group.source not in apart and not group.instance.endswith("/llite")]
+
+
+def _processes(groups: Sequence[CounterGroup]) -> list[CounterGroup]:
+    """What processes did, by their kind, which the name of each begins with."""
+    return [
+        CounterGroup(source=kind, values={**group.values, "instances": 1.0})
+        for group in groups
+        for kind in PROCESSES
+        if group.source == _PROCESS and group.instance.startswith(kind[:-1])
+    ]
 
 
 def _outside(groups: Sequence[CounterGroup]) -> list[CounterGroup]:

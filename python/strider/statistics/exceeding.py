@@ -83,7 +83,8 @@ def is_in_memory(file_system: str) -> bool:
 
 def is_through_target(case: Case) -> bool:
     """Whether the bytes of a case go through the file system of the target's directory."""
-    if case.interface_name in _ELSEWHERE or case.interface.get("prefix") == "listio:":
+    on_volume = case.common_parameters().get("mount") == "listio" or case.interface.get("prefix") == "listio:"
+    if case.interface_name in _ELSEWHERE or on_volume:
         return False
     return case.interface_name not in OWN_CLIENTS if case.own_client is None else not case.own_client
 

@@ -79,6 +79,7 @@ class Plan(Record):
     ranks: int
     ranks_per_node: int = 0
     seed: int = 0
+    scale_down: int = 1
     interleave: str = "random"
     time_limit_s: float = 0.0
     cases: list[Case]

@@ -17,6 +17,7 @@ from strider.suite.mistakes import Mistakes, Place, unknown
 from strider.suite.offers import check_keys, check_metadata
 from strider.suite.plan import Plan, SuiteTitle
 from strider.suite.positions import Path
+from strider.suite.scaling import scaled_down
 from strider.suite.targets import targets_of
 from strider.suite.values import convert, show
 from strider.suite.vocabulary import SUITE_NAME, SUITE_PARAMETERS, ShapeKey, Vocabulary
@@ -91,7 +92,8 @@ def build(
     ]
     # Report invalid values before expansion, which needs all values.
     mistakes.raise_if_any()
-    cases = expand(tables, vocabulary, settings["seed"], mistakes)
+    expanded = expand(tables, vocabulary, settings["seed"], mistakes)
+    cases = scaled_down(expanded, settings["scale_down"], vocabulary, document, mistakes)
     check_metadata(cases, vocabulary, document, mistakes)
     check_keys(cases, document, mistakes)
     mistakes.raise_if_any()
@@ -101,6 +103,7 @@ def build(
         ranks=max(case.clients for case, _ in cases),
         ranks_per_node=settings["ranks_per_node"],
         seed=settings["seed"],
+        scale_down=settings["scale_down"],
         interleave=settings["interleave"],
         stall_timeout_s=settings["stall_timeout"],
         time_limit_s=settings["time_limit"],

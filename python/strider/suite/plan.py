@@ -70,6 +70,7 @@ class Plan(BaseModel):
     ranks: int
     ranks_per_node: int = 0
     seed: int = 1
+    scale_down: int = 1
     interleave: Literal["random", "none"] = "random"
     stall_timeout_s: float = 600.0
     time_limit_s: float = 0.0

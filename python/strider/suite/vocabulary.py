@@ -30,6 +30,14 @@ SUITE_PARAMETERS = {
             name="seed", kind="count", default=1, doc="Seed of all random choices; default seed of the cases."
         ),
         Parameter(
+            name="scale_down",
+            kind="count",
+            default=1,
+            minimum=1,
+            maximum=1 << 30,
+            doc="Divisor of all sizes of patterns and trees, and of settle, to fit a smaller machine.",
+        ),
+        Parameter(
             name="interleave",
             kind="choice",
             default="random",

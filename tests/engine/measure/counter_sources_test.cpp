@@ -1,10 +1,16 @@
 #include "measure/counter_sources.hpp"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "foundation/descriptor.hpp"
 #include "measure/recorded_tree.hpp"
+#include "measure/text_scan.hpp"
 
 namespace strider {
 namespace {
@@ -16,6 +22,44 @@ const CounterGroup& group_of(const CounterGroups& groups, std::string_view sourc
   static const CounterGroup none;
   EXPECT_NE(found, groups.end()) << source << ' ' << instance;
   return found == groups.end() ? none : *found;
+}
+
+/// A TCP connection of this process with itself.
+class Loopback {
+ public:
+  Loopback() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    const Descriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    auto* const plain = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener.get(), plain, length), 0);
+    EXPECT_EQ(::listen(listener.get(), 1), 0);
+    EXPECT_EQ(::getsockname(listener.get(), plain, &length), 0);
+    port_ = ntohs(address.sin_port);
+    client_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(client_.get(), plain, length), 0);
+    server_ = Descriptor(::accept(listener.get(), nullptr, nullptr));
+  }
+  std::uint16_t port() const { return port_; }
+  /// Returns when all has arrived.
+  void send_to_port(std::size_t bytes) const {
+    const std::string text(bytes, 'x');
+    std::string received(bytes, ' ');
+    ASSERT_EQ(::send(client_.get(), text.data(), bytes, 0), static_cast<ssize_t>(bytes));
+    ASSERT_EQ(::recv(server_.get(), received.data(), bytes, MSG_WAITALL), static_cast<ssize_t>(bytes));
+  }
+
+ private:
+  Descriptor client_, server_;
+  std::uint16_t port_ = 0;
+};
+
+std::uint64_t start_of_this_process() {
+  const std::string text = read_small_file("/proc/self/stat").value_or("");
+  constexpr std::size_t start = 22 - 3;
+  return number_of(words_of(std::string_view(text).substr(text.rfind(')') + 1)).at(start)).value_or(0);
 }
 
 constexpr std::string_view stat_text =
@@ -240,6 +284,40 @@ TEST(CounterSources, ReadsTheKernelsClientOfCeph) {
   EXPECT_EQ(ceph.value("read_bytes"), 12582912);
   EXPECT_EQ(ceph.value("write_calls"), 5);
   EXPECT_EQ(ceph.value("written_bytes"), 20971520);
+}
+
+TEST(CounterSources, ReadsProcessesWithAllTheirThreads) {
+  const RecordedTree tree;
+  tree.file("/proc/77/stat", "77 (a (b) c) S 1 77 77 0 -1 4194560 9 0 0 0 250 130 0 0 20 0 2 0 4711 1 2\n");
+  tree.file("/proc/77/task/77/status", "Name:\ta\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t2\n");
+  tree.file("/proc/77/task/78/status", "Name:\ta\nvoluntary_ctxt_switches:\t30\nnonvoluntary_ctxt_switches:\t1\n");
+  const std::vector<WatchedProcess> processes{{.name = "mount", .pid = 77, .start_ticks = 4711},
+                                              {.name = "other start", .pid = 77, .start_ticks = 4712},
+                                              {.name = "gone", .pid = 78, .start_ticks = 4711}};
+  CounterGroups groups;
+  read_processes(tree.root(), processes, groups);
+  ASSERT_EQ(groups.size(), 1);
+  const CounterGroup& mount = group_of(groups, "process", "mount");
+  const auto tick_ns = 1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  EXPECT_EQ(mount.value("user_s"), 250 * tick_ns);
+  EXPECT_EQ(mount.value("system_s"), 130 * tick_ns);
+  EXPECT_EQ(mount.value("voluntary_switches"), 35);
+  EXPECT_EQ(mount.value("involuntary_switches"), 3);
+}
+
+TEST(CounterSources, CountsWhatPassesThroughAPort) {
+  const Loopback loopback;
+  const WatchedProcess self{"self", static_cast<std::uint64_t>(::getpid()), start_of_this_process(), loopback.port()};
+  CounterGroups before, after;
+  read_processes("", {{self}}, before);
+  constexpr std::size_t bytes = 100'000;
+  loopback.send_to_port(bytes);
+  read_processes("", {{self}}, after);
+  const CounterGroup& passed = group_of(difference(before, after), "process", "self");
+  EXPECT_EQ(passed.value("received_bytes"), bytes);
+  EXPECT_GT(passed.value("received_packets"), 0);
+  EXPECT_LE(passed.value("received_packets"), bytes);
+  EXPECT_EQ(passed.value("sent_bytes"), 0);
 }
 
 TEST(CounterSources, ThereMayBeNothingToRead) {

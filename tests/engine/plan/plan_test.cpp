@@ -211,6 +211,19 @@ TEST(Plan, UsesTheNumbersThatItsCasesHave) {
   EXPECT_EQ(errors_of({case_text(R"("case": 5, "order": "x")")}).at(0).case_number, 5U);
 }
 
+TEST(Plan, MountsAreForInterfacesOfTheKernel) {
+  const auto errors = [](const std::string& keys, const std::string& interface) {
+    return errors_of({case_text(keys, R"("name": "segmented")", interface)});
+  };
+  EXPECT_EQ(good_case(case_text()).mount, MountKind::none);
+  const Case test = good_case(case_text(R"("mount": "listio", "mount_servers": 4)"));
+  EXPECT_EQ(test.mount, MountKind::listio);
+  EXPECT_EQ(test.mount_servers, 4U);
+  EXPECT_EQ(errors(R"("mount": "listio")", R"("name": "null")").at(0).key, "mount");
+  EXPECT_EQ(errors(R"("mount_servers": 4)", R"("name": "posix")").at(0).key, "mount_servers");
+  EXPECT_EQ(errors(R"("mount": "listio")", R"("name": "mpiio", "prefix": "listio:")").at(0).key, "mount");
+}
+
 TEST(Workload, IsTheSameThroughEveryInterface) {
   const std::string pattern = R"("name": "segmented", "transfer": 4096)";
   const auto workload = [&](const std::string& more, const std::string& interface) {
@@ -220,6 +233,7 @@ TEST(Workload, IsTheSameThroughEveryInterface) {
   EXPECT_EQ(workload("", R"("name": "posix", "direct": true)"), posix);
   EXPECT_EQ(workload("", R"("name": "mpiio", "access": "collective")"), posix);
   EXPECT_EQ(workload(R"("case": 9, "name": "again", "repetitions": 7, "warmup": 1)", R"("name": "posix")"), posix);
+  EXPECT_EQ(workload(R"("mount": "listio", "mount_servers": 4)", R"("name": "posix")"), posix);
   EXPECT_NE(workload(R"("clients": 2)", R"("name": "posix")"), posix);
   EXPECT_NE(workload(R"("seed": 2)", R"("name": "posix")"), posix);
   EXPECT_NE(good_case(case_text("", R"("name": "segmented", "transfer": 8192)")).workload, posix);

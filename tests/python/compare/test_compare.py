@@ -331,6 +331,19 @@ class TestWithinARun:
         assert [side.label for side in compare_within(run, "interface").sides] == ["posix", "posix direct"]
         assert [side.label for side in compare_within(run, "posix.direct").sides] == ["no", "yes"]
 
+    def test_ways_into_a_volume_are_compared_with_their_mounts(self, tmp_path: Path) -> None:
+        mounted = CaseSpec(interface={"name": "posix"}, common={"mount": "listio"}, operations=("write",))
+        layer = CaseSpec(interface={"name": "mpiio", "prefix": "listio:"}, operations=("write",))
+        cases = [mounted, layer]
+        comparison = compare_within(run_of(tmp_path / "a", cases), "interface")
+        assert [side.label for side in comparison.sides] == ["posix on mount", "mpiio listio:"]
+        assert only(comparison).change is not None
+
+    def test_a_run_from_before_there_were_mounts_did_the_same(self, tmp_path: Path) -> None:
+        now = CaseSpec(operations=("write",), common={"mount": "none", "mount_servers": 0})
+        before, after = run_of(tmp_path / "a", [WRITE]), run_of(tmp_path / "b", [now])
+        assert only(compare([before], [after])).change is not None
+
     @pytest.mark.parametrize(
         ("by", "message"),
         [

@@ -219,3 +219,20 @@ def test_a_target_that_no_path_can_be_gets_a_message_of_a_line(target: str, says
     with pytest.raises(StriderError, match=says) as caught:
         check_target(target)
     assert len(caught.value.message) < 400
+
+
+def test_a_mount_is_on_this_host_alone(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    plan = checked({"space_bytes": GIB})
+    mounted = plan.suite.plan.cases[0].model_copy(update={"mount": "listio"})
+    plan.suite.plan.cases[0] = mounted
+    assert errors(plan, description) == []
+    (message,) = [
+        one.message
+        for one in preflight(plan, description, Path("/data"), ANYWHERE)
+        if one.severity == "error"
+    ]
+    assert (
+        message == "case 1 needs a mount, which exists on this host only, but srun can start ranks on others"
+    )

@@ -7,7 +7,7 @@ from strider.launch import remount_words
 from strider.suite import Plan
 
 
-def plan(cache: str) -> Plan:
+def plan(cache: str, mount: str = "none") -> Plan:
     """A plan of one case."""
     case = {
         "case": 1,
@@ -18,6 +18,7 @@ def plan(cache: str) -> Plan:
         "pattern": {"name": "segmented"},
         "repetitions": {"min": 1, "max": 1, "until": 0.0},
         "cache": cache,
+        "mount": mount,
     }
     return Plan.model_validate(
         {
@@ -49,3 +50,8 @@ def test_words_are_split_as_a_shell_does_and_nothing_is_expanded() -> None:
 def test_a_command_that_cannot_be_run_is_refused(text: str, cache: str, said: str) -> None:
     with pytest.raises(StriderError, match=said):
         remount_words(text, plan(cache))
+
+
+def test_the_target_stays_while_a_mount_is_in_it() -> None:
+    with pytest.raises(StriderError, match="cannot be remounted while case 1 has a mount in it"):
+        remount_words("mount", plan("cold", "listio"))

@@ -8,7 +8,8 @@ from listio_plans import plan
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.listio import VOLUME_FILE
-from strider.listio.temporary import rate_wanted, servers_needed
+from strider.listio.temporary import rate_wanted, servers_needed, transport_wanted
+from strider.suite.plan import PlannedCase
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,34 @@ from strider.listio.temporary import rate_wanted, servers_needed
 )
 def test_as_many_servers_as_the_cases_ask_for(tmp_path: Path, interfaces: list[Json], servers: int) -> None:
     assert servers_needed(plan(*interfaces), tmp_path) == servers
+
+
+def on_mount(servers: int = 0) -> dict[str, Json]:
+    """Common keys of a case on a mount."""
+    return {"mount": "listio", "mount_servers": servers}
+
+
+def test_mounts_and_the_mpi_layer_need_a_volume_too(tmp_path: Path) -> None:
+    def needed(interface: dict[str, Json], **keys: Json) -> int:
+        one = plan(interface)
+        case = PlannedCase.model_validate({**one.cases[0].model_dump(), **keys})
+        return servers_needed(one.model_copy(update={"cases": [case]}), tmp_path)
+
+    assert needed({"name": "posix"}, **on_mount()) == 4
+    assert needed({"name": "mpiio", "prefix": ""}, **on_mount(6)) == 6
+    assert needed({"name": "mpiio", "prefix": "ufs:", "hints": {}}) == 0
+    assert needed({"name": "mpiio", "prefix": "listio:", "hints": {}}) == 4
+    assert needed({"name": "mpiio", "prefix": "listio:", "hints": {"striping_factor": "7"}}) == 7
+    elsewhere = "/elsewhere/listio-volume.json"
+    assert needed({"name": "mpiio", "prefix": "listio:", "volume": elsewhere}) == 0
+
+
+@pytest.mark.parametrize(
+    ("transports", "chosen"), [(["", "tcp"], "tcp"), (["cma", "tcp"], "auto"), ([""], "auto"), ([], "auto")]
+)
+def test_the_transport_that_the_cases_name(transports: list[str], chosen: str) -> None:
+    cases = [{"name": "listio", "transport": name} for name in transports] or [{"name": "posix"}]
+    assert transport_wanted(plan(*cases)) == chosen
 
 
 def test_the_rate_that_the_cases_ask_for() -> None:

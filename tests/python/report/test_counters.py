@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 
 from builders import CaseSpec, RunBuilder, sweep
 from printed import printed
 from strider.report import write_html
+from strider.report.tables import processes
 from strider.report.tables.counters import CAPTION, columns
+from strider.report.words.numbers import significant
 from strider.statistics import OperationSummary, summarize
 from strider.store import NodeCounters, Run, load, load_events
 from strider.store.model import CounterGroup
@@ -98,3 +101,48 @@ def _shortened(group: CounterGroup) -> CounterGroup:
     if group.source != "cpu":
         return group
     return group.model_copy(update={"values": {name: value / 1000 for name, value in group.values.items()}})
+
+
+def _with_processes(node: NodeCounters) -> NodeCounters:
+    """Counters of a node with two servers, and a mount in the writing phase."""
+    used = {"user_s": 0.5, "system_s": 1.5, "voluntary_switches": 70.0, "involuntary_switches": 30.0}
+    passed = {"received_packets": 900.0, "sent_packets": 100.0}
+    groups = [
+        CounterGroup(source="process", instance=f"server {number}", values={**used, **passed})
+        for number in (0, 1)
+    ]
+    if node.operation == "write":
+        groups.append(CounterGroup(source="process", instance="mount of 4 servers", values=used))
+    return node.model_copy(update={"counters": [*node.counters, *groups]})
+
+
+def test_clients_mounts_and_servers_are_told_apart(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [CaseSpec(counting_nodes=1)])
+    counted = [_with_processes(node) for node in load_events(run.directory, NodeCounters)]
+    write, read = summarize(run, counted)
+    cells = processes.columns([write, read])
+    assert {heading: cell(write) for heading, cell in cells.items() if "clients" not in heading[0]} == {
+        ("mounts: CPU user", "s"): "0.500",
+        ("mounts: CPU system", "s"): "1.50",
+        ("mounts: context switches", ""): "100",
+        ("servers: CPU user", "s"): "1.00",
+        ("servers: CPU system", "s"): "3.00",
+        ("servers: context switches", ""): "200",
+        ("packets of all servers", ""): "2000",
+        ("packets per server", ""): "1000",
+    }
+    assert cells["mounts: CPU user", "s"](read) == "–"
+    assert write.times
+    assert cells["clients: CPU user", "s"](write) == significant(write.times.user_s)
+    switches = [s.voluntary_switches + s.involuntary_switches for s in write.samples]  # type: ignore[operator]
+    assert cells["clients: context switches", ""](write) == f"{fmean(switches):.0f}"
+    # The node's own counters are what they were.
+    assert (
+        columns([write]).keys()
+        == columns(summarize(run, load_events(run.directory, NodeCounters))[:1]).keys()
+    )
+
+
+def test_a_run_without_other_processes_has_no_table_of_them(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [CaseSpec(counting_nodes=1)])
+    assert processes.columns(summarize(run, load_events(run.directory, NodeCounters))) == {}

@@ -36,6 +36,25 @@ def test_a_series_is_the_interface_with_what_varies_of_it() -> None:
     assert facets.series_order == ["posix", "posix direct", "mpiio"]
 
 
+def test_the_ways_into_a_volume_are_told_apart() -> None:
+    def on_mount(name: str, servers: int = 0) -> CaseSpec:
+        return CaseSpec(
+            interface={"name": name, "prefix": ""}, common={"mount": "listio", "mount_servers": servers}
+        )
+
+    layer = CaseSpec(
+        interface={"name": "mpiio", "prefix": "listio:"}, common={"mount": "none", "mount_servers": 0}
+    )
+    plain = CaseSpec(
+        interface={"name": "listio", "servers": 6, "transport": "tcp"},
+        common={"mount": "none", "mount_servers": 0},
+    )
+    facets = facets_of([on_mount("posix"), on_mount("mpiio"), layer, plain, on_mount("mpiio", 4)])
+    ways = ["posix on mount", "mpiio on mount", "mpiio listio:", "listio", "mpiio on mount of 4 servers"]
+    assert facets.series_order == ways
+    assert len(set(facets.group.values())) == 1
+
+
 def test_values_that_say_nothing_alone_keep_their_name() -> None:
     facets = facets_of(
         [posix(access="collective", fsync="none", depth=4), posix(access="x", fsync="all", depth=8)]

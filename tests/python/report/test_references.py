@@ -14,7 +14,7 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.importers.piobench.modules import SPATIAL
 from strider.report import write_html
-from strider.report.results.references import Reference, read, reference_of
+from strider.report.results.references import Reference, read, reference_of, with_published_sizes
 from strider.report.words.numbers import significant
 from strider.statistics import summarize
 from strider.statistics.digest import workload_key
@@ -70,7 +70,10 @@ class TestTheFigures:
     @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
     def test_each_row_belongs_to_a_case_of_the_suite(self, file: Path, engine: Engine) -> None:
         plan = load_suite(locate(file.stem), engine.description, target="optional").plan
-        cases = [Case.model_validate(case.model_dump()) for case in plan.cases]
+        cases = [
+            with_published_sizes(Case.model_validate(case.model_dump()), plan.scale_down)
+            for case in plan.cases
+        ]
         # The native PVFS interface, and MPI-IO over it, are chosen with --set.
         cases += [other for case in cases if case.interface_name == "mpiio" for other in _over_pvfs(case)]
         for table in read(file).table:
@@ -142,7 +145,9 @@ class TestTheFigures:
             ({"name": "posix"}, 256 * MIB, "write", 356.51),
             ({"name": "mpiio", "prefix": ""}, 256 * MIB, "write", 728.543),
             ({"name": "mpiio", "prefix": "pvfs2:"}, 512 * MIB, "read", 576.533),
+            ({"name": "mpiio", "prefix": "listio:"}, 512 * MIB, "read", 576.533),
             ({"name": "pvfs2"}, 128 * MIB, "read", 527.257),
+            ({"name": "listio"}, 128 * MIB, "read", 527.257),
             ({"name": "posix"}, 1 * MIB, "write", None),
         ],
     )
@@ -153,6 +158,19 @@ class TestTheFigures:
             case_of(interface, transfer, 6, block=4096 * MIB), operation
         )
         assert found == (pytest.approx(figure, abs=0.001) if figure else None)
+
+    def test_a_smaller_run_stands_beside_the_sizes_that_it_stands_for(self) -> None:
+        smaller = reference_of("thesis-2009", 64)
+        assert smaller is not None
+        case = case_of({"name": "posix"}, 4 * MIB, 6, block=64 * MIB)
+        assert smaller.figure_mb_s(case, "write") == pytest.approx(356.51, abs=0.001)
+        assert reference("thesis-2009").figure_mb_s(case, "write") is None
+        assert "64 times smaller" in smaller.remark
+        assert "smaller" not in reference("thesis-2009").remark
+
+    def test_figures_of_the_thesis_are_named(self) -> None:
+        assert reference("thesis-2009").figures_of("write", 4) == ["Figure 8", "Figure 12"]
+        assert reference("thesis-2009").figures_of("read", 3) == []
 
     @pytest.mark.parametrize(
         ("name", "transfer", "key", "value", "clients", "operation", "figure"),
@@ -259,6 +277,15 @@ class TestTheReport:
         assert "context switches,\npublished: ibmcluster, 2009" in html
         assert {"<td>133492</td>", "<td>35</td>", "<td>10</td>", "<td>244785626</td>"} <= set(
             re.findall(r"<td>\d+</td>", html)
+        )
+
+    def test_charts_have_them_as_bars_and_name_the_figure(self, run: Run, tmp_path: Path) -> None:
+        html = write_html([run], tmp_path / "report.html").read_text()
+        assert "write, 6 clients (published: Figure 10)" in html
+        assert "read, 6 clients (published: Figure 11)" in html
+        assert "Bars without a line: published, ibmcluster, 2009." in html
+        assert html.count("posix, published") == 2, (
+            "of 64 MiB in either chart; for 1 MiB nothing is published"
         )
 
     def test_a_run_of_another_suite_has_none(self, tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 """Objections of the engine are brought back to the lines of the suite."""
 
+from pathlib import Path
+
 import pytest
 
 from strider.engine import Engine
-from strider.suite import Changes, check, load, locate, ready_made
+from strider.listio.temporary import servers_needed
+from strider.suite import Changes, PlannedCase, check, load, locate, ready_made
 from strider.suite.document import parse
 from strider.suite.load import build
 from strider.suite.mistakes import SuiteError
@@ -54,13 +57,31 @@ def test_ready_made_suites_are_valid(name: str, engine: Engine) -> None:
     assert suite.plan.suite.name == name
 
 
-def test_the_thesis_measures_eleven_sizes_with_three_numbers_of_clients(engine: Engine) -> None:
-    cases = load(locate("thesis-2009"), engine.description, target="optional").plan.cases
-    combinations = {(case.interface["name"], case.clients, case.pattern["transfer"]) for case in cases}
-    sizes = {1 << power for power in range(20, 31)}
-    assert combinations == {(i, c, t) for i in ("posix", "mpiio") for c in (2, 4, 6) for t in sizes}
-    assert all(case.operations == ["write", "read"] for case in cases)
-    assert all(case.clients * case.pattern["block"] == 24 << 30 for case in cases)
+def test_the_thesis_measures_four_ways_with_eleven_sizes_and_three_numbers_of_clients(engine: Engine) -> None:
+    plan = load(locate("thesis-2009"), engine.description, target="optional").plan
+
+    def way(case: PlannedCase) -> tuple[object, ...]:
+        return (
+            case.interface["name"],
+            case.interface.get("prefix", ""),
+            case.get("mount"),
+            case.get("mount_servers"),
+        )
+
+    sizes = {(1 << power) // plan.scale_down for power in range(20, 31)}
+    ways: set[tuple[object, ...]] = {
+        ("posix", "", "listio", 0),
+        ("mpiio", "", "listio", 0),
+        ("mpiio", "listio:", "none", 0),
+        ("listio", "", "none", 0),
+    }
+    expected = {(one, clients, size) for one in ways for clients in (2, 4, 6) for size in sizes}
+    expected |= {(("mpiio", "", "listio", 4), 4, size) for size in sizes}  # its Figure 12
+    found = [(way(case), case.clients, case.pattern["transfer"]) for case in plan.cases]
+    assert (set(found), len(found)) == (expected, len(expected))
+    assert all(case.operations == ["write", "read"] for case in plan.cases)
+    assert {case.clients * case.pattern["block"] for case in plan.cases} == {(24 << 30) // plan.scale_down}
+    assert servers_needed(plan, Path("/nowhere/strider-run")) == 6
 
 
 def test_the_column_reads_the_same_through_both_interfaces(engine: Engine) -> None:

@@ -219,8 +219,8 @@ def test_the_same_suite_gives_the_same_plan_byte_for_byte(suite_of: SuiteOf) -> 
 def test_the_plan_has_its_keys_in_the_documented_order(suite_of: SuiteOf) -> None:
     document = json.loads(suite_of().plan.to_json())
     assert list(document) == [
-        "format", "version", "suite", "target", "ranks", "ranks_per_node", "seed", "interleave",
-        "stall_timeout_s", "time_limit_s", "cases",
+        "format", "version", "suite", "target", "ranks", "ranks_per_node", "seed", "scale_down",
+        "interleave", "stall_timeout_s", "time_limit_s", "cases",
     ]  # fmt: skip
     assert list(document["cases"][0])[:7] == [
         "case", "name", "clients", "interface", "pattern", "operations", "repetitions"

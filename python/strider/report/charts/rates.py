@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from strider.report.blocks import Chart
 from strider.report.figures import rate_by_interface, rate_by_transfer, svg
 from strider.report.figures.points import FEW, Point, Whiskers, ends_of, point_of
 from strider.report.figures.style import Ends, styles
 from strider.report.labels.facets import Facets
+from strider.report.results.references import Reference
 from strider.report.words.wording import NO_STORAGE, plural
 from strider.statistics import OperationSummary
+from strider.units import MB, MIB
 
 #: Bars in one figure; more go into further figures.
 _MAXIMUM_BARS = 30
 
 
-def line_charts(summaries: Sequence[OperationSummary], facets: Facets) -> list[Chart]:
-    """One chart of rate against transfer size per operation and number of clients of one group."""
-    cells = _cells(summaries, facets)
+def line_charts(
+    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
+) -> list[Chart]:
+    """One chart of rate against transfer size per operation and number of clients of one group.
+
+    Published rates are bars beside the measured ones; the title names the published figure.
+    """
+    cells = _cells(summaries, facets, reference)
     look = styles(facets.series_order)
     charts = []
     for (operation, clients), points in cells.items():
-        title = f"{operation}, {plural(clients, 'client')}"
+        title = f"{operation}, {plural(clients, 'client')}{_published_as(reference, operation, clients)}"
         specification = rate_by_transfer.figure(points, look, _ends(cells, operation))
         description = (
             f"Line chart of rate in MiB/s against transfer size: {title}. The table below has its numbers."
         )
         drawing = svg.draw(specification, description)
-        charts.append(Chart(title, points_caption(points), drawing, "rate by transfer", operation))
+        caption = points_caption(points) + _published_caption(points, reference)
+        charts.append(Chart(title, caption, drawing, "rate by transfer", operation))
     return charts
 
 
@@ -68,13 +77,31 @@ def drawn(summaries: Sequence[OperationSummary]) -> list[OperationSummary]:
     return real or list(summaries)
 
 
-def _cells(summaries: Sequence[OperationSummary], facets: Facets) -> dict[tuple[str, int], list[Point]]:
+def _published_as(reference: Reference | None, operation: str, clients: int) -> str:
+    names = reference.figures_of(operation, clients) if reference else []
+    return f" (published: {' and '.join(names)})" if names else ""
+
+
+def _published_caption(points: Sequence[Point], reference: Reference | None) -> str:
+    if reference is None or all(point.published_mib_s is None for point in points):
+        return ""
+    return f" Bars without a line: published, {reference.machine}, {reference.year}."
+
+
+def _with_published(point: Point, summary: OperationSummary, reference: Reference | None) -> Point:
+    figure = reference.figure_mb_s(summary.case, summary.operation) if reference else None
+    return point if figure is None else replace(point, published_mib_s=figure * MB / MIB)
+
+
+def _cells(
+    summaries: Sequence[OperationSummary], facets: Facets, reference: Reference | None = None
+) -> dict[tuple[str, int], list[Point]]:
     """Points by operation and clients."""
     cells: defaultdict[tuple[str, int], list[Point]] = defaultdict(list)
     for summary in sorted(drawn(summaries), key=lambda summary: summary.case.clients):
         point = point_of(summary, facets)
         if point is not None:
-            cells[summary.operation, summary.case.clients].append(point)
+            cells[summary.operation, summary.case.clients].append(_with_published(point, summary, reference))
     operations = list(dict.fromkeys(summary.operation for summary in summaries))
     return dict(sorted(cells.items(), key=lambda item: (operations.index(item[0][0]), item[0][1])))
 

@@ -23,7 +23,8 @@ Whiskers = Literal["95 % interval", "minimum and maximum", "none"]
 class Point:
     """A rate in MiB/s with the ends of its whiskers; `label` is what a reader gets who points at it.
 
-    With a `note` it is no rate of storage, and is drawn hollow.
+    With a `note` it is no rate of storage, and is drawn hollow. `published_mib_s` is what others published
+    for it.
     """
 
     series: str
@@ -35,12 +36,15 @@ class Point:
     whiskers: Whiskers
     label: str
     note: str = ""
+    published_mib_s: float | None = None
 
 
 def ends_of(points: Iterable[Point]) -> Ends:
     """The ends of the rate axis of charts that are to be compared."""
     some = list(points)
-    return Ends(min(point.rate_mib_s for point in some), max(point.high_mib_s for point in some))
+    published = [point.published_mib_s for point in some if point.published_mib_s is not None]
+    low, high = [point.rate_mib_s for point in some], [point.high_mib_s for point in some]
+    return Ends(min([*low, *published]), max([*high, *published]))
 
 
 def point_of(summary: OperationSummary, facets: Facets) -> Point | None:

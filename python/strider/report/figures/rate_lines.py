@@ -83,13 +83,27 @@ def figure(
             "description": {"field": "label", "type": "nominal"},
         },
     }
+    published = [_published(shared, rate)] if any(p.published_mib_s is not None for _, p in points) else []
     hollow = [_inside(shared["x"], rate, shape)] if any(point.note for _, point in points) else []
     return {
         "data": {"values": _rows(points, list(drawn), places, ends)},
         "width": WIDTH,
         "height": HEIGHT,
-        "layer": [line, *_whiskers(shared), marks, *hollow],
+        "layer": [*published, line, *_whiskers(shared), marks, *hollow],
         "config": config(),
+    }
+
+
+def _published(shared: dict[str, Any], rate: dict[str, Any]) -> dict[str, Any]:
+    """Short bars at what others published."""
+    return {
+        "transform": [{"filter": "datum.published !== null"}],
+        "mark": {"type": "tick", "orient": "horizontal", "thickness": 3, "width": 13, "opacity": 0.75},
+        "encoding": {
+            **shared,
+            "y": {**rate, "field": "published"},
+            "description": {"field": "publishedLabel", "type": "nominal"},
+        },
     }
 
 
@@ -154,6 +168,8 @@ def _rows(
             "high": point.high_mib_s,
             "label": point.label,
             "note": point.note,
+            "published": point.published_mib_s,
+            "publishedLabel": f"{point.series}, published",
         }
         for place, point in points
     ]

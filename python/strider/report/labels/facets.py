@@ -2,8 +2,9 @@
 
 A chart or table compares cases along four facets:
 
-- *series*: the interface, with those of its parameters that vary (`posix`, `posix direct`), and, beside other
-  interfaces, those that are not left to their default (`mpiio collective`);
+- *series*: the interface, with the mount on which it works (`posix on mount`), those of its parameters that
+  vary (`posix`, `posix direct`), and, beside other interfaces, those that are not left to their default
+  (`mpiio collective`);
 - *group*: everything else that varies except the sizes below (`strided, per-rank, random order`). Options of
   interfaces that vary between named cases alone belong to the names (`case 2, vector, holes 10 unmapped`), so
   that a series is the same in all groups. A name with several interfaces has none: they would label the rows
@@ -35,6 +36,8 @@ _PHRASES = {
     "readback": "readback {}",
     "verify": "verify {}",
     "cache": "{} cache",
+    "mount": "on mount",
+    "mount_servers": "of {} servers",
     "arrivals": "{} arrivals",
     "arrival_rate": "{}/s",
     "rate_limit": "at most {}",
@@ -134,9 +137,19 @@ def _by(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hashable
 Options = dict[str, Option]
 
 
+#: What every case has, but says how the interface reaches the files; with its value without a mount.
+OF_MOUNT: dict[str, object] = {"mount": "none", "mount_servers": 0}
+#: Options of the volume rather than of an interface, where several interfaces use one volume.
+_OF_VOLUME = frozenset({"servers", "transport", "server_rate"})
+
+
 def _interface(case: Case) -> Options:
-    """The options of the interface that have an effect."""
-    return {name: one for name, one in case.interface_options().items() if not is_needless(case, name)}
+    """The options of the interface that have an effect, and the mount on which it works, if any."""
+    own = {name: one for name, one in case.interface_options().items() if not is_needless(case, name)}
+    common = case.common_options()
+    return own | {
+        name: common[name] for name, off in OF_MOUNT.items() if name in common and common[name].value != off
+    }
 
 
 def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[int, str]:
@@ -145,9 +158,11 @@ def _series(cases: Sequence[Case], of_names: dict[str, frozenset[str]]) -> dict[
     What a single interface has throughout is in the constants; beside others it distinguishes the interface.
     """
     by_interface = _by(cases, lambda case: case.interface_name)
+    mounted = any("mount" in _interface(case) for case in cases)
     series = {case.number: "" for case in cases}
     for same in by_interface.values():
         chosen = _chosen_of_interface(same) if len(by_interface) > 1 else frozenset()
+        chosen -= _OF_VOLUME if mounted else frozenset()
         parts = _varying_parts(same, _interface_without(of_names), chosen)
         series |= {case.number: " ".join([case.interface_name, *parts[case.number]]) for case in same}
     if len(set(series.values())) > 1 or len(by_interface) > 1:
@@ -206,7 +221,8 @@ def _common(case: Case) -> Options:
     return {
         name: one
         for name, one in case.common_options().items()
-        if name != "clients" and OF_OPERATION.get(name, case.operations[0]) in case.operations
+        if name not in ("clients", *OF_MOUNT)
+        and OF_OPERATION.get(name, case.operations[0]) in case.operations
     }
 
 

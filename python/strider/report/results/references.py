@@ -6,7 +6,7 @@ They are in `suites/references/SUITE.toml` (docs/formats.md, section 5).
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, geometric_mean
 from typing import Any, Literal
@@ -37,7 +37,7 @@ class Table(BaseModel):
     """Figures of some cases.
 
     Attributes:
-        match: Keys that are the same for all rows, with their values.
+        match: Keys that are the same for all rows, with their values; of a list, any value.
         keys: The keys in the first columns of a row; sizes as typed in a suite.
         figures: The operations in the other columns: rates in MB/s, one or one for each run.
         quantity: What the figures are: rates; the requests of a client, for which `figures` is `["all"]`:
@@ -49,7 +49,7 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    match: dict[str, Key] = {}
+    match: dict[str, Key | list[Key]] = {}
     keys: list[str] = []
     figures: list[str]
     quantity: Quantity = "rate"
@@ -108,6 +108,22 @@ class PublishedRatio(BaseModel):
         return _all_equal(case, self.match | self.other) and not self.is_base(case)
 
 
+class PublishedFigure(BaseModel):
+    """A published figure of rates against the transfer size.
+
+    Attributes:
+        name: Such as `Figure 10`.
+        operation: The operation in it.
+        clients: The number of clients in it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    operation: str
+    clients: int
+
+
 class Reference(BaseModel):
     """Published figures for a suite.
 
@@ -121,6 +137,8 @@ class Reference(BaseModel):
         excludes_open: Whether its rates leave out the time to open and close files.
         table: The figures.
         ratio: Ratios of figures.
+        figure: Drawings of them.
+        scale_down: How many times smaller the sizes of the run are than the published ones.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -134,6 +152,8 @@ class Reference(BaseModel):
     excludes_open: bool = False
     table: list[Table] = []
     ratio: list[PublishedRatio] = []
+    figure: list[PublishedFigure] = []
+    scale_down: int = 1
 
     def figure_mb_s(self, case: Case, operation: str) -> float | None:
         """The rate of an operation of a case in MB/s; None where none was published."""
@@ -150,13 +170,18 @@ class Reference(BaseModel):
         rates = [s.bytes / s.access_s / MB for s in summary.samples if s.bytes and s.access_s > 0]
         return geometric_mean(rates) if rates else None
 
+    def figures_of(self, operation: str, clients: int) -> list[str]:
+        """Names of the published figures of an operation and a number of clients."""
+        return [one.name for one in self.figure if (one.operation, one.clients) == (operation, clients)]
+
     def requests(self, case: Case) -> int | None:
         """The requests of one client in all operations of a case; None where no number was published."""
         found = self._find(case, ALL, "requests")
         return None if found is None else round(found)
 
     def _find(self, case: Case, operation: str, quantity: Quantity) -> float | None:
-        found = (table.find(case, operation) for table in self.table if table.quantity == quantity)
+        published = with_published_sizes(case, self.scale_down)
+        found = (table.find(published, operation) for table in self.table if table.quantity == quantity)
         return next((figure for figure in found if figure is not None), None)
 
     def knows_process_times(self, summaries: Sequence[OperationSummary]) -> bool:
@@ -184,18 +209,28 @@ class Reference(BaseModel):
         without = " They leave out the time to open and close files, and so do the rates in MB/s beside them."
         claims = [f"Published: {claim}." for claim in self.claims]
         where = f"The published figures{unit} are from {self.source}: {self.about}."
-        return " ".join([where + (without if self.excludes_open else ""), *claims])
+        smaller = (
+            f" All sizes of this run are {self.scale_down} times smaller than the published ones beside them."
+            if self.scale_down > 1
+            else ""
+        )
+        return " ".join([where + smaller + (without if self.excludes_open else ""), *claims])
 
 
-def reference_of(suite: str) -> Reference | None:
+def reference_of(suite: str, scale_down: int = 1) -> Reference | None:
     """The published figures for a suite; None where there are none.
+
+    Args:
+        suite: Its name.
+        scale_down: By what the sizes of the run were divided.
 
     Raises:
         StriderError: Their file is damaged.
     """
     ready_made = folder()
     file = ready_made / "references" / f"{suite}.toml" if ready_made else None
-    return read(file) if file and file.is_file() else None
+    found = read(file) if file and file.is_file() else None
+    return found.model_copy(update={"scale_down": scale_down}) if found else None
 
 
 def read(file: Path) -> Reference:
@@ -214,8 +249,26 @@ def read(file: Path) -> Reference:
         raise StriderError(f"{file}: {error}") from error
 
 
-def _all_equal(case: Case, wanted: dict[str, Key]) -> bool:
-    return all(_value(case, key) == in_bytes(value) for key, value in wanted.items())
+def with_published_sizes(case: Case, scale_down: int) -> Case:
+    """A case as it would be with the sizes of the published one."""
+    if scale_down == 1:
+        return case
+    sizes = {
+        name: option.value * scale_down
+        for name, option in case.shape_options().items()
+        if option.kind == "bytes" and isinstance(option.value, int)
+    }
+    return case.model_copy(update={"tree" if case.is_metadata else "pattern": {**case.shape, **sizes}})
+
+
+def _all_equal(case: Case, wanted: Mapping[str, Key | list[Key]]) -> bool:
+    return all(
+        any(
+            _value(case, key) == in_bytes(value)
+            for value in (values if isinstance(values, list) else [values])
+        )
+        for key, values in wanted.items()
+    )
 
 
 def _value(case: Case, key: str) -> object:

@@ -81,7 +81,7 @@ class Results:
     @cached_property
     def reference(self) -> Reference | None:
         """Published figures for the suite."""
-        return reference_of(self.run.plan.suite.name)
+        return reference_of(self.run.plan.suite.name, self.run.plan.scale_down)
 
     @cached_property
     def analysis(self) -> Analysis:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from strider.report.blocks import Block, Section, Text
 from strider.report.results.results import Results
-from strider.report.tables import metadata
+from strider.report.tables import metadata, processes
 from strider.report.tables.counters import CAPTION, Cell, columns
 from strider.report.tables.metadata import Column, Row
 from strider.statistics import OperationSummary, summarize
@@ -62,6 +62,10 @@ def _tables(results: Results, summaries: Sequence[OperationSummary]) -> list[Blo
                 for (name, unit), cell in columns(own, results.reference).items()
             ]
             found.append(metadata.table_of(lines, labels, numbers, CAPTION, _OPTIONAL))
+            of_processes = [Column(*name, _of_row(cell)) for name, cell in processes.columns(own).items()]
+            if of_processes:
+                found.append(metadata.table_of(lines, labels, of_processes, processes.CAPTION))
+                found.append(Text(f"{processes.CAPTION}.", "caption"))
     return found
 
 

@@ -45,7 +45,7 @@ class _Part:
 
 def _page(results: Results) -> list[Block]:
     """Returns the groups with their charts; groups with a single transfer size are merged."""
-    parts = _parts(results.data, results.of_data, results.facts)
+    parts = _parts(results)
     groups_open = len(parts) if len(parts) <= _OPEN_GROUPS else 1
     return [
         Fold(
@@ -71,7 +71,7 @@ def _page(results: Results) -> list[Block]:
 
 def places_of(results: Results) -> dict[int, str]:
     """Returns the anchor of the figures and tables of each case."""
-    parts = _parts(results.data, results.of_data, results.facts)
+    parts = _parts(results)
     of_data = {
         summary.case.number: _anchor(results, position)
         for position, part in enumerate(parts)
@@ -142,14 +142,22 @@ def _drawn(parts: Sequence[_Part]) -> list[_Drawn]:
     return drawn
 
 
-def _parts(summaries: Sequence[OperationSummary], facets: Facets, facts: InterfaceFacts) -> list[_Part]:
+def _parts(results: Results) -> list[_Part]:
+    summaries, facets, facts = results.data, results.of_data, results.facts
+    reference = results.reference
     by_group: defaultdict[str, list[OperationSummary]] = defaultdict(list)
     for summary in summaries:
         by_group[facets.group[summary.case.number]].append(summary)
     swept = {title: own for title, own in by_group.items() if len(transfer_sizes(own)) > 1}
     single = [summary for title, own in by_group.items() if title not in swept for summary in own]
     parts = [
-        _part(title, own, [partial(line_charts, own, facets), partial(heat_maps, own, facets)], facets, facts)
+        _part(
+            title,
+            own,
+            [partial(line_charts, own, facets, reference), partial(heat_maps, own, facets)],
+            facets,
+            facts,
+        )
         for title, own in swept.items()
     ]
     if single:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from strider.report.blocks import Table
 from strider.report.labels.facets import Facets
 from strider.report.results.references import Reference
-from strider.report.tables import calls, counters
+from strider.report.tables import calls, counters, processes
 from strider.report.tables.thinking import overlap_cell
 from strider.report.words.latencies import percentile_interval
 from strider.report.words.numbers import NOTHING, TimeUnit, percent, significant, time_unit
@@ -38,6 +38,7 @@ def result_tables(
         (caption, _with_reference(rates, ordered, reference)),
         *(make(ordered) for make in (_calls, _latencies, _times)),
         _counters(ordered, reference),
+        (processes.CAPTION, processes.columns(ordered)),
         _deadlines(ordered),
         _runtimes(ordered),
     ]

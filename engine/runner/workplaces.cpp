@@ -1,0 +1,41 @@
+#include "runner/workplaces.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include "foundation/error.hpp"
+
+namespace strider {
+namespace {
+
+StoragePath storage_of(const std::string& directory) {
+  std::error_code unknown;
+  const auto canonical = std::filesystem::canonical(directory, unknown);
+  return find_storage_path(unknown ? directory : canonical.string());
+}
+
+}  // namespace
+
+Workplaces::Workplace::Workplace(const std::string& directory, const RunOptions& options)
+    : folder(directory, options.run, options.marker), storage(storage_of(directory)) {}
+
+Workplaces::Workplaces(const RunOptions& options) : target_(options.directory, options) {
+  for (const auto& [servers, directory] : options.mounts) mounts_.try_emplace(servers, directory, options);
+}
+
+void Workplaces::enter(const Case& test, RunContext& context) {
+  if (test.mount == MountKind::none) return enter_target(context);
+  const auto found = mounts_.find(test.mount_servers);
+  if (found == mounts_.end())
+    throw InputError("mount", "this run has no mount for case " + std::to_string(test.number),
+                     "run it with strider run, or name the mount's directory with --mount SERVERS=DIR");
+  enter(found->second, context);
+}
+
+void Workplaces::enter(Workplace& place, RunContext& context) {
+  context.directory = place.folder.path();
+  context.folder = &place.folder;
+  context.storage = place.storage;
+}
+
+}  // namespace strider
