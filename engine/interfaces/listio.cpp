@@ -17,6 +17,8 @@ VolumeClientOptions client_options_of(const Settings& settings) {
   options.transport = settings.text("transport");
   options.registration = settings.text("registration");
   options.strategy = options.registration == "none" ? "none" : settings.text("strategy");
+  options.unregistered =
+      settings.text("unregistered") == "pack" ? listio::Unregistered::pack : listio::Unregistered::fail;
   options.cache_bytes = settings.number("cache_bytes");
   options.most_runs = static_cast<std::uint32_t>(settings.number("runs"));
   options.server_bytes_per_s = settings.number("server_rate");
@@ -119,6 +121,10 @@ constexpr Parameter parameters[] = {
      "Registration of the pieces of a list: each piece by itself (individual), one region from the first to the last "
      "piece (single), or in groups (ogr).",
      no_limit, no_limit, "individual|single|ogr"},
+    {"unregistered", Kind::choice, "\"fail\"",
+     "Effect of holes between the pieces of a list on strategy = \"single\", which then cannot register their memory: "
+     "the request fails (fail), or copies the pieces (pack).",
+     no_limit, no_limit, "fail|pack"},
     {"cache_bytes", Kind::bytes, "0", "Most bytes that the pin-down cache keeps registered; 0: no cache."},
     {"calibrate", Kind::flag, "true",
      "Measure the cost of memory registration before the first case, for the choices of hybrid and ogr; false: they "

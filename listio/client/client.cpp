@@ -397,4 +397,6 @@ Calibration Client::calibrate_registration() { return impl_->driver.calibrate_re
 const Volume& Client::volume() const { return impl_->driver.volume(); }
 ClientCounters Client::counters() const { return impl_->driver.counters(); }
 
+const std::string& Client::registration_problem() const { return impl_->driver.registration_problem(); }
+
 }  // namespace strider::listio

@@ -22,12 +22,16 @@ namespace strider::listio {
 /// Whether every piece that is moved has to be in a live registration, whatever the transport itself needs.
 enum class Checking { lax, strict };
 
+/// What becomes of a list whose memory the strategy `single` cannot register, since there are holes between its pieces.
+enum class Unregistered { fail, pack };
+
 struct ClientOptions {
   std::string transport;  ///< empty: the volume's
   Method method = Method::hybrid;
   std::uint64_t threshold_bytes = 0;  ///< of `hybrid`: gather from this mean length on; 0: measured at first use
   std::string registration = "none";  ///< domain for the caller's memory: none, uring, mlock, model
   RegistrarOptions registrar{.strategy = Strategy::none};
+  Unregistered unregistered = Unregistered::fail;
   Checking checking = Checking::lax;
   std::uint32_t most_runs = 128;  ///< of a request; the server's limit may be lower
   std::chrono::milliseconds connect_patience{5000};
@@ -191,6 +195,8 @@ class Client {
   Calibration calibrate_registration();
   const Volume& volume() const;
   ClientCounters counters() const;
+  /// Why memory could not be registered, the last time that this was so; empty if it always could.
+  const std::string& registration_problem() const;
 
  private:
   class Impl;

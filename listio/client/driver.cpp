@@ -194,12 +194,15 @@ double Driver::registration_us(std::span<const iovec> pieces) const {
 
 /// Registers the caller's memory, if the method needs it to be.
 void Driver::make_ready(Operation& operation, std::span<const iovec> memory) {
-  if (operation.method != Method::pack && options_.registrar.strategy != Strategy::none) {
+  const Strategy strategy = options_.registrar.strategy;
+  if (operation.method != Method::pack && strategy != Strategy::none) {
     Registration registration = registrar_->acquire(as_ranges(memory));
-    if (registration.verdict == Verdict::fault)
+    if (registration.verdict != Verdict::registered) registration_problem_ = registration.message;
+    const bool may_pack = options_.unregistered == Unregistered::pack && strategy == Strategy::single;
+    if (registration.verdict == Verdict::fault && !may_pack)
       throw IoError({operation.what, operation.file, 0, 0, EFAULT}, registration.message,
                     "check the pieces of the memory list, or choose another registration strategy");
-    if (registration.verdict == Verdict::pack) operation.method = Method::pack;
+    if (registration.verdict != Verdict::registered) operation.method = Method::pack;
     else operation.lease = std::move(registration.lease);
     if (operation.method != Method::pack) name_regions(operation);
   }

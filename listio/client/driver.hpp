@@ -57,6 +57,7 @@ class Driver final : TransportEvents {
   void choose(Method method, std::uint64_t threshold_bytes);
   Calibration calibrate_registration();
   ClientCounters counters() const;
+  const std::string& registration_problem() const { return registration_problem_; }
 
  private:
   void connected(Peer) override {}
@@ -86,6 +87,7 @@ class Driver final : TransportEvents {
   std::unique_ptr<Registrar> registrar_;
   std::vector<std::unique_ptr<Link>> links_;
   std::unique_ptr<MethodCosts> costs_;
+  std::string registration_problem_;
   std::uint64_t probes_ = 0, probes_done_ = 0;  ///< puts and gets outside of calls
   ClientCounters counted_;                      ///< what is not counted elsewhere
 };

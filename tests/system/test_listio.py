@@ -226,6 +226,39 @@ def test_one_region_cannot_span_a_hole(engine: Engine, tmp_path: Path, volume: P
     assert "registration strategy" in done.of("error")[0]["remedy"]
 
 
+@pytest.mark.parametrize("hole", ["unmapped", "inaccessible"])
+def test_what_one_region_cannot_span_is_packed_where_asked(
+    engine: Engine, tmp_path: Path, volume: Path, hole: str
+) -> None:
+    keys: Json = {
+        "interface_registration": "model",
+        "interface_method": "gather",
+        "interface_strategy": "single",
+        "interface_unregistered": "pack",
+        "interface_calibrate": False,
+        "interface_hole": hole,
+    }
+    rows: Json = {
+        "pattern": "vector",
+        "pattern_pieces": 64,
+        "pattern_piece": 4096,
+        "pattern_memory_gap": 4096,
+        "verify": "full",
+    }
+    test = case(**rows, **native(volume, []).keys(), **keys, interface_holes=1)
+
+    done = run_engine(engine, plan([test]), tmp_path)
+
+    assert done.returncode == 0, f"{done.stderr}\n{done.of('error')}"
+    for operation in ("write", "read"):
+        facts = done.sample(operation=operation)["facts"]
+        calls = int(facts["calls"])
+        assert calls > 0
+        assert (int(facts["registration_failures"]), int(facts["lists_packed"])) == (calls, calls)
+        assert int(facts["registrations"]) == 0
+        assert "there are holes between the pieces" in facts["registration_problem"]
+
+
 def test_the_command_line_serves_checks_and_stops(engine: Engine, tmp_path: Path) -> None:
     Native("listio").require(engine)
     directory = tmp_path / "volume"

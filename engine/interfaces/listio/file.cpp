@@ -221,6 +221,8 @@ Facts ListioFile::facts() const {
   add("hole_pages", &C::hole_pages);
   add("hole_queries", &C::queries);
   add("cache_hits", &C::cache_hits);
+  if (now.registration_failures > before_.registration_failures && !client_.registration_problem().empty())
+    facts["registration_problem"] = client_.registration_problem();
   facts["registration_us"] = decimal(now.register_us - before_.register_us);
   if (volume_.registration) add_registration(facts, *volume_.registration);
   return facts;

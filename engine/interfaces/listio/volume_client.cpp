@@ -26,6 +26,7 @@ listio::ClientOptions client_options(const VolumeClientOptions& options) {
   client.registration = options.registration;
   client.registrar.strategy = listio::strategy_of(options.strategy);
   client.registrar.cache_bytes = options.cache_bytes;
+  client.unregistered = options.unregistered;
   client.most_runs = options.most_runs;
   client.patience = std::chrono::milliseconds(options.patience_ms);
   return client;
@@ -54,13 +55,13 @@ std::unique_ptr<VolumeClient> connect_to(const std::string& file, const VolumeCl
 
 VolumeClient& volume_client_of(const VolumeClientOptions& options, const std::string& directory) {
   const std::string file = options.volume.empty() ? find_volume(directory, "listio.volume") : options.volume;
-  using Key = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t, std::uint32_t,
-                         std::uint32_t, std::uint64_t, RegistrationCosts>;
+  using Key = std::tuple<std::string, std::string, std::string, std::string, listio::Unregistered, std::uint64_t,
+                         std::uint32_t, std::uint32_t, std::uint64_t, RegistrationCosts>;
   // Connecting and measuring what the network does take longer than a phase may: once, not for each repetition.
   static std::map<Key, std::unique_ptr<VolumeClient>> clients;
   std::unique_ptr<VolumeClient>& known =
-      clients[{file, options.transport, options.registration, options.strategy, options.cache_bytes, options.most_runs,
-               options.patience_ms, options.server_bytes_per_s, options.costs}];
+      clients[{file, options.transport, options.registration, options.strategy, options.unregistered,
+               options.cache_bytes, options.most_runs, options.patience_ms, options.server_bytes_per_s, options.costs}];
   if (known == nullptr) known = connect_to(file, options);
   return *known;
 }

@@ -16,6 +16,7 @@ struct VolumeClientOptions {
   std::string transport;     ///< empty: the volume's
   std::string registration;  ///< domain
   std::string strategy;
+  listio::Unregistered unregistered = listio::Unregistered::fail;
   std::uint64_t cache_bytes = 0;
   std::uint32_t most_runs = 0;
   std::uint64_t server_bytes_per_s = 0;  ///< that the volume's servers have to be limited to; 0: no matter

@@ -296,3 +296,25 @@ def test_domains_that_a_machine_lacks_are_not_drawn() -> None:
     fit = {"us_per_page": 1.0, "us": 2.0}
     told = {"domain": "uring", "problem": "", "register": fit, "samples": [{"pages": 1, "register_us": 3.0}]}
     assert fits_of([told, {"domain": "mlock", "problem": "no"}]) == [Fit("uring", 1.0, 2.0, [(1, 3.0)])]
+
+
+def test_what_could_not_be_registered_has_the_reason_and_is_packed(tmp_path: Path) -> None:
+    cases = [
+        vector("gather", 4096, registration="model", strategy=strategy, unregistered="pack")
+        for strategy in ("single", "ogr")
+    ]
+    reason = (
+        "model: 8384512 bytes at 0x7f0000000000 of 1024 pieces could not be registered (single): bad "
+        "address: there are holes between the pieces; use strategy ogr or individual"
+    )
+    failed = {"registration_failures": "64", "lists_packed": "64", "registration_problem": reason}
+    found = view_of(run_of(tmp_path, cases, {1: failed, 2: {"registrations": "704", "lists_packed": "0"}}))
+    (table,) = (table for table in found.tables if table.caption.startswith("Memory registration"))
+    heads = [head for head, _ in table.columns]
+    single, ogr = (dict(zip(heads, row, strict=True)) for row in table.rows)
+    assert (single["failed"], single["lists packed"]) == ("64", "64")
+    assert single["why not registered"] == (
+        "model: 1024 pieces could not be registered (single): bad address: there are holes between the "
+        "pieces; use strategy ogr or individual"
+    )
+    assert (ogr["lists packed"], ogr["why not registered"]) == ("–", "–")

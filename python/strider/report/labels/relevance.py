@@ -12,7 +12,7 @@ _PLACES = {"port", *NAMED_PLACES} - {"volume", "pool"}
 #: Kinds of numbers, which make up the work of a pattern or a tree.
 _NUMBERS = frozenset({"bytes", "count", "numbers", "levels"})
 #: What says nothing of a case whose memory is not registered.
-_OF_REGISTRATION = frozenset({"strategy", "calibrate", "cache_bytes"})
+_OF_REGISTRATION = frozenset({"strategy", "calibrate", "cache_bytes", "unregistered"})
 #: Options of holes in memory that has none.
 _OF_HOLES = frozenset({"hole"})
 #: An option that matters only together with another one's value.
@@ -32,6 +32,8 @@ def is_needless(case: Case, name: str) -> bool:
     """Whether an option of an interface has no effect beside the others of a case, whatever its value."""
     if name in _OF_REGISTRATION:
         return case.interface.get("registration") == "none"
+    if name == "unregistered" and case.interface.get("strategy") != "single":
+        return True
     if name in _OF_HOLES:
         return case.interface.get("holes") == 0
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -274,6 +275,11 @@ def _registrations(
     def fact(name: str) -> Cell:
         return lambda s: _grouped(facts.count(s, name))
 
+    def packed(summary: OperationSummary) -> str:
+        """Lists that were packed because they could not be registered."""
+        failed = facts.count(summary, "registration_failures")
+        return _grouped(facts.count(summary, "lists_packed") if failed else None)
+
     columns: dict[tuple[str, str], Cell] = {
         ("conditions", ""): lambda s: facets.group[s.case.number],
         ("operation", ""): lambda s: s.operation,
@@ -291,21 +297,34 @@ def _registrations(
         ),
         ("registrations", ""): fact("registrations"),
         ("failed", ""): fact("registration_failures"),
+        ("lists packed", ""): packed,
         ("pages", ""): fact("registered_pages"),
         ("hole pages", ""): fact("hole_pages"),
         ("kernel queries", ""): fact("hole_queries"),
         ("time registering", "ms"): lambda s: significant(
             _milliseconds(facts.of_operation(s).get("registration_us"))
         ),
+        ("why not registered", ""): lambda s: _problem(facts.of_operation(s)),
     }
     caption = "Memory registration: rates of all clients; counts of the first client in the first repetition"
     return _table(caption, columns, sorted(summaries, key=lambda s: _group_of(s, facets)), labels=4)
 
 
+def _problem(facts: Mapping[str, str]) -> str:
+    """Returns why memory could not be registered, without the address, which differs in each process."""
+    return re.sub(
+        r"\d+ bytes at 0x[0-9a-f]+ of (\d+ pieces)", r"\1", facts.get("registration_problem", NOTHING)
+    )
+
+
 def _alike(summary: OperationSummary) -> tuple[str, ...]:
     """Returns the key shared by cases that differ only in memory registration."""
     case = summary.case
-    other = {key: value for key, value in case.interface.items() if key not in ("registration", "strategy")}
+    other = {
+        key: value
+        for key, value in case.interface.items()
+        if key not in ("registration", "strategy", "unregistered")
+    }
     return tuple(
         map(str, (case.name, summary.operation, case.clients, case.common_parameters(), case.pattern, other))
     )
