@@ -88,6 +88,7 @@ class EventStream {
   void ceilings(const CeilingReport& report);
   void clock(const PhaseName& name, const ClockRow& row);
   void timeline(const PhaseName& name, const TimelineRow& row);
+  void values(const PhaseName& name, const ValuesRow& row);
   void error(const PhaseName& name, const ErrorInfo& error);
   void end(const std::string& status);
 

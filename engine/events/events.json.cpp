@@ -160,6 +160,10 @@ void EventStream::timeline(const PhaseName& name, const TimelineRow& row) {
   write_line(line_of("timeline", time_s(), name, row));
 }
 
+void EventStream::values(const PhaseName& name, const ValuesRow& row) {
+  write_line(line_of("values", time_s(), name, row));
+}
+
 void EventStream::error(const PhaseName& name, const ErrorInfo& error) {
   write_line(line_of("error", time_s(), name, error));
   ++errors_;

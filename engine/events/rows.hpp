@@ -9,6 +9,7 @@
 #include "measure/counters.hpp"
 #include "measure/timeline.hpp"
 #include "verify/cause.hpp"
+#include "verify/request_values.hpp"
 
 namespace strider {
 
@@ -154,6 +155,36 @@ struct TimelineRow {
         field({"latency_max_s", "Longest of their latencies; 0 without requests."}, [](const TimelineRow& row) {
           return row.list([](const Interval& each) { return seconds(each.longest_ns); });
         })};
+  }
+};
+
+/// Values of the requests of a rank that read.
+struct ValuesRow {
+  std::uint32_t rank = 0;
+  std::vector<RequestValues> requests;
+
+  template <typename Value>
+  auto list(Value RequestValues::* value) const {
+    std::vector<std::uint64_t> values;
+    values.reserve(requests.size());
+    for (const RequestValues& request : requests) values.push_back(request.*value);
+    return values;
+  }
+
+  static constexpr std::string_view record_name = "RequestValues";
+  static constexpr std::string_view record_about =
+      "First, middle and last value (4 bytes, lowest byte first) that each request of a rank read, in order.";
+  static constexpr auto fields() {
+    return std::tuple{
+        field({"rank", "Number of the rank."}, &ValuesRow::rank),
+        field({"offset", "Offset of each request in the file."},
+              [](const ValuesRow& row) { return row.list(&RequestValues::file_offset); }),
+        field({"bytes", "Bytes of each request."},
+              [](const ValuesRow& row) { return row.list(&RequestValues::bytes); }),
+        field({"first", "Its first value."}, [](const ValuesRow& row) { return row.list(&RequestValues::first); }),
+        field({"middle", "Its middle value: of n values, number n / 2 from 0."},
+              [](const ValuesRow& row) { return row.list(&RequestValues::middle); }),
+        field({"last", "Its last value."}, [](const ValuesRow& row) { return row.list(&RequestValues::last); })};
   }
 };
 

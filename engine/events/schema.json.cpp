@@ -104,10 +104,12 @@ std::string results_schema() {
   schema.add<NodeCounters>();
   schema.add<ClockRow>();
   schema.add<TimelineRow>();
+  schema.add<ValuesRow>();
   schema.add<ErrorInfo>();
   const Json events = {{"sample", Sample::record_name},         {"rank", RankRow::record_name},
                        {"counters", NodeCounters::record_name}, {"clock", ClockRow::record_name},
-                       {"timeline", TimelineRow::record_name},  {"error", ErrorInfo::record_name}};
+                       {"timeline", TimelineRow::record_name},  {"values", ValuesRow::record_name},
+                       {"error", ErrorInfo::record_name}};
   return Json{{"events", events}, {"records", std::move(schema).records()}}.dump();
 }
 

@@ -44,6 +44,8 @@ void QueuedTransfer::issue() {
   const auto memory = work_.mixed != nullptr ? Contents::Memory::used : Contents::Memory::spoilt;
   if (direction == Direction::read && work_.examiner != nullptr)
     contents_.prepare(slot.visit, extents, memory_of(number), memory);
+  if (direction == Direction::read && work_.values != nullptr)
+    work_.values->prepare(slot.visit, extents, memory_of(number));
   slot.begin = work_.pace != nullptr && work_.pace->open() ? work_.pace->due() : timer_.now();
   if (work_.pace != nullptr) work_.pace->issue(bytes_of(extents));
   file_.submit(direction, {extents, memory_of(number).data(), slot.number}, number);
@@ -82,6 +84,8 @@ std::uint64_t QueuedTransfer::take(std::size_t count) {
     if (slot.empty) continue;
     const auto extents = extents_of(slot);
     record(slot, end);
+    if (work_.values != nullptr && direction_of(slot.visit) == Direction::read)
+      work_.values->record(slot.visit, extents, memory_of(number));
     if (direction_of(slot.visit) == Direction::read && work_.examiner != nullptr)
       contents_.examine(slot.visit, extents, memory_of(number));
   }

@@ -57,10 +57,12 @@ inline std::uint64_t Transfer::read_one(const Item& item) {
   // What another request has written from the same memory may be what is read.
   const auto memory = work_.mixed != nullptr ? Contents::Memory::used : Contents::Memory::spoilt;
   if (work_.examiner != nullptr) contents_.prepare(item.visit, item.extents, work_.memory, memory);
+  if (work_.values != nullptr) work_.values->prepare(item.visit, item.extents, work_.memory);
   const std::uint64_t begin = timer_.now();
   call_read({item.extents, work_.memory.data(), item.number});
   const std::uint64_t end = timer_.now();
   record(end, end - begin, item);
+  if (work_.values != nullptr) work_.values->record(item.visit, item.extents, work_.memory);
   if (work_.examiner != nullptr) contents_.examine(item.visit, item.extents, work_.memory);
   return end;
 }

@@ -16,6 +16,7 @@
 #include "plan/draw.hpp"
 #include "verify/examiner.hpp"
 #include "verify/passes.hpp"
+#include "verify/request_values.hpp"
 
 namespace strider {
 
@@ -59,6 +60,7 @@ struct Work {
   std::span<std::byte> memory;        ///< at least the pattern's request_bytes()
   const FileData* written = nullptr;  ///< generate this data for each write; null: write what is in memory
   Examiner* examiner = nullptr;       ///< check each read, into spoilt memory; null: do not look at what was read
+  ValueRecorder* values = nullptr;    ///< records values of each request that reads; null: none
   Passes left;                        ///< by the phase that wrote what is read, in the same order of visits
   std::uint64_t left_generation = 0;  ///< of that phase
   const Still* still = nullptr;       ///< what it has not written, if it was read-write; null: it wrote all

@@ -60,6 +60,7 @@ class TransferWorker final : public PhaseWorker {
   FileData written_;
   FileData::Identity expected_;
   std::optional<Examiner> examiner_;
+  std::optional<ValueRecorder> values_;
   std::optional<Still> still_;  ///< of the phases before this one
   std::optional<Mixed> mixed_;  ///< of read-write
   Work work_;
@@ -94,6 +95,7 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
   rounds_ = std::min(rounds_, task.request_limit);
   part_.had_requests = requests_;
   if (task.record != nullptr) part_.verification.emplace();
+  if (records_values(task)) values_.emplace(std::min(test_.recorded_requests, requests_));
   if (test_.verify != Verify::full || !reads(task.operation)) return;
   examiner_.emplace(expected_, task.assignments->files(), task.pattern->file_size(assignment_.place.ranks));
   spoil(task.memory);
@@ -136,7 +138,9 @@ void TransferWorker::transfer() {
   work_.place = assignment_.place;
   work_.sync = test_.sync;
   work_.memory = task_.memory;
-  work_.written = test_.verify == Verify::full && writes(task_.operation) ? &written_ : nullptr;
+  const bool identifies = test_.verify == Verify::full || test_.recorded_requests > 0;
+  work_.written = identifies && writes(task_.operation) ? &written_ : nullptr;
+  work_.values = values_ ? &*values_ : nullptr;
   work_.examiner = examiner_ ? &*examiner_ : nullptr;
   if (examiner_) {
     work_.left = task_.record->passes_of(acts_as_);
@@ -214,7 +218,7 @@ void TransferWorker::begin_pass(std::uint64_t pass) {
   FileData::Identity written = identity_of(context_, task_, assignment_, task_.written_generation);
   written.pass = pass;
   if (work_.written != nullptr) written_ = FileData(written);
-  if (work_.written == nullptr || task_.operation != Operation::read_modify_write) return;
+  if (!examiner_ || task_.operation != Operation::read_modify_write) return;
   // Read-modify-write finds what its own pass before has written.
   examiner_->expect_generation(task_.written_generation);
   examiner_->expect_pass(pass - 1);
@@ -275,6 +279,7 @@ void TransferWorker::complete(RankPart& part) {
     const Mixed mixed = mixed_.value_or(Mixed(draw_of(test_)));
     part.parts = {mixed.reads, mixed.writes};
   }
+  if (values_) part.values = values_->read();
   if (!examiner_) return;
   part.verification->checked_bytes = examiner_->checked_bytes();
   part.verification->wrong_bytes = examiner_->wrong_bytes();

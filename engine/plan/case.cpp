@@ -3,6 +3,9 @@
 namespace strider {
 namespace {
 
+/// An event with the values of a rank stays smaller than readers accept.
+constexpr double most_recorded_requests = 100'000;
+
 constexpr Parameter clients{"clients", Kind::count, "1", "Ranks that take part in the case.", 1, most_ranks};
 constexpr Parameter repetitions{"repetitions", Kind::repetitions, "3",
                                 "Number of measured repetitions: a number, or { min, max, until = \"5%\" }, which "
@@ -96,6 +99,12 @@ constexpr Parameter data_parameters[] = {
      "\"full\": every write has self-identifying data, and every byte read is checked and digested. Both happen within "
      "the timed phase; prepare_s is the time that they took.",
      no_limit, no_limit, "off|full"},
+    {"values", Kind::count, "0",
+     "Requests of each rank, from the first one on, of which read and reread record the first, middle and last value "
+     "(4 "
+     "bytes each), for comparison between interfaces; 0: none. Written data is then self-identifying also with verify "
+     "= \"off\".",
+     0, most_recorded_requests},
     deadline,
     wear_out,
     runtime,

@@ -62,6 +62,7 @@ struct Case {
   std::uint32_t shift = 1;  ///< ranks, with Readback::shift
   SyncPolicy sync = SyncPolicy::end;
   Verify verify = Verify::off;
+  std::uint64_t recorded_requests = 0;  ///< of each rank, of which values are recorded when they read
   double deadline_s = 0;
   double runtime_s = 0;  ///< each phase repeats its requests for this time; 0: each request once
   double ramp_s = 0;     ///< at the beginning of the runtime, not counted

@@ -171,6 +171,24 @@ void check_tree_case(const Case& test, const Complain& complain) {
   check_totals(test, *tree, complain);
 }
 
+/// Values are recorded by phases that only read, of storage that keeps them.
+void check_values(const Case& test, const Complain& complain) {
+  if (test.recorded_requests == 0) return;
+  const auto& operations = test.operations;
+  const auto records = [](Operation each) { return each == Operation::read || each == Operation::reread; };
+  if (std::none_of(operations.begin(), operations.end(), records))
+    return complain("values", "only read and reread record values, and the case has neither",
+                    "operations = [\"write\", \"read\"], or values = 0");
+  if (!test.interface->capabilities.stores())
+    complain("values",
+             "the interface " + std::string(test.interface->name) + " stores no data, so there are no values to record",
+             "values = 0");
+  if (test.interface->name == "mpiio" && test.interface_settings.text("pointer") == "shared" && test.clients > 1 &&
+      test.sharing.kind != SharingKind::per_rank)
+    complain("values", "ranks reach the shared file pointer in an unknown order, so their values cannot be compared",
+             "values = 0, mpiio.pointer = \"ordered\", or sharing = \"per-rank\"");
+}
+
 /// A mix needs a share, and requests enough that some read and some write.
 void check_read_share(const Case& test, const Pattern& pattern, std::uint32_t ranks, const Complain& complain) {
   if (std::count(test.operations.begin(), test.operations.end(), Operation::read_write) == 0) return;
@@ -366,6 +384,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     if (test.tree != nullptr) return check_tree_case(test, complain);
     check_ranks_and_files(test, complain);
     check_load(test, complain);
+    check_values(test, complain);
     const auto pattern = make_pattern_of(test);
     const auto interface = test.interface->make(test.interface_settings);
     const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));

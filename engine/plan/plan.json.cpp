@@ -245,7 +245,7 @@ std::uint64_t workload_of(const Json& json) {
   Json identity = json;
   for (const char* key :
        {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "runtime", "ramp", "depth", "think",
-        "cache", "mount", "mount_servers", "rate_limit", "arrivals", "arrival_rate"})
+        "cache", "mount", "mount_servers", "rate_limit", "arrivals", "arrival_rate", "values"})
     identity.erase(key);
   if (identity.value("read_share", 0) == 0) identity.erase("read_share");  // as plans from before read-write lack it
   std::uint64_t hash = 0;
@@ -270,6 +270,7 @@ void read_data_settings(const Settings& settings, Case& test) {
   test.depth = static_cast<std::uint32_t>(settings.number("depth"));
   test.think_s = settings.seconds("think");
   test.read_share = static_cast<double>(settings.number("read_share")) / 100;
+  test.recorded_requests = settings.number("values");
   test.runtime_s = settings.seconds("runtime");
   test.ramp_s = settings.seconds("ramp");
   test.cache = choice_of<CachePolicy>(

@@ -74,6 +74,12 @@ inline bool is_by_time(const PhaseTask& task) {
   return task.test->runtime_s > 0 && task.purpose == PhaseTask::Purpose::measurement;
 }
 
+/// Whether the ranks of a phase record values of what they read.
+inline bool records_values(const PhaseTask& task) {
+  const bool reads = task.operation == Operation::read || task.operation == Operation::reread;
+  return reads && task.test->recorded_requests > 0 && task.purpose == PhaseTask::Purpose::measurement;
+}
+
 struct PhaseOutcome {
   bool failed = false;       ///< of any rank
   bool interrupted = false;  ///< of any rank

@@ -8,6 +8,7 @@
 #include "reports/clock_rows.hpp"
 #include "reports/reduction.hpp"
 #include "reports/timelines.hpp"
+#include "reports/values.hpp"
 
 namespace strider {
 namespace {
@@ -86,6 +87,7 @@ class Report {
     if (has_sample && rank_ == 0) write_sample(rows, counters, outcome);
     if (has_sample && measures() && context_.timelines.scope != TimelineScope::none)
       report_timelines(context_, task_, part_.scheduled_s - origin_s(), tally_.timeline, waiting_);
+    if (has_sample && records_values(task_)) report_values(context_, task_, part_.values, waiting_);
     for (const ErrorRecord& error : errors) context_.events->error(task_.name, info_of(error));
     return outcome;
   }

@@ -41,7 +41,8 @@ struct RankPart {
   std::vector<ErrorRecord> findings;  ///< what was found wrong: they make the sample invalid
   std::optional<Sample::Verification> verification;
   std::optional<std::uint64_t> digest;
-  std::vector<MixTally> parts;  ///< of a mix, alike on all ranks
+  std::vector<RequestValues> values;  ///< of requests, where they are recorded
+  std::vector<MixTally> parts;        ///< of a mix, alike on all ranks
   Facts facts;
 };
 

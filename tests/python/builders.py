@@ -38,6 +38,7 @@ class CaseSpec:
         ranks_per_node: Ranks of a node; 0: all are on one.
         clock_error_s: How wrong each phase's time may be; there is a second clock then.
         timelines: Of each rank, the requests of each tenth of a second in every phase.
+        values: Of each rank, the first value of its requests; the middle and the last value follow it.
     """
 
     interface: Json = field(default_factory=lambda: {"name": "posix", "direct": False})
@@ -57,6 +58,7 @@ class CaseSpec:
     ranks_per_node: int = 0
     clock_error_s: float | None = None
     timelines: Sequence[Sequence[int]] = ()
+    values: Sequence[Sequence[int]] = ()
 
     def plan(self, number: int, repetitions: int) -> Json:
         common = {
@@ -75,6 +77,7 @@ class CaseSpec:
             "operations": list(self.operations),
             "repetitions": {"min": repetitions, "max": repetitions, "until": 0.0},
             **common,
+            **({"values": max(map(len, self.values))} if self.values else {}),
             **self.common,
         }
 
@@ -247,6 +250,8 @@ class RunBuilder:
             self.emit_clocks(number, case, repetition, operation)
             self.emit_counters(number, case, repetition, operation)
             self.emit_timelines(number, case, repetition, operation)
+            if operation in ("read", "reread"):
+                self.emit_values(number, case, repetition, operation, warmup)
 
     def emit(self, event: str, **fields: object) -> None:
         self.events.append({"event": event, "time_s": round(self.clock_s, 6), **fields})
@@ -358,6 +363,22 @@ class RunBuilder:
                 requests=list(requests),
                 busy_s=[0.09 if count else 0.0 for count in requests],
                 latency_max_s=[0.05 if count else 0.0 for count in requests],
+            )
+
+    def emit_values(self, number: int, case: CaseSpec, repetition: int, operation: str, warmup: bool) -> None:
+        for rank, first in enumerate(case.values):
+            self.emit(
+                "values",
+                case=number,
+                repetition=repetition,
+                warmup=warmup,
+                operation=operation,
+                rank=rank,
+                offset=[block * case.transfer for block in range(len(first))],
+                bytes=[case.transfer] * len(first),
+                first=list(first),
+                middle=[value + 1 for value in first],
+                last=[value + 2 for value in first],
             )
 
     def emit_counters(self, number: int, case: CaseSpec, repetition: int, operation: str) -> None:

@@ -12,7 +12,19 @@ from harness import EngineRun, Json, case, extents_text, plan, run_engine, tree_
 from strider.engine import Engine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
-EVENTS = ("run", "case", "progress", "sample", "rank", "counters", "ceilings", "timeline", "error", "end")
+EVENTS = (
+    "run",
+    "case",
+    "progress",
+    "sample",
+    "rank",
+    "counters",
+    "ceilings",
+    "timeline",
+    "values",
+    "error",
+    "end",
+)
 FREE = ("facts", "parts", "counters", "causes")
 """Objects whose keys are data, and those that have a test of their own."""
 
@@ -60,6 +72,7 @@ def eventful_run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> En
         pattern_block=4 << 30,
         clients=2,
         verify="full",
+        values=3,
         deadline=1.2,
         wear_out=False,
         cache="cold",
@@ -163,6 +176,7 @@ def test_the_common_parameters_are_those_of_the_page(engine: Engine) -> None:
         "think",
         "read_share",
         "cache",
+        "values",
     }
 
 

@@ -33,6 +33,7 @@ class Rows(StrEnum):
     TIMELINES = "timelines"
     CLOCKS = "clocks"
     COUNTERS = "counters"
+    REQUESTS = "requests"
     ERRORS = "errors"
     CASES = "cases"
 
@@ -45,7 +46,7 @@ def export(
         typer.Option(
             "--rows",
             help="One row per: operation of a case (medians, means, intervals), sample, operation of a "
-            "mix, rank, timeline interval, clock, node counter, error, or case.",
+            "mix, rank, timeline interval, clock, node counter, request with its values, error, or case.",
         ),
     ] = Rows.SAMPLES,
     output: Annotated[

@@ -333,7 +333,7 @@ def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is
     written later. The events are complete at this point, so a failure here does not affect the measurement.
 
     Returns:
-        Whether all steps succeeded.
+        Whether all steps succeeded, and interfaces read the same values where they were recorded.
     """
     from strider import store
     from strider.report import write_html
@@ -367,7 +367,14 @@ def present(outcome: "Outcome", options: RunOptions, render: "Render | None", is
             f"note: {drawer().missing} figures of the report could not be drawn; the report states the "
             "reasons"
         )
-    return complete
+    return complete and not _has_wrong_values(loaded())
+
+
+def _has_wrong_values(run: "Run") -> bool:
+    """Returns whether interfaces read different values of the same data, which the engine cannot see."""
+    from strider.report.results.results import Results
+
+    return any(one.different for one in Results(run).value_comparisons)
 
 
 def in_child(outcome: "Outcome", present: Callable[[], bool], interrupted: "Interruptions") -> bool:

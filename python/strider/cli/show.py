@@ -30,6 +30,10 @@ def show(
         bool,
         typer.Option("--processes", help="Show wall, user and system time of each process."),
     ] = False,
+    values: Annotated[
+        bool,
+        typer.Option("--values", help="Show values that each process read, compared."),
+    ] = False,
     limits: Annotated[
         bool,
         typer.Option("--limits", help="Show the machine ceilings and the limiting factor of each result."),
@@ -59,6 +63,7 @@ def show(
         "counters": counters or observed,
         "costs": costs,
         "processes": processes,
+        "values": values,
         "latency": latency,
     }
     option = next((name for name, is_asked in asked.items() if is_asked), "")

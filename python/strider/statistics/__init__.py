@@ -14,6 +14,7 @@ from strider.statistics.ratio import (
     simes,
     unpaired_ratio,
 )
+from strider.statistics.request_values import ValueComparison, ValueDifference, compare_values
 from strider.statistics.spells import Spell, slow_spell
 from strider.statistics.steadiness import Outlier, Trend, outliers, trends
 from strider.statistics.stragglers import LastRank, Straggler, Uneven, last_ranks, stragglers, uneven
@@ -39,8 +40,11 @@ __all__ = [
     "Trend",
     "Trust",
     "Uneven",
+    "ValueComparison",
+    "ValueDifference",
     "adjust",
     "compare_digests",
+    "compare_values",
     "describe",
     "file_checks",
     "grade_of",

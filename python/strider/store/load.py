@@ -22,6 +22,7 @@ from strider.store.model import (
     NodeCounters,
     Plan,
     RankRow,
+    RequestValues,
     Run,
     RunInfo,
     Sample,
@@ -43,6 +44,7 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "counters": NodeCounters,
     "ceilings": CeilingReport,
     "timeline": Timeline,
+    "values": RequestValues,
     "error": ErrorRow,
     "end": End,
 }
@@ -165,7 +167,8 @@ def load_events(run_dir: Path, model: type[_Model]) -> list[_Model]:
         run_dir: The run's directory.
         model: The kind: `RankRow` for what each client did in each phase; `NodeCounters` for what each node
             counted around it; `ClockRow` for how the nodes' clocks differed from rank 0's, none where all
-            ranks had one; `Timeline` for what each rank or node did in each interval of it.
+            ranks had one; `Timeline` for what each rank or node did in each interval of it;
+            `RequestValues` for the values that the requests of each rank read.
 
     Raises:
         StriderError: The events are damaged, or have a version that this Strider does not know.

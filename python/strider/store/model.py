@@ -32,6 +32,7 @@ from strider.store.records import (
     RankRates,
     RankRow,
     Record,
+    RequestValues,
     Timeline,
     Verify,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "RankRates",
     "RankRow",
     "Record",
+    "RequestValues",
     "Run",
     "RunInfo",
     "Sample",

@@ -457,6 +457,34 @@ class Timeline(Record):
     latency_max_s: list[Unsigned]
 
 
+class RequestValues(Record):
+    """First, middle and last value (4 bytes, lowest byte first) that each request of a rank read, in order.
+
+    Attributes:
+        case: Number of the case in the plan, from 1.
+        repetition: Number of the repetition, from 0; warm-up repetitions come first.
+        warmup: Whether the repetition is a warm-up.
+        operation: Operation of the phase; of an error also `connect`, `open`, `remount` or `remove`.
+        rank: Number of the rank.
+        offset: Offset of each request in the file.
+        bytes: Bytes of each request.
+        first: Its first value.
+        middle: Its middle value: of n values, number n / 2 from 0.
+        last: Its last value.
+    """
+
+    case: int
+    repetition: int
+    warmup: bool = False
+    operation: str
+    rank: int
+    offset: list[Count]
+    bytes: list[Count]
+    first: list[Count]
+    middle: list[Count]
+    last: list[Count]
+
+
 class Damage(Record):
     """Wrong bytes with the same cause.
 

@@ -71,6 +71,7 @@ _EVENT_OF_TABLE = {
     "ranks": "rank",
     "clocks": "clock",
     "timelines": "timeline",
+    "requests": "values",
     "counters": "counters",
     "errors": "error",
 }
@@ -90,6 +91,7 @@ ORDER = {
     "counters": 'ORDER BY "case", repetition, operation, node, source, instance, counter',
     "clocks": 'ORDER BY "case", repetition, operation, node',
     "timelines": 'ORDER BY "case", repetition, operation, node, rank, interval',
+    "requests": 'ORDER BY "case", repetition, operation, rank, request',
     "errors": "ORDER BY time_s",
     "cases": 'ORDER BY "case"',
 }
@@ -244,6 +246,21 @@ SELECT run, "case", repetition, warmup, operation, rank, node, interval,
 FROM (SELECT runs.run, event.* EXCLUDE ({", ".join(lists)}), unnest(range(len(bytes))) AS interval, {columns}
     FROM {_lines("timelines", run_dirs)} AS event JOIN runs USING (directory)
     WHERE event.event = 'timeline')
+"""  # noqa: S608 - names of ours
+
+
+def create_requests(run_dirs: Sequence[Path]) -> str:
+    """The view `requests`: one row per recorded request of a rank, with its values in hexadecimal."""
+    lists = ("offset", "bytes", "first", "middle", "last")
+    columns = ", ".join(f'unnest("{name}") AS "{name}"' for name in lists)
+    values = ", ".join(f"""printf('%08x', "{name}") AS "{name}\"""" for name in lists[2:])
+    without = ", ".join(f'"{name}"' for name in lists)
+    return f"""
+CREATE VIEW requests AS
+SELECT run, "case", repetition, warmup, operation, rank, request, "offset", bytes, {values}
+FROM (SELECT runs.run, event.* EXCLUDE ({without}), unnest(range(len(event."offset"))) AS request, {columns}
+    FROM {_lines("requests", run_dirs)} AS event JOIN runs USING (directory)
+    WHERE event.event = 'values')
 """  # noqa: S608 - names of ours
 
 

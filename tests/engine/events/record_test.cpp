@@ -53,6 +53,7 @@ TEST(Records, EachFieldIsWrittenUnderItsName) {
   expect_each_field_written<NodeCounters>();
   expect_each_field_written<ClockRow>();
   expect_each_field_written<TimelineRow>();
+  expect_each_field_written<ValuesRow>();
   expect_each_field_written<ErrorInfo>();
 }
 

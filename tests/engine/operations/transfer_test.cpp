@@ -181,6 +181,31 @@ TEST_F(TransferTest, WhatAReadLeavesOutIsFoundThoughTheMemoryHeldTheRightData) {
   }
 }
 
+TEST_F(TransferTest, RecordsTheValuesOfWhatItReads) {
+  Job job(Operation::read, 3, OrderKind::backward);
+  for (std::size_t i = 0; i < 24; ++i) file.content[i] = static_cast<std::byte>(i);
+  ValueRecorder values(2);
+  job.work.values = &values;
+  run(job, 3);
+  const auto whole = [](std::uint64_t offset, std::uint32_t word) {
+    return RequestValues{offset, 4, word, word, word};
+  };
+  EXPECT_EQ(values.read(), (std::vector<RequestValues>{whole(16, 0x13121110), whole(8, 0x0b0a0908)}));
+}
+
+TEST_F(TransferTest, AReadThatBringsNothingHasNoneOfTheValuesBeforeIt) {
+  Job job(Operation::read);
+  for (std::size_t i = 0; i < 24; ++i) file.content[i] = static_cast<std::byte>(i);
+  job.memory = std::vector<std::byte>(file.content.begin(), file.content.begin() + 4);
+  job.work.memory = job.memory;
+  file.reads_nothing = true;
+  ValueRecorder values(1);
+  job.work.values = &values;
+  run(job, 1);
+  ASSERT_EQ(values.read().size(), 1U);
+  EXPECT_NE(values.read()[0].first, 0x03020100U);
+}
+
 TEST_F(TransferTest, ReadModifyWriteChecksTheOldGenerationAndWritesTheNew) {
   const FileData older({1, 2, 3, 4}), newer({1, 2, 3, 5});
   older.fill(std::span(file.content).first(24), 0);

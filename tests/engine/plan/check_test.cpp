@@ -41,6 +41,18 @@ TEST(Check, RequestsInFlightNeedAnInterfaceThatKeepsThem) {
   good_case(case_text(R"("depth": 1)", pattern, R"("name": "mmap")"));
 }
 
+TEST(Check, ValuesAreOfDataThatStorageKeepsAndAPhaseReads) {
+  EXPECT_EQ(key_at_fault(case_text(R"("values": 4, "operations": ["write"])")), "values");
+  EXPECT_EQ(key_at_fault(case_text(R"("values": 4)", R"("name": "strided")", R"("name": "null")")), "values");
+  EXPECT_EQ(key_at_fault(case_text(R"("values": 100001)")), "values");
+  EXPECT_EQ(key_at_fault(case_text(R"("values": 4, "clients": 2)", R"("name": "strided")",
+                                   R"("name": "mpiio", "pointer": "shared")")),
+            "values");
+  EXPECT_EQ(good_case(case_text(R"("values": 100000)")).recorded_requests, 100'000U);
+  EXPECT_EQ(good_case(case_text(R"("values": 4, "operations": ["write", "reread"])")).recorded_requests, 4U);
+  EXPECT_EQ(good_case(case_text("")).recorded_requests, 0U);
+}
+
 TEST(Check, OpenLoopNeedsARateAndNothingElseThatHoldsRanksBack) {
   for (const char* kind : {"fixed", "poisson"}) {
     const std::string arrivals = R"("arrivals": ")" + std::string(kind) + "\"";

@@ -234,6 +234,7 @@ TEST(Workload, IsTheSameThroughEveryInterface) {
   EXPECT_EQ(workload("", R"("name": "mpiio", "access": "collective")"), posix);
   EXPECT_EQ(workload(R"("case": 9, "name": "again", "repetitions": 7, "warmup": 1)", R"("name": "posix")"), posix);
   EXPECT_EQ(workload(R"("mount": "listio", "mount_servers": 4)", R"("name": "posix")"), posix);
+  EXPECT_EQ(workload(R"("values": 9)", R"("name": "posix")"), posix);
   EXPECT_NE(workload(R"("clients": 2)", R"("name": "posix")"), posix);
   EXPECT_NE(workload(R"("seed": 2)", R"("name": "posix")"), posix);
   EXPECT_NE(good_case(case_text("", R"("name": "segmented", "transfer": 8192)")).workload, posix);

@@ -24,7 +24,7 @@ def test_published_times_stand_beside_those_of_the_same_clients(tmp_path: Path) 
     off = {"verify": "off"}
     cases = [
         CaseSpec(interface={"name": name}, operations=("read",), clients=clients, common=off)
-        for name, clients in (("posix", 1), ("mpiio", 2), ("pvfs2", 1))
+        for name, clients in (("posix", 1), ("mpiio", 2), ("listio", 1))
     ]
     text = printed(run_of(tmp_path, "clusters-2002", *cases), option="processes")
     (posix,) = [line for line in text.splitlines() if " posix " in line]

@@ -24,7 +24,7 @@ TABLES = {
     "clock": "clocks",
     "error": "errors",
     "counters": "counters",
-} | {"timeline": "timelines"}
+} | {"timeline": "timelines", "values": "requests"}
 events = pytest.mark.parametrize("event", SCHEMA.events)
 
 
@@ -119,8 +119,11 @@ def test_each_field_is_in_the_table(tmp_path: Path, event: str) -> None:
         elif field.name == "parts":  # a table of its own
             part = query([run], "SELECT latency_p50_s, histogram_buckets FROM parts")
             assert part[0]["latency_p50_s"] == value[0]["latency"]["p50_s"]
-        elif event == "timeline" and field.type.endswith(" list"):  # a row for each interval
-            expect(value[0], field.name)
+        elif event in ("timeline", "values") and field.type.endswith(
+            " list"
+        ):  # a row for each interval, request
+            is_value = field.name in ("first", "middle", "last")
+            expect(f"{value[0]:08x}" if is_value else value[0], field.name)
         elif field.type == "counter groups":
             expect(value[0]["values"]["user_s"], field.name)
         elif field.name != "valid":

@@ -201,6 +201,26 @@ def test_timelines_are_read_back(tmp_path: Path) -> None:
     ]
 
 
+def test_requests_are_one_row_each_with_values_in_hexadecimal(tmp_path: Path) -> None:
+    case = CaseSpec(values=[[0xFF, 0x12345678], [7]])
+    directory = RunBuilder([case], repetitions=1).write(tmp_path / RUN)
+    rows = query([directory], "SELECT * EXCLUDE (run) FROM requests ORDER BY ALL")
+    assert [(row["rank"], row["request"], row["offset"], row["first"]) for row in rows] == [
+        (0, 0, 0, "000000ff"),
+        (0, 1, MIB, "12345678"),
+        (1, 0, 0, "00000007"),
+    ]
+    assert (rows[1]["middle"], rows[1]["last"], rows[1]["bytes"]) == ("12345679", "1234567a", MIB)
+    out = export(directory, "csv", tmp_path / "requests.csv", "requests")
+    head, first, *_ = out.read_text().splitlines()
+    assert head == "run,case,repetition,warmup,operation,rank,request,offset,bytes,first,middle,last"
+    assert first.endswith(f",0,0,0,{MIB},000000ff,00000100,00000101")
+
+
+def test_a_run_without_values_has_no_requests(run_dir: Path) -> None:
+    assert query([run_dir], "SELECT * FROM requests") == []
+
+
 def test_clocks_are_in_a_table(tmp_path: Path) -> None:
     directory = RunBuilder([CaseSpec(clock_error_s=2e-5)], repetitions=1).write(tmp_path / RUN)
     (first, _) = query([directory], "SELECT * EXCLUDE (run) FROM clocks")

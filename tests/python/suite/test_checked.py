@@ -84,13 +84,17 @@ def test_the_thesis_measures_four_ways_with_eleven_sizes_and_three_numbers_of_cl
     assert servers_needed(plan, Path("/nowhere/strider-run")) == 6
 
 
-def test_the_column_reads_the_same_through_both_interfaces(engine: Engine) -> None:
+def test_the_column_reads_the_same_through_all_interfaces(engine: Engine) -> None:
     cases = load(locate("clusters-2002"), engine.description, target="optional").plan.cases
-    posix, mpiio = ([case for case in cases if case.interface["name"] == name] for name in ("posix", "mpiio"))
-    assert [(case.clients, case.pattern) for case in posix] == [
-        (case.clients, case.pattern) for case in mpiio
-    ]
+    work = {
+        name: [(case["name"], case.clients, case.pattern) for case in cases if case.interface["name"] == name]
+        for name in ("posix", "mpiio", "listio")
+    }
+    assert work["posix"] == work["mpiio"] == work["listio"]
+    assert {case.clients for case in cases} == {1, 2}
     assert all(
         case.pattern["size"] == 780_171_000 and case.pattern["transfer"] == 8_192_000 for case in cases
     )
-    assert all(case.get("verify") == "full" for case in cases)
+    verified = {case["name"]: case.get("verify") for case in cases}
+    assert verified == {"as in the column": "off", "every byte": "full"}
+    assert all(case.get("values") == 1000 for case in cases)

@@ -10,9 +10,16 @@ from strider.limits import Analysis
 from strider.report.labels.facets import Facets, joined
 from strider.report.results.interface_facts import InterfaceFacts
 from strider.report.results.references import Reference, reference_of
-from strider.statistics import DigestComparison, OperationSummary, compare_digests, summarize
+from strider.statistics import (
+    DigestComparison,
+    OperationSummary,
+    ValueComparison,
+    compare_digests,
+    compare_values,
+    summarize,
+)
 from strider.store import Observed, load_events
-from strider.store.model import NodeCounters, Run
+from strider.store.model import NodeCounters, RequestValues, Run
 
 #: Up to so many summaries the tables of a report are open from the start.
 _OPEN_TABLES = 40
@@ -72,6 +79,17 @@ class Results:
     def comparisons(self) -> list[DigestComparison]:
         """Reads of the same data, compared by their digests."""
         return list(compare_digests(self.run))
+
+    @cached_property
+    def values(self) -> list[RequestValues]:
+        """Values that requests of ranks read; empty where none were recorded."""
+        recorded = any(case.common_parameters().get("values") for case in self.run.cases.values())
+        return load_events(self.run.directory, RequestValues) if recorded else []
+
+    @cached_property
+    def value_comparisons(self) -> list[ValueComparison]:
+        """Reads of the same data, compared by these values."""
+        return compare_values(self.run, self.values)
 
     @cached_property
     def facts(self) -> InterfaceFacts:

@@ -25,6 +25,7 @@ NAMES = (
     "ranks",
     "limits",
     "verification",
+    "values",
     "errors",
     "environment",
 )

@@ -47,7 +47,7 @@ def _page(results: Results) -> list[Block]:
 
 def wrong(results: Results) -> list[Block]:
     """Returns what is wrong with a run, to be read before its results."""
-    found = problems(results.run, results.summaries, results.comparisons)
+    found = problems(results.run, results.summaries, results.comparisons, results.value_comparisons)
     return [Alert("Read this first", found)] if found else []
 
 

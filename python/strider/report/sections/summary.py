@@ -27,7 +27,7 @@ from strider.units import format_bytes
 def _page(results: Results) -> list[Block]:
     run, summaries = results.run, results.summaries
     told = [
-        *remarks(run, summaries, results.comparisons),
+        *remarks(run, summaries, results.comparisons, results.value_comparisons),
         *_reference_remark(summaries, results.reference),
     ]
     of_data = " of data" if results.metadata else ""
@@ -48,13 +48,13 @@ def _terminal(results: Results) -> list[Block]:
     found = result_remarks(run, summaries, results.analysis if most is not None and run.ceilings else None)
     left_out = len(found) - len(found[:most])
     more = f"… {left_out} more: strider show, strider show --limits"
-    wrong = problems(run, summaries, results.comparisons)
+    wrong = problems(run, summaries, results.comparisons, results.value_comparisons)
     return [
         *([] if summaries else [Text("This run has no results: no phase was completed.")]),
         # After a run, the lines of its preparation have them.
         *(map(Text, chosen_sizes(run)) if most is None else ()),
         *_cut(results),
-        *map(Text, checks(run, summaries, results.comparisons)),
+        *map(Text, checks(run, summaries, results.comparisons, results.value_comparisons)),
         *(Text(sentence, "doubt" if is_doubt else "") for sentence, is_doubt in found[:most]),
         *([Text(more)] if left_out else []),
         *([Alert("Read this first", wrong)] if wrong else []),

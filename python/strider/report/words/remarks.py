@@ -16,9 +16,10 @@ from strider.report.words.wording import (
     digest_line,
     metadata_check_line,
     plural,
+    value_line,
     verification_line,
 )
-from strider.statistics import DigestComparison, OperationSummary
+from strider.statistics import DigestComparison, OperationSummary, ValueComparison
 from strider.statistics.exceeding import file_system_of, is_in_memory
 from strider.store.model import Run
 from strider.units import format_bytes_rounded, format_seconds
@@ -41,13 +42,16 @@ def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
 
 
 def remarks(
-    run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
+    run: Run,
+    summaries: Sequence[OperationSummary],
+    comparisons: Sequence[DigestComparison],
+    values: Sequence[ValueComparison] = (),
 ) -> list[str]:
     """Returns the remarks on a run beside its findings; empty without results."""
     if not summaries:
         return []
     found = [
-        *checks(run, summaries, comparisons),
+        *checks(run, summaries, comparisons, values),
         _null_remark(summaries),
         _memory_remark(run),
         _crowded_remark(run, summaries),
@@ -60,10 +64,18 @@ def remarks(
 
 
 def checks(
-    run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
+    run: Run,
+    summaries: Sequence[OperationSummary],
+    comparisons: Sequence[DigestComparison],
+    values: Sequence[ValueComparison] = (),
 ) -> list[str]:
     """Returns the results of verification."""
-    found = [verification_line(run, summaries), metadata_check_line(summaries), digest_line(comparisons)]
+    found = [
+        verification_line(run, summaries),
+        metadata_check_line(summaries),
+        digest_line(comparisons),
+        value_line(values),
+    ]
     return [sentence for sentence in found if sentence]
 
 

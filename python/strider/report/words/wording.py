@@ -12,7 +12,13 @@ from strider.report.words.caches import cache_notes
 from strider.report.words.clocks import clock_notes
 from strider.report.words.given_up import given_up
 from strider.report.words.numbers import significant
-from strider.statistics import DigestComparison, OperationSummary, file_checks
+from strider.statistics import (
+    DigestComparison,
+    OperationSummary,
+    ValueComparison,
+    ValueDifference,
+    file_checks,
+)
 from strider.statistics.summary import VerifySummary
 from strider.store.case import Case
 from strider.store.model import ErrorRow, Run, Verify
@@ -105,7 +111,10 @@ def error_place(error: ErrorRow) -> str:
 
 
 def problems(
-    run: Run, summaries: Sequence[OperationSummary], comparisons: Sequence[DigestComparison]
+    run: Run,
+    summaries: Sequence[OperationSummary],
+    comparisons: Sequence[DigestComparison],
+    values: Sequence[ValueComparison] = (),
 ) -> list[str]:
     """Returns one sentence for each problem of a run; empty for a complete and valid run."""
     found = []
@@ -148,7 +157,22 @@ def problems(
             found.append(
                 f"The same {comparison.operation} returned different data through {names}: see the digests."
             )
+    found += [_value_problem(one, one.first) for one in values if one.first is not None]
     return found
+
+
+def _value_problem(comparison: ValueComparison, first: ValueDifference) -> str:
+    """Returns a sentence on values that differ between interfaces."""
+    by_number = {case.number: case.interface_name for case in comparison.cases}
+    found = " and ".join(
+        f"{value:08x} through {by_number[case]} (case {case})" for case, value in first.found.items()
+    )
+    return (
+        f"WRONG VALUES: {comparison.different} of {plural(comparison.requests, 'request')} of the same "
+        f"{comparison.operation} have different values. The first: rank {first.rank}, request "
+        f"{first.request}, offset {first.offset}, repetition {first.repetition + 1}: the {first.which} "
+        f"value is {found}."
+    )
 
 
 def _wrong_metadata(summaries: Sequence[OperationSummary]) -> int:
@@ -214,6 +238,20 @@ def digest_line(comparisons: Sequence[DigestComparison]) -> str:
     result = "all" if same == len(comparable) else f"only {same}"
     reads = plural(len(comparable), "read")
     return f"{reads} of the same data through {names} compared by digest: {result} agree."
+
+
+def value_line(comparisons: Sequence[ValueComparison]) -> str:
+    """Returns whether interfaces read the same values; empty if no cases are comparable."""
+    comparable = [one for one in comparisons if one.verdict != "not comparable"]
+    requests = sum(one.requests for one in comparable)
+    if not requests:
+        return ""
+    different = sum(one.different for one in comparable)
+    names = ", ".join(dict.fromkeys(case.interface_name for one in comparable for case in one.cases))
+    result = "all equal" if not different else f"{different} different"
+    return (
+        f"First, middle and last value of {plural(requests, 'request')} compared between {names}: {result}."
+    )
 
 
 def readable_key(key: str) -> str:
