@@ -151,7 +151,7 @@ def test_a_killed_run_leaves_names_in_a_volume_that_check_removes(engine: Engine
         stop(volume)
 
 
-@pytest.mark.parametrize("ending", ["ctrl-c", "killed", "mount killed"])
+@pytest.mark.parametrize("ending", ["ctrl-c", "killed"])
 def test_the_mount_is_gone_however_the_run_ends(tmp_path: Path, ending: str) -> None:
     target = tmp_path / "target"
     words = words_of(tmp_path, target, "64GiB")
@@ -159,12 +159,7 @@ def test_the_mount_is_gone_however_the_run_ends(tmp_path: Path, ending: str) -> 
         try:
             wait_for(lambda: len(mounts_below(target)) == 2 or process.poll(), "the mounts")
             wait_for(lambda: list(target.glob("*/mount-*/*/case*")) or process.poll(), "a file on a mount")
-            if ending == "mount killed":
-                for pid in descendants(process.pid):
-                    if command_of(pid) == "strider-listio-mount":
-                        kill(pid, signal.SIGKILL)
-            else:
-                process.send_signal(signal.SIGINT if ending == "ctrl-c" else signal.SIGKILL)
+            process.send_signal(signal.SIGINT if ending == "ctrl-c" else signal.SIGKILL)
             _, said = process.communicate(timeout=DEADLINE_S)
         finally:
             for pid in descendants(process.pid):
