@@ -313,7 +313,7 @@ TEST(CounterSources, CountsWhatPassesThroughAPort) {
   constexpr std::size_t bytes = 100'000;
   loopback.send_to_port(bytes);
   read_processes("", {{self}}, after);
-  const CounterGroup& passed = group_of(difference(before, after), "process", "self");
+  const CounterGroup passed = group_of(difference(before, after), "process", "self");
   EXPECT_EQ(passed.value("received_bytes"), bytes);
   EXPECT_GT(passed.value("received_packets"), 0);
   EXPECT_LE(passed.value("received_packets"), bytes);
