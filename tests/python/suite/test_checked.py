@@ -87,7 +87,7 @@ def test_the_thesis_measures_four_ways_with_eleven_sizes_and_three_numbers_of_cl
 def test_the_column_reads_the_same_through_all_interfaces(engine: Engine) -> None:
     cases = load(locate("clusters-2002"), engine.description, target="optional").plan.cases
     work = {
-        name: [(case["name"], case.clients, case.pattern) for case in cases if case.interface["name"] == name]
+        name: [(case.name, case.clients, case.pattern) for case in cases if case.interface["name"] == name]
         for name in ("posix", "mpiio", "listio")
     }
     assert work["posix"] == work["mpiio"] == work["listio"]
@@ -95,6 +95,6 @@ def test_the_column_reads_the_same_through_all_interfaces(engine: Engine) -> Non
     assert all(
         case.pattern["size"] == 780_171_000 and case.pattern["transfer"] == 8_192_000 for case in cases
     )
-    verified = {case["name"]: case.get("verify") for case in cases}
+    verified = {case.name: case.get("verify") for case in cases}
     assert verified == {"as in the column": "off", "every byte": "full"}
     assert all(case.get("values") == 1000 for case in cases)
