@@ -17,12 +17,23 @@ MIB = 128
 """Of all ranks in a repetition."""
 
 
-def summary_of(folder: Path, case: CaseSpec, **counts: dict[str, float]) -> OperationSummary:
-    """The write of a case, with counters by source for each repetition."""
+def summary_of(
+    folder: Path,
+    case: CaseSpec,
+    processes: dict[str, dict[str, float]] | None = None,
+    **counts: dict[str, float],
+) -> OperationSummary:
+    """The write of a case, with counters by source, and of processes by name, for each repetition."""
     run = load(RunBuilder([case], repetitions=2).write(folder / "run"))
     counters = load_events(run.directory, NodeCounters)
     if counts:
-        groups = [CounterGroup(source=source, values=values) for source, values in counts.items()]
+        groups = [
+            *(CounterGroup(source=source, values=values) for source, values in counts.items()),
+            *(
+                CounterGroup(source="process", instance=name, values=values)
+                for name, values in (processes or {}).items()
+            ),
+        ]
         counters = [
             NodeCounters(case=1, repetition=number, operation="write", elapsed_s=1.0, counters=groups)
             for number in range(2)
@@ -77,6 +88,41 @@ def test_others_have_what_the_nodes_count_beyond_the_ranks(tmp_path: Path) -> No
     assert found.others_switches == pytest.approx((655 - 15) / MIB)
     assert found.packets == pytest.approx(2)
     assert (found.mounts_s, found.servers_s, found.servers_switches) == (None,) * 3
+
+
+def test_mounts_and_servers_that_were_watched_are_no_others(tmp_path: Path) -> None:
+    summary = summary_of(
+        tmp_path,
+        WRITE,
+        cpu={"user_s": 4.0, "system_s": 3.0, "idle_s": 9.0},
+        kernel={"context_switches": 655.0},
+        network={"sent_packets": 256.0},
+        processes={
+            "mount": {
+                "user_s": 0.5,
+                "system_s": 0.5,
+                "voluntary_switches": 90.0,
+                "involuntary_switches": 10.0,
+            },
+            "server 1": {"user_s": 1.0, "system_s": 1.0, "voluntary_switches": 100.0, "sent_packets": 50.0},
+            "server 2": {
+                "user_s": 0.0,
+                "system_s": 1.0,
+                "voluntary_switches": 100.0,
+                "received_packets": 14.0,
+            },
+        },
+    )
+    found = costs(summary)
+    assert found.user_s is not None
+    assert found.system_s is not None
+    assert found.mounts_s == pytest.approx(1 / MIB)
+    assert found.servers_s == pytest.approx(3 / MIB)
+    assert found.others_s == pytest.approx((7 - 1 - 3) / MIB - found.user_s - found.system_s)
+    assert found.mounts_switches == pytest.approx(100 / MIB)
+    assert found.servers_switches == pytest.approx(200 / MIB)
+    assert found.others_switches == pytest.approx((655 - 15 - 100 - 200) / MIB)
+    assert found.packets == pytest.approx(64 / MIB)
 
 
 def test_clocks_that_hardly_ticked_say_nothing_of_others(tmp_path: Path) -> None:
