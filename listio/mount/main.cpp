@@ -155,7 +155,9 @@ int run(const std::vector<std::string>& words) {
       throw InputError("--servers",
                        "--servers " + std::to_string(arguments.servers) + ": the volume has " + std::to_string(servers),
                        "name at most as many");
-    FileSystem system(client, {arguments.caching, arguments.volume.parent_path(), {.servers = arguments.servers}});
+    Spreading spreading;
+    spreading.servers = arguments.servers;
+    FileSystem system(client, {arguments.caching, arguments.volume.parent_path(), spreading});
     return serve(system, arguments);
   } catch (const InputError& error) {
     std::fprintf(stderr, "%s: %s\n", error.what(), error.remedy().c_str());

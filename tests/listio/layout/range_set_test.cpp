@@ -32,7 +32,9 @@ std::vector<ByteRun> some_runs(Dice& dice) {
 void expect_in_order(const RangeSet& set) {
   for (std::size_t i = 0; i < set.size(); ++i) {
     EXPECT_GT(set.runs()[i].length, 0U);
-    if (i > 0) EXPECT_GT(set.runs()[i].offset, set.runs()[i - 1].end());
+    if (i > 0) {
+      EXPECT_GT(set.runs()[i].offset, set.runs()[i - 1].end());
+    }
   }
 }
 

@@ -224,7 +224,7 @@ class Stranger {
   }
   void introduce() {
     const Nonce nonce = make_nonce();
-    const auto challenge = std::get<Challenge>(ask(write_message(Hello{protocol_version, 0, nonce})));
+    const auto challenge = std::get<Challenge>(ask(write_message(Hello{protocol_version, 0, nonce, {}})));
     const auto answer = ask(write_message(Proof{prove(volume_.secret, Role::client, 0, nonce, challenge.nonce)}));
     welcome = std::get<Welcome>(answer);
   }
@@ -246,7 +246,7 @@ class Stranger {
 TEST(RefusalTest, AnOldVersionIsAnsweredWithTheCurrentOne) {
   const Service service(1);
   Stranger stranger(service.volume());
-  const std::string refusal = stranger.refusal(write_message(Hello{99, 0, {}}));
+  const std::string refusal = stranger.refusal(write_message(Hello{99, 0, {}, {}}));
   EXPECT_NE(refusal.find("the client speaks version 99 of the protocol, server 0 version 2"), std::string::npos)
       << refusal;
   stranger.expect_closed();
@@ -255,7 +255,7 @@ TEST(RefusalTest, AnOldVersionIsAnsweredWithTheCurrentOne) {
 TEST(RefusalTest, AnotherServerThanTheOneMeant) {
   const Service service(1);
   Stranger stranger(service.volume());
-  EXPECT_NE(stranger.refusal(write_message(Hello{protocol_version, 7, {}})).find("this is server 0, not 7"),
+  EXPECT_NE(stranger.refusal(write_message(Hello{protocol_version, 7, {}, {}})).find("this is server 0, not 7"),
             std::string::npos);
 }
 
