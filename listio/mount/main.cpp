@@ -96,7 +96,7 @@ void stop_with_input() {
 /// As fuse_session_loop, but it does not sleep in the kernel while somebody waits for a lock.
 int loop(fuse_session* session, FileSystem& system) {
   constexpr int glance_ms = 5;
-  fuse_buf buffer{};
+  fuse_buf buffer{};  // NOLINT(bugprone-invalid-enum-default-initialization): no flags
   int result = 0;
   while (fuse_session_exited(session) == 0) {
     if (system.locks.are_waiting()) {

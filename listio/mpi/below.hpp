@@ -15,7 +15,7 @@ void* address_below(const char* name);
     static void* const found = ::strider::listio::mpi::address_below(#global); \
     return static_cast<type>(found);                                           \
   }())
-#define STRIDER_MPI_FUNCTION(type, name) reinterpret_cast<type*>(::strider::listio::mpi::address_below(#name))
+#define STRIDER_MPI_FUNCTION(type, name) (reinterpret_cast<type*>(::strider::listio::mpi::address_below(#name)))
 #undef MPI_TYPE_NULL_COPY_FN
 #define MPI_TYPE_NULL_COPY_FN STRIDER_MPI_FUNCTION(MPI_Type_copy_attr_function, OMPI_C_MPI_TYPE_NULL_COPY_FN)
 #undef MPI_COMM_NULL_COPY_FN
@@ -71,7 +71,7 @@ void* address_below(const char* name);
 
 /// The MPI of the program, by function pointers: the layer is linked with none, and may be loaded before it.
 struct Below {
-#define STRIDER_MPI_POINTER(name) decltype(&PMPI_##name) name = nullptr;
+#define STRIDER_MPI_POINTER(name) decltype(&PMPI_##name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   STRIDER_MPI_BELOW_FILE(STRIDER_MPI_POINTER)
   STRIDER_MPI_BELOW_OTHER(STRIDER_MPI_POINTER)
   STRIDER_MPI_BELOW_FILE_OPTIONAL(STRIDER_MPI_POINTER)

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* volume_file = "/listio-volume.json";
 
-std::atomic<bool> forked{false};
+std::atomic<bool> forked{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// Volume, transport, registration, strategy, time-out.
 using Key = std::tuple<std::string, std::string, std::string, std::string, std::int64_t>;

@@ -16,7 +16,7 @@ namespace strider::listio::mpi {
 namespace {
 
 /// The error that this thread has met last.
-thread_local Outcome last_outcome;
+thread_local Outcome last_outcome;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 class Handlers {
  public:

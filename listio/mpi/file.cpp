@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "listio/mpi/below.hpp"
 #include "listio/mpi/request.hpp"
@@ -214,7 +215,7 @@ Outcome set_info(OpenFile& file, MPI_Info info) {
   if (outcome.failed()) return outcome;
   take_words(words, hints);
   const std::scoped_lock lock(file.mutex);
-  file.hints = hints;
+  file.hints = std::move(hints);
   return outcome;
 }
 

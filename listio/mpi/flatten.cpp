@@ -229,7 +229,7 @@ void keep(MPI_Datatype type, const Shared& flat, int combiner) {
     return;
   }
   auto kept = std::make_unique<Shared>(flat);
-  if (below().Type_set_attr(type, keyval(), kept.get()) == MPI_SUCCESS) kept.release();
+  if (below().Type_set_attr(type, keyval(), kept.get()) == MPI_SUCCESS) static_cast<void>(kept.release());
 }
 
 Shared find_or_build(MPI_Datatype type) {

@@ -12,8 +12,8 @@ namespace {
 /// Handles are integers or addresses; nothing behind them is read.
 std::uintptr_t key_of(MPI_File handle) {
   std::uintptr_t key = 0;
-  static_assert(sizeof(handle) <= sizeof(key));
-  std::memcpy(&key, &handle, sizeof(handle));
+  static_assert(sizeof(MPI_File) <= sizeof(key));
+  std::memcpy(&key, static_cast<const void*>(&handle), sizeof(MPI_File));
   return key;
 }
 

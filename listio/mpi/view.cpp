@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "listio/mpi/below.hpp"
 
@@ -113,11 +114,11 @@ Outcome set_view(OpenFile& file, std::int64_t displacement, MPI_Datatype etype, 
   release_view(file);
   {
     const std::scoped_lock lock(file.mutex);
-    file.view = view;
+    file.view = std::move(view);
     file.etype = new_etype;
     file.filetype = new_filetype;
     file.position = 0;
-    file.hints = hints;
+    file.hints = std::move(hints);
   }
   if (file.ranks->is_first()) outcome = outcome_of([&] { file.shared.set(0); });
   return file.ranks->agree(outcome);
