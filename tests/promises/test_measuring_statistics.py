@@ -141,7 +141,7 @@ def test_trends_are_of_five_repetitions_and_five_per_cent(
 
 
 def test_trends_are_adjusted_for_the_number_of_operations(tmp_path: Path) -> None:
-    falling = summary_of(tmp_path / "falling", [100.0, 99, 95, 95, 91, 90])
+    falling = summary_of(tmp_path / "falling", [100.0, 99, 96, 95, 91, 90])
     steady = summary_of(tmp_path / "steady", [100.0, 99, 100, 99, 100, 99.5])
     assert len(trends([falling])) == 1
     assert trends([falling, *[dataclasses.replace(steady) for _ in range(50)]]) == []
