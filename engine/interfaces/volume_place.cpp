@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* volume_file = "listio-volume.json";
 
-/// A file that somebody else has put there could send this run's data to servers of theirs.
+/// A file of another user could send the data of this run to servers of that user.
 bool is_trusted(const std::string& file) {
   struct stat found{};
   return ::lstat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&

@@ -116,7 +116,7 @@ void ListioFile::read_sieved(const Request& request) {
 }
 
 /// Reads what a window of the file has, changes the pieces and writes all of it back. Others own what is in the holes:
-/// nobody may write there meanwhile.
+/// no other client may write there meanwhile.
 void ListioFile::write_window(const Request& request, const Window& window) {
   const std::uint64_t length = window.end - window.begin;
   const std::span<std::byte> part = std::span(sieve_).first(length);

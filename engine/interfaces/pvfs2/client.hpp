@@ -50,7 +50,7 @@ struct Pvfs2Server {
   std::string name;
 };
 
-/// The times for which a process believes what it was told, in milliseconds.
+/// How long a process keeps names and attributes in its caches, in milliseconds.
 struct Pvfs2Caches {
   unsigned names = 0, attributes = 0;
 };
