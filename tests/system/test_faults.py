@@ -92,7 +92,8 @@ def test_wrong_data_ends_the_case_and_not_the_run(engine: Engine, tmp_path: Path
 
         assert code == 1, output
         (error,) = [event for event in events if event["event"] == "error"]
-        assert (error["case"], error["class"], error["offset"]) == (1, "zero", 4096)
+        assert (error["case"], error["class"]) == (1, "zero")
+        assert 4096 <= error["offset"] < 4104  # bytes of the data may be zeros by chance
         assert "case1.0" in output
         assert [
             e["operation"] for e in events if e["event"] == "sample" and e["case"] == 2 and e["measured"]

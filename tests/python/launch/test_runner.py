@@ -8,7 +8,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -106,9 +106,19 @@ def no_process_left() -> Iterator[None]:
     before = set(_descendants(os.getpid()))
     yield
     deadline = time.monotonic() + 60
-    while set(_descendants(os.getpid())) - before and time.monotonic() < deadline:
+    while running(set(_descendants(os.getpid())) - before) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert set(_descendants(os.getpid())) <= before
+    assert not running(set(_descendants(os.getpid())) - before)
+
+
+def running(pids: set[int]) -> dict[int, str]:
+    """The command lines of those that have not ended; what has ended and waits to be reaped has none."""
+    found = {}
+    for pid in pids:
+        with suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            found[pid] = b" ".join(words).decode(errors="replace")
+    return {pid: command for pid, command in found.items() if command}
 
 
 def test_a_run_measures_everything_and_leaves_the_target_as_it_was(run: Run, target: Path) -> None:
