@@ -37,11 +37,25 @@ class BackOff {
 
 Ranks::Ranks(MPI_Comm communicator, std::chrono::milliseconds patience) : patience_(patience) {
   const Below& mpi = below();
-  if (mpi.Comm_dup(communicator, &communicator_) != MPI_SUCCESS)
-    throw Failure(MPI_ERR_COMM, "the communicator cannot be duplicated");
+  duplicate(communicator);
   mpi.Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
   mpi.Comm_rank(communicator_, &rank_);
   mpi.Comm_size(communicator_, &count_);
+}
+
+void Ranks::duplicate(MPI_Comm communicator) {
+  // MPI_Comm_dup's messages go back and forth while all ranks spin, which takes the processors of those still to come.
+  auto duplicated = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (below().Comm_idup(communicator, duplicated.get(), &request) != MPI_SUCCESS)
+    throw Failure(MPI_ERR_COMM, "the communicator cannot be duplicated");
+  try {
+    wait({&request, 1});
+  } catch (const Failure&) {
+    static_cast<void>(duplicated.release());  // MPI may still write to it
+    throw;
+  }
+  communicator_ = *duplicated;
 }
 
 void Ranks::require_whole() const {

@@ -48,6 +48,7 @@ class Ranks {
 
  private:
   struct Exchange;
+  void duplicate(MPI_Comm communicator);
   void require_whole() const;
   /// Failure when the patience is over; then the request stays.
   void wait(std::span<MPI_Request> requests);
