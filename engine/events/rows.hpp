@@ -41,7 +41,7 @@ struct PhaseName {
 /// One rank's part in a sample. Trivially copyable: travels between ranks as bytes.
 struct RankRow {
   std::uint64_t bytes, requests, digest;
-  double start_s, end_s, transfer_s, io_s, user_s, system_s;
+  double start_s, end_s, open_s, transfer_s, close_s, io_s, user_s, system_s;
   CallCount calls;
   std::uint32_t rank, node;
   std::uint32_t has_digest, has_calls;
@@ -56,7 +56,9 @@ struct RankRow {
         field({"requests", "Its requests; of metadata, operations on items."}, &RankRow::requests),
         field({"start_s", "Its start, relative to the start of the run.", Over::none, "", true}, &RankRow::start_s),
         field({"end_s", "Its end, relative to the start of the run.", Over::none, "", true}, &RankRow::end_s),
+        field({"open_s", "Time that it took to open its file.", Over::none, "null"}, &RankRow::open_s),
         field({"transfer_s", "Time that it spent in transfers.", Over::none, "null"}, &RankRow::transfer_s),
+        field({"close_s", "Time that it took to close its file.", Over::none, "null"}, &RankRow::close_s),
         field({"io_s", "Sum of the latencies of its requests.", Over::none, "null"}, &RankRow::io_s),
         field({"user_s", "Processor time in user mode.", Over::none, "null"}, &RankRow::user_s),
         field({"system_s", "Processor time in the kernel.", Over::none, "null"}, &RankRow::system_s),

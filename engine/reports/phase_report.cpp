@@ -225,7 +225,9 @@ class Report {
     row.requests = tally_.requests;
     row.start_s = mine_.first_begin_s;
     row.end_s = mine_.last_end_s;
+    row.open_s = part_.open_s;
     row.transfer_s = part_.transfer_s;
+    row.close_s = part_.close_s;
     row.io_s = static_cast<double>(tally_.latency_ns.sum()) * 1e-9;
     row.user_s = part_.usage.user_s;
     row.system_s = part_.usage.system_s;

@@ -30,7 +30,10 @@ def test_a_sample_is_the_sum_of_its_ranks(engine: Engine, tmp_path: Path) -> Non
         io_s = sum(row["io_s"] for row in rows)
         assert math.isclose(latency["mean_s"] * latency["count"], io_s, rel_tol=1e-6)
         for row in rows:
-            assert row["start_s"] + row["transfer_s"] <= row["end_s"] + 1e-6
+            parts = row["open_s"] + row["transfer_s"] + row["close_s"]
+            assert row["start_s"] + parts <= row["end_s"] + 1e-6
+        for part in ("open_s", "transfer_s", "close_s"):
+            assert sample[part] == max(row[part] for row in rows) > 0
         # The longest of any rank each, which need not be the same one.
         assert max(sample["open_s"], sample["close_s"]) <= sample["elapsed_s"]
         assert sample["system_s"] >= 0

@@ -335,7 +335,9 @@ class RankRow(Record):
         requests: Its requests; of metadata, operations on items.
         start_s: Its start, relative to the start of the run.
         end_s: Its end, relative to the start of the run.
+        open_s: Time that it took to open its file.
         transfer_s: Time that it spent in transfers.
+        close_s: Time that it took to close its file.
         io_s: Sum of the latencies of its requests.
         user_s: Processor time in user mode.
         system_s: Processor time in the kernel.
@@ -359,7 +361,9 @@ class RankRow(Record):
     requests: Count
     start_s: Real
     end_s: Real
+    open_s: Unsigned = math.nan
     transfer_s: Unsigned = math.nan
+    close_s: Unsigned = math.nan
     io_s: Unsigned = math.nan
     user_s: Unsigned = math.nan
     system_s: Unsigned = math.nan
