@@ -11,7 +11,7 @@ from strider.errors import ExitCode, StriderError
 if TYPE_CHECKING:
     from strider.cli.running import RunOptions
     from strider.importers import Imported
-    from strider.importers.imported import Grades
+    from strider.importers.imported import Grades, ResultFile
     from strider.importers.options import Surroundings
     from strider.statistics import OperationSummary
     from strider.store import Run
@@ -33,20 +33,55 @@ def run_or_write(imported: "Imported", suite: Path | None, options: "RunOptions"
 
 
 def run_imported(imported: "Imported", options: "RunOptions") -> None:
-    """Runs another benchmark's input, prints results in its format and exits with the run's exit code."""
+    """Runs another benchmark's input, prints results in its format and exits with the run's exit code.
+
+    Raises:
+        StriderError: The run cannot be started, or a file that the input requests cannot be written.
+    """
     from strider.cli.running import run_document
 
     print_notes(imported)
+    for file in imported.files:
+        _check_writable(file)
     run_document(imported.document, options, lambda run: _lines(imported, run))
 
 
+def _check_writable(file: "ResultFile") -> None:
+    """Raises an error if a file of results could not be written after the run."""
+    path = file.path
+    if path.is_dir():
+        raise StriderError(f"{file.place.text}: {path} is a directory: name a file")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        reason = "no permission to write" if path.parent.exists() else f"{path.parent} does not exist"
+        raise StriderError(f"{file.place.text}: cannot write {path}: {reason}", ExitCode.CANNOT_RUN)
+
+
+def _write(file: "ResultFile", run: "Run", grades: "Grades") -> None:
+    """Writes a file of results. A device or a pipe is not replaced."""
+    from strider.text_file import write_whole
+
+    text = "".join(f"{line}\n" for line in file.render(run, grades))
+    if file.path.exists() and not file.path.is_file():
+        file.path.write_text(text, encoding="utf-8")
+    else:
+        write_whole(file.path, text)
+
+
 def _lines(imported: "Imported", run: "Run") -> Iterator[str]:
-    """Yields the results in the other benchmark's format, then those of verification."""
+    """Yields the results in the other benchmark's format.
+
+    Writes the files that the input requests. Strider's remarks and the result of verification go to stderr,
+    so that scripts find nothing on stdout that the other benchmark would not print.
+    """
     from strider.statistics import summarize
 
     summaries = summarize(run)
-    yield from imported.render(run, _grades(summaries))
-    yield from verification(run, summaries)
+    grades = _grades(summaries)
+    for file in imported.files:
+        _write(file, run, grades)
+    yield from imported.render(run, grades)
+    remarks = (*imported.remarks(run, grades), *verification(run, summaries))
+    sys.stderr.write("".join(f"strider: {line}\n" for line in remarks))
 
 
 def verification(run: "Run", summaries: "Sequence[OperationSummary]") -> Iterator[str]:

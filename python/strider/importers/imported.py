@@ -1,8 +1,9 @@
 """A suite made of another benchmark's input."""
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from strider.engine import Json
@@ -23,6 +24,25 @@ Grades = Mapping[tuple[int, str], str]
 """Grade with reasons, such as `C short`, by number of the case and operation."""
 
 
+GradedRender = Callable[["Run", Grades], Iterator[str]]
+"""The same, with the grades of the results."""
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """A file of results that the input requests.
+
+    Attributes:
+        path: The file; a run replaces it.
+        place: Where the input requests it.
+        render: Returns its lines.
+    """
+
+    path: FilePath
+    place: Place
+    render: GradedRender
+
+
 @dataclass(frozen=True)
 class Imported:
     """Another benchmark's input, read.
@@ -30,12 +50,16 @@ class Imported:
     Attributes:
         document: The suite.
         notes: What differs from the other benchmark, one sentence each.
-        render: Returns lines that show the results of a run, with their grades, as the other benchmark does.
+        render: Returns lines that show the results of a run as the other benchmark does.
+        remarks: Returns lines of Strider's own about them.
+        files: Files of results that the input requests.
     """
 
     document: Document
     notes: list[str]
-    render: Callable[["Run", Grades], Iterator[str]]
+    render: GradedRender
+    remarks: GradedRender = lambda run, grades: iter(())
+    files: Sequence[ResultFile] = ()
 
 
 @dataclass

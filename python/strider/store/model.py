@@ -149,9 +149,18 @@ class RunInfo(Record):
     @property
     def started_s(self) -> float:
         """When the run began, seconds since 1970; NaN where `started` is no time."""
-        with suppress(ValueError):
-            return datetime.fromisoformat(self.started).timestamp()
-        return math.nan
+        return _seconds(self.started)
+
+    @property
+    def ended_s(self) -> float:
+        """When the run was sealed, seconds since 1970; NaN before, or where `ended` is no time."""
+        return _seconds(self.ended or "")
+
+
+def _seconds(time: str) -> float:
+    with suppress(ValueError):
+        return datetime.fromisoformat(time).timestamp()
+    return math.nan
 
 
 class Node(Record):

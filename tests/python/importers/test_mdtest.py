@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import printed_by_ior as readers
 from strider.cli import main
 from strider.engine import Engine, Json
 from strider.errors import StriderError
@@ -347,35 +348,54 @@ class TestTheCommand:
         output = capfd.readouterr()
         assert "note: -N 1: in each phase, task r works on the items of task r + 1" in output.err
         assert "2 tasks, 40 files/directories" in output.out
-        assert "SUMMARY rate: (of 2 iterations)" in output.out
+        assert "SUMMARY rate (in ops/sec): (of 2 iterations)" in output.out
+        assert "SUMMARY time (in ms/op): (of 2 iterations)" in output.out
         rows = re.findall(
-            r"^   ([A-Z][a-z]+ [a-z]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([ABCD] .*|[ABCD])$",
-            output.out,
-            re.M,
+            r"^   ([A-Z][a-z]+ [a-z]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", output.out, re.M
         )
-        assert re.search(r"^   Operation +Max +Min +Mean +Std Dev +Trust$", output.out, re.M)
+        assert re.search(r"^   Operation +Max +Min +Mean +Std Dev$", output.out, re.M)
         names = [
             "Directory creation", "Directory stat", "Directory rename", "Directory removal",
             "File creation", "File stat", "File read", "File removal", "Tree creation", "Tree removal",
         ]  # fmt: skip
         assert [row[0] for row in rows] == names * 2
-        for _, largest, smallest, mean, _, trust in rows:
+        for _, largest, smallest, mean, _ in rows:
             assert float(largest) >= float(mean) >= float(smallest)
-            assert "short" in trust  # phases of 40 items
+        # Phases of 40 items are short.
+        grades = re.findall(r"^strider: trust: (\w+ \w+): [ABCD] .*short", output.err, re.M)
+        assert grades == names
         assert all(float(row[2]) > 0 for row in rows[: len(names)])
         assert list(target.iterdir()) == []
+
+    def test_scripts_find_the_rates_of_the_summary(
+        self, target: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["mdtest", "-n", "2", "-q", "--", "-n", "10", "-i", "2", "-d", str(target)]) == 0
+        output = capfd.readouterr().out
+        rates = readers.mdtest_rates(output)
+        assert len(rates) == 10
+        largest, smallest, mean, deviation = rates["File creation"]
+        assert smallest <= mean <= largest
+        assert deviation == pytest.approx((largest - smallest) / 2**0.5, abs=0.01)
+        assert float(readers.shell("awk '/File creation/ {print $3}'", output)) == largest
+        lines = output.splitlines()
+        at = next(number for number, line in enumerate(lines) if line.startswith("SUMMARY rate"))
+        assert lines[at - 1] == ""
+        # The last digits of all columns are below those of the heading.
+        for line in lines[at + 3 : at + 13]:
+            assert [match.end() for match in re.finditer(r"[\d.]+", line)] == [40, 55, 70, 85]
+        assert [match.end() for match in re.finditer(r"-+", lines[at + 2])] == [12, 36, 51, 66, 81]
 
     def test_phases_that_were_not_asked_for_are_zeros(
         self, target: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["mdtest", "-n", "2", "-q", "--", "-F", "-T", "-n", "10", "-d", str(target)]) == 0
-        output = capfd.readouterr().out
+        shown = capfd.readouterr()
+        output = shown.out
         rows = dict(re.findall(r"^   (\w+ \w+) +([\d.]+)", output, re.M))
         assert {name for name, rate in rows.items() if float(rate) > 0} == {"File stat"}
         # What was not measured has no grade.
-        grades = dict(re.findall(r"^   (\w+ \w+) .* (\S+)$", output, re.M))
-        assert grades["File creation"] == "-"
-        assert grades["File stat"] != "-"
+        assert re.findall(r"^strider: trust: (\w+ \w+)", shown.err, re.M) == ["File stat"]
 
     def test_the_suite_can_be_written_instead(
         self, tmp_path: Path, target: Path, capfd: pytest.CaptureFixture[str]

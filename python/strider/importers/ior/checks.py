@@ -18,6 +18,9 @@ INTERFACES = {
 }
 """IOR's interfaces and Strider's; which of them this engine has, the suite's own check says."""
 
+FORMS = ("default", "json", "csv")
+"""Forms of IOR's output, in small letters."""
+
 Objection = tuple[str, str]
 """The option at fault, and what is wrong with it."""
 
@@ -29,6 +32,7 @@ def check(workload: Workload, mistakes: Mistakes) -> None:
         *_sizes(workload),
         *_counts(workload),
         *_combinations(workload),
+        *_output(workload),
         *_limits(workload),
     ):
         mistakes.add(workload.settings.place(option), message)
@@ -64,6 +68,13 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
         yield "randomOffset", "-z with -C or -Z needs -F, as in IOR"
     if workload.flag("stoneWallingWearOut") and not workload.settings.number("deadlineForStonewalling"):
         yield "stoneWallingWearOut", "stoneWallingWearOut needs a deadline: give -D SECONDS"
+
+
+def _output(workload: Workload) -> Iterator[Objection]:
+    """Forms of output that IOR does not have."""
+    form = workload.settings.text("summaryFormat", FORMS[0])
+    if form.lower() not in FORMS:
+        yield "summaryFormat", f'"{form}" is not a format: use default, JSON or CSV'
 
 
 def _limits(workload: Workload) -> Iterator[Objection]:

@@ -6,7 +6,6 @@ _GPU = "Strider's buffers are in main memory"
 _STRIPING = "set the striping of the target directory, for instance with lfs setstripe; the files inherit it"
 _VENDOR = "Strider sets no file-system-specific hints"
 _HDF5 = "Strider's interface hdf5 has no such option"
-_OUTPUT = "use strider show, strider report or strider export for results in other formats"
 
 OPTIONS = (
     Option("api", "a", "text"),
@@ -166,13 +165,9 @@ OPTIONS = (
     ),
     Option("warningAsErrors", note="Strider lists differences from IOR as notes, never as errors"),
     Option("summaryAlways", note="Strider always prints the summary"),
-    Option("summaryFile", kind="text", note=_OUTPUT),
-    Option("summaryFormat", kind="text", note=_OUTPUT, unused=("default",)),
-    Option(
-        "saveRankPerformanceDetailsCSV",
-        kind="text",
-        note="use strider export --rows ranks to write the results of each rank",
-    ),
+    Option("summaryFile", kind="text"),
+    Option("summaryFormat", kind="text"),
+    Option("saveRankPerformanceDetailsCSV", kind="text"),
     Option(
         "savePerOpDataCSV",
         kind="text",

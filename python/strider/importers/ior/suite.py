@@ -10,10 +10,10 @@ from pathlib import Path
 
 from strider.engine import Json
 from strider.importers.imported import CaseDraft, Imported, SuiteDraft, origin, size
-from strider.importers.ior import table
 from strider.importers.ior.checks import INTERFACES, check
+from strider.importers.ior.forms import imported_of
 from strider.importers.ior.hints import hints_of
-from strider.importers.ior.table import TestInfo
+from strider.importers.ior.test_info import TestInfo
 from strider.importers.ior.workload import Workload
 from strider.importers.options import Settings, Surroundings
 from strider.suite.mistakes import Mistakes
@@ -74,8 +74,8 @@ def make(tests: Sequence[Settings], source: str, surroundings: Surroundings) -> 
     notes = list(
         dict.fromkeys(note for drafter in drafts for note in (*drafter.settings.notes(), *drafter.notes))
     )
-    infos = [_info(workload, number) for number, workload in enumerate(workloads)]
-    return Imported(draft.document(), notes, lambda run, grades: table.render(run, grades, infos, source))
+    infos = [TestInfo(number, workload) for number, workload in enumerate(workloads)]
+    return imported_of(draft.document(), notes, infos, source)
 
 
 @dataclass
@@ -223,35 +223,6 @@ class _Drafter:
             **({"mpiio.prefix": prefix} if prefix else {}),
             **({"mpiio.hints": hints} if hints else {}),
         }
-
-
-def _info(work: Workload, number: int) -> TestInfo:
-    """What the tables say of a test."""
-    asked, settings = work.asked, work.settings
-    return TestInfo(
-        number=number,
-        api=work.api,
-        file=str(work.path[1]),
-        block=work.block,
-        transfer=work.transfer,
-        segments=work.segments,
-        tasks=work.tasks,
-        tasks_per_node=work.tasks_per_node or work.tasks,
-        repetitions=settings.number("repetitions", 1),
-        file_per_process=work.flag("filePerProc"),
-        collective=work.flag("collective"),
-        random=work.flag("randomOffset"),
-        reorder=work.flag("reorderTasks"),
-        reorder_offset=settings.number("taskPerNodeOffset", 1),
-        reorder_random=work.flag("reorderTasksRandom"),
-        seed=settings.number("reorderTasksRandomSeed"),
-        reference=settings.number("refNum"),
-        stonewall_s=settings.number("deadlineForStonewalling"),
-        shown=(
-            *(("write", "rewrite") if asked.writes else ()),
-            *(("read",) if asked.reads or asked.checks_read else ()),
-        ),
-    )
 
 
 def _target(workloads: Sequence[Workload], mistakes: Mistakes) -> str:

@@ -68,7 +68,12 @@ def make(workloads: Sequence[Workload], source: str) -> Imported:
         )
     )
     infos = [_info(workload, tasks) for workload, tasks in tests]
-    return Imported(draft.document(), notes, lambda run, grades: summary.render(run, grades, infos, source))
+    return Imported(
+        draft.document(),
+        notes,
+        lambda run, _: summary.render(run, infos, source),
+        lambda run, grades: summary.remarks(run, grades, infos),
+    )
 
 
 @dataclass

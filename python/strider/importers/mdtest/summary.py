@@ -1,10 +1,12 @@
-"""The summary in which mdtest reports."""
+"""The summary in which mdtest reports; widths and decimals are those of mdtest 4.1."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from strider import __version__
+from strider.importers.file_system import FileSystem
 from strider.importers.imported import Grades
 from strider.store.model import Run, Sample
 
@@ -21,8 +23,11 @@ _FILE_ROWS = {
     "File removal": ("unlink",),
 }
 _TREE_ROWS = {"Tree creation": ("make-tree",), "Tree removal": ("remove-tree",)}
-"""Rows, and the operations of which one stands in each."""
-_COLUMNS = ("Max", "Min", "Mean", "Std Dev")
+"""Rows, and the operations of which one is in each."""
+_HEAD = (
+    "   Operation                     Max            Min           Mean        Std Dev",
+    "   ---------                     ---            ---           ----        -------",
+)
 
 
 @dataclass(frozen=True)
@@ -48,78 +53,92 @@ class TestInfo:
     shows_time: bool
 
     @property
+    def rows(self) -> dict[str, tuple[str, ...]]:
+        """The rows of its table, and the operations of which one is in each."""
+        return {
+            **(_DIRECTORY_ROWS if self.directories else {}),
+            **(_FILE_ROWS if self.files else {}),
+            **_TREE_ROWS,
+        }
+
+    @property
     def what(self) -> str:
         """The number of items, as mdtest says it."""
         kinds = [name for name, asked in (("files", self.files), ("directories", self.directories)) if asked]
         return f"{self.tasks} tasks, {self.tasks * self.items} {'/'.join(kinds)}"
 
 
-def render(run: Run, grades: Grades, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
-    """The report of a run.
+def render(run: Run, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
+    """Yields the lines that mdtest prints.
 
     Args:
         run: The results.
-        grades: Of the results.
         tests: The tests, in the order of the run's cases.
         source: The file, or the command line.
     """
     nodes = len(run.start.nodes) if run.start else 0
-    yield f"-- started at {run.info.started} --"
+    yield f"-- started at {_timestamp(run.info.started_s)} --"
     yield ""
-    yield (
-        f"Strider-{__version__}, in the form of mdtest, was launched with {run.plan.ranks} total task(s) "
-        f"on {nodes} node(s)"
-    )
+    version = f"4.1.0+strider-{__version__}"
+    yield f"mdtest-{version} was launched with {run.plan.ranks} total task(s) on {nodes} node(s)"
     yield f"Command line used: {source}"
-    yield f"Path: {run.info.directory}"
+    yield f"Path: {run.plan.target}"
+    file_system = FileSystem.of(run.plan.target)
+    if file_system:
+        yield f"FS: {file_system.line}"
     for number, test in enumerate(tests, start=1):
-        own = [s for s in run.samples if s.case == number and s.measured and not s.warmup]
-        graded = {operation: grade for (case, operation), grade in grades.items() if case == number}
-        yield from _test(test, own, graded)
+        yield from _test(test, [sample for sample in _samples(run, number) if sample.valid])
+    yield f"-- finished at {_timestamp(run.info.ended_s) if run.info.ended else run.status} --"
     yield ""
-    yield f"-- finished at {run.info.ended or run.status} --"
 
 
-def _test(test: TestInfo, samples: Sequence[Sample], grades: Mapping[str, str]) -> Iterator[str]:
+def _samples(run: Run, case: int) -> Iterator[Sample]:
+    return (s for s in run.samples if s.case == case and s.measured and not s.warmup)
+
+
+def _timestamp(seconds: float) -> str:
+    return time.strftime("%m/%d/%Y %T", time.localtime(seconds))
+
+
+def remarks(run: Run, grades: Grades, tests: Sequence[TestInfo]) -> Iterator[str]:
+    """Yields what mdtest does not print: excluded results, and the grade of each result.
+
+    Args:
+        run: The results.
+        grades: Grades of the results.
+        tests: The tests, in the order of the run's cases.
+    """
+    for number, test in enumerate(tests, start=1):
+        which = f" of test {number}" if len(tests) > 1 else ""
+        for sample in _samples(run, number):
+            if not sample.valid:
+                what = f"{sample.operation} of iteration {sample.repetition}{which}"
+                yield f"WARNING: a check failed: {what} is excluded from the summary"
+        for name, operations in test.rows.items():
+            grade = next((grades[number, each] for each in operations if (number, each) in grades), None)
+            if grade:
+                yield f"trust: {name}{which}: {grade}"
+
+
+def _test(test: TestInfo, samples: Sequence[Sample]) -> Iterator[str]:
     yield ""
     yield test.what
-    valid = [sample for sample in samples if sample.valid]
-    iterations = len({sample.repetition for sample in valid})
+    iterations = len({sample.repetition for sample in samples})
     if test.shows_rate:
         yield ""
-        yield f"SUMMARY rate: (of {iterations} iterations)"
-        yield from _table(test, valid, grades, lambda sample: sample.requests_s)
+        yield f"SUMMARY rate (in ops/sec): (of {iterations} iterations)"
+        yield from _table(test, samples, lambda sample: sample.requests_s)
     if test.shows_time:
         yield ""
-        yield f"SUMMARY time (in seconds): (of {iterations} iterations)"
-        yield from _table(test, valid, grades, lambda sample: sample.elapsed_s)
-    for sample in samples:
-        if not sample.valid:
-            which = f"{sample.operation} of iteration {sample.repetition}"
-            yield f"WARNING: a check failed: {which} is excluded from the summary"
+        yield f"SUMMARY time (in ms/op): (of {iterations} iterations)"
+        yield from _table(test, samples, lambda sample: sample.elapsed_s)
 
 
-def _table(
-    test: TestInfo, samples: Sequence[Sample], grades: Mapping[str, str], value: Callable[[Sample], float]
-) -> Iterator[str]:
-    """The rows of directories, files and trees; what was not measured has zeros, as in mdtest.
-
-    The grade is the last column, so that scripts find mdtest's columns where they are in mdtest.
-    """
-    rows = {
-        **(_DIRECTORY_ROWS if test.directories else {}),
-        **(_FILE_ROWS if test.files else {}),
-        **_TREE_ROWS,
-    }
-    yield _line("Operation", _COLUMNS, "Trust")
-    yield _line("---------", ["-" * len(column) for column in _COLUMNS], "-----")
-    for name, operations in rows.items():
+def _table(test: TestInfo, samples: Sequence[Sample], value: Callable[[Sample], float]) -> Iterator[str]:
+    """Yields the rows of directories, files and trees; phases that were not measured have zeros."""
+    yield from _HEAD
+    for name, operations in test.rows.items():
         values = [value(sample) for sample in samples if sample.operation in operations] or [0.0]
         deviation = stdev(values) if len(values) > 1 else 0.0
         numbers = (max(values), min(values), fmean(values), deviation)
-        grade = next((grades[operation] for operation in operations if operation in grades), "-")
-        yield _line(name, [f"{number:.3f}" for number in numbers], grade)
-
-
-def _line(name: str, cells: Sequence[str], grade: str) -> str:
-    return f"   {name:<22} {' '.join(f'{cell:>14}' for cell in cells)}   {grade}"
+        yield f"   {name:<22} {' '.join(f'{number:14.3f}' for number in numbers)}"
