@@ -64,6 +64,15 @@ class TestWhatIsUnderstood:
             ("-t 47008 -b 47008", {"transfer": 47008}),
             ("-zF --random-offset-seed=3", {"pattern": "segmented", "order": "random", "seed": 3}),
             ("-z", {"pattern": "random", "size": "4MiB"}),
+            (
+                "-r -z -z -t=4096 -b=4096 -s=1000",
+                {"pattern": "random", "replacement": True, "count": 1000, "size": 16384000},
+            ),
+            ("-r -zz -F -t 4k -b 4k -s 1k", {"replacement": True, "size": "4MiB", "sharing": "per-rank"}),
+            ("-O interIODelay=250", {"think": "250us"}),
+            ("-O minTimeDuration=5", {"runtime": 5}),
+            ("-z -O randomPrefill=512k", {"operations": ["rewrite", "read"]}),
+            ("-C -C -O numTasksOnNode0=1", {"readback": "shift", "shift": 1}),
             ("-Z", {"readback": "shuffle"}),
             ("-ZZ -X -9", {"readback": "shuffle", "seed": 9}),
         ],
@@ -72,9 +81,43 @@ class TestWhatIsUnderstood:
         found = case(arguments)
         assert {key: found.get(key) for key in keys} == keys
 
-    @pytest.mark.parametrize("arguments", ["-b 2m", "-b2m", "-b=2m", "-wb2m", "-O blockSize=2m"])
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            "-b 2m",
+            "-b2m",
+            "-b=2m",
+            "-wb2m",
+            "-O blockSize=2m",
+            "-O=blockSize=2m",
+            "-OblockSize=2m",
+            "-O 'fsync=1, BLOCKSIZE = 2m # for large files'",
+            "-O fsync=1 -O blocksize=2m",
+            "--blockSize=2m",
+        ],
+    )
     def test_a_value_may_be_written_in_several_ways(self, arguments: str) -> None:
         assert case(arguments)["block"] == "2MiB"
+
+    def test_a_time_limit_in_minutes_is_that_of_the_suite(self) -> None:
+        suite = read("-T 3 -i 5").document.data["suite"]
+        assert suite["time_limit"] == "3min"
+        assert "time_limit" not in read("-T 0").document.data["suite"]
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            "-r -z -z -t 4k -b 4k -s 9",
+            "-O interIODelay=250",
+            "-T 1",
+            "-F -O minTimeDuration=1",
+            "-z -O randomPrefill=512k",
+        ],
+    )
+    def test_the_engine_takes_what_they_become(
+        self, arguments: str, plan_of: Callable[[Imported], object]
+    ) -> None:
+        assert plan_of(read(arguments))
 
     def test_the_folder_of_the_test_file_is_the_target(self) -> None:
         assert read("-o /mnt/pfs/a/file").document.data["suite"]["target"] == "/mnt/pfs/a"
@@ -140,6 +183,13 @@ class TestNothingIsPassedOver:
             ("-Z", "-Z: the tasks are shuffled"),
             ("-R", "-R: reads verify every byte"),
             ("-E", "-E: Strider creates the file to be overwritten in advance"),
+            (
+                "-z -O randomPrefill=512k",
+                "-O randomPrefill=512k: Strider fills the file in advance, unmeasured",
+            ),
+            ("-O interIODelay=5", "-O interIODelay=5: tasks compute for this time after each transfer"),
+            ("-O minTimeDuration=5", "-O minTimeDuration=5: tasks stop when this time is over"),
+            ("-T 2", "-T 2: no repetition begins that would probably end after this time"),
         ],
     )
     def test_what_depends_on_other_options_is_noted_too(self, arguments: str, note: str) -> None:
@@ -164,9 +214,12 @@ MISTAKES = {
     "-t 4m": "-t 4m: the block size must be a multiple of the transfer size: for instance -b 4194304",
     "-a S3": "-a S3: interface S3 is not supported: use POSIX, MPIIO, DUMMY, MMAP, HDF5, NCMPI or CEPHFS",
     "-C -Z": "-Z: -C and -Z exclude each other",
-    "-CC": "-C: -C may be given only once: give the distance in nodes with -Q",
     "-z -C": "-z: -z with -C or -Z needs -F, as in IOR",
-    "-zz": "-z: -z twice is not supported",
+    "-zz": "-z: -z twice only reads, because IOR draws offsets in an existing file: give -r alone",
+    "-r -zz": "-z: -z twice needs blocks of one transfer here: give -b 262144",
+    "-O randomPrefill=512k": "-O randomPrefill=512k: randomPrefill needs -z, as in IOR",
+    "-z -O randomPrefill=3k": "-O randomPrefill=3k: it must divide the block size, 1048576 bytes, as in IOR",
+    "-D 3 -O minTimeDuration=5": "minTimeDuration=5: a minimum and a maximum of the time (-D)",
     "-O keepfiles=1": 'unknown directive "keepfiles": did you mean "keepFile"?',
     "-O keepFile": '"keepFile" is not a directive: write for instance transferSize=1m',
     "-O stoneWallingWearOut=1": "stoneWallingWearOut needs a deadline: give -D",
@@ -257,6 +310,15 @@ class TestScripts:
         )
         with pytest.raises(StriderError, match=r"^script:5: direct I/O needs"):
             plan_of(read_script(text.replace("blockSize=256k", "blockSize=2000"), "script"))
+
+    def test_a_time_limit_is_noted_where_it_applies_to_several_tests(self) -> None:
+        imported = read_script(SCRIPT.replace("collective=1", "maxTimeDuration=5"), "script")
+        assert [note for note in imported.notes if "maxTimeDuration" in note or "script:11" in note] == [
+            note
+            for note in imported.notes
+            if note.startswith("script:11: it has no effect, because it applies")
+        ]
+        assert "time_limit" not in imported.document.data["suite"]
 
     def test_a_difference_is_noted_with_its_line(self) -> None:
         notes = read_script(SCRIPT.replace("collective=1", "keepFile=1"), "script").notes

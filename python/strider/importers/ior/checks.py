@@ -68,6 +68,25 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
         yield "randomOffset", "-z with -C or -Z needs -F, as in IOR"
     if workload.flag("stoneWallingWearOut") and not workload.settings.number("deadlineForStonewalling"):
         yield "stoneWallingWearOut", "stoneWallingWearOut needs a deadline: give -D SECONDS"
+    yield from _random(workload)
+
+
+def _random(workload: Workload) -> Iterator[Objection]:
+    """What IOR does not take together with random offsets."""
+    prefill = workload.settings.number("randomPrefill")
+    if prefill and not workload.flag("randomOffset"):
+        yield "randomPrefill", "randomPrefill needs -z, as in IOR"
+    elif prefill and (prefill < 1 or workload.block % prefill):
+        yield "randomPrefill", f"it must divide the block size, {workload.block} bytes, as in IOR"
+    if not workload.draws:
+        return
+    if workload.asked.writes or workload.asked.checks_write:
+        yield (
+            "randomOffset",
+            "-z twice only reads, because IOR draws offsets in an existing file: give -r alone",
+        )
+    if workload.block != workload.transfer:
+        yield "randomOffset", f"-z twice needs blocks of one transfer here: give -b {workload.transfer}"
 
 
 def _output(workload: Workload) -> Iterator[Objection]:
@@ -79,6 +98,11 @@ def _output(workload: Workload) -> Iterator[Objection]:
 
 def _limits(workload: Workload) -> Iterator[Objection]:
     """What Strider cannot do."""
+    if workload.flag("minTimeDuration") and workload.flag("deadlineForStonewalling"):
+        yield (
+            "minTimeDuration",
+            "a minimum and a maximum of the time (-D) are not supported together: keep one",
+        )
     if workload.api.lower() not in INTERFACES:
         *most, last = (name.upper() for name in INTERFACES)
         yield "api", f"interface {workload.api} is not supported: use {', '.join(most)} or {last}"
@@ -86,13 +110,6 @@ def _limits(workload: Workload) -> Iterator[Objection]:
         yield (
             "testFile",
             "several test files are not supported, because a run has one target directory: name one file",
-        )
-    if workload.settings.number("reorderTasks") > 1:
-        yield "reorderTasks", "-C may be given only once: give the distance in nodes with -Q"
-    if workload.settings.number("randomOffset") > 1:
-        yield (
-            "randomOffset",
-            "-z twice is not supported: in a suite, use the pattern random with replacement = true",
         )
     if workload.flag("preallocate") and workload.api == "MPIIO":
         yield "preallocate", "preallocate is not supported with MPI-IO: remove it"

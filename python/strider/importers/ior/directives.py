@@ -15,7 +15,7 @@ def add_directives(settings: Settings, text: str, line: int, where: str, mistake
         where: What comes before a directive in messages: `-O `, or the script's line.
         mistakes: Where wrong ones are noted.
     """
-    for part in text.split(","):
+    for part in text.partition("#")[0].split(","):
         name, equals, value = (word.strip() for word in part.partition("="))
         option = BY_NAME.get(name.removeprefix("--").lower())
         place = Place(line, f"{where}{name}={value}" if line == 0 else where)

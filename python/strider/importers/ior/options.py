@@ -89,13 +89,7 @@ OPTIONS = (
         refusal="use -V, or the pattern vector in a suite",
     ),
     Option("transferSize", "t", "size"),
-    Option(
-        "maxTimeDuration",
-        "T",
-        "number",
-        note="Strider does all repetitions here; to limit the time, write the suite with --suite FILE and "
-        "run it with strider run FILE --time-limit 10min, which limits all tests together",
-    ),
+    Option("maxTimeDuration", "T", "number"),
     Option("uniqueDir", "u", note="all files are in one directory, which affects only the time to open them"),
     Option("hintsFileName", "U", "text", aliases=("mpiio.hintsFileName",)),
     Option(
@@ -116,11 +110,7 @@ OPTIONS = (
     Option("fsyncPerWrite", "Y"),
     Option("randomOffset", "z"),
     Option("randomSeed", kind="number", aliases=("random-offset-seed",), unused=(-1,)),
-    Option(
-        "randomPrefill",
-        kind="size",
-        refusal="Strider does not prefill files; use the operation rewrite in a suite",
-    ),
+    Option("randomPrefill", kind="size"),
     Option("reorderTasksRandom", "Z"),
     Option("stoneWallingWearOut"),
     Option(
@@ -129,8 +119,8 @@ OPTIONS = (
         refusal="each task completes as many transfers as the fastest task",
     ),
     Option("stoneWallingStatusFile", kind="text", refusal="a run keeps no state for the next run"),
-    Option("minTimeDuration", kind="number", refusal="choose -b and -s so that a test takes long enough"),
-    Option("interIODelay", kind="number", refusal="use the key think in a suite"),
+    Option("minTimeDuration", kind="number"),
+    Option("interIODelay", kind="number"),
     Option("useO_DIRECT", "B", aliases=("posix.odirect",)),
     Option("posix.rangelocks", refusal="Strider takes no locks"),
     Option("posix.lustre.stripecount", kind="number", aliases=("lustreStripeCount",), refusal=_STRIPING),

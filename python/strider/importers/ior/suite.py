@@ -4,7 +4,7 @@ Offsets of IOR: transfer j of task r in segment i is at i · tasks · block + r 
 shared file, at i · block + j · transfer of a task's own file (`-F`). That is Strider's pattern segmented.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,8 @@ _SOURCES = {
     "sharing": "filePerProc",
     "sync": "fsyncPerWrite",
     "deadline": "deadlineForStonewalling",
+    "runtime": "minTimeDuration",
+    "think": "interIODelay",
     "settle": "interTestDelay",
     "posix.direct": "useO_DIRECT",
     "mpiio.access": "collective",
@@ -71,9 +73,9 @@ def make(tests: Sequence[Settings], source: str, surroundings: Surroundings) -> 
         per_node.pop() if len(per_node) == 1 else None,
         cases,
     )
-    notes = list(
-        dict.fromkeys(note for drafter in drafts for note in (*drafter.settings.notes(), *drafter.notes))
-    )
+    limits = [note for workload in workloads for note in _limit_time(draft, workload, len(workloads))]
+    of_cases = [note for drafter in drafts for note in (*drafter.settings.notes(), *drafter.notes)]
+    notes = list(dict.fromkeys((*of_cases, *limits)))
     infos = [TestInfo(number, workload) for number, workload in enumerate(workloads)]
     return imported_of(draft.document(), notes, infos, source)
 
@@ -124,6 +126,8 @@ class _Drafter:
         own = {"transfer": size(work.transfer), "block": size(work.block), "segments": work.segments}
         if not work.flag("randomOffset"):
             return {"pattern": "segmented", **own}
+        if work.draws:
+            return self._drawn()
         if work.flag("filePerProc"):
             self._note("randomOffset", "the random order differs from IOR's, which depends on its C library")
             return {"pattern": "segmented", **own, "order": "random", **self._seed("randomSeed")}
@@ -135,6 +139,20 @@ class _Drafter:
         whole = {"transfer": size(work.transfer), "size": size(work.block * work.segments * work.tasks)}
         return {"pattern": "random", **whole, **self._seed("randomSeed")}
 
+    def _drawn(self) -> dict[str, Json]:
+        """The pattern of offsets that each task draws in a whole file."""
+        work = self.workload
+        self._note("randomOffset", "the random offsets differ from IOR's, which depend on its C library")
+        of_file = work.block * work.segments * (1 if work.flag("filePerProc") else work.tasks)
+        return {
+            "pattern": "random",
+            "transfer": size(work.transfer),
+            "size": size(of_file),
+            "count": work.segments,
+            "replacement": True,
+            **self._seed("randomSeed"),
+        }
+
     def _seed(self, option: str) -> dict[str, Json]:
         given = self.settings.by_name.get(option)
         return {"seed": abs(int(given.value))} if given and given.used else {}
@@ -142,14 +160,16 @@ class _Drafter:
     def _operations(self) -> list[str]:
         """What is written and read; a check of what was written is a reading."""
         asked = self.workload.asked
-        rewrites = self.workload.flag("useExistingTestFile")
+        rewrites = self.workload.flag("useExistingTestFile") or self.workload.flag("randomPrefill")
         if asked.checks_write or asked.checks_read:
             self._note(
                 "checkRead" if asked.checks_read else "checkWrite",
                 "reads verify every byte; data generation and verification count as measured "
                 "time (reported as prepare_s)",
             )
-        if asked.writes and rewrites:
+        if asked.writes and self.workload.flag("randomPrefill"):
+            self._note("randomPrefill", "Strider fills the file in advance, unmeasured; IOR within wr/rd(s)")
+        elif asked.writes and rewrites:
             self._note(
                 "useExistingTestFile", "Strider creates the file to be overwritten in advance, unmeasured"
             )
@@ -193,9 +213,18 @@ class _Drafter:
         deadline = self.settings.number("deadlineForStonewalling")
         delay = self.settings.number("interTestDelay")
         wear_out = self.workload.flag("stoneWallingWearOut")
+        runtime, think_us = self.settings.number("minTimeDuration"), self.settings.number("interIODelay")
+        if runtime:
+            self._note(
+                "minTimeDuration", "tasks stop when this time is over; in IOR, each completes its last pass"
+            )
+        if think_us:
+            self._note("interIODelay", "tasks compute for this time after each transfer; in IOR, they sleep")
         return {
             **({"verify": "full"} if asked.checks_read or asked.checks_write else {}),
             **({"deadline": deadline, "wear_out": wear_out} if deadline else {}),
+            **({"runtime": runtime} if runtime else {}),
+            **({"think": f"{think_us}us"} if think_us else {}),
             **({"settle": delay} if delay else {}),
         }
 
@@ -223,6 +252,26 @@ class _Drafter:
             **({"mpiio.prefix": prefix} if prefix else {}),
             **({"mpiio.hints": hints} if hints else {}),
         }
+
+
+def _limit_time(draft: SuiteDraft, workload: Workload, tests: int) -> Iterator[str]:
+    """Limits the time of a suite of one test (-T); yields what differs from IOR."""
+    given = workload.settings.by_name.get("maxTimeDuration")
+    if given is None or not given.used:
+        return
+    if tests > 1:
+        yield (
+            f"{given.place.text}: it has no effect, because it applies to each test; to limit the time of "
+            "all tests together, write the suite with --suite FILE and run it with strider run FILE "
+            "--time-limit 10min"
+        )
+        return
+    draft.keys["time_limit"] = f"{given.value}min"
+    draft.places["time_limit"] = origin(given.place)
+    yield (
+        f"{given.place.text}: no repetition begins that would probably end after this time; in IOR, each "
+        "access begins until then"
+    )
 
 
 def _target(workloads: Sequence[Workload], mistakes: Mistakes) -> str:

@@ -76,6 +76,11 @@ class Workload:
         match = _PREFIX.fullmatch(name)
         return (match["prefix"], Path(match["path"])) if match and self.api == "MPIIO" else ("", Path(name))
 
+    @property
+    def draws(self) -> bool:
+        """Whether each task draws its offsets, which may repeat (`-z -z`)."""
+        return self.settings.number("randomOffset") > 1
+
     def flag(self, name: str) -> bool:
         """Whether a flag is set."""
         return self.settings.number(name) > 0
