@@ -18,6 +18,12 @@ namespace {
 constexpr std::uint32_t largest_depth = 256;
 constexpr int poll_limit_ms = 1000;
 
+/// What the library says of its last error, which may be nothing.
+std::string reason_of(nfs_context* context) {
+  const char* text = ::nfs_get_error(context);
+  return text == nullptr ? "the library gives no reason" : text;
+}
+
 /// The process's own mount of an export.
 class Connection {
  public:
@@ -26,7 +32,7 @@ class Connection {
     const std::unique_ptr<nfs_url, decltype(&::nfs_destroy_url)> parts(::nfs_parse_url_dir(context_, url.c_str()),
                                                                        &::nfs_destroy_url);
     if (parts == nullptr)
-      throw IoError({"nfs_parse_url_dir", url, 0, 0, EINVAL}, ::nfs_get_error(context_),
+      throw IoError({"nfs_parse_url_dir", url, 0, 0, EINVAL}, reason_of(context_),
                     "nfs.url = \"nfs://SERVER/EXPORT?version=3\"");
     ::nfs_set_autoreconnect(context_, 0);
     ::nfs_set_timeout(context_, static_cast<int>(timeout_s * 1000));
@@ -37,8 +43,7 @@ class Connection {
     if (mounted.value_or(-ETIMEDOUT) != 0)
       throw IoError(
           {"nfs_mount", url, 0, 0, -mounted.value_or(-ETIMEDOUT)},
-          mounted ? "no connection to the export: " + std::string(::nfs_get_error(context_))
-                  : "the server does not answer",
+          mounted ? "no connection to the export: " + reason_of(context_) : "the server does not answer",
           "set nfs.url to a server that this host can reach and to an export that accepts mounts from any source port");
   }
   Connection(const Connection&) = delete;
@@ -62,7 +67,7 @@ nfs_context* connect_to(const std::string& url, std::uint64_t timeout_s) {
 /// with NFS3ERR_NOSPC(-28)"; it has the wrong number for a quota.
 std::int64_t named_result(nfs_context* context, std::int64_t result) {
   if (result != -EFAULT) return result;
-  const std::string text = ::nfs_get_error(context);
+  const std::string text = reason_of(context);
   if (text.find("NFS3ERR_DQUOT") != std::string::npos) return -EDQUOT;
   const std::size_t begin = text.rfind("(-");
   const int number = begin == std::string::npos ? 0 : std::atoi(text.c_str() + begin + 2);
@@ -265,7 +270,7 @@ class NfsQueue final : public QueuedFile {
     pollfd socket{::nfs_get_fd(context_), static_cast<short>(::nfs_which_events(context_)), 0};
     if (::poll(&socket, 1, poll_limit_ms) < 0 && errno != EINTR) return false;
     if (::nfs_service(context_, socket.revents) == 0) return true;
-    if (!problem_) problem_ = IoError({"nfs_service", path_, 0, 0, EIO}, ::nfs_get_error(context_));
+    if (!problem_) problem_ = IoError({"nfs_service", path_, 0, 0, EIO}, reason_of(context_));
     return false;
   }
   void wait_for_all() {
