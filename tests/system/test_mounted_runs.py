@@ -43,6 +43,20 @@ transfer = "64KiB"
 block = "{block}"
 """
 
+ON_A_MOUNT = """
+[suite]
+name = "mount"
+repetitions = 1
+clients = 2
+scale_down = 16
+[[case]]
+interface = "posix"
+mount = "listio"
+pattern = "segmented"
+transfer = "64KiB"
+block = "{block}"
+"""
+
 
 @pytest.fixture(autouse=True)
 def machine(engine: Engine) -> None:
@@ -52,11 +66,11 @@ def machine(engine: Engine) -> None:
         pytest.skip("machine: the kernel has no FUSE (/dev/fuse)")
 
 
-def words_of(tmp_path: Path, target: Path, block: str) -> list[str]:
-    """The command that runs the suite in a target."""
+def words_of(tmp_path: Path, target: Path, block: str, suite_text: str = SUITE) -> list[str]:
+    """The command that runs a suite in a target."""
     target.mkdir(exist_ok=True)
-    suite = tmp_path / "ways.toml"
-    suite.write_text(SUITE.format(block=block))
+    suite = tmp_path / "suite.toml"
+    suite.write_text(suite_text.format(block=block))
     options = ("--store", tmp_path / "store", "--quiet", "--ceilings", "none")
     return strider_command("run", suite, "--target", target, *options)
 
@@ -174,4 +188,21 @@ def test_the_mount_is_gone_however_the_run_ends(tmp_path: Path, ending: str) -> 
         assert cleaned.returncode == 0, cleaned.stderr + cleaned.stdout
     else:
         assert process.returncode in (1, 3), said
+    assert list(target.iterdir()) == []
+
+
+def test_a_run_whose_mount_is_killed_ends_and_leaves_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    words = words_of(tmp_path, target, "64GiB", ON_A_MOUNT)
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        wait_for(lambda: list(target.glob("*/mount-*/*/case*")) or process.poll() is not None, "a file")
+        for pid in descendants(process.pid):
+            if command_of(pid) == "strider-listio-mount":
+                kill(pid, signal.SIGKILL)
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    if "fusermount3" in said:
+        pytest.skip(f"machine: FUSE file systems may not be mounted: {said}")
+    assert process.returncode == 1, said
+    assert "Transport endpoint is not connected" in said
+    assert mounts_below(target) == []
     assert list(target.iterdir()) == []

@@ -1,8 +1,10 @@
 """Mounts volumes as directories, by FUSE, and unmounts them."""
 
+import errno
 import os
 import select
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,8 @@ FILE_SYSTEM = "fuse.strider-listio"
 READY_S = 20.0
 """Time limit in seconds until a mount is ready."""
 _MOUNTS = Path("/proc/self/mountinfo")
+_UNMOUNTED_S = 5.0
+"""Time limit in seconds for fusermount3 to unmount a volume whose process was killed."""
 
 
 def mount_program(engine: Engine) -> Path:
@@ -68,6 +72,7 @@ def mount(engine: Engine, volume: Path, directory: Path, options: MountOptions |
     Raises:
         StriderError: The directory does not fit, or the mount is not ready in time; then it is not mounted.
     """
+    _unmount_dead(directory)
     _check(volume, directory)
     return start_mount(engine, volume, directory, options or MountOptions()).pid
 
@@ -160,7 +165,33 @@ def _plain(text: str) -> str:
     return text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 
 
+def _unmount_dead(directory: Path) -> None:
+    """Unmounts volumes whose processes were killed.
+
+    Their fusermount3 does so, too, unless it was killed. It is given time, because it would otherwise unmount
+    what is mounted there later.
+    """
+    point = _point(directory)
+    end = time.monotonic() + _UNMOUNTED_S
+    while str(point) in mounted() and _is_dead(point):
+        if time.monotonic() > end:
+            unmount(point, lazily=True)
+        time.sleep(0.05)
+
+
+def _is_dead(point: Path) -> bool:
+    try:
+        point.stat()
+    except OSError as error:
+        return error.errno in (errno.ENOTCONN, errno.ECONNABORTED)  # the latter while its process ends
+    return False
+
+
 def _check(volume: Path, directory: Path) -> None:
+    if str(_point(directory)) in mounted():
+        raise StriderError(
+            f"a list-I/O volume is mounted on {directory}: unmount it, or name another directory"
+        )
     if not directory.is_dir():
         raise StriderError(f"{directory} is not a directory: create it")
     if any(directory.iterdir()):
