@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <map>
 
 #include "listio/client/driver.hpp"
@@ -79,7 +80,7 @@ class Client::Impl {
 
   struct Sizes {
     std::uint64_t bytes = 0;
-    std::int64_t modified_ns = 0;
+    std::int64_t modified_ns = std::numeric_limits<std::int64_t>::min();
   };
   Sizes sizes(const File& file) {
     const auto operation =
@@ -89,7 +90,8 @@ class Client::Impl {
     for (const Call& call : operation->calls) {
       const auto stat = body_of<DataStat>(call);
       data.push_back(stat.bytes);
-      sizes.modified_ns = std::max(sizes.modified_ns, stat.modified_ns);
+      // A server without a data file of it answers 0, which is later than times before 1970.
+      if (stat.modified_ns != 0) sizes.modified_ns = std::max(sizes.modified_ns, stat.modified_ns);
     }
     sizes.bytes = file.striping.file_bytes(data);
     return sizes;
@@ -320,7 +322,7 @@ std::string Client::read_link(const std::string& path) {
 }
 
 void Client::set_mode(const std::string& path, std::uint32_t mode) {
-  impl_->tell("chmod", path, SetEntryRequest{checked(path), mode & 0777, SetEntryRequest::keep_time});
+  impl_->tell("chmod", path, SetEntryRequest{checked(path), mode & kept_mode_bits, SetEntryRequest::keep_time});
 }
 
 void Client::set_time(const std::string& path, std::int64_t modified_ns) {

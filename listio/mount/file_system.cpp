@@ -1,7 +1,5 @@
 #include "listio/mount/file_system.hpp"
 
-#include <fcntl.h>
-
 #include <cerrno>
 #include <random>
 #include <string_view>
@@ -25,9 +23,9 @@ std::string aside_name() {
 
 FileSystem::FileSystem(Client& served, MountOptions chosen) : client(served), options(std::move(chosen)) {}
 
-std::uint64_t FileSystem::opened(File file, Nodes::Number node, int flags) {
+std::uint64_t FileSystem::opened(File file, Nodes::Number node) {
   nodes.open(node);
-  handles_[next_handle_] = {std::move(file), node, (flags & (O_SYNC | O_DSYNC)) != 0};
+  handles_[next_handle_] = {std::move(file), node};
   return next_handle_++;
 }
 

@@ -45,9 +45,8 @@ class FileSystem {
   struct Handle {
     File file;
     Nodes::Number node = 0;
-    bool is_sync = false;  ///< opened with O_SYNC or O_DSYNC
   };
-  std::uint64_t opened(File file, Nodes::Number node, int flags);
+  std::uint64_t opened(File file, Nodes::Number node);
   Handle& handle(std::uint64_t number) { return handles_.at(number); }
   /// Removes the file too if its name was removed before.
   void closed(std::uint64_t number);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fuse3/fuse_lowlevel.h>
+#include <sys/file.h>
 
 #include "listio/mount/answer.hpp"
 #include "listio/mount/file_system.hpp"
@@ -40,16 +41,42 @@ void get_lock(fuse_req_t request, fuse_ino_t, fuse_file_info* info, struct flock
   });
 }
 
+enum class Waiting { no, yes };
+
+/// Answers when the lock is granted, or is not.
+void ask(fuse_req_t request, MountLocks& locks, const MountLocks::Wish& wish, Waiting waiting) {
+  if (waiting == Waiting::no || wish.kind == LockKind::none) {
+    locks.set(wish);
+    fuse_reply_err(request, 0);
+    return;
+  }
+  locks.wait(wish, {[request] { return fuse_req_interrupted(request) != 0; },
+                    [request](int error) { fuse_reply_err(request, error); }});
+}
+
 void set_lock(fuse_req_t request, fuse_ino_t, fuse_file_info* info, struct flock* wanted, int sleep) {
   answer(request, [&](FileSystem& system) {
-    const MountLocks::Wish wish = wish_of(system, *info, *wanted);
-    if (sleep == 0 || wish.kind == LockKind::none) {
-      system.locks.set(wish);
-      fuse_reply_err(request, 0);
-      return;
-    }
-    system.locks.wait(wish, {[request] { return fuse_req_interrupted(request) != 0; },
-                             [request](int error) { fuse_reply_err(request, error); }});
+    ask(request, system.locks, wish_of(system, *info, *wanted), sleep == 0 ? Waiting::no : Waiting::yes);
+  });
+}
+
+/// The number under which servers keep the `flock` locks on a file, which do not exclude its `fcntl` locks.
+File apart(File file) {
+  constexpr FileId mark = FileId{1} << 63;
+  file.id ^= mark;
+  return file;
+}
+
+void lock_file(fuse_req_t request, fuse_ino_t, fuse_file_info* info, int operation) {
+  answer(request, [&](FileSystem& system) {
+    const LockKind kind = (operation & LOCK_EX) != 0   ? LockKind::exclusive
+                          : (operation & LOCK_SH) != 0 ? LockKind::shared
+                                                       : LockKind::none;
+    const MountLocks::Wish wish{
+        apart(system.handle(info->fh).file), info->lock_owner, info->fh, 0, kind, {0, most_file_bytes}};
+    // Before it asks for another kind: two that share a lock would wait for each other.
+    system.locks.release(wish.file, wish.owner);
+    ask(request, system.locks, wish, (operation & LOCK_NB) != 0 ? Waiting::no : Waiting::yes);
   });
 }
 
@@ -66,6 +93,7 @@ void flush(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 void add_lock_operations(fuse_lowlevel_ops& table) {
   table.getlk = get_lock;
   table.setlk = set_lock;
+  table.flock = lock_file;
   table.flush = flush;
 }
 

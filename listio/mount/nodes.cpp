@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "foundation/error.hpp"
+#include "listio/protocol/parse.hpp"
 
 namespace strider::listio {
 
 Nodes::Nodes() {
-  nodes_[root] = {"", 1, 0, true};
+  nodes_[root] = {"", 1, 0, 0};
   numbers_[""] = root;
 }
 
@@ -28,13 +29,16 @@ void Nodes::forget(Number number, std::uint64_t lookups) {
 
 const std::string& Nodes::path(Number number) const {
   const auto found = nodes_.find(number);
-  if (found == nodes_.end() || !found->second.is_named) throw IoError({"find", "", 0, 0, ESTALE});
+  const int error = found == nodes_.end() ? ESTALE : found->second.error;
+  if (error != 0) throw IoError({"find", "", 0, 0, error});
   return found->second.path;
 }
 
 std::string Nodes::child(Number parent, std::string_view name) const {
   const std::string& folder = path(parent);
-  return folder.empty() ? std::string(name) : folder + "/" + std::string(name);
+  std::string path = folder.empty() ? std::string(name) : folder + "/" + std::string(name);
+  if (name.size() > most_name_bytes || path.size() > most_path_bytes) throw IoError({"find", path, 0, 0, ENAMETOOLONG});
+  return path;
 }
 
 void Nodes::rename(const std::string& from, const std::string& to) {
@@ -53,10 +57,14 @@ void Nodes::rename(const std::string& from, const std::string& to) {
   }
 }
 
-void Nodes::remove(const std::string& path) {
+void Nodes::remove(const std::string& path) { remove(path, ESTALE); }
+
+void Nodes::remove_directory(const std::string& path) { remove(path, ENOENT); }
+
+void Nodes::remove(const std::string& path, int error) {
   const auto named = numbers_.extract(path);
   if (!named) return;
-  nodes_[named.mapped()].is_named = false;
+  nodes_[named.mapped()].error = error;
   drop_if_unused(named.mapped());
 }
 
@@ -77,7 +85,7 @@ bool Nodes::is_open(const std::string& path) const {
 void Nodes::drop_if_unused(Number number) {
   const auto found = nodes_.find(number);
   if (number == root || found == nodes_.end() || found->second.lookups > 0 || found->second.opens > 0) return;
-  if (found->second.is_named) numbers_.erase(found->second.path);
+  if (found->second.error == 0) numbers_.erase(found->second.path);
   nodes_.erase(found);
 }
 

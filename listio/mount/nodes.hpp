@@ -20,14 +20,15 @@ class Nodes {
   Number look_up(const std::string& path);
   /// The kernel takes back `lookups` of them.
   void forget(Number number, std::uint64_t lookups);
-  /// IoError with ESTALE of a node without a name.
+  /// IoError of a node without a name: ENOENT of a removed directory; ESTALE of others, for the kernel to look again.
   const std::string& path(Number number) const;
-  /// The path of a name in a directory.
+  /// The path of a name in a directory. IoError with ENAMETOOLONG if servers do not take it.
   std::string child(Number parent, std::string_view name) const;
   /// What `from` and everything below it was is now at `to`; what was at `to` has no name any more.
   void rename(const std::string& from, const std::string& to);
   /// What was at the path has no name any more.
   void remove(const std::string& path);
+  void remove_directory(const std::string& path);
 
   void open(Number number);
   void close(Number number);
@@ -38,8 +39,9 @@ class Nodes {
   struct Node {
     std::string path;
     std::uint64_t lookups = 0, opens = 0;
-    bool is_named = true;
+    int error = 0;  ///< of who asks for its name; 0: it has one
   };
+  void remove(const std::string& path, int error);
   void drop_if_unused(Number number);
 
   std::unordered_map<Number, Node> nodes_;

@@ -15,6 +15,7 @@
 #include "listio/mount/answer.hpp"
 #include "listio/mount/file_system.hpp"
 #include "listio/mount/lock_operations.hpp"
+#include "listio/protocol/file_time.hpp"
 
 namespace strider::listio {
 namespace {
@@ -35,17 +36,18 @@ mode_t type_of(EntryKind kind) {
   return kind == EntryKind::directory ? S_IFDIR : kind == EntryKind::link ? S_IFLNK : S_IFREG;
 }
 
-struct stat attributes_of(const FileSystem& system, const FileStat& found, Nodes::Number node) {
+struct stat attributes_of(const FileSystem& system, const std::string& path, const FileStat& found,
+                          Nodes::Number node) {
   struct stat attributes{};
-  attributes.st_ino = node;
+  attributes.st_ino = found.id != 0 ? found.id : node;  // that of a file is the same on all mounts
   attributes.st_mode = found.mode | type_of(found.kind);
-  attributes.st_nlink = found.kind == EntryKind::directory ? 2 : 1;
+  attributes.st_nlink = FileSystem::is_aside(path) ? 0 : 1;  // subdirectories are not counted
   attributes.st_uid = ::getuid();
   attributes.st_gid = ::getgid();
   attributes.st_size = static_cast<off_t>(found.bytes);
   attributes.st_blocks = static_cast<blkcnt_t>((found.bytes + 511) / 512);
   attributes.st_blksize = static_cast<blksize_t>(system.client.volume().strip_bytes);
-  attributes.st_mtim = {found.modified_ns / 1'000'000'000, found.modified_ns % 1'000'000'000};
+  attributes.st_mtim = time_of(found.modified_ns);
   attributes.st_atim = attributes.st_ctim = attributes.st_mtim;
   return attributes;
 }
@@ -56,14 +58,15 @@ fuse_entry_param entry_of(FileSystem& system, const std::string& path) {
   fuse_entry_param entry{};
   entry.ino = system.nodes.look_up(path);
   entry.generation = 1;
-  entry.attr = attributes_of(system, found, entry.ino);
+  entry.attr = attributes_of(system, path, found, entry.ino);
   entry.attr_timeout = attributes_valid_s;
   entry.entry_timeout = names_valid_s;
   return entry;
 }
 
 void choose_caching(const FileSystem& system, fuse_file_info& info) {
-  info.direct_io = system.options.caching == Caching::none;
+  // The page cache would keep appended bytes at the end of the file that this kernel knows.
+  info.direct_io = system.options.caching == Caching::none || (info.flags & O_APPEND) != 0;
   info.keep_cache = 0;
 }
 
@@ -89,7 +92,8 @@ void forget(fuse_req_t request, fuse_ino_t node, std::uint64_t lookups) {
 
 void get_attributes(fuse_req_t request, fuse_ino_t node, fuse_file_info*) {
   answer(request, [&](FileSystem& system) {
-    const struct stat attributes = attributes_of(system, system.client.stat(system.nodes.path(node)), node);
+    const std::string& path = system.nodes.path(node);
+    const struct stat attributes = attributes_of(system, path, system.client.stat(path), node);
     fuse_reply_attr(request, &attributes, attributes_valid_s);
   });
 }
@@ -97,7 +101,7 @@ void get_attributes(fuse_req_t request, fuse_ino_t node, fuse_file_info*) {
 std::int64_t now_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+  return ns_of(now);
 }
 
 /// Size, mode and time of the last change can be set; of owners only what they are, and of other times nothing.
@@ -110,11 +114,10 @@ void set_attributes(fuse_req_t request, fuse_ino_t node, struct stat* wanted, in
       throw IoError({"chown", path, 0, 0, EPERM});
     if (sets(FUSE_SET_ATTR_SIZE))
       system.client.truncate(system.client.open(path), static_cast<std::uint64_t>(wanted->st_size));
-    if (sets(FUSE_SET_ATTR_MODE)) system.client.set_mode(path, wanted->st_mode & 0777);
+    if (sets(FUSE_SET_ATTR_MODE)) system.client.set_mode(path, wanted->st_mode);
     if (sets(FUSE_SET_ATTR_MTIME_NOW)) system.client.set_time(path, now_ns());
-    else if (sets(FUSE_SET_ATTR_MTIME))
-      system.client.set_time(path, wanted->st_mtim.tv_sec * 1'000'000'000LL + wanted->st_mtim.tv_nsec);
-    const struct stat attributes = attributes_of(system, system.client.stat(path), node);
+    else if (sets(FUSE_SET_ATTR_MTIME)) system.client.set_time(path, ns_of(wanted->st_mtim));
+    const struct stat attributes = attributes_of(system, path, system.client.stat(path), node);
     fuse_reply_attr(request, &attributes, attributes_valid_s);
   });
 }
@@ -128,6 +131,8 @@ void make_link(fuse_req_t request, const char* text, fuse_ino_t parent, const ch
   });
 }
 
+void make_hard_link(fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) { fuse_reply_err(request, EPERM); }
+
 void read_link(fuse_req_t request, fuse_ino_t node) {
   answer(request, [&](FileSystem& system) {
     fuse_reply_readlink(request, system.client.read_link(system.nodes.path(node)).c_str());
@@ -137,7 +142,7 @@ void read_link(fuse_req_t request, fuse_ino_t node) {
 void make_directory(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
   answer(request, [&](FileSystem& system) {
     const std::string path = system.nodes.child(parent, name);
-    system.client.make_directory(path, mode & 0777);
+    system.client.make_directory(path, mode);
     const fuse_entry_param entry = entry_of(system, path);
     fuse_reply_entry(request, &entry);
   });
@@ -147,7 +152,7 @@ void remove_directory(fuse_req_t request, fuse_ino_t parent, const char* name) {
   answer(request, [&](FileSystem& system) {
     const std::string path = system.nodes.child(parent, name);
     system.client.remove_directory(path);
-    system.nodes.remove(path);
+    system.nodes.remove_directory(path);
     fuse_reply_err(request, 0);
   });
 }
@@ -173,7 +178,7 @@ void move(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t ne
 
 void open(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    info->fh = system.opened(system.client.open(system.nodes.path(node)), node, info->flags);
+    info->fh = system.opened(system.client.open(system.nodes.path(node)), node);
     choose_caching(system, *info);
     if (fuse_reply_open(request, info) != 0) close_unanswered(system, info->fh);
   });
@@ -183,10 +188,10 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   answer(request, [&](FileSystem& system) {
     const std::string path = system.nodes.child(parent, name);
     const Creation creation = (info->flags & O_EXCL) != 0 ? Creation::exclusive : Creation::if_missing;
-    File file = system.client.open(path, creation, mode & 0777, system.options.spreading);
+    File file = system.client.open(path, creation, mode, system.options.spreading);
     if ((info->flags & O_TRUNC) != 0 && system.client.size(file) > 0) system.client.truncate(file, 0);
     const fuse_entry_param entry = entry_of(system, path);
-    info->fh = system.opened(std::move(file), entry.ino, info->flags);
+    info->fh = system.opened(std::move(file), entry.ino);
     choose_caching(system, *info);
     if (fuse_reply_create(request, &entry, info) != 0) {
       close_unanswered(system, info->fh);
@@ -198,8 +203,8 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
 void make_node(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t) {
   answer(request, [&](FileSystem& system) {
     const std::string path = system.nodes.child(parent, name);
-    if (!S_ISREG(mode)) throw IoError({"mknod", path, 0, 0, EOPNOTSUPP});
-    system.client.open(path, Creation::exclusive, mode & 0777, system.options.spreading);
+    if (!S_ISREG(mode)) throw IoError({"mknod", path, 0, 0, EPERM});
+    system.client.open(path, Creation::exclusive, mode, system.options.spreading);
     const fuse_entry_param entry = entry_of(system, path);
     fuse_reply_entry(request, &entry);
   });
@@ -216,11 +221,13 @@ void read(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_i
 
 void write(fuse_req_t request, fuse_ino_t, const char* bytes, size_t size, off_t offset, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    const FileSystem::Handle& handle = system.handle(info->fh);
-    system.client.write(handle.file, {reinterpret_cast<const std::byte*>(bytes), size},
-                        static_cast<std::uint64_t>(offset));
+    const File& file = system.handle(info->fh).file;
+    // Other mounts may have appended more than this kernel knows. Pages of mapped memory keep their place.
+    const bool appends = (info->flags & O_APPEND) != 0 && info->writepage == 0;
+    const std::uint64_t begin = appends ? system.client.size(file) : static_cast<std::uint64_t>(offset);
+    system.client.write(file, {reinterpret_cast<const std::byte*>(bytes), size}, begin);
     // The kernel sends no FSYNC for writes without the page cache.
-    if (handle.is_sync) system.client.sync(handle.file);
+    if ((info->flags & (O_SYNC | O_DSYNC)) != 0) system.client.sync(file);
     fuse_reply_write(request, size);
   });
 }
@@ -240,22 +247,34 @@ void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   });
 }
 
-using Names = std::vector<DirectoryPage::Name>;
+/// The entries of an open directory: those that it had when it was read from its begin.
+struct Listing {
+  std::vector<DirectoryPage::Name> names;
+  bool is_read = false;
+};
+
+void fill(FileSystem& system, fuse_ino_t node, Listing& listing) {
+  const std::string& path = system.nodes.path(node);
+  listing.names = {{".", EntryKind::directory}, {"..", EntryKind::directory}};
+  for (DirectoryPage::Name& name : system.client.read_directory(path))
+    if (!path.empty() || !FileSystem::is_aside(name.name)) listing.names.push_back(std::move(name));
+}
 
 void open_directory(fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
   answer(request, [&](FileSystem& system) {
-    const std::string& path = system.nodes.path(node);
-    auto names = std::make_unique<Names>(Names{{".", EntryKind::directory}, {"..", EntryKind::directory}});
-    for (DirectoryPage::Name& name : system.client.read_directory(path))
-      if (!path.empty() || !FileSystem::is_aside(name.name)) names->push_back(std::move(name));
-    info->fh = reinterpret_cast<std::uint64_t>(names.get());
-    if (fuse_reply_open(request, info) == 0) static_cast<void>(names.release());  // until `release_directory`
+    auto listing = std::make_unique<Listing>();
+    fill(system, node, *listing);
+    info->fh = reinterpret_cast<std::uint64_t>(listing.get());
+    if (fuse_reply_open(request, info) == 0) static_cast<void>(listing.release());  // until `release_directory`
   });
 }
 
-void read_directory(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_info* info) {
-  answer(request, [&](FileSystem&) {
-    const Names& names = *reinterpret_cast<const Names*>(info->fh);
+void read_directory(fuse_req_t request, fuse_ino_t node, size_t size, off_t offset, fuse_file_info* info) {
+  answer(request, [&](FileSystem& system) {
+    Listing& listing = *reinterpret_cast<Listing*>(info->fh);
+    if (offset == 0 && listing.is_read) fill(system, node, listing);  // rewinddir
+    listing.is_read = true;
+    const auto& names = listing.names;
     std::vector<char> page(size);
     std::size_t filled = 0;
     for (auto i = static_cast<std::size_t>(offset); i < names.size(); ++i) {
@@ -272,7 +291,7 @@ void read_directory(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, f
 }
 
 void release_directory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  delete reinterpret_cast<Names*>(info->fh);
+  delete reinterpret_cast<Listing*>(info->fh);
   fuse_reply_err(request, 0);
 }
 
@@ -302,6 +321,7 @@ const fuse_lowlevel_ops& FileSystem::operations() {
     table.forget = forget;
     table.getattr = get_attributes;
     table.setattr = set_attributes;
+    table.link = make_hard_link;
     table.symlink = make_link;
     table.readlink = read_link;
     table.mkdir = make_directory;

@@ -78,7 +78,7 @@ Fault take(ByteReader& in, OpenRequest& request, const ProtocolLimits&) {
   const auto creation = in.number<std::uint32_t>();
   if (creation > static_cast<std::uint32_t>(Creation::exclusive)) return "unknown creation mode";
   request.creation = static_cast<Creation>(creation);
-  request.mode = in.number<std::uint32_t>() & 0777;
+  request.mode = in.number<std::uint32_t>() & kept_mode_bits;
   return take(in, request.layout);
 }
 Fault take(ByteReader& in, StatRequest& request, const ProtocolLimits&) { return take(in, request.path); }
@@ -89,7 +89,7 @@ Fault take(ByteReader& in, RenameRequest& request, const ProtocolLimits&) {
 }
 Fault take(ByteReader& in, MakeDirectoryRequest& request, const ProtocolLimits&) {
   const Fault fault = take(in, request.path);
-  request.mode = in.number<std::uint32_t>() & 0777;
+  request.mode = in.number<std::uint32_t>() & kept_mode_bits;
   return fault;
 }
 Fault take(ByteReader& in, RemoveDirectoryRequest& request, const ProtocolLimits&) { return take(in, request.path); }
@@ -108,7 +108,7 @@ Fault take(ByteReader& in, SetEntryRequest& request, const ProtocolLimits&) {
   Fault fault = take(in, request.path);
   request.mode = in.number<std::uint32_t>();
   request.modified_ns = static_cast<std::int64_t>(in.number<std::uint64_t>());
-  if (request.mode > 0777 && request.mode != SetEntryRequest::keep_mode) return "not a mode";
+  if ((request.mode & ~kept_mode_bits) != 0 && request.mode != SetEntryRequest::keep_mode) return "not a mode";
   return fault;
 }
 Fault take(ByteReader& in, SetDataTimeRequest& request, const ProtocolLimits&) {

@@ -19,6 +19,8 @@ struct ProtocolLimits {
 
 /// Longest path, and longest name in it, in bytes.
 inline constexpr std::size_t most_path_bytes = 4095, most_name_bytes = 255;
+/// Of a mode, servers keep the permissions and the sticky bit.
+inline constexpr std::uint32_t kept_mode_bits = 01777;
 
 /// Why bytes are no message.
 struct Malformed {

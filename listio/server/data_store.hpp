@@ -1,24 +1,17 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <memory>
 #include <span>
 
 #include "listio/layout/byte_run.hpp"
+#include "listio/protocol/file_time.hpp"
 #include "listio/protocol/messages.hpp"
 
 namespace strider::listio {
 
 /// How a call on the store ended: 0, or the error number.
 using Errno = int;
-
-/// A time since 1970.
-inline timespec time_of(std::int64_t ns) {
-  constexpr std::int64_t second = 1'000'000'000;
-  const std::int64_t rest = (ns % second + second) % second;
-  return {(ns - rest) / second, rest};
-}
 
 /// A server's data files: what it keeps of the files of the volume. For several threads at once.
 class DataStore {

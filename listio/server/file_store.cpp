@@ -141,7 +141,7 @@ class FileStore final : public DataStore {
       return errno == ENOENT ? 0 : errno;
     }
     stat.bytes = static_cast<std::uint64_t>(found.st_size);
-    stat.modified_ns = found.st_mtim.tv_sec * 1'000'000'000LL + found.st_mtim.tv_nsec;
+    stat.modified_ns = ns_of(found.st_mtim);
     return 0;
   }
 

@@ -31,9 +31,7 @@ Descriptor make_folder(int folder, const char* name) {
   return descriptor;
 }
 
-std::int64_t modified_ns(const struct stat& found) {
-  return found.st_mtim.tv_sec * 1'000'000'000LL + found.st_mtim.tv_nsec;
-}
+std::int64_t modified_ns(const struct stat& found) { return ns_of(found.st_mtim); }
 
 /// 0, or the error number. A random number: so nobody has to keep count, nor to find out what was the last one.
 Errno make_file_id(FileId& file) {
@@ -89,7 +87,7 @@ Errno Names::read_entry(int folder, const std::string& name, Entry& entry) {
   struct stat found{};
   if (::fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   entry = {};
-  entry.mode = found.st_mode & 0777;
+  entry.mode = found.st_mode & kept_mode_bits;
   entry.modified_ns = modified_ns(found);
   if (S_ISDIR(found.st_mode)) {
     entry.kind = EntryKind::directory;
@@ -191,7 +189,9 @@ Errno Names::make_directory(const std::string& path, std::uint32_t mode) {
   if (path.empty()) return EEXIST;
   Place place;
   if (const Errno error = find(path, place); error != 0) return error;
-  if (::mkdirat(place.folder.get(), place.name.c_str(), mode | 0700) != 0) return errno;
+  if (::mkdirat(place.folder.get(), place.name.c_str(), 0700) != 0) return errno;
+  // The mask of the client's process is in `mode`; that of this process is not to count.
+  if (::fchmodat(place.folder.get(), place.name.c_str(), mode | 0700, 0) != 0) return errno;
   change();
   return 0;
 }

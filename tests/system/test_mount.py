@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
-import errno
-import fcntl
-import mmap
+import itertools
 import os
 import random
 import signal
-import struct
 import subprocess
-import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,82 +15,40 @@ from pathlib import Path
 import pytest
 
 from harness import wait_for
+from mounting import Mounts, mounts_on, outcome, volume_in
 from strider.cli import main
 from strider.doctor.mounts import check_mounts
 from strider.engine import Engine
 from strider.errors import StriderError
 from strider.listio import (
-    MountOptions,
     ServerOptions,
     check,
     mount,
     mounted,
     processes_of,
     serve,
-    status,
     stop,
     unmount,
 )
 from traces import calls_in, watched
 
 BOTH = pytest.mark.parametrize("caches", [False, True], ids=["direct", "cache"])
+ROUNDS = int(os.environ.get("STRIDER_TEST_ROUNDS", "150"))
 NAMES = ("a", "b", "c", "a/x", "a/y", "b/x", "b/x/z")
 
 
 @pytest.fixture(scope="module")
 def volume(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A volume of three servers with small strips, so that most files lie on all of them."""
-    if not Path("/dev/fuse").exists():
-        pytest.skip("machine: the kernel has no FUSE (/dev/fuse)")
-    directory = tmp_path_factory.mktemp("mount") / "volume"
-    serve(engine, directory, ServerOptions(servers=3, strip_bytes=1000))
-    yield directory
-    stop(directory)
-
-
-class Mounts:
-    """Mounts volumes on new directories."""
-
-    def __init__(self, engine: Engine, volume: Path, folder: Path) -> None:
-        self.engine, self.volume, self.folder = engine, volume, folder
-        self.pids: dict[Path, int] = {}
-
-    def __call__(self, caches: bool = False) -> Path:
-        directory = self.folder / f"mount {len(self.pids)}"
-        directory.mkdir()
-        try:
-            pid = mount(self.engine, self.volume, directory, MountOptions(caches=caches))
-        except StriderError as error:
-            if "fusermount3" in error.message:
-                pytest.skip(f"machine: FUSE file systems may not be mounted: {error.message}")
-            raise
-        self.pids[directory] = pid
-        return directory
+    """A volume for all tests."""
+    with volume_in(engine, tmp_path_factory.mktemp("mount") / "volume") as directory:
+        yield directory
 
 
 @pytest.fixture
 def mounts(engine: Engine, volume: Path, tmp_path: Path) -> Iterator[Mounts]:
     """Mounts that end with the test; the volume is empty then, and whole."""
-    made = Mounts(engine, volume, tmp_path)
-    try:
+    with mounts_on(engine, volume, tmp_path) as made:
         yield made
-        for directory in made.pids:
-            if str(directory) in mounted():
-                subprocess.run(["rm", "-rf", *directory.iterdir()], check=True)
-    finally:
-        for directory in made.pids:
-            if str(directory) in mounted():
-                unmount(directory)
-    found = check(engine, volume)
-    assert (found["files"], found["problems"], found["orphans"]) == (0, [], [])
-
-
-def outcome(action: Callable[[], object]) -> object:
-    """What a call returned, or its error number."""
-    try:
-        return action()
-    except OSError as error:
-        return errno.errorcode[error.errno or 0]
 
 
 def tree_of(root: Path) -> dict[str, object]:
@@ -157,8 +111,8 @@ def test_calls_have_the_results_that_they_have_in_a_local_directory(
     failed = 0
     for step in range(1000):
         call = any_call(drawn)
-        expected = outcome(lambda call=call: call(reference))  # type: ignore[misc]
-        found = outcome(lambda call=call: call(subject))  # type: ignore[misc]
+        expected = outcome(lambda call=call: call(reference))
+        found = outcome(lambda call=call: call(subject))
         assert found == expected, f"step {step}"
         failed += isinstance(expected, str) and expected.startswith("E")
         if step % 50 == 0:
@@ -167,17 +121,91 @@ def test_calls_have_the_results_that_they_have_in_a_local_directory(
     assert tree_of(subject) == tree_of(reference)
 
 
+def change(drawn: random.Random, root: Path, expected: dict[str, bytes]) -> list[str]:
+    """Changes a file, closes it, and notes what it should be; the names that are concerned."""
+    name, other = drawn.sample([f"file {number}" for number in range(6)], 2)
+    data, place = drawn.randbytes(drawn.randrange(1, 9000)), drawn.randrange(6000)
+    path, old = root / name, expected.get(name)
+    kind = drawn.choice(["write", "append", "in place", "truncate", "rename", "remove"])
+    if old is None or kind == "write":
+        path.write_bytes(data)
+        expected[name] = data
+    elif kind == "append":
+        with path.open("ab") as file:
+            file.write(data)
+        expected[name] = old + data
+    elif kind == "in place":
+        with path.open("r+b") as file:
+            file.seek(place)
+            file.write(data)
+        expected[name] = old[:place].ljust(place, b"\0") + data + old[place + len(data) :]
+    elif kind == "truncate":
+        os.truncate(path, place)
+        expected[name] = old[:place].ljust(place, b"\0")
+    elif kind == "rename":
+        path.rename(root / other)
+        expected[other] = expected.pop(name)
+        return [name, other]
+    else:
+        path.unlink()
+        del expected[name]
+    return [name]
+
+
 @pytest.mark.parametrize("caches", [(False, False), (True, True), (True, False)])
 def test_what_one_mount_closed_the_other_opens(mounts: Mounts, caches: tuple[bool, bool]) -> None:
     drawn = random.Random(1)
     writer, reader = (mounts(one) for one in caches)
-    for round_ in range(300):
-        data = drawn.randbytes(drawn.randrange(1, 20_000))
-        name = f"file{round_ % 5}"
-        (writer / name).write_bytes(data)
-        assert (reader / name).read_bytes() == data, f"round {round_}"
-        assert (reader / name).stat().st_size == len(data)
+    expected: dict[str, bytes] = {}
+    for round_ in range(ROUNDS):
+        for name in change(drawn, writer, expected):
+            if name not in expected:
+                assert not (reader / name).exists(), f"round {round_}"
+                continue
+            assert (reader / name).read_bytes() == expected[name], f"round {round_}"
+            assert (reader / name).stat().st_size == len(expected[name]), f"round {round_}"
+        if round_ % 10 == 0:
+            assert sorted(entry.name for entry in reader.iterdir()) == sorted(expected), f"round {round_}"
         writer, reader = reader, writer
+
+
+@BOTH
+def test_mounts_append_to_a_file_in_turn(mounts: Mounts, caches: bool) -> None:
+    """Each at the end that the file has by then, although it has it open all the time."""
+    paths = [mounts(caches) / "log" for _ in range(2)]
+    with paths[0].open("ab", buffering=0) as first, paths[1].open("ab", buffering=0) as second:
+        for number in range(100):
+            (first, second)[number % 2].write(b"%d\n" % number)
+        first.write(bytes(3 << 20))
+    lines = (mounts(caches) / "log").read_bytes()
+    assert lines == b"".join(b"%d\n" % number for number in range(100)) + bytes(3 << 20)
+
+
+def test_a_listing_is_complete_while_names_come_and_go(mounts: Mounts) -> None:
+    directory, other = mounts(), mounts()
+    stays = [f"stays {number}" for number in range(1500)]
+    for name in stays:
+        (directory / name).touch()
+    ends = threading.Event()
+
+    def come_and_go() -> None:
+        for number in itertools.count():
+            (other / f"comes {number}").touch()
+            if number >= 100:
+                (other / f"comes {number - 100}").unlink()
+            if ends.is_set():
+                return
+
+    changing = threading.Thread(target=come_and_go)
+    changing.start()
+    try:
+        for _ in range(10):
+            found = [entry.name for entry in directory.iterdir()]
+            assert len(set(found)) == len(found)
+            assert set(stays) <= set(found)
+    finally:
+        ends.set()
+        changing.join()
 
 
 def test_without_the_cache_others_see_every_completed_write(mounts: Mounts) -> None:
@@ -186,6 +214,24 @@ def test_without_the_cache_others_see_every_completed_write(mounts: Mounts) -> N
         for number in range(200):
             out.write(bytes([number]) * 777)
             assert into.read() == bytes([number]) * 777
+
+
+def test_what_another_mount_renames_or_removes_while_it_is_open(
+    mounts: Mounts, engine: Engine, volume: Path
+) -> None:
+    first, second = mounts(), mounts()
+    with (first / "a").open("w+b", buffering=0) as moved, (first / "b").open("w+b", buffering=0) as removed:
+        moved.write(b"old")
+        removed.write(b"old")
+        (second / "a").rename(second / "c")
+        (second / "b").unlink()
+        moved.write(b" new")
+        assert (second / "c").read_bytes() == os.pread(moved.fileno(), 100, 0) == b"old new"
+        assert outcome(lambda: os.fstat(moved.fileno())) == "ENOENT"
+        assert os.pread(removed.fileno(), 100, 0) == b""
+        removed.write(b"lost")
+    (second / "c").unlink()
+    assert len(check(engine, volume, remove_orphans=True)["orphans"]) == 1
 
 
 def test_an_open_file_goes_on_when_it_is_removed_or_replaced(mounts: Mounts, volume: Path) -> None:
@@ -226,12 +272,13 @@ def test_fio_verifies_what_four_jobs_wrote(mounts: Mounts) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_times_modes_and_thousands_of_entries(mounts: Mounts) -> None:
+def test_times_numbers_and_thousands_of_entries(mounts: Mounts) -> None:
     directory = mounts()
     file = directory / "file"
     file.write_bytes(b"x" * 5000)
     os.utime(file, ns=(0, 1_500_000_000_123_456_789))
     assert file.stat().st_mtime_ns == 1_500_000_000_123_456_789
+    assert file.stat().st_ino == (mounts() / "file").stat().st_ino
     with pytest.raises(PermissionError):
         os.chown(file, 12345, 12345)
     for number in range(1200):
@@ -248,6 +295,34 @@ def test_a_killed_mount_leaves_no_mount_point(mounts: Mounts) -> None:
     wait_for(lambda: str(directory) not in mounted(), "the mount point to go")
     assert list(directory.iterdir()) == []
     assert (mounts() / "file").read_bytes() == b"kept"
+
+
+@pytest.mark.parametrize("helper", ["lives", "killed"])
+def test_a_volume_is_mounted_again_where_its_mount_was_killed(mounts: Mounts, helper: str) -> None:
+    """Also where no process is left that could unmount it."""
+    directory = mounts()
+    (directory / "file").write_bytes(b"kept")
+    for round_ in range(3 if helper == "lives" else 1):
+        victims = [mounts.pids[directory]]
+        if helper == "killed":
+            victims = [*helpers_of(directory), *victims]
+            assert len(victims) == 2
+        for pid in victims:
+            os.kill(pid, signal.SIGKILL)
+        mounts.pids[directory] = mount(mounts.engine, mounts.volume, directory)
+        assert (directory / "file").read_bytes() == b"kept", f"round {round_}"
+        assert mounted().count(str(directory)) == 1
+
+
+def helpers_of(directory: Path) -> list[int]:
+    """The processes of fusermount3 that would unmount a directory."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"fusermount3") and os.fsencode(directory) in words:
+                found.append(int(process.name))
+    return found
 
 
 def test_a_dead_server_is_an_error_and_no_hang(engine: Engine, tmp_path: Path) -> None:
@@ -292,7 +367,9 @@ def test_a_mount_goes_on_an_empty_directory_outside_the_volume(
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "precious").touch()
     (volume / "inside").mkdir()
+    used = Mounts(engine, volume, tmp_path)()
     for name, said in (
+        (used, "a list-I/O volume is mounted on"),
         (tmp_path / "full", "is not empty"),
         (tmp_path / "none", "is not a directory"),
         (volume / "inside", "lies within the volume"),
@@ -300,6 +377,7 @@ def test_a_mount_goes_on_an_empty_directory_outside_the_volume(
         assert main(["listio", "mount", str(volume), str(name)]) == 2
         assert said in capsys.readouterr().err
     (volume / "inside").rmdir()
+    assert main(["listio", "unmount", str(used)]) == 0
     assert main(["listio", "unmount", str(tmp_path / "full")]) == 2
     assert "no list-I/O volume is mounted on" in capsys.readouterr().err
     assert (tmp_path / "full" / "precious").is_file()
@@ -324,119 +402,3 @@ def test_synced_writes_and_fsync_reach_the_servers(
     calls = [call.name for call in calls_in(tmp_path / "servers") if f"{volume}/server-" in call.path]
     assert calls.count("fdatasync") == (9 if flags else 3), "each of three servers, for each write or once"
     assert calls.count("syncfs") >= 1, "the names"
-
-
-def test_what_is_not_supported_is_refused(mounts: Mounts) -> None:
-    directory = mounts()
-    (directory / "file").write_bytes(b"x" * 5000)
-    assert outcome(lambda: os.link(directory / "file", directory / "hard")) in ("ENOSYS", "EPERM")
-    assert outcome(lambda: os.mkfifo(directory / "fifo")) == "ENOTSUP"
-    assert outcome(lambda: os.setxattr(directory / "file", "user.a", b"b")) == "ENOTSUP"
-    libc = ctypes.CDLL(None, use_errno=True)
-    for exchange in (1, 2):
-        paths = [str(directory / name).encode() for name in ("file", "other")]
-        assert libc.renameat2(-100, paths[0], -100, paths[1], exchange) == -1
-        assert ctypes.get_errno() in (errno.EINVAL, errno.ENOENT)  # there is nothing to exchange with
-    assert sorted(entry.name for entry in directory.iterdir()) == ["file"]
-
-
-@BOTH
-def test_files_can_be_mapped(mounts: Mounts, caches: bool) -> None:
-    directory = mounts(caches)
-    (directory / "file").write_bytes(b"x" * 5000)
-    with (directory / "file").open("r+b") as file:
-        private = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
-        assert private[:] == b"x" * 5000
-        private.close()
-        if caches:
-            with mmap.mmap(file.fileno(), 0) as shared:
-                shared[1000:1003] = b"abc"
-        else:
-            assert outcome(lambda: mmap.mmap(file.fileno(), 0)) == "ENODEV"
-    assert (directory / "file").read_bytes()[1000:1003] == (b"abc" if caches else b"xxx")
-
-
-LOCK = """
-import fcntl, sys
-file = open(sys.argv[1], "r+b")
-fcntl.lockf(file, fcntl.LOCK_EX | (0 if sys.argv[2] == "wait" else fcntl.LOCK_NB))
-"""
-ADD = """
-import fcntl, sys
-for _ in range(30):
-    with open(sys.argv[1], "r+b") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        count = int.from_bytes(file.read(8), "little")
-        file.seek(0)
-        file.write((count + 1).to_bytes(8, "little"))
-"""
-
-
-def run_python(program: str, *words: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", program, *map(str, words)], stderr=subprocess.PIPE)
-
-
-def locks(mounts: Mounts, kind: str) -> int:
-    """`locked_ranges` or `waiting_locks` of all servers."""
-    return sum(server[kind] for server in status(mounts.engine, mounts.volume))
-
-
-def test_fcntl_locks_hold_on_all_mounts(mounts: Mounts) -> None:
-    first, second = mounts(), mounts()
-    (first / "file").write_bytes(b"x")
-    with (first / "file").open("r+b") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        for directory in (first, second):
-            _, said = run_python(LOCK, directory / "file", "try").communicate()
-            assert b"BlockingIOError" in said
-        held = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)
-        with (second / "file").open("r+b") as same:
-            kind, _, begin, length, pid = struct.unpack("hhqqi4x", fcntl.fcntl(same, fcntl.F_GETLK, held))
-            assert (kind, begin, length, pid) == (fcntl.F_WRLCK, 0, 0, 0)
-        fcntl.lockf(file, fcntl.LOCK_UN)
-        assert run_python(LOCK, second / "file", "try").wait() == 0
-    assert locks(mounts, "locked_ranges") == 0
-
-
-def test_programs_on_two_mounts_wait_for_each_other(mounts: Mounts) -> None:
-    first, second = mounts(), mounts()
-    (first / "file").write_bytes(bytes(8))
-    programs = [run_python(ADD, directory / "file") for directory in (first, second, first, second)]
-    assert [program.wait() for program in programs] == [0, 0, 0, 0]
-    assert int.from_bytes((second / "file").read_bytes(), "little") == 4 * 30
-
-
-def test_a_wait_for_a_lock_can_be_interrupted(mounts: Mounts) -> None:
-    first, second = mounts(), mounts()
-    (first / "file").write_bytes(b"x")
-    with (first / "file").open("r+b") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        waiting = run_python(LOCK, second / "file", "wait")
-        wait_for(lambda: locks(mounts, "waiting_locks") == 1, "the other to wait")
-        assert (second / "file").read_bytes() == b"x"
-        waiting.terminate()
-        assert waiting.wait() == -signal.SIGTERM
-        wait_for(lambda: locks(mounts, "waiting_locks") == 0, "the server to know")
-        assert (second / "file").read_bytes() == b"x"
-
-
-def test_a_mount_that_is_killed_frees_its_locks(mounts: Mounts) -> None:
-    first, second = mounts(), mounts()
-    (second / "file").write_bytes(b"x")
-    with suppress(OSError), (first / "file").open("r+b") as file:  # closing it fails
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        waiting = run_python(LOCK, second / "file", "wait")
-        wait_for(lambda: locks(mounts, "waiting_locks") == 1, "the other to wait")
-        os.kill(mounts.pids[first], signal.SIGKILL)
-        assert waiting.wait() == 0
-
-
-def test_flock_locks_hold_within_a_mount_only(mounts: Mounts) -> None:
-    """Locks of other mounts are not seen: the manual says so."""
-    first, second = mounts(), mounts()
-    (first / "file").write_bytes(b"x")
-    with (first / "file").open("r+b") as file, (second / "file").open("r+b") as other:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with (first / "file").open("r+b") as same:
-            assert outcome(lambda: fcntl.flock(same, fcntl.LOCK_EX | fcntl.LOCK_NB)) == "EAGAIN"

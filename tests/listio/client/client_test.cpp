@@ -182,11 +182,16 @@ TEST(ClientTest, ModeAndTimeAreKeptUntilTheNextWrite) {
   for (const char* path : {"file", "directory"}) {
     client.set_mode(path, 0750);
     EXPECT_EQ(client.stat(path).mode, 0750);
-    for (const std::int64_t ns : {std::int64_t{1'500'000'000'123'456'789}, std::int64_t{0}}) {
+    client.set_mode(path, 07775);
+    EXPECT_EQ(client.stat(path).mode, 01775) << "with the sticky bit, without set-user-ID and set-group-ID";
+    for (const std::int64_t ns : {std::int64_t{1'500'000'000'123'456'789}, std::int64_t{0}, std::int64_t{-1'500}}) {
       client.set_time(path, ns);
       EXPECT_EQ(client.stat(path).modified_ns, ns);
     }
   }
+  client.open("empty", Creation::exclusive);
+  client.set_time("empty", -1'500);
+  EXPECT_EQ(client.stat("empty").modified_ns, -1'500) << "without data files";
   client.write(file, some_bytes(10, 2), 0);
   EXPECT_GT(client.stat("file").modified_ns, 1'500'000'000'000'000'000);
   EXPECT_EQ(error_of([&] { client.set_mode("none", 0700); }), ENOENT);

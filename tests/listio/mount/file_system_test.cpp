@@ -1,6 +1,5 @@
 #include "listio/mount/file_system.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -15,7 +14,7 @@ class FileSystemTest : public testing::Test {
  protected:
   /// A new file that is open on the mount.
   std::uint64_t open_new(const std::string& path) {
-    return system.opened(client.open(path, Creation::exclusive), system.nodes.look_up(path), O_RDWR);
+    return system.opened(client.open(path, Creation::exclusive), system.nodes.look_up(path));
   }
   std::vector<std::string> names() {
     std::vector<std::string> found;
@@ -39,7 +38,7 @@ TEST_F(FileSystemTest, ARenameThatFailsLeavesAnOpenTargetItsName) {
 
 TEST_F(FileSystemTest, WhatIsReplacedWhileOpenGoesWithItsLastClose) {
   const std::uint64_t one = open_new("target"), source = open_new("source");
-  const std::uint64_t two = system.opened(system.handle(one).file, system.handle(one).node, O_RDONLY);
+  const std::uint64_t two = system.opened(system.handle(one).file, system.handle(one).node);
   system.rename("source", "target");
   EXPECT_EQ(names().size(), 2);
   system.closed(one);

@@ -33,6 +33,23 @@ TEST(NodesTest, APathHasOneNodeWhileTheKernelLooksAtIt) {
   EXPECT_EQ(nodes.path(Nodes::root), "");
 }
 
+TEST(NodesTest, NamesAndPathsThatServersDoNotTakeAreTooLong) {
+  Nodes nodes;
+  const auto error_of = [&](Nodes::Number parent, std::size_t bytes) {
+    try {
+      nodes.child(parent, std::string(bytes, 'n'));
+    } catch (const IoError& error) {
+      return error.details().error_number;
+    }
+    return 0;
+  };
+  EXPECT_EQ(error_of(Nodes::root, 255), 0);
+  EXPECT_EQ(error_of(Nodes::root, 256), ENAMETOOLONG);
+  const auto deep = nodes.look_up(std::string(4000, 'd'));
+  EXPECT_EQ(error_of(deep, 94), 0);
+  EXPECT_EQ(error_of(deep, 95), ENAMETOOLONG);
+}
+
 TEST(NodesTest, WhatIsOpenStaysWhenTheKernelForgetsIt) {
   Nodes nodes;
   const auto node = nodes.look_up("a");
@@ -68,6 +85,18 @@ TEST(NodesTest, WhatIsRemovedHasNoNameAndGoesWithTheLastLookup) {
   EXPECT_NE(nodes.look_up("a"), node) << "a new file of that name";
   nodes.forget(node, 1);
   EXPECT_EQ(nodes.count(), 2);
+}
+
+TEST(NodesTest, ARemovedDirectoryIsNotThereAndNotLookedForAgain) {
+  Nodes nodes;
+  const auto node = nodes.look_up("a");
+  nodes.remove_directory("a");
+  try {
+    nodes.child(node, "b");
+    FAIL() << "it has no name";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.details().error_number, ENOENT);
+  }
 }
 
 TEST(NodesTest, ChildrenOfTheRootHaveNoSlashInFront) {
