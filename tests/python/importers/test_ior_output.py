@@ -185,6 +185,7 @@ class TestTables:
         block = output[output.index("\nOptions: \n") : output.index("\nResults: \n")]
         assert [line[:20].strip() for line in block.strip().splitlines()[1:]] == names.split(", ")
         assert readers.head(output)["xfersize"] == "65536 bytes"
+        assert readers.head(output)["Path"].endswith("/file.00000000")
 
     def test_the_summary_has_a_word_for_each_column(self, run: tuple[Run, Path]) -> None:
         rows = readers.summary_rows(printed(run))

@@ -379,6 +379,14 @@ class TestTheCommand:
         assert deviation == pytest.approx((largest - smallest) / 2**0.5, abs=0.01)
         assert float(readers.shell("awk '/File creation/ {print $3}'", output)) == largest
         lines = output.splitlines()
+        heads = ["-- started at", "", "mdtest-4.1.0", "Command line used: mdtest '-n' '10' '-i' '2' '-d' '"]
+        heads += [
+            "Nodemap: 11",
+            "Path                : ",
+            "FS                  : ",
+            "2 tasks, 20 files/directories",
+        ]
+        assert [line[: len(head)] for line, head in zip(lines, heads, strict=False)] == heads
         at = next(number for number, line in enumerate(lines) if line.startswith("SUMMARY rate"))
         assert lines[at - 1] == ""
         # The last digits of all columns are below those of the heading.

@@ -53,7 +53,7 @@ def _file_system(report: Report, test: TestInfo) -> dict[str, Json]:
     if found is None:
         return {}
     return {
-        "Path": str(test.work.path[1]),
+        "Path": test.first_file,
         "Capacity": found.capacity,
         "Used Capacity": found.used,
         "Inodes": found.inodes,

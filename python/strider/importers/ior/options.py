@@ -107,7 +107,11 @@ OPTIONS = (
     ),
     Option("reorderTasksRandomSeed", "X", "number"),
     Option("dualMount", "y", refusal="a run has one target directory"),
-    Option("fsyncPerWrite", "Y"),
+    Option(
+        "fsyncPerWrite",
+        "Y",
+        note="Strider calls fsync once after each write; IOR 4.1 twice, and with -e once more at the end",
+    ),
     Option("randomOffset", "z"),
     Option("randomSeed", kind="number", aliases=("random-offset-seed",), unused=(-1,)),
     Option("randomPrefill", kind="size"),

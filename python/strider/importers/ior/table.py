@@ -69,7 +69,7 @@ def _file_system(report: Report, test: TestInfo) -> Iterator[str]:
     found = report.file_system
     if found is None:
         return
-    yield _pair("Path", test.work.path[1])
+    yield _pair("Path", test.first_file)
     yield _pair("FS", found.line)
 
 

@@ -40,6 +40,11 @@ class TestInfo:
         return self.work.block * self.work.segments * self.work.tasks
 
     @property
+    def first_file(self) -> str:
+        """The file of the first task, as IOR names it."""
+        return f"{self.work.path[1]}{'.00000000' if self.work.flag('filePerProc') else ''}"
+
+    @property
     def tasks_per_node(self) -> int:
         """Tasks on the first node."""
         return self.work.tasks_per_node or self.work.tasks

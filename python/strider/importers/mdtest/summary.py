@@ -1,5 +1,6 @@
 """The summary in which mdtest reports; widths and decimals are those of mdtest 4.1."""
 
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,15 +82,28 @@ def render(run: Run, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
     yield ""
     version = f"4.1.0+strider-{__version__}"
     yield f"mdtest-{version} was launched with {run.plan.ranks} total task(s) on {nodes} node(s)"
-    yield f"Command line used: {source}"
-    yield f"Path: {run.plan.target}"
+    yield f"Command line used: {_quoted(source)}"
+    yield f"Nodemap: {_node_map(run)}"
     file_system = FileSystem.of(run.plan.target)
     if file_system:
-        yield f"FS: {file_system.line}"
+        yield f"{'Path':<20}: {tests[0].path}"
+        yield f"{'FS':<20}: {file_system.line}"
     for number, test in enumerate(tests, start=1):
         yield from _test(test, [sample for sample in _samples(run, number) if sample.valid])
     yield f"-- finished at {_timestamp(run.info.ended_s) if run.info.ended else run.status} --"
     yield ""
+
+
+def _quoted(source: str) -> str:
+    """Returns a command line with each argument in quotes; the name of a file as it is."""
+    program, *arguments = shlex.split(source) if source.startswith("mdtest ") else [source]
+    return " ".join((program, *(f"'{argument}'" for argument in arguments)))
+
+
+def _node_map(run: Run) -> str:
+    """Returns a digit for each task: 1 on the first node, otherwise 0."""
+    first = run.start.nodes[0].ranks if run.start and run.start.nodes else run.plan.ranks
+    return "1" * first + "0" * (run.plan.ranks - first)
 
 
 def _samples(run: Run, case: int) -> Iterator[Sample]:
@@ -121,7 +135,6 @@ def remarks(run: Run, grades: Grades, tests: Sequence[TestInfo]) -> Iterator[str
 
 
 def _test(test: TestInfo, samples: Sequence[Sample]) -> Iterator[str]:
-    yield ""
     yield test.what
     iterations = len({sample.repetition for sample in samples})
     if test.shows_rate:
