@@ -118,12 +118,26 @@ def test_random_programs_do_what_mpi_promises(mpi: Mpi, layer: Layer, tmp_path: 
     assert not problems
 
 
-def run_program(mpi: Mpi, layer: Layer, ranks: int, words: Sequence[str | Path], **more: str) -> None:
-    """A foreign program ends well, and its files were the layer's; `more` are variables."""
+def run_program(mpi: Mpi, layer: Layer, ranks: int, words: Sequence[str | Path], **more: str) -> str:
+    """What a foreign program printed: it ends well, and its files were the layer's; `more` are variables."""
     done = mpi.run(ranks, words, {**layer.environment(mpi), **more})
     assert done.returncode == 0, done.stderr
     assert "layer 1" in done.stdout
     assert "layer 0" not in done.stdout
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_overlapping_accesses_have_results_that_mpi_allows(mpi: Mpi, layer: Layer, tmp_path: Path) -> None:
+    """In atomic mode, with sync-barrier-sync, and of different bytes; benchmarks/atomic_mode.py runs more."""
+    program, trials = mpi.compile("overlaps.c", tmp_path), 30
+    words: list[str | Path] = [program, f"listio:{mpi.name}-overlaps", str(trials), "7"]
+    _, *lines = run_program(mpi, layer, 3, words).splitlines()
+    found = {kind: tuple(map(int, numbers)) for kind, *numbers in map(str.split, lines)}
+    for kind in ("atomic", "ordered", "disjoint"):
+        ran, conflicting, wrong = found[kind]
+        assert (ran, wrong) == (trials, 0), kind
+        assert (conflicting == 0) if kind == "disjoint" else (conflicting > trials // 2), kind
 
 
 @pytest.mark.slow
