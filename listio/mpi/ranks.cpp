@@ -64,16 +64,18 @@ void Ranks::require_whole() const {
                   "a rank did not take part in an earlier collective call in time; close the file and open it again");
 }
 
+void Ranks::require_success(int code) {
+  if (code == MPI_SUCCESS) return;
+  broken_ = true;
+  throw Failure(MPI_ERR_IO, "a message to or from another rank failed");
+}
+
 void Ranks::wait(std::span<MPI_Request> requests) {
   const auto deadline = std::chrono::steady_clock::now() + patience_;
   BackOff back_off;
   while (true) {
     int done = 0;
-    if (below().Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE) !=
-        MPI_SUCCESS) {
-      broken_ = true;
-      throw Failure(MPI_ERR_IO, "a message to or from another rank failed");
-    }
+    require_success(below().Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));
     if (done != 0) return;
     if (std::chrono::steady_clock::now() > deadline) {
       broken_ = true;
@@ -86,6 +88,18 @@ void Ranks::wait(std::span<MPI_Request> requests) {
   }
 }
 
+template <typename Buffers, typename Begin>
+void Ranks::run(std::unique_ptr<Buffers>& buffers, const Begin& begin) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  try {
+    require_success(begin(&request));
+    wait({&request, 1});
+  } catch (const Failure&) {
+    static_cast<void>(buffers.release());
+    throw;
+  }
+}
+
 std::vector<std::int64_t> Ranks::gather(std::span<const std::int64_t> mine) {
   require_whole();
   std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(count_));
@@ -93,21 +107,15 @@ std::vector<std::int64_t> Ranks::gather(std::span<const std::int64_t> mine) {
     std::ranges::copy(mine, all.begin());
     return all;
   }
-  // What a message may still be written to or read from must not go when the wait fails.
   struct Buffers {
     std::vector<std::int64_t> mine, all;
   };
   auto buffers = std::make_unique<Buffers>(Buffers{{mine.begin(), mine.end()}, std::move(all)});
   const int numbers = static_cast<int>(mine.size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  below().Iallgather(buffers->mine.data(), numbers, MPI_INT64_T, buffers->all.data(), numbers, MPI_INT64_T,
-                     communicator_, &request);
-  try {
-    wait({&request, 1});
-  } catch (const Failure&) {
-    static_cast<void>(buffers.release());
-    throw;
-  }
+  run(buffers, [&](MPI_Request* request) {
+    return below().Iallgather(buffers->mine.data(), numbers, MPI_INT64_T, buffers->all.data(), numbers, MPI_INT64_T,
+                              communicator_, request);
+  });
   return std::move(buffers->all);
 }
 
@@ -115,14 +123,9 @@ void Ranks::share(std::span<std::int64_t> numbers) {
   require_whole();
   if (count_ == 1) return;
   auto buffer = std::make_unique<std::vector<std::int64_t>>(numbers.begin(), numbers.end());
-  MPI_Request request = MPI_REQUEST_NULL;
-  below().Ibcast(buffer->data(), static_cast<int>(buffer->size()), MPI_INT64_T, 0, communicator_, &request);
-  try {
-    wait({&request, 1});
-  } catch (const Failure&) {
-    static_cast<void>(buffer.release());
-    throw;
-  }
+  run(buffer, [&](MPI_Request* request) {
+    return below().Ibcast(buffer->data(), static_cast<int>(buffer->size()), MPI_INT64_T, 0, communicator_, request);
+  });
   std::ranges::copy(*buffer, numbers.begin());
 }
 
@@ -134,14 +137,9 @@ Outcome Ranks::agree(Outcome mine) {
   try {
     require_whole();
     auto buffers = std::make_unique<Buffers>(Buffers{mine.error_class, MPI_SUCCESS});
-    MPI_Request request = MPI_REQUEST_NULL;
-    below().Iallreduce(&buffers->mine, &buffers->worst, 1, MPI_INT, MPI_MAX, communicator_, &request);
-    try {
-      wait({&request, 1});
-    } catch (const Failure&) {
-      static_cast<void>(buffers.release());
-      throw;
-    }
+    run(buffers, [&](MPI_Request* request) {
+      return below().Iallreduce(&buffers->mine, &buffers->worst, 1, MPI_INT, MPI_MAX, communicator_, request);
+    });
     if (!mine.failed() && buffers->worst != MPI_SUCCESS) return {buffers->worst, "the call failed on another rank"};
     return mine;
   } catch (const Failure& failure) {
@@ -169,19 +167,20 @@ std::vector<Parcel> Ranks::exchange(std::vector<Parcel> parcels) {
   const Below& mpi = below();
   try {
     MPI_Request counts = MPI_REQUEST_NULL;
-    mpi.Ialltoall(all->outgoing.data(), 1, MPI_INT64_T, all->incoming.data(), 1, MPI_INT64_T, communicator_, &counts);
+    require_success(mpi.Ialltoall(all->outgoing.data(), 1, MPI_INT64_T, all->incoming.data(), 1, MPI_INT64_T,
+                                  communicator_, &counts));
     wait({&counts, 1});
     for (int from = 0; from < count_; ++from)
       if (const std::int64_t bytes = all->incoming[static_cast<std::size_t>(from)]; bytes > 0)
         all->received.push_back({from, Bytes(static_cast<std::size_t>(bytes))});
     for (Parcel& parcel : all->received)
       if (parcel.rank != rank_)
-        mpi.Irecv(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, parcel.rank, exchange_tag,
-                  communicator_, &all->requests.emplace_back());
+        require_success(mpi.Irecv(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, parcel.rank,
+                                  exchange_tag, communicator_, &all->requests.emplace_back(MPI_REQUEST_NULL)));
     for (const Parcel& parcel : all->sent)
       if (!parcel.bytes.empty() && parcel.rank != rank_)
-        mpi.Isend(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, parcel.rank, exchange_tag,
-                  communicator_, &all->requests.emplace_back());
+        require_success(mpi.Isend(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, parcel.rank,
+                                  exchange_tag, communicator_, &all->requests.emplace_back(MPI_REQUEST_NULL)));
     wait(all->requests);
     for (Parcel& parcel : all->sent)
       for (Parcel& own : all->received)

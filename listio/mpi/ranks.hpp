@@ -50,6 +50,11 @@ class Ranks {
   struct Exchange;
   void duplicate(MPI_Comm communicator);
   void require_whole() const;
+  /// Failure for an error code of MPI.
+  void require_success(int code);
+  /// Begins a request, and waits for it. When that fails, the buffers stay: a message may still come to them.
+  template <typename Buffers, typename Begin>
+  void run(std::unique_ptr<Buffers>& buffers, const Begin& begin);
   /// Failure when the patience is over; then the request stays.
   void wait(std::span<MPI_Request> requests);
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import h5py
 import numpy
 import pytest
 
+from harness import DEADLINE_S
 from mpi_runs import PROGRAMS, Found, Mpi, differences, mpich, openmpi, read_reports, write_inputs
 from mpi_scenarios import KINDS, Move, Scenario, Writer
 from mpi_types import (
@@ -30,7 +32,7 @@ from mpi_types import (
     vector,
 )
 from strider.engine import Engine
-from strider.listio import VOLUME_FILE, ServerOptions, serve, stop
+from strider.listio import VOLUME_FILE, ServerOptions, check, serve, status, stop
 
 SCENARIOS = int(os.environ.get("STRIDER_MPI_SCENARIOS", "42"))
 """Random programs, a third of them on 1, 2 and 3 ranks. The measured run had 500."""
@@ -181,6 +183,37 @@ def test_data_sets_of_parallel_hdf5_are_read_by_serial_hdf5(layer: Layer, tmp_pa
         assert (file["contiguous"][:] == rows * 1000 + columns).all()
         assert (file["chunked"][:] == -(rows * 1000 + columns)).all()
         assert file["chunked"].chunks == (5, 16)
+
+
+def await_silence(engine: Engine, volume: Path) -> None:
+    """Servers forget dead clients, their locks and their counters within some seconds."""
+    kept = ("clients", "cells", "locked_ranges", "waiting_locks")
+    quiet = [(1, 0, 0, 0)] * len(status(engine, volume))
+    deadline = time.monotonic() + DEADLINE_S
+    while (left := [tuple(server[each] for each in kept) for server in status(engine, volume)]) != quiet:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+
+STAYS = '"$@"; while ! [ -e "$0.0" -a -e "$0.2" ]; do sleep 0.1; done'
+"""A shell that outlives its rank: launchers end a job whose process is dead. $0 is where survivors report."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mode", "milliseconds"), [("default", 60), ("atomic", 40)])
+def test_a_rank_killed_in_a_collective_call_leaves_others_an_error_and_servers_nothing(
+    engine: Engine, mpi: Mpi, layer: Layer, tmp_path: Path, mode: str, milliseconds: int
+) -> None:
+    """UCX, below MPICH, ends a process whose peer dies while it copies from it: not by these transports."""
+    program, report = mpi.compile("dying.c", tmp_path), tmp_path / "survivor"
+    words: list[str | Path] = [program, f"listio:{mpi.name}-dying-{mode}", str(milliseconds), mode, report]
+    variables = {**layer.environment(mpi), "UCX_TLS": "posix,self"}
+    done = mpi.run(3, ["sh", "-c", STAYS, report, *words], variables)
+    assert sorted(path.name for path in tmp_path.glob("survivor.*")) == ["survivor.0", "survivor.2"], (
+        done.stderr
+    )
+    await_silence(engine, layer.volume)
+    assert not check(engine, layer.volume)["orphans"]
 
 
 def views(ranks: int) -> dict[str, list[Type]]:

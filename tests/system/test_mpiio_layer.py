@@ -43,13 +43,13 @@ def volume(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def run(
-    engine: Engine, volume: Path, ranks: int, *words: str, options: tuple[str, ...] = (), **variables: str
+    engine: Engine, volume: Path, ranks: int, *words: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Runs a test of the program `strider-mpiio-calls` with the layer."""
     program = engine.path.parents[1] / "tests/listio/strider-mpiio-calls"
     layer = preload_variables(engine, volume, None, os.environ)
     return subprocess.run(
-        [engine.version.mpi.mpiexec, "-n", str(ranks), *options, str(program), *words],
+        [engine.version.mpi.mpiexec, "-n", str(ranks), str(program), *words],
         env=os.environ | layer | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -122,14 +122,6 @@ def test_a_file_left_open_is_named_when_mpi_ends(engine: Engine, volume: Path) -
 def test_a_forked_process_leaves_the_connection_to_its_parent(engine: Engine, volume: Path) -> None:
     done = run(engine, volume, 1, "forked", "listio:forked")
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_ranks_do_not_wait_for_a_dead_one(engine: Engine, volume: Path) -> None:
-    if "MPICH" not in engine.version.mpi.library:
-        pytest.skip("machine: only MPICH's mpiexec lets other ranks live on")
-    done = run(engine, volume, 3, "killed", "listio:killed", options=("-disable-auto-cleanup",))
-    assert "not so" not in done.stderr
-    assert "MPI_" not in done.stderr
 
 
 def test_nothing_is_left_on_the_servers(engine: Engine, volume: Path) -> None:

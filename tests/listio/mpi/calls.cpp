@@ -1,5 +1,4 @@
 // Calls of MPI-IO, by one or more ranks: calls TEST FILE. Ends with 0 and says nothing if all is as MPI says.
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -405,23 +404,6 @@ void elsewhere(const std::string& name) {
   CALL(MPI_File_close(&file));
 }
 
-/// A rank dies before it comes to a collective call: the others do not wait for ever, and can go on alone.
-void killed(const std::string& name) {
-  const Info info{{"listio_rank_timeout", "2"}, {"romio_cb_write", "enable"}};
-  MPI_File file = open_file(name, creating, info);
-  MPI_File own = open_file(name + std::to_string(rank()), creating | MPI_MODE_DELETE_ON_CLOSE, info, MPI_COMM_SELF);
-  if (rank() == 1) ::kill(::getpid(), SIGKILL);
-  const int number = rank();
-  EXPECT_CLASS(MPI_File_write_at_all(file, 4 * rank(), &number, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_IO);
-  EXPECT_CLASS(MPI_File_sync(file), MPI_ERR_IO);
-  CALL(MPI_File_write_at(file, 4 * rank(), &number, 1, MPI_INT, MPI_STATUS_IGNORE));
-  CALL(MPI_File_write_at_all(own, 0, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
-  CALL(MPI_File_close(&own));
-  EXPECT_CLASS(MPI_File_close(&file), MPI_ERR_IO);
-  REQUIRE(file == MPI_FILE_NULL);
-  std::_Exit(0);  // MPI_Finalize would wait for the dead
-}
-
 /// A process that was forked has no volume; that does not end its parent's.
 void forked(const std::string& name) {
   MPI_File file = open_file(name, creating | MPI_MODE_DELETE_ON_CLOSE);
@@ -446,8 +428,8 @@ int main(int count, char** words) {
   const std::map<std::string, void (*)(const std::string&)> tests{
       {"whole", whole},         {"pointers", pointers},   {"collective", collective}, {"nonblocking", nonblocking},
       {"split", split},         {"shared", shared},       {"atomic", atomic},         {"errors", errors},
-      {"elsewhere", elsewhere}, {"forgotten", forgotten}, {"killed", killed},         {"hints", hints},
-      {"edges", edges},         {"forked", forked}};
+      {"elsewhere", elsewhere}, {"forgotten", forgotten}, {"hints", hints},           {"edges", edges},
+      {"forked", forked}};
   const auto test = count == 3 ? tests.find(words[1]) : tests.end();
   if (test == tests.end()) {
     std::fprintf(stderr, "calls TEST FILE\n");
