@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,26 @@ def run_imported(imported: "Imported", options: "RunOptions") -> None:
     print_notes(imported)
     for file in imported.files:
         _check_writable(file)
-    run_document(imported.document, options, lambda run: _lines(imported, run))
+    with _target(imported):
+        run_document(imported.document, options, lambda run: _lines(imported, run))
+
+
+@contextmanager
+def _target(imported: "Imported") -> Iterator[None]:
+    """Makes the target directory if the other benchmark would, and removes it at the end if it is empty."""
+    target = Path(imported.document.data["suite"]["target"]).expanduser()
+    if not imported.makes_target or target.exists():
+        yield
+        return
+    try:
+        target.mkdir()
+    except OSError as error:
+        raise StriderError(f"cannot make {target}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            target.rmdir()
 
 
 def _check_writable(file: "ResultFile") -> None:

@@ -53,6 +53,7 @@ class Imported:
         render: Returns lines that show the results of a run as the other benchmark does.
         remarks: Returns lines of Strider's own about them.
         files: Files of results that the input requests.
+        makes_target: Whether a run makes the target directory if it is missing, and removes it at the end.
     """
 
     document: Document
@@ -60,6 +61,7 @@ class Imported:
     render: GradedRender
     remarks: GradedRender = lambda run, grades: iter(())
     files: Sequence[ResultFile] = ()
+    makes_target: bool = False
 
 
 @dataclass

@@ -138,6 +138,7 @@ EXAMPLES = [
     Example("-F -n 10 -R --random-seed=7", 2, {"order": "random", "seed": 7}, 20, 1),
     Example("-F -n 10 -R7", 2, {"order": "random", "seed": 7}, 20, 1),
     Example("-F -n 10 -W 30", 2, {"deadline": 30, "wear_out": True}, 20, 1),
+    Example("-F -n 10 -W 30 -T", 2, {"deadline": None}, 20, 1),
     Example("-F -n 10 -w 1k -y", 2, {"sync": "each"}, 20, 1),
     Example("-F -n 10 -y", 2, {"sync": None}, 20, 1),
     Example("-F -n 10 -w 8 -e 8 -X", 2, {"verify": "full"}, 20, 1),
@@ -229,6 +230,7 @@ class TestNothingIsPassedOver:
             ("-n 10 -N 4", "-N 4: with 4 tasks, each task works on its own items"),
             ("-n 10 -R", "-R: Strider uses random order in all phases"),
             ("-n 10 -W 3", "-W 3: each phase except creation and removal of the tree stops after this time"),
+            ("-n 10 -T -W 3", "-W 3: it has no effect without creation, as in mdtest"),
             ("-n 10 -w 8 -e 8 -X", "-X: data generation and verification count as measured time"),
             ("-n 10 -u", "-u: Tree creation and Tree removal count the directories of all tasks"),
             ("-n 10 -T -c", "-c: each task creates its own items, unmeasured"),
@@ -393,6 +395,19 @@ class TestTheCommand:
         for line in lines[at + 3 : at + 13]:
             assert [match.end() for match in re.finditer(r"[\d.]+", line)] == [40, 55, 70, 85]
         assert [match.end() for match in re.finditer(r"-+", lines[at + 2])] == [12, 36, 51, 66, 81]
+
+    def test_a_missing_directory_is_made_and_removed(
+        self, target: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["mdtest", "-q", "--", "-F", "-n", "10", "-d", f"{target}/new"]) == 0
+        assert "File creation" in capfd.readouterr().out
+        assert list(target.iterdir()) == []
+
+    def test_a_directory_that_cannot_be_made_is_named(
+        self, target: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["mdtest", "-q", "--", "-F", "-n", "10", "-d", f"{target}/no/new"]) != 0
+        assert f"cannot make {target}/no/new: No such file or directory" in capfd.readouterr().err
 
     def test_phases_that_were_not_asked_for_are_zeros(
         self, target: Path, capfd: pytest.CaptureFixture[str]

@@ -73,6 +73,7 @@ def make(workloads: Sequence[Workload], source: str) -> Imported:
         notes,
         lambda run, _: summary.render(run, infos, source),
         lambda run, grades: summary.remarks(run, grades, infos),
+        makes_target=True,
     )
 
 
@@ -188,7 +189,10 @@ class _Drafter:
         """Checks, syncing, deadline and pauses."""
         settings = self.workload.settings
         deadline, delay = settings.number("stone_wall_timer_seconds"), settings.number("pre_delay")
-        if deadline:
+        if deadline and "create" not in self.workload.phases:
+            self._note("stone_wall_timer_seconds", "it has no effect without creation, as in mdtest")
+            deadline = 0
+        elif deadline:
             self._note(
                 "stone_wall_timer_seconds",
                 "each phase except creation and removal of the tree stops after this time; in "
