@@ -45,7 +45,10 @@ using Words = std::array<std::int64_t, At::end>;
 /// By the first rank: makes or finds the file.
 void open_first(OpenFile& file, Words& words) {
   file.file = file.connection->use([&](Client& client) {
-    return client.open(file.name, creation_of(file.mode), new_file_mode, file.hints.spreading);
+    // A hint may be too large for this volume; it must not fail the call.
+    Spreading spreading = file.hints.spreading;
+    spreading.servers = std::min(spreading.servers, static_cast<std::uint32_t>(client.volume().servers.size()));
+    return client.open(file.name, creation_of(file.mode), new_file_mode, spreading);
   });
   words[At::id] = std::bit_cast<std::int64_t>(file.file.id);
   words[At::strip_bytes] = static_cast<std::int64_t>(file.file.striping.strip_bytes());

@@ -38,16 +38,17 @@ void release(MPI_Datatype& type) {
   type = MPI_BYTE;
 }
 
+/// With the error class of ROMIO, which MPICH's tests require.
 void check_filetype(const OpenFile& file, const FlatType& etype, const FlatType& filetype) {
   if (etype.size > 0 && filetype.size % etype.size != 0)
-    throw Failure(MPI_ERR_ARG, "the file type has " + std::to_string(filetype.size) +
-                                   " bytes of data, which is no multiple of the elementary type's " +
-                                   std::to_string(etype.size));
+    throw Failure(MPI_ERR_IO, "the file type has " + std::to_string(filetype.size) +
+                                  " bytes of data, which is no multiple of the elementary type's " +
+                                  std::to_string(etype.size));
   if (filetype.size == 0) return;
   if (!filetype.is_ascending())
-    throw Failure(MPI_ERR_ARG, "the displacements of a file type must not be negative, and must not decrease");
+    throw Failure(MPI_ERR_IO, "the displacements of a file type must not be negative, and must not decrease");
   if ((file.mode & MPI_MODE_RDONLY) == 0 && filetype.overlaps())
-    throw Failure(MPI_ERR_ARG, "the file type has bytes that lie twice in the file, which is open for writing");
+    throw Failure(MPI_ERR_IO, "the file type has bytes that lie twice in the file, which is open for writing");
 }
 
 /// Failure for arguments that cannot be.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -271,6 +272,21 @@ void atomic(const std::string& name) {
   CALL(MPI_File_close(&file));
 }
 
+void forgive(MPI_File*, int* code, ...) { *code = MPI_SUCCESS; }
+
+/// Decreasing, negative and overlapping places of a file type.
+void wrong_views(MPI_File file) {
+  const std::vector<std::array<int, 2>> all{{3, 0}, {-2, 2}, {0, 1}};
+  for (const auto& places : all) {
+    const std::array<int, 2> lengths{places[1] == 1 ? 3 : 1, 1};
+    MPI_Datatype view = MPI_DATATYPE_NULL;
+    MPI_Type_indexed(2, lengths.data(), places.data(), MPI_INT, &view);
+    MPI_Type_commit(&view);
+    EXPECT_CLASS(MPI_File_set_view(file, 0, MPI_INT, view, "native", MPI_INFO_NULL), MPI_ERR_IO);
+    MPI_Type_free(&view);
+  }
+}
+
 int handled = 0;
 MPI_File handled_file = MPI_FILE_NULL;
 void handle(MPI_File* file, int* code, ...) {
@@ -300,6 +316,7 @@ void errors(const std::string& name) {
   EXPECT_CLASS(MPI_File_write_at(file, 0, &number, 1, MPI_DATATYPE_NULL, &status), MPI_ERR_TYPE);
   EXPECT_CLASS(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL), MPI_ERR_UNSUPPORTED_DATAREP);
   EXPECT_CLASS(MPI_File_set_view(file, -5, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_ARG);
+  wrong_views(file);
   EXPECT_CLASS(MPI_File_set_size(file, -1), MPI_ERR_ARG);
   // One rank is wrong in a collective call: none waits, all know.
   const int last = ranks() - 1;
@@ -316,6 +333,11 @@ void errors(const std::string& name) {
   handled = 0;
   EXPECT_CLASS(opened(name + "none", MPI_MODE_RDONLY), MPI_ERR_NO_SUCH_FILE);
   REQUIRE(class_of(handled) == MPI_ERR_NO_SUCH_FILE);
+  MPI_Errhandler_free(&handler);
+  // The caller gets the code that the handler leaves.
+  MPI_File_create_errhandler(forgive, &handler);
+  MPI_File_set_errhandler(MPI_FILE_NULL, handler);
+  CALL(opened(name + "none", MPI_MODE_RDONLY));
   MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
   MPI_Errhandler_free(&handler);
   CALL(opened(name, MPI_MODE_RDONLY));
@@ -356,6 +378,10 @@ void hints(const std::string& name) {
   file = open_file(name, creating | MPI_MODE_DELETE_ON_CLOSE);
   REQUIRE(is("listio_method", "hybrid") && is("listio_timeout", "30") && is("listio_rank_timeout", "300"));
   REQUIRE(is("romio_cb_write", "automatic") && is("cb_buffer_size", "4194304") && is("striping_unit", "10000"));
+  CALL(MPI_File_close(&file));
+  // More servers than there are.
+  file = open_file(name, creating | MPI_MODE_DELETE_ON_CLOSE, Info{{"striping_factor", "1000"}});
+  REQUIRE(is("striping_factor", "3"));
   CALL(MPI_File_close(&file));
 }
 
