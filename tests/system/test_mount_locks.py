@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import wait_for
+from harness import DEADLINE_S, wait_for
 from mounting import Mounts, mounts_on, outcome, volume_in
 from strider.engine import Engine
 from strider.listio import status
@@ -53,13 +53,17 @@ import fcntl, sys
 file = open(sys.argv[1], "rb")
 fcntl.flock(file, fcntl.LOCK_SH)
 print("shared", flush=True)
+sys.stdin.read()
 fcntl.flock(file, fcntl.LOCK_EX)
 """
 
 
 def run_python(program: str, *words: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", program, *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
 
 
@@ -142,13 +146,17 @@ def test_flock_locks_hold_on_all_mounts(mounts: Mounts) -> None:
 
 
 def test_two_that_share_a_flock_lock_do_not_wait_for_each_other(mounts: Mounts) -> None:
-    first, second = mounts(), mounts()
-    (first / "file").write_bytes(b"x")
-    with (first / "file").open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
-        other = run_python(CHANGE, second / "file")
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"shared\n"
-        wait_for(lambda: locks(mounts, "waiting_locks") == 1, "the other to wait")
-        fcntl.flock(file, fcntl.LOCK_EX)
-        assert other.wait() == 0
+    (mounts() / "file").write_bytes(b"x")
+    programs = [run_python(CHANGE, directory / "file") for directory in (*mounts.pids, mounts())]
+    try:
+        for each in programs:
+            assert each.stdout is not None
+            assert each.stdout.readline() == b"shared\n"
+        for each in programs:
+            assert each.stdin is not None
+            each.stdin.close()
+        assert [each.wait(DEADLINE_S) for each in programs] == [0, 0]
+    finally:
+        for each in programs:
+            each.kill()
+            each.wait()
