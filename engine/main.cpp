@@ -25,7 +25,7 @@ constexpr const char* usage =
     "       strider-engine items PLAN --case C --rank R [--operation OP] [--limit N]\n"
     "       mpiexec -n RANKS strider-engine run PLAN --directory DIR --run ID --data-seed N --events FILE\n"
     "           [--counters none|basic|all] [--ceilings none|all] [--timeline none|node|rank|auto]\n"
-    "           [--timeline-interval SECONDS] [--remount PROGRAM [--remount ARGUMENT]...]\n"
+    "           [--timeline-interval SECONDS] [--earlier FILE] [--remount PROGRAM [--remount ARGUMENT]...]\n"
     "           [--marker required|unknown] [--confinement auto|required] [--confinement-probe FILE]\n"
     "           [--mount SERVERS=DIR]... [--process NAME=PID:START:PORT]...\n"
     "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET]\n"
@@ -199,6 +199,7 @@ int run(const Arguments& arguments) {
   options.counters = counter_scope(arguments);
   options.ceilings = ceiling_scope(arguments);
   options.timelines = timeline_options(arguments);
+  if (arguments.options.contains("earlier")) options.earlier = arguments.text("earlier");
   options.remount_command = arguments.repeated.at("remount");
   for (const std::string& text : arguments.repeated.at("mount")) add_mount(text, options);
   for (const std::string& text : arguments.repeated.at("process")) options.processes.push_back(process_of(text));

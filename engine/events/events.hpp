@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,20 @@ struct Progress {
   std::uint64_t planned_phases = 0;
 };
 
+/// How a repetition ended, whose files are removed.
+struct RepetitionEnd {
+  double elapsed_s = 0;
+  bool failed = false;                  ///< no further repetition of its case begins
+  std::map<std::string, double> rates;  ///< of the valid measured phases: MiB/s or requests/s by operation
+};
+
+/// Where an event stream goes on that an earlier start of the run has begun.
+struct Continuation {
+  double elapsed_s = 0;  ///< since the start of the run
+  std::uint64_t samples = 0;
+  std::uint64_t errors = 0;
+};
+
 enum class CeilingMoment { start, end };  ///< of the run
 
 /// What was measured beside the cases: of some clients together, or of one node.
@@ -79,8 +94,11 @@ class EventStream {
   /// Appends to `path`; an empty path writes nothing (ranks other than 0). Throws IoError.
   explicit EventStream(const std::string& path);
 
+  /// Before the first event.
+  void resume(const Continuation& continuation);
   void run(const RunInfo& info);
   void case_begins(const PhaseName& name);
+  void repetition_ends(const PhaseName& name, const RepetitionEnd& end);
   void progress(const PhaseName& name, const Progress& progress);
   void sample(const PhaseName& name, const Sample& sample);
   void rank(const PhaseName& name, const RankRow& row);
@@ -96,7 +114,8 @@ class EventStream {
   /// System calls made to write events.
   std::uint64_t write_calls() const { return write_calls_; }
   std::uint64_t written_bytes() const { return written_bytes_; }
-  std::uint64_t origin_ns() const { return origin_ns_; }
+  /// Start of the run on this clock; negative if the clock began later.
+  std::int64_t origin_ns() const { return origin_ns_; }
 
  private:
   double time_s() const;
@@ -104,7 +123,8 @@ class EventStream {
 
   Descriptor file_;
   std::string path_;
-  std::uint64_t origin_ns_;
+  std::int64_t origin_ns_;
+  double start_s_ = 0;  ///< of these ranks, since the start of the run
   std::uint64_t samples_ = 0;
   std::uint64_t errors_ = 0;
   std::uint64_t write_calls_ = 0, written_bytes_ = 0;

@@ -64,13 +64,22 @@ void ObservationStream::observed(double elapsed_s, const CounterGroups& groups) 
   if (!(out_ << line_of(line) << std::flush)) throw_errno("write", path_);
 }
 
-EventStream::EventStream(const std::string& path) : path_(path), origin_ns_(monotonic_ns()) {
+EventStream::EventStream(const std::string& path) : path_(path), origin_ns_(static_cast<std::int64_t>(monotonic_ns())) {
   if (path.empty()) return;
   file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file_) throw_errno("open", path);
 }
 
-double EventStream::time_s() const { return static_cast<double>(monotonic_ns() - origin_ns_) * 1e-9; }
+double EventStream::time_s() const {
+  return static_cast<double>(static_cast<std::int64_t>(monotonic_ns()) - origin_ns_) * 1e-9;
+}
+
+void EventStream::resume(const Continuation& continuation) {
+  start_s_ = continuation.elapsed_s;
+  origin_ns_ -= static_cast<std::int64_t>(continuation.elapsed_s * 1e9);
+  samples_ = continuation.samples;
+  errors_ = continuation.errors;
+}
 
 void EventStream::write_line(const std::string& line) {
   if (!file_) return;
@@ -91,7 +100,7 @@ void EventStream::run(const RunInfo& info) {
                      {"clock_error_s", node.clock_error_s}});
   write_line(line_of({{"event", "run"},
                       {"version", 1},
-                      {"time_s", 0.0},
+                      {"time_s", start_s_},
                       {"run", info.run},
                       {"engine", STRIDER_VERSION},
                       {"started", utc_now()},
@@ -107,6 +116,15 @@ void EventStream::run(const RunInfo& info) {
 void EventStream::case_begins(const PhaseName& name) {
   Json json = begin("case", time_s(), name);
   json.erase("operation");
+  write_line(line_of(json));
+}
+
+void EventStream::repetition_ends(const PhaseName& name, const RepetitionEnd& end) {
+  Json json = begin("repetition", time_s(), name);
+  json.erase("operation");
+  Json rates = Json::object();
+  for (const auto& [operation, rate] : end.rates) rates[operation] = rate;
+  json.update({{"elapsed_s", end.elapsed_s}, {"failed", end.failed}, {"rates", rates}});
   write_line(line_of(json));
 }
 

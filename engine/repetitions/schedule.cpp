@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "foundation/error.hpp"
+
 namespace strider {
 namespace {
 
@@ -31,7 +33,45 @@ double relative_half_width(const std::vector<double>& values) {
   return std::expm1(t_975(values.size() - 1) * std::sqrt(squares / (n - 1) / n));
 }
 
-Schedule::Schedule(const Plan& plan) : plan_(plan), random_(plan.seed), states_(plan.cases.size()) { begin_round(); }
+Schedule::Schedule(const Plan& plan)
+    : plan_(plan), time_limit_s_(plan.time_limit_s), random_(plan.seed), states_(plan.cases.size()) {
+  begin_round();
+}
+
+void Schedule::resume(const std::vector<EarlierRepetition>& earlier, double time_limit_s) {
+  time_limit_s_ = time_limit_s;
+  for (const EarlierRepetition& repetition : earlier) take(repetition);
+}
+
+void Schedule::take(const EarlierRepetition& earlier) {
+  const auto found = std::find_if(plan_.cases.begin(), plan_.cases.end(),
+                                  [&](const Case& test) { return test.number == earlier.case_number; });
+  const auto index = static_cast<std::size_t>(found - plan_.cases.begin());
+  const bool planned = found != plan_.cases.end() && states_[index].repetitions_done == earlier.repetition;
+  if (!planned || !move_to_turn(index))
+    throw InputError("earlier",
+                     "repetition " + std::to_string(earlier.repetition) + " of case " +
+                         std::to_string(earlier.case_number) + " is not the next one of this plan",
+                     "the plan or the events of the run were changed: start a new run");
+  states_[index].took_s += earlier.elapsed_s;
+  const ScheduledRepetition done{index, earlier.repetition};
+  if (earlier.failed) failed(done);
+  else finished(done, earlier.rates);
+}
+
+bool Schedule::move_to_turn(std::size_t case_index) {
+  for (int round = 0; round < 2; ++round) {
+    const auto found = std::find(round_.begin(), round_.end(), case_index);
+    if (found != round_.end()) {
+      // Those before it were left out by a time limit: their turn is still to come.
+      std::rotate(found, found + 1, round_.end());
+      return true;
+    }
+    round_.clear();
+    begin_round();
+  }
+  return false;
+}
 
 void Schedule::begin_round() {
   for (std::size_t i = plan_.cases.size(); i-- > 0;)
@@ -45,7 +85,7 @@ std::optional<ScheduledRepetition> Schedule::next(double elapsed_s) {
   if (turn_) states_[turn_->case_index].took_s += elapsed_s - turn_->began_s;
   turn_.reset();
   if (round_.empty()) begin_round();
-  if (plan_.time_limit_s > 0) leave_out_what_ends_after(plan_.time_limit_s, elapsed_s);
+  if (time_limit_s_ > 0) leave_out_what_ends_after(time_limit_s_, elapsed_s);
   if (round_.empty()) return std::nullopt;
   turn_ = Turn{round_.back(), elapsed_s};
   return ScheduledRepetition{round_.back(), states_[round_.back()].repetitions_done};

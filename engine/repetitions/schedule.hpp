@@ -16,12 +16,24 @@ struct ScheduledRepetition {
   std::uint64_t repetition = 0;  ///< warm-ups counted first
 };
 
+/// A repetition that an earlier start of the run has completed.
+struct EarlierRepetition {
+  std::uint64_t case_number = 0;
+  std::uint64_t repetition = 0;
+  double elapsed_s = 0;
+  bool failed = false;  ///< and with it its case
+  std::map<std::string, double> rates;
+};
+
 /// The order in which repetitions are executed, and when a case has had enough of them. No MPI, no I/O.
 class Schedule {
  public:
   explicit Schedule(const Plan& plan);
+  /// Continues after earlier starts of the run, as if it had not been cut: in the same order, with the rates so far.
+  /// `time_limit_s` replaces that of the plan. Throws InputError if the repetitions are not those of this plan.
+  void resume(const std::vector<EarlierRepetition>& earlier, double time_limit_s);
   /// The next repetition, or nothing when all cases are done or when none of this round would end within the plan's
-  /// time limit, judged by the mean repetition of its case so far. `elapsed_s`: since the start of the run.
+  /// time limit, judged by the mean repetition of its case so far. `elapsed_s`: since the start of the ranks.
   std::optional<ScheduledRepetition> next(double elapsed_s = 0);
   /// Takes the result of a repetition: the rate of each measured operation, in any unit.
   void finished(const ScheduledRepetition& done, const std::map<std::string, double>& rates);
@@ -41,9 +53,12 @@ class Schedule {
   };
   bool enough(std::size_t case_index) const;
   void begin_round();
+  void take(const EarlierRepetition& earlier);
+  bool move_to_turn(std::size_t case_index);
   void leave_out_what_ends_after(double limit_s, double elapsed_s);
 
   const Plan& plan_;
+  double time_limit_s_;
   std::mt19937_64 random_;
   std::vector<State> states_;
   std::vector<std::size_t> round_;  ///< cases of this round still to visit, last first

@@ -32,7 +32,7 @@ struct RunContext {
   std::string errands;          ///< socket of the process that does what a confined rank may not
   std::uint64_t data_seed = 1;
   double stall_timeout_s = 600;
-  std::uint64_t origin_ns = 0;  ///< start of the run on rank 0's clock
+  std::int64_t origin_ns = 0;  ///< start of the run on rank 0's clock; negative if the clock began later
   Nodes nodes;
   std::vector<ClockReading> first_clocks;  ///< on rank 0: as found at the start of the run
   StartSignal starts{1};

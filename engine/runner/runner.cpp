@@ -17,6 +17,7 @@
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 #include "repetitions/case_runner.hpp"
+#include "runner/earlier_starts.hpp"
 #include "runner/workplaces.hpp"
 
 namespace strider {
@@ -114,6 +115,8 @@ class Runner {
     context_.remount_command = options.remount_command;
     context_.events = &events_;
     context_.stalled = [this](const StallError& error) { stalled(error); };
+    began_ns_ = events_.origin_ns();
+    if (session.rank() == 0 && !options.earlier.empty()) resume(read_earlier_starts(options.earlier));
     context_.origin_ns = events_.origin_ns();
     broadcast(context_.origin_ns, MPI_COMM_WORLD, idle);
     try {
@@ -124,7 +127,9 @@ class Runner {
       stalled(error);
     }
     if (session.rank() == 0) announce(options);
-    refused_ = options.confinement.required && confinement_.state != "full";
+    if (options.confinement.required && confinement_.state != "full") refuse_unconfined();
+    else if (session.rank() == 0) refuse_other_nodes();
+    refused_ = share_flag(refusal_.has_value());
   }
 
   RunResult run() {
@@ -179,14 +184,34 @@ class Runner {
                  .confinement = confinement_});
   }
 
+  /// On rank 0.
+  void resume(const EarlierStarts& earlier) {
+    events_.resume({.elapsed_s = earlier.elapsed_s, .samples = earlier.samples, .errors = earlier.errors});
+    schedule_.resume(earlier.repetitions, earlier.time_limit_s);
+    repetitions_ = earlier.repetitions.size();
+    earlier_nodes_ = earlier.nodes;
+  }
+
+  void refuse_unconfined() {
+    refusal_.emplace();
+    refusal_->message = "the confinement that this run requires is not in force: " + confinement_.missing;
+    refusal_->remedy = "strider doctor shows what this machine supports; --confine auto runs without full confinement";
+  }
+
+  /// On rank 0.
+  void refuse_other_nodes() {
+    const std::string difference = difference_of_nodes(earlier_nodes_, context_.nodes.table);
+    if (difference.empty()) return;
+    refusal_.emplace();
+    refusal_->message = "the ranks are not on the nodes of the earlier start: " + difference;
+    refusal_->remedy = "start the ranks there, or resume with --anyway";
+  }
+
   /// Before anything was touched.
   RunResult refuse() {
-    ErrorInfo info;
-    info.kind = "plan";
-    info.message = "the confinement that this run requires is not in force: " + confinement_.missing;
-    info.remedy = "strider doctor shows what this machine supports; --confine auto runs without full confinement";
     if (session_.rank() == 0) {
-      events_.error(context_.current, info);
+      refusal_->kind = "plan";
+      events_.error(context_.current, *refusal_);
       events_.end("failed");
     }
     return RunResult::failed;
@@ -210,14 +235,23 @@ class Runner {
       const MPI_Comm communicator = communicators_.of_first(test.clients, session_.ranks());
       context_.next_phase = command.number * phases_per_repetition;
       context_.current = {test.number, command.repetition, command.repetition < test.warmup, ""};
+      const double begin_s = elapsed_s();
       const RepetitionOutcome outcome = attempt_turn(test, command.repetition, communicator);
       interrupted_ = interrupted_ || outcome.interrupted;
-      if (session_.rank() != 0) continue;
-      const ScheduledRepetition scheduled{index, command.repetition};
-      // What is once found wrong would be measured for nothing from now on.
-      if (outcome.failed || outcome.interrupted || outcome.wrong) schedule_.failed(scheduled);
-      else schedule_.finished(scheduled, outcome.rates);
+      if (session_.rank() == 0) conclude({index, command.repetition}, outcome, elapsed_s() - begin_s);
     }
+  }
+
+  /// On rank 0.
+  void conclude(const ScheduledRepetition& scheduled, const RepetitionOutcome& outcome, double took_s) {
+    // What is once found wrong would be measured for nothing from now on.
+    const bool failed = outcome.failed || outcome.wrong;
+    if (failed || outcome.interrupted) schedule_.failed(scheduled);
+    else schedule_.finished(scheduled, outcome.rates);
+    if (outcome.interrupted) return;
+    const Case& test = plan_.cases[scheduled.case_index];
+    events_.repetition_ends({test.number, scheduled.repetition, scheduled.repetition < test.warmup, ""},
+                            {.elapsed_s = took_s, .failed = failed, .rates = outcome.rates});
   }
 
   /// A pattern that does not fit the nodes it got fails alike on all ranks.
@@ -241,11 +275,13 @@ class Runner {
     if (session_.rank() != 0) return {};
     if (interrupted()) interrupted_ = true;
     if (interrupted_) return {};
-    const std::optional<ScheduledRepetition> next =
-        schedule_.next(static_cast<double>(monotonic_ns() - context_.origin_ns) * 1e-9);
+    const std::optional<ScheduledRepetition> next = schedule_.next(elapsed_s());
     if (!next) return {};
     return {static_cast<std::int64_t>(next->case_index), next->repetition, repetitions_++};
   }
+
+  /// Since the start of these ranks.
+  double elapsed_s() const { return static_cast<double>(static_cast<std::int64_t>(monotonic_ns()) - began_ns_) * 1e-9; }
 
   /// Rank 0's flag, on all ranks.
   bool share_flag(bool flag) {
@@ -278,9 +314,12 @@ class Runner {
   Schedule schedule_;
   Workplaces places_;
   Confinement confinement_;
+  std::optional<ErrorInfo> refusal_;  ///< on rank 0
   bool refused_ = false;
   RunContext context_;
   Communicators communicators_;
+  std::int64_t began_ns_ = 0;
+  std::vector<NodeInfo> earlier_nodes_;  ///< on rank 0
   std::uint64_t repetitions_ = 0;
   CeilingScope ceilings_ = CeilingScope::none;
   bool interrupted_ = false;

@@ -31,6 +31,7 @@ struct RunOptions {
   std::map<std::uint32_t, std::string> mounts;
   std::vector<WatchedProcess> processes;     ///< whose counters are recorded on their host
   std::vector<std::string> remount_command;  ///< remounts the target to drop its caches; empty: none
+  std::string earlier;                       ///< file with the earlier starts of a resumed run; empty: none
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

@@ -15,6 +15,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="u
 EVENTS = (
     "run",
     "case",
+    "repetition",
     "progress",
     "sample",
     "rank",
@@ -25,7 +26,7 @@ EVENTS = (
     "error",
     "end",
 )
-FREE = ("facts", "parts", "counters", "causes")
+FREE = ("facts", "parts", "counters", "causes", "rates")
 """Objects whose keys are data, and those that have a test of their own."""
 
 

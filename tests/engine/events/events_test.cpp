@@ -31,5 +31,24 @@ TEST_F(Events, CountersOfTimeAreInSecondsAndAllOthersAsCounted) {
   EXPECT_NE(text().find(R"("values":{"calls":1500000000,"wait_s":1.5,"open_files":7})"), std::string::npos) << text();
 }
 
+TEST_F(Events, TheEndOfARepetitionHasTheRatesThatDecideOnTheNext) {
+  EventStream(path_).repetition_ends({2, 3, false, ""}, {.elapsed_s = 1.5, .failed = true, .rates = {{"write", 12.5}}});
+  EXPECT_NE(
+      text().find(R"("case":2,"repetition":3,"warmup":false,"elapsed_s":1.5,"failed":true,"rates":{"write":12.5}})"),
+      std::string::npos)
+      << text();
+}
+
+TEST_F(Events, OfAResumedRunContinueTheTimesAndTheCounts) {
+  EventStream stream(path_);
+  // Longer than the machine may be up: the start of the run lies before that of its clock.
+  stream.resume({.elapsed_s = 1e9, .samples = 7, .errors = 2});
+  stream.run({.run = "r"});
+  stream.end("complete");
+  EXPECT_NE(text().find(R"({"event":"run","version":1,"time_s":1000000000.0,)"), std::string::npos) << text();
+  EXPECT_NE(text().find(R"("event":"end","time_s":100000000)"), std::string::npos) << text();
+  EXPECT_NE(text().find(R"("samples":7,"errors":2})"), std::string::npos) << text();
+}
+
 }  // namespace
 }  // namespace strider

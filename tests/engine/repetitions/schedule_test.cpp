@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "foundation/error.hpp"
+
 namespace strider {
 namespace {
 
@@ -202,6 +204,86 @@ TEST(Schedule, PhasesOfAFailedCaseAreNoLongerPlanned) {
   Schedule schedule(plan);
   schedule.failed(*schedule.next());
   EXPECT_EQ(schedule.planned_phases(), 2U);
+}
+
+/// Runs a schedule to its end: a second case fails, others are steady or wild. Returns the record of all repetitions.
+std::vector<EarlierRepetition> record_all(Schedule& schedule) {
+  std::vector<EarlierRepetition> record;
+  while (const auto turn = schedule.next()) {
+    const bool fails = turn->case_index == 1 && turn->repetition == 1;
+    record.push_back({turn->case_index + 1, turn->repetition, 1, fails, {{"write", wild(*turn)}}});
+    if (turn->case_index == 2) record.back().rates["write"] = 100;
+    if (fails) schedule.failed(*turn);
+    else schedule.finished(*turn, record.back().rates);
+  }
+  return record;
+}
+std::vector<std::pair<std::uint64_t, std::uint64_t>> order_of(const std::vector<EarlierRepetition>& record) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> order;
+  for (const EarlierRepetition& each : record) order.emplace_back(each.case_number, each.repetition);
+  return order;
+}
+
+TEST(ResumedSchedule, ContinuesAsIfItHadNotBeenCutAnywhere) {
+  for (const Interleave interleave : {Interleave::random, Interleave::none}) {
+    Plan plan = plan_of({times(3), times(5), {2, 9, 0.05}, {2, 7, 0.05}}, interleave);
+    plan.cases[3].warmup = 1;
+    Schedule whole(plan);
+    const std::vector<EarlierRepetition> all = record_all(whole);
+    for (std::size_t cut = 0; cut <= all.size(); ++cut) {
+      std::vector<EarlierRepetition> record(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(cut));
+      Schedule resumed(plan);
+      resumed.resume(record, 0);
+      const std::vector<EarlierRepetition> rest = record_all(resumed);
+      record.insert(record.end(), rest.begin(), rest.end());
+      EXPECT_EQ(order_of(record), order_of(all)) << "cut after " << cut << " repetitions";
+      EXPECT_EQ(resumed.done_phases(), whole.done_phases());
+    }
+  }
+}
+
+TEST(ResumedSchedule, BeginsWithWhatATimeLimitLeftOut) {
+  Plan plan = plan_of({times(4), times(4)});
+  plan.time_limit_s = 24;
+  Schedule cut(plan);
+  std::vector<EarlierRepetition> record;
+  std::size_t counts[] = {0, 0};
+  double now_s = 0;
+  while (const auto turn = cut.next(now_s)) {
+    const double took_s = turn->case_index == 0 ? 1 : 9;
+    now_s += took_s;
+    record.push_back({turn->case_index + 1, turn->repetition, took_s, false, {{"write", 1.0}}});
+    cut.finished(*turn, record.back().rates);
+    ++counts[turn->case_index];
+  }
+  ASSERT_EQ(counts[0], 4U) << "those that end in time are measured";
+  ASSERT_LT(counts[1], 4U);
+  Schedule resumed(plan);
+  resumed.resume(record, 0);
+  std::vector<std::uint64_t> rest;
+  while (const auto turn = resumed.next(0)) {
+    EXPECT_EQ(turn->case_index, 1U);
+    rest.push_back(turn->repetition);
+    resumed.finished(*turn, {{"write", 1.0}});
+  }
+  EXPECT_EQ(rest.size(), 4 - counts[1]);
+  EXPECT_EQ(rest.front(), counts[1]);
+}
+
+TEST(ResumedSchedule, KnowsFromTheRecordHowLongARepetitionTakes) {
+  const Plan plan = plan_of({times(4)});
+  Schedule resumed(plan);
+  resumed.resume({{1, 0, 30, false, {{"write", 1.0}}}}, 20);
+  EXPECT_FALSE(resumed.next(0)) << "30 s do not fit into the 20 s that are left";
+}
+
+TEST(ResumedSchedule, RefusesTheRecordOfAnotherPlan) {
+  const Plan plan = plan_of({times(2), times(2)});
+  const auto resume = [&](const std::vector<EarlierRepetition>& record) { Schedule(plan).resume(record, 0); };
+  EXPECT_THROW(resume({{3, 0, 1, false, {}}}), InputError) << "no such case";
+  EXPECT_THROW(resume({{1, 1, 1, false, {}}}), InputError) << "the first repetition is missing";
+  EXPECT_THROW(resume({{1, 0, 1, false, {}}, {1, 1, 1, false, {}}, {1, 2, 1, false, {}}}), InputError) << "too many";
+  EXPECT_THROW(resume({{1, 0, 1, true, {}}, {1, 1, 1, false, {}}}), InputError) << "its case had failed";
 }
 
 // Student's t for 97.5 %: 12.706 (1 degree of freedom), 2.776 (4), 2.045 (29), 1.984 (99).
