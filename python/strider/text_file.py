@@ -32,13 +32,24 @@ def read_text(file: Path) -> str:
         raise StriderError(f"{file}: {error.strerror}") from error
 
 
-def write_whole(file: Path, text: str, mode: int = 0o666) -> None:
+def sync_directory(directory: Path) -> None:
+    """Makes names in a directory survive a power cut; without effect if its file system refuses."""
+    with suppress(OSError):
+        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def write_whole(file: Path, text: str, mode: int = 0o666, *, is_durable: bool = False) -> None:
     """Creates or replaces a text file atomically: readers see either the old or the new text.
 
     Args:
         file: The file.
         text: Its text.
         mode: Permissions of the file, limited by the umask.
+        is_durable: Whether the text is on storage before the file gets its name.
 
     Raises:
         OSError: It cannot be written; the old file is unchanged.
@@ -49,8 +60,22 @@ def write_whole(file: Path, text: str, mode: int = 0o666) -> None:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
             out.write(text)
+            if is_durable:
+                out.flush()
+                os.fsync(out.fileno())
         draft.replace(file)
     except BaseException:
         with suppress(OSError):
             draft.unlink()
         raise
+
+
+def write_durably(file: Path, text: str) -> None:
+    """Creates or replaces a text file as `write_whole` does, so that the new text survives a power cut.
+
+    Its name survives if its directory is synchronized as well.
+
+    Raises:
+        OSError: It cannot be written; the old file is unchanged.
+    """
+    write_whole(file, text, is_durable=True)

@@ -27,6 +27,7 @@ from strider.cli.piobench import piobench
 from strider.cli.plan import plan
 from strider.cli.quick import quick
 from strider.cli.report import report
+from strider.cli.resume import resume
 from strider.cli.rm import rm
 from strider.cli.run import run
 from strider.cli.serve import serve
@@ -54,6 +55,7 @@ app = typer.Typer(
 )
 app.command("quick")(quick)
 app.command("run")(run)
+app.command("resume")(resume)
 app.command("plan")(plan)
 app.command("list")(list_)
 app.command("show")(show)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from strider.engine import Engine
     from strider.importers.imported import Render
-    from strider.launch import Bounds, Display, Interruptions, Outcome, Watching
+    from strider.launch import Bounds, Display, Interruptions, Outcome, Resumption, Watching
     from strider.launch.launchers import Launcher
     from strider.store import Run
     from strider.suite import CheckedPlan, Plan
@@ -101,6 +101,7 @@ class Prepared:
         store: Folder for the run directories.
         sizes: Sizes that the suite left open and Strider chose.
         chosen: A line for each of them.
+        resumption: The run to continue; None for a new run.
     """
 
     checked: "CheckedPlan"
@@ -112,6 +113,7 @@ class Prepared:
     bounds: "Bounds"
     sizes: "Sizes" = field(default_factory=dict)
     chosen: "Sequence[str]" = ()
+    resumption: "Resumption | None" = None
 
 
 def prepare(
@@ -199,6 +201,7 @@ def perform(
         prepared.watched,
         prepared.remount,
         prepared.bounds,
+        prepared.resumption,
     )
     _print_errors(outcome, prepared.checked.suite.plan, console)
     return outcome
@@ -226,12 +229,22 @@ def run_document(
     """
     from rich.console import Console
 
-    from strider.launch import interruptions
-
     # Progress and notes go to stderr, so that stdout contains only results.
     console = Console(stderr=True)
     prepared = prepare(document, options)
     tell_sizes(prepared.chosen, console)
+    conduct(prepared, options, render, is_brief)
+
+
+def conduct(
+    prepared: Prepared, options: RunOptions, render: "Render | None" = None, is_brief: bool = False
+) -> NoReturn:
+    """Runs a prepared suite, prints its results and exits with the run's exit code; see `run_document`."""
+    from rich.console import Console
+
+    from strider.launch import interruptions
+
+    console = Console(stderr=True)
     display = display_of(prepared, options, console)
     with interruptions() as interrupted:
         notes = Console(stderr=True, quiet=True) if is_brief else None

@@ -10,6 +10,7 @@ from strider.launch.observers import Observing
 from strider.launch.preflight import Finding, check_target
 from strider.launch.process import Interruptions, interruptions
 from strider.launch.remount import remount_words
+from strider.launch.resume import Resumption
 from strider.launch.runner import Bounds, Outcome, execute
 from strider.launch.target import open_target
 from strider.launch.watching import Watching, watching
@@ -21,6 +22,7 @@ __all__ = [
     "Interruptions",
     "Observing",
     "Outcome",
+    "Resumption",
     "Watching",
     "check_target",
     "choose_display",

@@ -236,8 +236,13 @@ def _holds_more_than_the_marker(opened: int) -> bool:
         return any(entry.name != MARKER for entry in entries)
 
 
+def this_process(run: str) -> Marker:
+    """Returns the marker of a run that this process executes."""
+    return Marker(run, socket.gethostname(), os.getpid(), boot_id(), start_ticks(os.getpid()))
+
+
 def _mark(own: int, run: str) -> None:
-    marker = Marker(run, socket.gethostname(), os.getpid(), boot_id(), start_ticks(os.getpid()))
+    marker = this_process(run)
     made = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=own)
     with os.fdopen(made, "w", encoding="utf-8") as file:
         file.write(json.dumps(asdict(marker)) + "\n")

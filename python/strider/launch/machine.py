@@ -111,6 +111,7 @@ def environment(target: Path) -> dict[str, Json]:
             "path": str(target),
             "mount_point": mount.point if mount else "",
             "file_system": mount.kind if mount else "",
+            "file_system_id": f"{os.statvfs(target).f_fsid:x}",
             "source": mount.source if mount else "",
             "options": mount.options if mount else "",
             "total_bytes": space.total_bytes,

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from strider import ssh
@@ -75,8 +76,11 @@ class Observer:
     problem: str = field(default="", init=False)
 
     def move(self, directory: Path) -> None:
-        """Moves its file, which stays open for writing, to a directory on the same file system."""
-        self.file = self.file.rename(directory / self.file.name)
+        """Moves its file, which stays open for writing, to a directory on the same file system.
+
+        Each start of a resumed run has a file of its own.
+        """
+        self.file = self.file.rename(free_name(directory, self.file.stem, self.file.suffix))
 
     def has_begun(self) -> bool:
         """Returns whether its first line has arrived."""
@@ -143,6 +147,12 @@ def _folder(store: Path) -> Iterator[Path]:
         raise StriderError(f"cannot write to {store}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     with folder as path:
         yield Path(path)
+
+
+def free_name(directory: Path, stem: str, suffix: str) -> Path:
+    """Returns a path in a directory that does not exist: `STEM.jsonl`, `STEM-2.jsonl` and so on."""
+    names = (f"{stem}{f'-{number}' if number > 1 else ''}{suffix}" for number in count(1))
+    return next(directory / name for name in names if not (directory / name).exists())
 
 
 def _file_name(host: str) -> str:

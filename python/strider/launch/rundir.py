@@ -11,10 +11,12 @@ from pathlib import Path
 from strider import __version__
 from strider.engine import Description, Json, to_json
 from strider.errors import ExitCode, StriderError
-from strider.text_file import write_whole
+from strider.text_file import sync_directory, write_durably, write_whole
 
 STORE_VARIABLE = "STRIDER_STORE"
 DEFAULT_STORE = "strider-runs"
+_ENDS = frozenset({"ended", "status", "exit_code", "leftover", "confinement"})
+"""Keys of `run.json` that a run gets at its end."""
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
@@ -86,15 +88,35 @@ def create(
     directory = RunDirectory(run, (runs / run).absolute())
     try:
         directory.path.mkdir(parents=True)
-        directory.plan.write_text(plan_json, encoding="utf-8")
-        (directory.path / "suite.toml").write_text(suite_text, encoding="utf-8")
-        described = f"{description.model_dump_json()}\n"
-        (directory.path / "description.json").write_text(described, encoding="utf-8")
+        # A run that a power cut ends can be resumed, so its plan must survive.
+        write_durably(directory.plan, plan_json)
+        write_durably(directory.path / "suite.toml", suite_text)
+        write_durably(directory.path / "description.json", f"{description.model_dump_json()}\n")
         head = {"format": "strider-run", "version": 1, "run": run, "strider": __version__}
-        directory.info.write_text(to_json({**head, **info}), encoding="utf-8")
+        write_durably(directory.info, to_json({**head, **info}))
+        sync_directory(directory.path)
+        sync_directory(directory.path.parent)
     except OSError as error:
         raise cannot_write(directory, error) from error
     return directory
+
+
+def reopen(directory: RunDirectory, resumed: list[Json], process: Json, time_limit_s: float) -> None:
+    """Removes the end of a run from `run.json`, atomically, because the run continues.
+
+    Args:
+        directory: The run's directory.
+        resumed: The `cut` events of the run so far.
+        process: The process that executes the run from now on.
+        time_limit_s: Time limit of this start in seconds; 0 for none.
+
+    Raises:
+        OSError: The store is not writable; `run.json` is unchanged.
+    """
+    info = json.loads(directory.info.read_text(encoding="utf-8"))
+    kept = {key: value for key, value in info.items() if key not in _ENDS}
+    reopened = {**kept, "process": process, "time_limit_s": time_limit_s, "resumed": resumed}
+    write_whole(directory.info, to_json(reopened))
 
 
 def seal(

@@ -22,12 +22,13 @@ from strider.launch.confinement import Confinement, Forbidden, Needs, Wish, conf
 from strider.launch.deaths import cause_of_death, end_of
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
-from strider.launch.machine import environment
 from strider.launch.mounts import RunMount, engine_words, mounts_of_run
 from strider.launch.observers import observers
 from strider.launch.preflight import check_target, preflight, raise_errors
 from strider.launch.process import EngineProcess, Interruptions, start
+from strider.launch.resume import Resumption, remove_earlier_folder
 from strider.launch.rundir import RunDirectory
+from strider.launch.sameness import facts
 from strider.launch.state import RunState
 from strider.launch.tail import Event, Tail, close_events
 from strider.launch.target import open_target
@@ -126,6 +127,7 @@ def execute(
     watching: Watching | None = None,
     remount: Sequence[str] = (),
     bounds: Bounds | None = None,
+    resumption: Resumption | None = None,
 ) -> Outcome:
     """Runs a plan on its target.
 
@@ -140,6 +142,7 @@ def execute(
         watching: Records besides the results; None for the default.
         remount: Command that remounts the target before cold reads, in words; empty: none.
         bounds: Limits on what the run may access; None: default.
+        resumption: The run to continue; None for a new run.
 
     Raises:
         StriderError: The run cannot be started; no files are left in the target.
@@ -150,19 +153,26 @@ def execute(
     target = _examine(checked, engine, launcher, note)
     remove_abandoned()
     started = datetime.now(UTC)
-    run = rundir.new_run_id(plan.suite.name, started)
-    info = _run_info(checked, engine, launcher, target, started)
+    run = resumption.directory.run if resumption else rundir.new_run_id(plan.suite.name, started)
+    if resumption:
+        remove_earlier_folder(target, run)
     display = Expendable(display)
     with (
         observers(watching.observing, store, note) as observed,
         _own_folder(target, run, bounds, remount) as own,
     ):
         try:
-            text = checked.suite.document.text
-            directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
+            if resumption:
+                directory = resumption.directory
+                resumption.begin()
+            else:
+                info = _run_info(checked, engine, launcher, target, started, run)
+                info["options"] = _options(launcher, watching, remount, bounds)
+                text = checked.suite.document.text
+                directory = rundir.create(store, run, plan.to_json(), text, engine.description, info)
             for observer in observed:
                 observer.move(directory.path)
-            state = _planned_state(checked, watching)
+            state = _planned_state(checked, watching, resumption)
             with (
                 _volume(plan, engine, own, _transport(bounds), note) as mounts,
                 confinement(
@@ -171,7 +181,7 @@ def execute(
             ):
                 if confined.reason and bounds.confine == "auto":
                     note(f"not confined: {confined.reason}")
-                program = _program(engine, directory, own.path, watching, remount, confined)
+                program = _program(engine, directory, own.path, watching, remount, confined, resumption)
                 program += engine_words(plan, own.path, mounts)
                 process = start(launcher, plan.ranks, program, directory.log, confined)
                 limits = _Limits(_stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
@@ -180,6 +190,8 @@ def execute(
         finally:
             display.close()
             leftover = folder.remove(own)
+            if resumption:
+                resumption.record.unlink(missing_ok=True)
         try:
             return _conclude(directory, state, ending, leftover)
         except OSError as error:
@@ -198,10 +210,11 @@ def _volume(
             yield mounts
 
 
-def _planned_state(checked: CheckedPlan, watching: Watching) -> RunState:
+def _planned_state(checked: CheckedPlan, watching: Watching, resumption: Resumption | None) -> RunState:
     plan = checked.suite.plan
     deadlines = {case.case: float(case.get("deadline", 0.0)) for case in plan.cases}
-    return RunState(planned_phases(checked), watching.ceilings, plan.time_limit_s, deadlines)
+    time_limit_s = resumption.time_limit_s if resumption else plan.time_limit_s
+    return RunState(planned_phases(checked), watching.ceilings, time_limit_s, deadlines)
 
 
 @contextmanager
@@ -265,15 +278,18 @@ def _program(
     watching: Watching,
     remount: Sequence[str],
     confined: Confinement,
+    resumption: Resumption | None,
 ) -> list[str]:
     """Returns the engine's command line."""
+    # A new random number for each run, so that old data is detected.
+    seed = (resumption.earlier.data_seed if resumption else "") or str(secrets.randbits(63))
     options = {
         "--directory": str(own),
         "--run": directory.run,
-        # A new random number for each run, so that old data is detected.
-        "--data-seed": str(secrets.randbits(63)),
+        "--data-seed": seed,
         "--events": str(directory.events),
         "--marker": "required",
+        **({"--earlier": str(resumption.record)} if resumption else {}),
     }
     pairs = [*options.items(), *(("--remount", word) for word in remount)]
     words = [word for option in pairs for word in option]
@@ -395,10 +411,9 @@ def _stall_limit_s(plan: Plan) -> float:
 
 
 def _run_info(
-    checked: CheckedPlan, engine: Engine, launcher: Launcher, target: Path, started: datetime
+    checked: CheckedPlan, engine: Engine, launcher: Launcher, target: Path, started: datetime, run: str
 ) -> dict[str, Json]:
     """Returns the initial contents of `run.json`."""
-    version = engine.version
     return {
         "started": rundir.iso(started),
         "command": sys.argv,
@@ -407,14 +422,36 @@ def _run_info(
         "launcher": launcher.command(checked.suite.plan.ranks),
         "check": checked.check.model_dump(),
         "sizes": [asdict(size) for size in checked.sizes],
-        "environment": {
-            **environment(target),
-            "working_directory": os.fspath(Path.cwd()),
-            "versions": {
-                "strider": __version__,
-                "engine": version.engine,
-                "mpi": version.mpi.library.split("\n")[0].replace("\t", " "),
-                "python": sys.version.split()[0],
-            },
-        },
+        "environment": environment_of_run(target, engine),
+        "process": asdict(folder.this_process(run)),
+    }
+
+
+def environment_of_run(target: Path, engine: Engine) -> dict[str, Json]:
+    """Returns facts about this machine, the target and the programs."""
+    version = engine.version
+    versions = {
+        "strider": __version__,
+        "engine": version.engine,
+        "mpi": version.mpi.library.split("\n")[0].replace("\t", " "),
+        "python": sys.version.split()[0],
+    }
+    return facts(target, engine.path, versions)
+
+
+def _options(
+    launcher: Launcher, watching: Watching, remount: Sequence[str], bounds: Bounds
+) -> dict[str, Json]:
+    """Returns the options of a run that hold for its further starts, for `run.json`."""
+    return {
+        "launcher": launcher.name,
+        "counters": watching.counters,
+        "timeline": watching.timeline,
+        "timeline_interval_s": watching.timeline_interval_s,
+        "ceilings": watching.ceilings,
+        "observe": list(watching.observing.hosts),
+        "observe_engine": watching.observing.engine,
+        "remount": list(remount),
+        "confine": bounds.confine,
+        "within": [str(path) for path in bounds.within],
     }

@@ -80,6 +80,7 @@ class RunState:
     confinement: Event = field(default_factory=dict)
     case: int = 0
     _part: float = 0.0
+    _before: float = 0.0
 
     def add(self, event: Event) -> None:
         """Updates the state with an event."""
@@ -88,6 +89,9 @@ class RunState:
         match event["event"]:
             case "run":
                 self.confinement = event.get("confinement") or {}
+                # Of a resumed run, the phases so far were done before.
+                self.case, self.current, self._part = 0, None, 0.0
+                self._before = self._of_phases
             case "case":
                 self.case = event["case"]
             case "progress":
@@ -153,9 +157,12 @@ class RunState:
         """Returns the estimated completed share of the run, 0 to 1."""
         if self.end:
             return 1.0
-        of_phases = (self.samples + self._part) / max(1, self.planned_phases)
         of_time = self.elapsed_s / self.time_limit_s if self.time_limit_s else 0.0
-        return min(1.0, max(of_phases, of_time))
+        return min(1.0, max(self._of_phases, of_time))
+
+    @property
+    def _of_phases(self) -> float:
+        return (self.samples + self._part) / max(1, self.planned_phases)
 
     @property
     def elapsed_s(self) -> float:
@@ -166,4 +173,5 @@ class RunState:
     def left_s(self) -> float | None:
         """Returns the estimated remaining seconds, assuming the mean duration of the phases so far."""
         fraction = self.fraction
-        return self.elapsed_s * (1 - fraction) / fraction if fraction > 0.01 else None
+        done = fraction - self._before
+        return self.elapsed_s * (1 - fraction) / done if done > 0.01 else None

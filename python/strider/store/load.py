@@ -17,6 +17,7 @@ from strider.store.events import FILE_CHECK, read_events, read_last_event, requi
 from strider.store.model import (
     CeilingReport,
     ClockRow,
+    Cut,
     End,
     ErrorRow,
     NodeCounters,
@@ -46,6 +47,7 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "timeline": Timeline,
     "values": RequestValues,
     "error": ErrorRow,
+    "cut": Cut,
     "end": End,
 }
 
@@ -63,7 +65,7 @@ def load(run_dir: Path) -> Run:
         StriderError: It is no run directory, is damaged, or has a version that this Strider does not know.
     """
     info, plan = load_info(run_dir), load_plan(run_dir)
-    events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, End))
+    events = _read_typed_events(run_dir / "events.jsonl", (Start, Sample, CeilingReport, ErrorRow, Cut, End))
     errors = [event for event in events if isinstance(event, ErrorRow)]
     return Run(
         directory=run_dir,
@@ -73,9 +75,20 @@ def load(run_dir: Path) -> Run:
         cases=described_cases(plan, info, load_description(run_dir)),
         samples=_judged([event for event in events if isinstance(event, Sample)], errors),
         errors=errors,
-        ceilings=[event for event in events if isinstance(event, CeilingReport)],
+        ceilings=_ceilings(events),
+        cuts=[event for event in events if isinstance(event, Cut)],
         end=next((event for event in reversed(events) if isinstance(event, End)), None),
     )
+
+
+def _ceilings(events: Sequence[BaseModel]) -> list[CeilingReport]:
+    """Ceilings with the start of the run in which they were measured."""
+    found, starts = [], 0
+    for event in events:
+        starts += isinstance(event, Start)
+        if isinstance(event, CeilingReport):
+            found.append(event.model_copy(update={"start": max(1, starts)}))
+    return found
 
 
 def described_cases(plan: Plan, info: RunInfo, description: Description) -> dict[int, Case]:

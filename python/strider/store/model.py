@@ -45,6 +45,7 @@ __all__ = [
     "CeilingReport",
     "ClockRow",
     "CounterGroup",
+    "Cut",
     "Damage",
     "Deadline",
     "ErrorRow",
@@ -130,8 +131,35 @@ class ChosenSize(Record):
     reason: str
 
 
+class Cut(Record):
+    """Where a run was cut and resumed.
+
+    Attributes:
+        status: How the start before it ended: `interrupted`, `failed`, `killed` or `time limit`.
+        reason: Why, in words; empty if `status` says it.
+        at: Time of its last event, in UTC.
+        resumed: Time of the next start, in UTC.
+        repetitions: Number of complete repetitions until then.
+        time_limit_s: Time limit of the next start, seconds; 0 for none.
+        differences: Conditions of the next start that differ from those of the first, one line each.
+    """
+
+    status: str
+    reason: str = ""
+    at: str = ""
+    resumed: str = ""
+    repetitions: int = 0
+    time_limit_s: Real = 0.0
+    differences: list[str] = Field(default_factory=list)
+
+
 class RunInfo(Record):
-    """`run.json`: who ran what, when and where; `ended` and after are None until the run is sealed."""
+    """`run.json`: who ran what, when and where; `ended` and after are None until the run is sealed.
+
+    Attributes:
+        resumed: Where it was cut and resumed.
+        time_limit_s: Of the last start of a resumed run, seconds; None for one that was not resumed.
+    """
 
     run: Name
     strider: str = ""
@@ -142,6 +170,8 @@ class RunInfo(Record):
     check: CheckInfo = CheckInfo()
     sizes: list[ChosenSize] = Field(default_factory=list)
     environment: dict[str, Any] = Field(default_factory=dict)
+    resumed: list[Cut] = Field(default_factory=list)
+    time_limit_s: float | None = None
     ended: str | None = None
     status: str | None = None
     exit_code: int | None = None
@@ -226,12 +256,14 @@ class CeilingReport(Record):
     """Ceilings of some clients together, or of one node.
 
     Attributes:
-        moment: `start` or `end` of the run.
+        start: The start of the run in which they were measured, from 1; a resumed run has several.
+        moment: `start` or `end` of that start.
         node: The node; None where they are those of clients.
         clients: The number of clients, the first so many ranks; None where they are those of a node.
         elapsed_s: What measuring them took, seconds.
     """
 
+    start: int = 1
     moment: str
     node: int | None = None
     clients: int | None = None
@@ -282,6 +314,7 @@ class Run(Record):
         samples: In the order of execution, warm-up and preparation included.
         ceilings: What was measured of the machine beside the cases; empty where it was not asked for.
         end: None for a run that is still going on or was killed.
+        cuts: Where it was cut and resumed.
     """
 
     directory: Path
@@ -293,6 +326,12 @@ class Run(Record):
     errors: list[ErrorRow]
     end: End | None
     ceilings: list[CeilingReport] = Field(default_factory=list)
+    cuts: list[Cut] = Field(default_factory=list)
+
+    @property
+    def time_limit_s(self) -> float:
+        """Time limit of its last start in seconds; 0 for none."""
+        return self.plan.time_limit_s if self.info.time_limit_s is None else self.info.time_limit_s
 
     @property
     def id(self) -> str:

@@ -155,14 +155,16 @@ def summarize(directory: Path) -> RunSummary:
         cases=None if info.check.cases is None else len(info.check.cases),
         samples=end.samples if end else None,
         errors=end.errors if end else None,
-        time_limit=_time_limit(directory) if info.status == "complete" else None,
+        time_limit=_time_limit(directory, info) if info.status == "complete" else None,
     )
 
 
-def _time_limit(directory: Path) -> TimeLimitCut | None:
+def _time_limit(directory: Path, info: RunInfo) -> TimeLimitCut | None:
     """What the time limit of a run left out; None also where the plan or the events are damaged."""
     try:
-        limit_s = read_json(directory / "plan.json").get("time_limit_s", 0.0)
+        limit_s = info.time_limit_s
+        if limit_s is None:
+            limit_s = read_json(directory / "plan.json").get("time_limit_s", 0.0)
         return time_limit_cut(load(directory)) if limit_s else None
     except StriderError:
         return None

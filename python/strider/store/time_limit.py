@@ -48,7 +48,7 @@ def time_limit_cut(run: Run) -> TimeLimitCut | None:
     demands, or with an error. A run that was interrupted or failed was not ended by its limit. The limit of a
     storage card is its budget, and cuts nothing that was promised.
     """
-    if run.plan.time_limit_s <= 0 or run.status != "complete" or (run.directory / _CARD_FILE).exists():
+    if run.time_limit_s <= 0 or run.status != "complete" or (run.directory / _CARD_FILE).exists():
         return None
     samples: dict[int, list[Sample]] = defaultdict(list)
     for sample in run.samples:
@@ -64,9 +64,7 @@ def time_limit_cut(run: Run) -> TimeLimitCut | None:
         return None
     counts = [count for count, _ in done.values()]
     planned = max(planned for _, planned in done.values())
-    return TimeLimitCut(
-        run.plan.time_limit_s, min(counts), max(counts), planned, len(counts), counts.count(0)
-    )
+    return TimeLimitCut(run.time_limit_s, min(counts), max(counts), planned, len(counts), counts.count(0))
 
 
 def _ends_case(error: ErrorRow, run: Run) -> bool:

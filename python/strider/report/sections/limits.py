@@ -118,7 +118,7 @@ def _in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def _ceiling_rows(run: Run) -> list[tuple[str, ...]]:
     """Returns the rows of the ceilings: name, scope, values at start and end, method."""
     ends = {
-        (report.clients, report.node, ceiling.name): ceiling
+        (report.start, report.clients, report.node, ceiling.name): ceiling
         for report in run.ceilings
         for ceiling in report.ceilings
         if report.moment == "end"
@@ -128,7 +128,7 @@ def _ceiling_rows(run: Run) -> list[tuple[str, ...]]:
             _TITLES.get(ceiling.name, ceiling.name),
             _of_whom(run, report),
             _value(ceiling),
-            _value(ends.get((report.clients, report.node, ceiling.name))),
+            _value(ends.get((report.start, report.clients, report.node, ceiling.name))),
             ceiling.unit,
             NOTHING if ceiling.value is None or not ceiling.spread else percent(ceiling.spread),
             ceiling.about,
@@ -195,10 +195,12 @@ def _value(ceiling: Ceiling | None) -> str:
 
 
 def _of_whom(run: Run, report: CeilingReport) -> str:
+    again = f", start {report.start}" if report.start > 1 else ""
     if report.clients is not None:
-        return "1 client" if report.clients == 1 else f"{report.clients} clients"
+        return ("1 client" if report.clients == 1 else f"{report.clients} clients") + again
     nodes = run.start.nodes if run.start else []
-    return nodes[report.node].name if report.node is not None and report.node < len(nodes) else "a node"
+    known = report.node is not None and report.node < len(nodes)
+    return (nodes[report.node or 0].name if known else "a node") + again
 
 
 def _table(analysis: Analysis, verdicts: Sequence[Verdict]) -> Table:

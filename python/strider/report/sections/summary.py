@@ -10,6 +10,7 @@ from strider.report.labels.facets import Facets
 from strider.report.results.references import Reference
 from strider.report.results.results import Results
 from strider.report.results.rows import as_rows
+from strider.report.words.cuts import ceilings_sentence, cut_sentences
 from strider.report.words.remarks import (
     checks,
     remarks,
@@ -62,13 +63,19 @@ def _terminal(results: Results) -> list[Block]:
 
 
 def _cut(results: Results) -> list[Text]:
-    """Returns the sentence on repetitions that the time limit left out."""
-    sentence = time_limit_sentence(results.run)
-    return [Text(sentence, "doubt")] if sentence else []
+    """Returns the sentences on what the time limit left out, and on the starts of a resumed run."""
+    run = results.run
+    found = [time_limit_sentence(run), *cut_sentences(run.cuts), ceilings_sentence(run)]
+    return [Text(sentence, "doubt") for sentence in found if sentence]
 
 
 def _json(results: Results) -> dict[str, Any]:
-    return {"results": as_rows(results), "time_limit": time_limit_row(results.run)}
+    run = results.run
+    return {
+        "results": as_rows(results),
+        "time_limit": time_limit_row(run),
+        "cuts": [cut.model_dump(mode="json") for cut in run.cuts],
+    }
 
 
 def _reference_remark(summaries: Sequence[OperationSummary], reference: Reference | None) -> list[str]:

@@ -1,0 +1,204 @@
+"""`strider resume`: measures what a run has not measured yet."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from strider.cli.options import LATEST, JsonOption, QuietOption, RunArgument, StoreOption
+from strider.errors import StriderError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from strider.cli.running import Prepared
+    from strider.engine import Engine
+    from strider.launch import Resumption
+    from strider.launch.earlier import Earlier
+    from strider.launch.rundir import RunDirectory
+
+_REMEDY = "start a new run with strider run"
+
+
+def resume(
+    run: RunArgument = LATEST,
+    anyway: Annotated[
+        bool,
+        typer.Option(
+            "--anyway",
+            help="Also resume if the machine, the target or the engine is not the same; record the "
+            "differences in the run.",
+        ),
+    ] = False,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--time-limit",
+            metavar="TIME",
+            help="Begin no repetition that would end later, such as 60s or 10min; 0: no limit (default: what "
+            "the run has left of its time limit; if nothing, the same again).",
+        ),
+    ] = None,
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Measure what is missing in a run that was cut, in the same plan and order.
+
+    Continues a run after Ctrl-C, a time limit, a lost node, a power cut or a kill. Repetitions that were not
+    complete are measured again; each result counts once. The report shows the cut. If host, cores, memory,
+    target, file system or engine differ from those of the run, nothing is measured.
+    """
+    from rich.console import Console
+
+    from strider.cli.running import RunOptions, conduct, tell_sizes
+    from strider.launch.resume import claimed
+    from strider.launch.rundir import RunDirectory
+    from strider.launch.rundir import store as store_of
+    from strider.store import resolve
+
+    path = resolve(store_of(store), run).absolute()
+    directory = RunDirectory(path.name, path)
+    typed_s = _seconds(time_limit)
+    console = Console(stderr=True)
+    with claimed(directory):
+        prepared = _prepared(directory, typed_s, console, anyway=anyway)
+        if prepared is None:
+            print(f"{directory.run} is complete: nothing is missing")
+            return
+        tell_sizes([_told(prepared.resumption)] if prepared.resumption else [], console)
+        conduct(prepared, RunOptions(quiet=quiet, json=json))
+
+
+def _prepared(
+    directory: "RunDirectory", typed_s: float | None, console: "Console", *, anyway: bool
+) -> "Prepared | None":
+    """Returns all that is needed to continue a run; None if nothing is missing.
+
+    Raises:
+        StriderError: The run is under way, cannot be resumed, or conditions differ.
+    """
+    from strider import engine as engines
+    from strider.cli.running import Prepared
+    from strider.launch import Bounds, Observing, check_target, watching, wish_of
+    from strider.launch.earlier import read_earlier
+    from strider.launch.launchers import choose
+    from strider.launch.resume import planned_again, require_over
+
+    info = _info(directory)
+    require_over(directory, info)
+    if _is_complete(directory, info):
+        return None
+    options = info["options"]
+    engine = engines.find()
+    checked = planned_again(directory, info, engine)
+    differing = _differences(check_target(str(info["directory"])), info, engine, anyway=anyway)
+    watched = watching(
+        options["counters"],
+        options["timeline"],
+        f"{options['timeline_interval_s']}s",
+        options["ceilings"],
+        Observing(options["observe"], options["observe_engine"]),
+    )
+    earlier = read_earlier(directory.events)
+    return Prepared(
+        checked,
+        engine,
+        choose(options["launcher"], engine.version.mpi),
+        directory.path.parent,
+        watched,
+        options["remount"],
+        Bounds(wish_of(options["confine"]), [Path(path) for path in options["within"]]),
+        resumption=_resumption(
+            directory, info, earlier, typed_s, checked.suite.plan.time_limit_s, differing, anyway=anyway
+        ),
+    )
+
+
+def _resumption(
+    directory: "RunDirectory",
+    info: dict[str, Any],
+    earlier: "Earlier",
+    typed_s: float | None,
+    plan_limit_s: float,
+    differing: list[str],
+    *,
+    anyway: bool,
+) -> "Resumption":
+    from strider.launch import Resumption
+    from strider.launch.resume import limit_of_resumption, status_of_cut
+
+    status = status_of_cut(info, earlier)
+    limit_s = limit_of_resumption(plan_limit_s, status, earlier, typed_s)
+    return Resumption(directory, earlier, status, limit_s, differing, elsewhere=anyway)
+
+
+def _info(directory: "RunDirectory") -> dict[str, Any]:
+    """Returns `run.json` of a run that can be resumed.
+
+    Raises:
+        StriderError: It is damaged, or of a run that cannot be resumed.
+    """
+    from strider.store.load import load_info, read_json
+
+    load_info(directory.path)
+    info = read_json(directory.info)
+    environment = info.get("environment") or {}
+    if "targets" in environment:
+        raise StriderError(f"{directory.run} has several targets and cannot be resumed: {_REMEDY}")
+    if not isinstance(info.get("options"), dict):
+        raise StriderError(
+            f"{directory.run} is of an older version of Strider and cannot be resumed: {_REMEDY}"
+        )
+    return info
+
+
+def _is_complete(directory: "RunDirectory", info: dict[str, Any]) -> bool:
+    """Returns whether all repetitions of a run were measured, or have ended with an error of their case."""
+    from strider.store import load
+    from strider.store.time_limit import time_limit_cut
+
+    return info.get("status") == "complete" and time_limit_cut(load(directory.path)) is None
+
+
+def _differences(target: Path, info: dict[str, Any], engine: "Engine", *, anyway: bool) -> list[str]:
+    """Returns the conditions that differ from those of the run.
+
+    Raises:
+        StriderError: There is one, and `anyway` is false.
+    """
+    from strider.launch.runner import environment_of_run
+    from strider.launch.sameness import differences
+
+    found = differences(info["environment"], environment_of_run(target, engine))
+    if found and not anyway:
+        lines = [f"the run cannot be resumed here: {line}" for line in found]
+        raise StriderError("\n".join([*lines, f"{_REMEDY}, or resume it with --anyway"]))
+    return found
+
+
+def _told(resumption: "Resumption") -> str:
+    """Returns a line on what is resumed."""
+    earlier = resumption.earlier
+    count = len(earlier.repetitions)
+    noun = "repetition is" if count == 1 else "repetitions are"
+    parts = [f"resuming {resumption.directory.run}, {resumption.status}: {count} {noun} complete"]
+    if earlier.torn:
+        parts.append(f"an incomplete line of {len(earlier.torn)} bytes was set aside")
+    return "; ".join([*parts, *resumption.differences])
+
+
+def _seconds(text: str | None) -> float | None:
+    """Returns the time of `--time-limit`.
+
+    Raises:
+        StriderError: It is no time.
+    """
+    from strider.units import parse_seconds
+
+    if text is None:
+        return None
+    try:
+        return parse_seconds(text)
+    except ValueError as error:
+        raise StriderError(f"--time-limit {text}: {error}") from error
