@@ -25,6 +25,7 @@ from strider.cli.mdtest import mdtest
 from strider.cli.observe import observe
 from strider.cli.piobench import piobench
 from strider.cli.plan import plan
+from strider.cli.prune import prune
 from strider.cli.quick import quick
 from strider.cli.report import report
 from strider.cli.resume import resume
@@ -33,6 +34,7 @@ from strider.cli.run import run
 from strider.cli.serve import serve
 from strider.cli.setup import setup
 from strider.cli.show import show
+from strider.cli.tag import note, tag
 from strider.errors import ExitCode, StriderError, in_words
 from strider.text import forbidden, printable, shortened
 
@@ -69,7 +71,10 @@ app.command("ior", cls=IorCommand)(ior)
 app.command("mdtest", cls=MdtestCommand)(mdtest)
 app.command("piobench")(piobench)
 app.command("convert")(convert)
+app.command("tag", context_settings={"ignore_unknown_options": True})(tag)
+app.command("note")(note)
 app.command("rm")(rm)
+app.command("prune")(prune)
 app.command("clean")(clean)
 app.command("doctor")(doctor)
 app.command("setup")(setup)

@@ -28,7 +28,7 @@ def remove_run(directory: Path, *, force: bool = False) -> None:
     summary = summarize(directory)
     if directory.is_symlink() or (summary.damage and not RUN_ID.fullmatch(directory.name)):
         raise StriderError(f"{directory} is not the directory of a run: nothing was removed")
-    if not force and summary.ended is None and not summary.damage and _is_active(directory):
+    if not force and summary.ended is None and not summary.damage and is_active(directory):
         raise StriderError(f"run {summary.run} may be active: cancel it, or wait {QUIET_S / 60:.0f} minutes")
     # At once, so that no list shows half of it.
     away = directory.parent / f".deleted-{secrets.token_hex(6)}"
@@ -43,7 +43,8 @@ def remove_run(directory: Path, *, force: bool = False) -> None:
         raise StriderError(message, ExitCode.CANNOT_RUN) from error
 
 
-def _is_active(directory: Path) -> bool:
+def is_active(directory: Path) -> bool:
+    """Returns whether a run without an end may be under way: its files changed a short time ago."""
     files = [directory / name for name in ("run.json", "events.jsonl")]
     latest = max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
     return time.time() - latest < QUIET_S
