@@ -27,7 +27,7 @@ constexpr const char* usage =
     "           [--counters none|basic|all] [--ceilings none|all] [--timeline none|node|rank|auto]\n"
     "           [--timeline-interval SECONDS] [--earlier FILE] [--remount PROGRAM [--remount ARGUMENT]...]\n"
     "           [--marker required|unknown] [--confinement auto|required] [--confinement-probe FILE]\n"
-    "           [--mount SERVERS=DIR]... [--process NAME=PID:START:PORT]...\n"
+    "           [--mount SERVERS=DIR]... [--dataset NAME=DIR]... [--process NAME=PID:START:PORT]...\n"
     "           [--unconfined REASON] [--wider TEXT] [--errands SOCKET]\n"
     "       strider-engine observe --out FILE [--interval SECONDS] [--for SECONDS] [--counters basic|all]\n"
     "           [--until signal|input-closes] [--root DIR]\n";
@@ -38,7 +38,8 @@ struct Arguments {
   std::string verb;
   std::string plan;
   std::map<std::string, std::string> options;
-  std::map<std::string, std::vector<std::string>> repeated{{"remount", {}}, {"mount", {}}, {"process", {}}};
+  std::map<std::string, std::vector<std::string>> repeated{
+      {"remount", {}}, {"mount", {}}, {"dataset", {}}, {"process", {}}};
 
   Arguments(int count, char** words) {
     if (count > 1) verb = words[1];
@@ -178,6 +179,14 @@ void add_mount(const std::string& text, RunOptions& options) {
   options.mounts[servers] = directory;
 }
 
+/// NAME=DIR
+void add_data_set(const std::string& text, RunOptions& options) {
+  const std::size_t middle = text.find('=');
+  if (middle == std::string::npos || middle == 0 || middle + 1 == text.size())
+    throw InputError("dataset", "--dataset must be NAME=DIR: " + text, usage);
+  options.data_sets[text.substr(0, middle)] = text.substr(middle + 1);
+}
+
 /// NAME=PID:START:PORT
 WatchedProcess process_of(const std::string& text) {
   const std::size_t middle = text.rfind('=');
@@ -202,6 +211,7 @@ int run(const Arguments& arguments) {
   if (arguments.options.contains("earlier")) options.earlier = arguments.text("earlier");
   options.remount_command = arguments.repeated.at("remount");
   for (const std::string& text : arguments.repeated.at("mount")) add_mount(text, options);
+  for (const std::string& text : arguments.repeated.at("dataset")) add_data_set(text, options);
   for (const std::string& text : arguments.repeated.at("process")) options.processes.push_back(process_of(text));
   options.marker = marker_option(arguments);
   options.confinement = confinement_options(arguments);

@@ -17,6 +17,7 @@ namespace strider {
 namespace {
 
 constexpr const char* marker_file = ".strider";
+constexpr const char* data_set_file = ".strider-data";
 constexpr std::size_t longest_marker = 4096;
 
 [[noreturn]] void refuse(const std::string& file, int error, const std::string& reason) {
@@ -89,19 +90,21 @@ const char* RunFolder::relative(const std::string& path) const {
 }
 
 void RunFolder::require_marker(int directory) const {
-  const Descriptor marker(::openat(directory, marker_file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const bool of_run = marker_ == Marker::required;
+  const char* name = of_run ? marker_file : data_set_file;
+  const Descriptor marker(::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   std::string text;
   if (marker) read_to_end(marker.get(), text, longest_marker);
-  if (text.find("\"run\": " + json_text(run_)) == std::string::npos)
-    refuse(path_, ENOENT,
-           "this directory is not the folder of this run: it lacks the run's marker " + std::string(marker_file));
+  if (text.find((of_run ? "\"run\": " : "\"id\": ") + json_text(run_)) != std::string::npos) return;
+  const std::string what = of_run ? "this run: it lacks the run's" : "this data set: it lacks the set's";
+  refuse(path_, ENOENT, "this directory is not the folder of " + what + " marker " + name);
 }
 
 int RunFolder::descriptor() {
   if (descriptor_) return descriptor_.get();
   Descriptor opened(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) throw_errno("open", path_);
-  if (marker_ == Marker::required) require_marker(opened.get());
+  if (marker_ != Marker::unknown) require_marker(opened.get());
   descriptor_ = std::move(opened);
   return descriptor_.get();
 }

@@ -14,6 +14,7 @@ class RunFolder {
  public:
   enum class Marker {
     required,  ///< the folder holds the marker of its run, which `strider run` puts there
+    data_set,  ///< the folder holds the marker of a data set, of which the id is given in place of a run
     unknown,   ///< it may be any directory, as for an engine that was started by hand
   };
 

@@ -130,7 +130,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": set(),
     "lab": set(),
     "listio": {"suite"},
-    "launch": {"listio", "suite"},
+    "datasets": {"suite"},
+    "launch": {"datasets", "listio", "suite"},
     "doctor": {"launch", "listio"},
     "importers": {"store", "suite"},
     "statistics": {"store"},
@@ -143,6 +144,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {
         "card",
         "compare",
+        "datasets",
         "doctor",
         "importers",
         "lab",

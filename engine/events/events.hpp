@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "events/rows.hpp"
@@ -73,6 +74,17 @@ struct CeilingReport {
   std::vector<Ceiling> ceilings;
 };
 
+/// What a data set holds after a phase that wrote it; or that such a phase begins.
+struct DataSetReport {
+  std::string name;
+  enum class State { writing, written } state = State::written;
+  std::uint64_t generation = 0;
+  std::uint64_t geometry = 0;
+  std::string format;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> files;  ///< number and bytes of consecutive equal files
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;  ///< requests and end of each rank; empty: dense
+};
+
 /// What `observe` writes: a line for each time that counters were read, each written at once.
 class ObservationStream {
  public:
@@ -107,6 +119,7 @@ class EventStream {
   void clock(const PhaseName& name, const ClockRow& row);
   void timeline(const PhaseName& name, const TimelineRow& row);
   void values(const PhaseName& name, const ValuesRow& row);
+  void data_set(const PhaseName& name, const DataSetReport& report);
   void error(const PhaseName& name, const ErrorInfo& error);
   void end(const std::string& status);
 

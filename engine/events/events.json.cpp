@@ -182,6 +182,18 @@ void EventStream::values(const PhaseName& name, const ValuesRow& row) {
   write_line(line_of("values", time_s(), name, row));
 }
 
+void EventStream::data_set(const PhaseName& name, const DataSetReport& report) {
+  Json json = begin("data_set", time_s(), name);
+  json.update({{"data_set", report.name},
+               {"state", report.state == DataSetReport::State::writing ? "writing" : "written"},
+               {"generation", report.generation},
+               {"geometry", report.geometry},
+               {"format", report.format},
+               {"files", report.files},
+               {"parts", report.parts}});
+  write_line(line_of(json));
+}
+
 void EventStream::error(const PhaseName& name, const ErrorInfo& error) {
   write_line(line_of("error", time_s(), name, error));
   ++errors_;

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "patterns/slices.hpp"
 #include "phases/hole_map.hpp"
 #include "phases/phase_worker.hpp"
 #include "phases/size_check.hpp"
-#include "phases/slices.hpp"
 #include "phases/tasks.hpp"
 #include "plan/coverage.hpp"
 #include "plan/plan.hpp"
@@ -95,9 +95,8 @@ class CheckWorker final : public PhaseWorker {
     return readback_rank(test_, static_cast<std::uint32_t>(rank_), task_.name.repetition);
   }
   Examiner examiner(std::uint64_t generation, std::uint64_t pass = 0) const {
-    return Examiner({context_.data_seed, test_.workload, file_.assignment.file, generation, pass},
-                    task_.assignments->files(), task_.pattern->file_size(file_.assignment.place.ranks),
-                    FileData::Sum::none);
+    return Examiner(identity_of(context_, test_, file_.assignment.file, generation, pass), task_.known.files,
+                    task_.known.bytes, FileData::Sum::none);
   }
 
   void execute() override {

@@ -63,7 +63,7 @@ MetadataWorker::MetadataWorker(RunContext& context, const MetadataTask& task)
   work_ = {.operation = task.operation,
            .tree = task.tree,
            .directory = task.directory,
-           .top = file_name(test_.number, assignment_.file),
+           .top = file_name(test_, assignment_.file),
            .place = assignment_.place,
            .tree_number = assignment_.file,
            .order = &order_,

@@ -12,7 +12,7 @@ constexpr RequestShape plain_shape{.contiguous = true, .regular = false, .plain 
 }  // namespace
 
 CheckedFile checked_file(const RunContext& context, const PhaseTask& task, const FileAssignment& assignment) {
-  return {context.directory + "/" + file_name(task.test->number, assignment.file), assignment};
+  return {context.directory + "/" + file_name(*task.test, assignment.file), assignment};
 }
 
 Cooperation plain_cooperation(const TransferTask& task) { return task.interface->cooperation(plain_shape); }

@@ -20,6 +20,11 @@ struct TransferTask : PhaseTask {
   std::uint64_t written_generation = 0;
   std::uint32_t depth = 1;  ///< requests in flight; each has `slot_bytes` of the memory
   std::uint64_t slot_bytes = 0;
+  /// Where data may have come from that is found in the wrong place.
+  struct Known {
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;  ///< of the largest of them
+  } known;
   WriteRecord* record = nullptr;  ///< of what the repetition has written; null: nothing is verified
 };
 

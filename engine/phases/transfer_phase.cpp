@@ -71,11 +71,6 @@ class TransferWorker final : public PhaseWorker {
   std::unique_ptr<File> file_;
 };
 
-FileData::Identity identity_of(const RunContext& context, const PhaseTask& task, const FileAssignment& assignment,
-                               std::uint64_t generation) {
-  return {context.data_seed, task.test->workload, assignment.file, generation};
-}
-
 TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
     : PhaseWorker(context, task),
       task_(task),
@@ -88,8 +83,8 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
       shape_{task.pattern->contiguous(), task.pattern->file_shift(assignment_.place) > 0},
       cooperation_(task.interface->cooperation(shape_)),
       group_(task, cooperation_, assignment_),
-      written_(identity_of(context, task, assignment_, task.written_generation)),
-      expected_(identity_of(context, task, assignment_, task.expected_generation)) {
+      written_(identity_of(context, test_, assignment_.file, task.written_generation)),
+      expected_(identity_of(context, test_, assignment_.file, task.expected_generation)) {
   for (std::uint32_t r = 0; cooperation_ == Cooperation::collective && r < assignment_.place.ranks; ++r)
     rounds_ = std::max(rounds_, task.pattern->requests({r, assignment_.place.ranks}, role_of(task.operation)));
   rounds_ = std::min(rounds_, task.request_limit);
@@ -97,7 +92,7 @@ TransferWorker::TransferWorker(RunContext& context, const TransferTask& task)
   if (task.record != nullptr) part_.verification.emplace();
   if (records_values(task)) values_.emplace(std::min(test_.recorded_requests, requests_));
   if (test_.verify != Verify::full || !reads(task.operation)) return;
-  examiner_.emplace(expected_, task.assignments->files(), task.pattern->file_size(assignment_.place.ranks));
+  examiner_.emplace(expected_, task.known.files, task.known.bytes);
   spoil(task.memory);
 }
 
@@ -110,7 +105,7 @@ void TransferWorker::open_file() {
   // Libraries that open by path are not kept from following it elsewhere.
   if (context_.folder != nullptr) context_.folder->check();
   const std::uint64_t begin = monotonic_ns();
-  file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_.number, assignment_.file),
+  file_ = task_.interface->open({.path = context_.directory + "/" + file_name(test_, assignment_.file),
                                  .access = access,
                                  .creation = creates ? Creation::create : Creation::existing,
                                  .file_size = task_.pattern->file_size(assignment_.place.ranks),
@@ -138,7 +133,7 @@ void TransferWorker::transfer() {
   work_.place = assignment_.place;
   work_.sync = test_.sync;
   work_.memory = task_.memory;
-  const bool identifies = test_.verify == Verify::full || test_.recorded_requests > 0;
+  const bool identifies = test_.verify == Verify::full || test_.recorded_requests > 0 || test_.data_set.used();
   work_.written = identifies && writes(task_.operation) ? &written_ : nullptr;
   work_.values = values_ ? &*values_ : nullptr;
   work_.examiner = examiner_ ? &*examiner_ : nullptr;
@@ -215,9 +210,8 @@ void TransferWorker::sync_pass() {
 void TransferWorker::begin_pass(std::uint64_t pass) {
   if (queued_) queued_->rewind();
   else transfer_->rewind();
-  FileData::Identity written = identity_of(context_, task_, assignment_, task_.written_generation);
-  written.pass = pass;
-  if (work_.written != nullptr) written_ = FileData(written);
+  if (work_.written != nullptr)
+    written_ = FileData(identity_of(context_, test_, assignment_.file, task_.written_generation, pass));
   if (!examiner_ || task_.operation != Operation::read_modify_write) return;
   // Read-modify-write finds what its own pass before has written.
   examiner_->expect_generation(task_.written_generation);
@@ -286,7 +280,7 @@ void TransferWorker::complete(RankPart& part) {
   part.verification->mismatches += examiner_->mismatches();
   part.digest = examiner_->digest();
   if (examiner_->mismatches() == 0) return;
-  const std::string file = context_.directory + "/" + file_name(test_.number, assignment_.file);
+  const std::string file = context_.directory + "/" + file_name(test_, assignment_.file);
   HoleMap holes(test_.interface->capabilities, file);
   add_findings(part, examiner_->first_mismatches(), examiner_->mismatches(), *file_, [&](const Mismatch& mismatch) {
     return describe_mismatch(holes.explain(mismatch), rank_, context_.nodes.host, file);

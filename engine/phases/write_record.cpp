@@ -44,6 +44,12 @@ void WriteRecord::prefilled(std::uint64_t generation) {
     ends_[file] = pattern_.file_size(assignments_.ranks_of(file));
 }
 
+void WriteRecord::found(std::uint64_t generation, const std::vector<std::uint64_t>& file_bytes) {
+  prefilled(generation);
+  ends_ = file_bytes;
+  sizes_new_files_ = false;
+}
+
 void WriteRecord::written(Operation operation, std::uint64_t generation, const std::vector<Part>& parts,
                           std::uint64_t visit_limit) {
   const bool drawn = operation == Operation::read_write;

@@ -18,16 +18,14 @@ class WriteRecord {
   WriteRecord(const Case& test, const Pattern& pattern, const FileAssignments& assignments, const Interface& interface);
 
   static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
-  /// What one rank has done in a phase.
-  struct Part {
-    std::uint64_t requests = 0;  ///< completed, in the order of its visits, in all passes
-    std::uint64_t end = 0;       ///< behind the last byte that it wrote to its file
-  };
+  using Part = WrittenPart;
   /// A phase with the case's pattern, by rank. `visit_limit`: visits of a pass at most.
   void written(Operation operation, std::uint64_t generation, const std::vector<Part>& parts,
                std::uint64_t visit_limit = no_limit);
   /// All bytes of all files.
   void prefilled(std::uint64_t generation);
+  /// Files that another case has written before: all bytes, and more of them than the case may access.
+  void found(std::uint64_t generation, const std::vector<std::uint64_t>& file_bytes);
 
   /// What the interface may say of a file's size. Files of an own format may be larger than what was written.
   struct Size {

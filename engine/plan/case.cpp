@@ -55,6 +55,10 @@ constexpr Parameter mount{
     "none|listio"};
 constexpr Parameter mount_servers{
     "mount_servers", Kind::count, "0", "Servers over which files on the mount are striped; 0: all.", 0, 1024};
+constexpr Parameter dataset{
+    "dataset", Kind::text, "\"\"",
+    "Data set that holds the files of the case, in the folder strider-data-NAME of the target; its files outlive the "
+    "run (strider data). Empty: the files are made for each repetition and removed after it."};
 constexpr Parameter seed{"seed", Kind::count, "1", "Seed of all random choices of pattern and order."};
 
 constexpr Parameter arrivals{
@@ -125,6 +129,7 @@ constexpr Parameter data_parameters[] = {
      no_limit, no_limit, "as-is|cold|warm"},
     mount,
     mount_servers,
+    dataset,
     seed,
     {"rate_limit", Kind::bytes, "0",
      "Upper limit of bytes per second of all ranks together, such as \"200MiB\"; 0: no limit.", 0, 1e15},

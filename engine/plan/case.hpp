@@ -10,6 +10,7 @@
 #include "interfaces/interface.hpp"
 #include "patterns/order.hpp"
 #include "patterns/pattern.hpp"
+#include "plan/data_set.hpp"
 #include "plan/operation.hpp"
 #include "trees/tree.hpp"
 
@@ -74,6 +75,7 @@ struct Case {
   CachePolicy cache = CachePolicy::as_is;
   MountKind mount = MountKind::none;
   std::uint32_t mount_servers = 0;  ///< over which files on the mount are striped; 0: all
+  DataSet data_set;
   std::uint64_t seed = 1;
   std::vector<MixPart> mix;
   std::uint64_t mix_operations = 0;    ///< of each rank; 0: as many as it has files
@@ -83,6 +85,8 @@ struct Case {
   std::uint64_t arrival_rate_per_s = 0;  ///< requests of all ranks together, in open loop
   /// Hash of everything that fixes the data in the files: the same for cases that differ only in their interface.
   std::uint64_t workload = 0;
+  /// Hash of what fixes the bytes that each rank writes, and their order.
+  std::uint64_t geometry = 0;
 };
 
 /// The parameters that every case of data has, and every case of metadata.

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "foundation/error.hpp"
+#include "patterns/slices.hpp"
 #include "plan/draw.hpp"
 #include "plan/file_assignments.hpp"
 #include "plan/plan.hpp"
@@ -10,7 +11,11 @@
 
 namespace strider {
 
-std::unique_ptr<Pattern> make_pattern_of(const Case& test) { return test.pattern->make(test.pattern_settings); }
+std::unique_ptr<Pattern> make_pattern_of(const Case& test) {
+  auto pattern = test.pattern->make(test.pattern_settings);
+  if (test.data_set.whole) return std::make_unique<Slices>(std::move(pattern));
+  return pattern;
+}
 
 std::unique_ptr<Tree> make_tree_of(const Case& test) { return test.tree->make(test.tree_settings); }
 
@@ -404,6 +409,7 @@ void check_case(const Case& test, std::uint32_t ranks_per_node, std::vector<Plan
     check_depth(test, *interface, complain);
     const Demand demand = demand_of(test, *pattern, assignments);
     check_runtime(test, *pattern, *interface, demand.shape, assignments, complain);
+    check_data_set(test, *pattern, *interface, assignments);
     interface->check(demand);
     check_pace(test, *interface, demand, complain);
     if (test.sync == SyncPolicy::each && test.sharing.kind != SharingKind::per_rank &&

@@ -60,7 +60,7 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
   const std::uint32_t acts_as = own ? query.rank : readback_rank(test, query.rank, test.warmup);
   const FileAssignment assignment = assignments.assignment(acts_as);
   const Order order = order_of(test, acts_as, tree->items());
-  Paths paths(*tree, file_name(test.number, assignment.file));
+  Paths paths(*tree, file_name(test, assignment.file));
   out << "request,path\n";
   const std::uint64_t all = operations_of(test, *tree, operation, assignment.place), last = std::min(all, query.limit);
   for (std::uint64_t visit = 0; visit < last; ++visit) {
@@ -89,7 +89,7 @@ void print_extents(const Plan& plan, const ExtentsQuery& query, std::ostream& ou
   const Order order = order_of(test, acts_as, requests);
 
   out << "# case " << test.number << " rank " << query.rank << " operation " << name_of(operation) << " file "
-      << file_name(test.number, assignment.file) << " size " << pattern->file_size(assignment.place.ranks) << '\n'
+      << file_name(test, assignment.file) << " size " << pattern->file_size(assignment.place.ranks) << '\n'
       << "request,extent,file_offset,memory_offset,length\n";
   const std::uint64_t last = std::min(requests, query.limit);
   std::vector<Extent> extents(pattern->most_extents(assignment.place));

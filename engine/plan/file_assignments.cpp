@@ -67,8 +67,9 @@ std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t 
   return rank;
 }
 
-std::string file_name(std::uint64_t case_number, std::uint64_t file) {
-  return "case" + std::to_string(case_number) + "." + std::to_string(file);
+std::string file_name(const Case& test, std::uint64_t file) {
+  if (test.data_set.used()) return test.data_set.file_name(test.data_set.first_file + file);
+  return "case" + std::to_string(test.number) + "." + std::to_string(file);
 }
 
 }  // namespace strider

@@ -37,7 +37,7 @@ std::vector<std::uint32_t> consecutive_nodes(std::uint32_t clients, std::uint32_
 /// The rank whose data `rank` reads in a repetition.
 std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t repetition);
 
-/// The name of a case's file within Strider's folder.
-std::string file_name(std::uint64_t case_number, std::uint64_t file);
+/// The name of a case's file in the folder of the run, or of its data set.
+std::string file_name(const Case& test, std::uint64_t file);
 
 }  // namespace strider

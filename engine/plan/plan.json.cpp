@@ -8,6 +8,7 @@
 #include "foundation/error.hpp"
 #include "foundation/named_place.hpp"
 #include "foundation/text.hpp"
+#include "plan/data_set.json.hpp"
 
 namespace strider {
 namespace {
@@ -243,9 +244,9 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key :
-       {"case", "name", "interface", "repetitions", "warmup", "settle", "deadline", "runtime", "ramp", "depth", "think",
-        "cache", "mount", "mount_servers", "rate_limit", "arrivals", "arrival_rate", "values"})
+  for (const char* key : {"case",    "name",     "interface",  "repetitions", "warmup",       "settle", "deadline",
+                          "runtime", "ramp",     "depth",      "think",       "cache",        "mount",  "mount_servers",
+                          "dataset", "manifest", "rate_limit", "arrivals",    "arrival_rate", "values"})
     identity.erase(key);
   if (identity.value("read_share", 0) == 0) identity.erase("read_share");  // as plans from before read-write lack it
   std::uint64_t hash = 0;
@@ -271,6 +272,7 @@ void read_data_settings(const Settings& settings, Case& test) {
   test.think_s = settings.seconds("think");
   test.read_share = static_cast<double>(settings.number("read_share")) / 100;
   test.recorded_requests = settings.number("values");
+  test.data_set.name = settings.text("dataset");
   test.runtime_s = settings.seconds("runtime");
   test.ramp_s = settings.seconds("ramp");
   test.cache = choice_of<CachePolicy>(
@@ -312,7 +314,7 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   else read_pattern(json, test);
 
   Json common = json;
-  for (const char* key : {"case", "name", "interface", "pattern", "tree"}) common.erase(key);
+  for (const char* key : {"case", "name", "interface", "pattern", "tree", "manifest"}) common.erase(key);
   const Settings settings =
       settings_of(subject == Subject::metadata ? tree_case_parameters() : case_parameters(), common, "");
   test.clients = static_cast<std::uint32_t>(settings.number("clients"));
@@ -342,6 +344,8 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   if (subject == Subject::metadata) read_tree_settings(settings, test);
   else read_data_settings(settings, test);
   test.workload = workload_of(json);
+  test.geometry = geometry_of(json);
+  if (json.contains("manifest")) read_manifest(json["manifest"], test.data_set);
   return test;
 }
 

@@ -98,7 +98,7 @@ FilesOfRank::FilesOfRank(const Case& test, const FileAssignments& assignments,
   const auto take = [&](const auto& file_of, std::vector<std::string>& paths) {
     for (std::uint32_t lower = 0; lower < rank; ++lower)
       if (node_of[lower] == node_of[rank] && file_of(lower) == file_of(rank)) return;
-    paths.push_back(directory + "/" + file_name(test.number, file_of(rank)));
+    paths.push_back(directory + "/" + file_name(test, file_of(rank)));
   };
   take(own_file, own);
   take(read_file, read);

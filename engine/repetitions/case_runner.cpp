@@ -4,13 +4,14 @@
 
 #include "confinement/errands.hpp"
 #include "confinement/remount.hpp"
-#include "phases/slices.hpp"
+#include "patterns/slices.hpp"
 #include "phases/tasks.hpp"
 #include "phases/write_record.hpp"
 #include "ranks/exchange.hpp"
 #include "ranks/interrupt.hpp"
 #include "repetitions/cache_preparation.hpp"
 #include "repetitions/case_repetition.hpp"
+#include "repetitions/data_set_use.hpp"
 
 namespace strider {
 namespace {
@@ -25,13 +26,15 @@ class TransferRepetition : private CaseRepetition {
       : CaseRepetition(context, test, repetition, communicator, schedule),
         pattern_(make_pattern_of(test)),
         slices_(*pattern_),
-        prepares_(test.operations.front() != Operation::write && test.interface->capabilities.stores()),
+        prepares_(test.operations.front() != Operation::write && test.interface->capabilities.stores() &&
+                  !test.data_set.used()),
         slot_bytes_((memory_bytes() + page_bytes - 1) / page_bytes * page_bytes),
         buffer_(std::max(slot_bytes_ * test.depth, reads_slices() ? slices_.request_bytes(test_.clients) : 0)),
         generation_(repetition * generations_per_repetition) {
     // The plan was checked for the nodes it names; these are the ones it got.
     for (std::uint64_t file = 0; file < assignments_.files(); ++file) pattern_->check(assignments_.ranks_of(file));
     if (test.verify == Verify::full) record_.emplace(test, *pattern_, assignments_, *interface_);
+    if (test.data_set.used()) adopt_data_set();
     fill_with_noise(buffer_.get());
   }
 
@@ -45,14 +48,34 @@ class TransferRepetition : private CaseRepetition {
   }
 
  private:
+  /// What earlier cases and runs have left is what this one finds.
+  void adopt_data_set() {
+    set_.emplace(context_, test_, communicator_);
+    const DataSetState& state = set_->state();
+    check_use(test_, *pattern_, assignments_, state);
+    generation_ = state.generation;
+    if (makes_files()) return;
+    available_ = set_->available_requests(*pattern_, assignments_);
+    if (record_ && state.dense()) record_->found(state.generation, set_->file_bytes(assignments_));
+    else if (record_) record_->written(Operation::write, state.generation, state.parts);
+  }
+
+  bool makes_files() const { return test_.operations.front() == Operation::write; }
+  bool writes_any() const { return std::any_of(test_.operations.begin(), test_.operations.end(), writes); }
+
   void run_steps(RepetitionOutcome& outcome) {
+    if (set_ && makes_files()) remove_data_set(outcome);
+    if (outcome.failed) return;
     if (prepares_) step(Operation::prefill, slices_, outcome);
     for (const Operation operation : test_.operations) {
       prepare_cache(operation, outcome);
       if (outcome.failed || outcome.interrupted) break;
       step(operation, *pattern_, outcome);
     }
-    if (record_ && !outcome.failed && !outcome.interrupted && seems_right(outcome)) check_files(outcome);
+    // Of a dense data set, what this case does not access is left to strider data verify.
+    const bool leaves_files = set_ && set_->state().dense() && !writes_any();
+    if (record_ && !leaves_files && !outcome.failed && !outcome.interrupted && seems_right(outcome))
+      check_files(outcome);
     remove_files(outcome);
   }
 
@@ -126,15 +149,28 @@ class TransferRepetition : private CaseRepetition {
     task.request_limit = limit_of(operation);
     task.expected_generation = generation_;
     task.written_generation = prefills ? generation_ : generation_ + 1;
+    if (set_ && writes(operation)) task.written_generation = set_->begin_writing(task.name);
     task.files = assignments_.files();
+    task.known = known_files();
     task.record = record_ ? &*record_ : nullptr;
     const PhaseOutcome result = run_phase(context_, task);
     account(task, result, outcome);
     outcome.wrong = outcome.wrong || !result.valid;
-    if (!prefills && writes(operation)) ++generation_;
+    if (!prefills && writes(operation)) generation_ = task.written_generation;
+    if (set_ && writes(operation)) set_->written(task.name, result, *pattern_, assignments_, size_of_files());
     // After a phase that its deadline cut short, only what every rank has written or warmed is there for the next ones.
     if (prefills || warms || writes(operation)) available_ = std::min(available_, result.completed_requests);
     else read_ = result.completed_requests;
+  }
+
+  DataSetUse::Size size_of_files() const {
+    const bool at_once = test_.verify == Verify::full && interface_->sizes_new_files();
+    return at_once ? DataSetUse::Size::of_pattern : DataSetUse::Size::of_written;
+  }
+
+  TransferTask::Known known_files() const {
+    if (set_ && !makes_files()) return {set_->state().file_count(), set_->state().largest_file()};
+    return {assignments_.files(), pattern_->file_size(assignments_.assignment(rank_).place.ranks)};
   }
 
   std::uint64_t limit_of(Operation operation) const {
@@ -165,6 +201,7 @@ class TransferRepetition : private CaseRepetition {
     task.interface = interface_.get();
     task.memory = buffer_.get();
     task.files = assignments_.files();
+    task.known = known_files();
     task.record = &*record_;
     const PhaseOutcome result = run_check_phase(context_, task);
     account(task, result, outcome);
@@ -174,12 +211,21 @@ class TransferRepetition : private CaseRepetition {
   /// Removes this rank's files; a file that stays would make the next repetition's write a rewrite, so all ranks hear
   /// of it.
   void remove_files(RepetitionOutcome& outcome) {
-    if (!test_.interface->capabilities.stores()) return;
+    if (!test_.interface->capabilities.stores() || set_) return;
     const FileAssignment assignment = assignments_.assignment(rank_);
     const auto error = attempt([&] {
       if (context_.folder != nullptr) context_.folder->check();
-      if (assignment.place.rank == 0)
-        interface_->remove(context_.directory + "/" + file_name(test_.number, assignment.file));
+      if (assignment.place.rank == 0) interface_->remove(context_.directory + "/" + file_name(test_, assignment.file));
+    });
+    share("remove", error, outcome);
+  }
+
+  /// Of earlier repetitions of a case that makes its data set.
+  void remove_data_set(RepetitionOutcome& outcome) {
+    const std::uint64_t files = std::max(set_->state().file_count(), assignments_.files());
+    const auto error = attempt([&] {
+      for (std::uint64_t file = rank_; file < files; file += test_.clients)
+        interface_->remove(context_.directory + "/" + file_name(test_, file));
     });
     share("remove", error, outcome);
   }
@@ -192,6 +238,7 @@ class TransferRepetition : private CaseRepetition {
   std::uint64_t generation_;
   std::uint64_t available_ = ~std::uint64_t{0};
   std::uint64_t read_ = ~std::uint64_t{0};         ///< requests of the last phase that read
+  std::optional<DataSetUse> set_;                  ///< where the files outlive the run
   std::optional<WriteRecord> record_;              ///< where the case is verified
   std::optional<Sample::CachePreparation> cache_;  ///< for the phase to come
 };

@@ -25,7 +25,7 @@ Sweeper::Sweeper(const Tree& tree, Directory& directory, const FileAssignments& 
       directory_(directory),
       assignment_(assignments.assignment(rank)),
       order_(order_of(test, rank, tree.items())),
-      paths_(tree, file_name(test.number, assignment_.file)) {}
+      paths_(tree, file_name(test, assignment_.file)) {}
 
 void Sweeper::note(Operation operation, const PhaseOutcome& result) {
   // The item at which a phase broke off may have been made.

@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +22,7 @@
 #include "ranks/waiting.hpp"
 #include "reports/served_by.hpp"
 #include "reports/timeline_options.hpp"
+#include "verify/data.hpp"
 
 namespace strider {
 
@@ -39,7 +41,8 @@ struct RunContext {
   Timer timer;
   CallCounter calls;
   CounterScope counters = CounterScope::none;
-  std::vector<WatchedProcess> processes;  ///< beside the node's counters
+  std::map<std::string, DataSetState> data_sets;  ///< of this run, as far as this rank knows; rank 0 knows all
+  std::vector<WatchedProcess> processes;          ///< beside the node's counters
   TimelineOptions timelines;
   std::vector<std::string> remount_command;  ///< empty: none
   StoragePath storage;
@@ -50,6 +53,14 @@ struct RunContext {
   /// Ends the run where it stands: nothing may be unwound, since closing a file can be collective.
   std::function<void(const StallError&)> stalled;
 };
+
+/// What is in a file of a case. `file`: its number within the case.
+inline FileData::Identity identity_of(const RunContext& context, const Case& test, std::uint64_t file,
+                                      std::uint64_t generation, std::uint64_t pass = 0) {
+  const DataSet& set = test.data_set;
+  if (set.used()) return {set.seed, set.workload, set.first_file + file, generation, pass};
+  return {context.data_seed, test.workload, file, generation, pass};
+}
 
 /// One operation of one repetition of a case, for the ranks of `communicator`.
 struct PhaseTask {
@@ -89,6 +100,7 @@ struct PhaseOutcome {
   static constexpr std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t completed_requests = all;
   std::uint64_t my_requests = 0;  ///< that this rank has completed
+  std::uint64_t written_end = 0;  ///< of this rank's file, behind the last byte that it wrote
   /// This rank's files after a mix: the number of the oldest, and how many there are.
   std::uint64_t oldest_file = 0, existing_files = 0;
 };

@@ -81,6 +81,7 @@ class Report {
     outcome.failed = ends_.failed > 0;
     outcome.interrupted = ends_.interrupted > 0;
     outcome.my_requests = tally_.all_requests();
+    outcome.written_end = tally_.written_end;
     context_.starts.learn(ends_.news_s);
     if (ends_.fewest_capped_requests < no_rank)
       outcome.completed_requests = static_cast<std::uint64_t>(ends_.fewest_capped_requests);

@@ -29,9 +29,10 @@ struct RunOptions {
   TimelineOptions timelines;
   /// The run's folders on mounts of its list-I/O volume, by the number of servers that their files use; 0: all.
   std::map<std::uint32_t, std::string> mounts;
-  std::vector<WatchedProcess> processes;     ///< whose counters are recorded on their host
-  std::vector<std::string> remount_command;  ///< remounts the target to drop its caches; empty: none
-  std::string earlier;                       ///< file with the earlier starts of a resumed run; empty: none
+  std::map<std::string, std::string> data_sets;  ///< their directories, by name
+  std::vector<WatchedProcess> processes;         ///< whose counters are recorded on their host
+  std::vector<std::string> remount_command;      ///< remounts the target to drop its caches; empty: none
+  std::string earlier;                           ///< file with the earlier starts of a resumed run; empty: none
 };
 
 enum class RunResult { complete, with_errors, interrupted, bad_plan, failed };

@@ -13,6 +13,7 @@ from strider import __version__
 from strider.cli.clean import clean
 from strider.cli.compare import compare
 from strider.cli.convert import convert
+from strider.cli.data import data
 from strider.cli.describe import describe
 from strider.cli.doctor import doctor
 from strider.cli.export import export
@@ -78,6 +79,7 @@ app.command("prune")(prune)
 app.command("clean")(clean)
 app.command("doctor")(doctor)
 app.command("setup")(setup)
+app.add_typer(data, name="data")
 app.add_typer(lab, name="lab")
 app.add_typer(listio, name="listio")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strider.launch import Bounds, Display, Interruptions, Outcome, Resumption, Watching
     from strider.launch.launchers import Launcher
     from strider.store import Run
-    from strider.suite import CheckedPlan, Plan
+    from strider.suite import CheckedPlan, Plan, Suite
     from strider.suite.document import Document
     from strider.suite.sizes import Sizes
 
@@ -117,7 +117,11 @@ class Prepared:
 
 
 def prepare(
-    document: "Document", options: RunOptions, sizes: "Sizes | None" = None, earlier: "Run | None" = None
+    document: "Document",
+    options: RunOptions,
+    sizes: "Sizes | None" = None,
+    earlier: "Run | None" = None,
+    adjust: "Callable[[Suite], Suite] | None" = None,
 ) -> Prepared:
     """Checks a suite and the options of its run; probes the target if a size is `auto`.
 
@@ -126,12 +130,14 @@ def prepare(
         options: Options of the run.
         sizes: Sizes chosen before for this suite; others are chosen here.
         earlier: A run of the suite whose sizes are taken.
+        adjust: Changes the plan before it is checked.
 
     Raises:
         StriderError: One of them is invalid.
     """
     from strider import engine as engines
     from strider.cli.sizing import with_chosen_sizes
+    from strider.datasets import bind
     from strider.launch import Bounds, Observing, remount_words, watching, wish_of
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
@@ -148,7 +154,8 @@ def prepare(
     bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
-    suite = build(document, engine.description, changes)
+    suite = bind(build(document, engine.description, changes))
+    suite = adjust(suite) if adjust else suite
     launcher = choose(options.launcher, engine.version.mpi)
     sized = with_chosen_sizes(suite, engine, options, launcher.reach == "this host", sizes, earlier)
     remount = remount_words(options.remount_command, suite.plan)

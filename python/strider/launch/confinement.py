@@ -70,12 +70,14 @@ class Needs:
         files: Other files that they write to.
         remount: The remount command; after it, the folder is on a new mount.
         forbidden: Required access that a confined process cannot have; empty if none.
+        folders: Open folders of data sets, which they also write to.
     """
 
     own: Folder
     files: Sequence[Path]
     remount: Sequence[str] = ()
     forbidden: Forbidden = ""
+    folders: Sequence[int] = ()
 
 
 def wish_of(text: str) -> Wish:
@@ -134,11 +136,12 @@ def confinement(wish: Wish, engine: Engine, launcher: Launcher, needs: Needs) ->
         words += [word for part in needs.remount for word in ("--remount", part)]
         writable = [session.temporary, *needs.files, *([top] if top else [])]
         words += [word for path in writable for word in ("--write", str(path))]
-        descriptors: list[int] = []
+        descriptors = [*needs.folders]
         if top is None:
-            descriptors.append(needs.own.open())
-            stack.callback(os.close, descriptors[0])
-            words += ["--write-descriptor", str(descriptors[0])]
+            own = needs.own.open()
+            stack.callback(os.close, own)
+            descriptors.append(own)
+        words += [word for one in descriptors for word in ("--write-descriptor", str(one))]
         options = ["--confinement-probe", str(session.probe), "--errands", str(session.errands)]
         options += ["--confinement", "required"] if wish == "require" else []
         options += (

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from strider.datasets import PREFIX as DATA_SET_PREFIX
+from strider.datasets.marker import MARKER as DATA_SET_MARKER
 from strider.errors import ExitCode, StriderError
 from strider.launch import folder
 from strider.launch.folder import PREFIX, Folder, Marker
@@ -77,6 +79,10 @@ def clean(leftover: Leftover, progress: Progress | None = None) -> Removal:
 
 
 def _look(path: Path, target: int) -> Leftover:
+    if path.name.startswith(DATA_SET_PREFIX) and (path / DATA_SET_MARKER).exists():
+        name = path.name.removeprefix(DATA_SET_PREFIX)
+        reason = f"it is the data set {name}, which outlives runs: strider data remove {name}"
+        return Leftover(path, "unmarked", reason, None)
     try:
         found, marker = folder.read(path, target)
     except OSError as error:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from strider.datasets import keeping
 from strider.engine import CheckedCase, Description
 from strider.errors import StriderError
 from strider.launch.launchers import Launcher
@@ -75,11 +76,13 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
         interface.name for interface in description.interfaces if interface.capabilities.get("storage", True)
     }
     on_storage = [(case, needs) for case, needs in plan.cases if case.interface["name"] in storing]
+    existing = keeping(plan)
+    new = [pair for pair in on_storage if not existing.get(pair[0].case)]
     return [
         *_interfaces(plan, description),
         *_mounts(plan, launcher),
-        *_space(on_storage, space, target),
-        *_files(on_storage, space, target),
+        *_space(new, space, target),
+        *_files(new, space, target),
         *_memory(plan, ram, launcher),
         *_cache(on_storage, ram),
     ]

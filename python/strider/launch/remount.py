@@ -27,6 +27,12 @@ def remount_words(text: str | None, plan: Plan) -> list[str]:
             f"--remount-command: the target cannot be remounted while case {mounted.case} has a mount in it: "
             'remove the option, or the cases with mount = "listio"'
         )
+    in_set = next((case for case in plan.cases if case.get("dataset")), None)
+    if in_set is not None:
+        raise StriderError(
+            f"--remount-command: the target cannot be remounted while case {in_set.case} has the data set "
+            f"{in_set.get('dataset')} open: remove the option, or the cases with a data set"
+        )
     if not any(case.get("cache") == "cold" for case in plan.cases):
         raise StriderError(
             '--remount-command needs cases with cache = "cold", but the suite has none: add --set '

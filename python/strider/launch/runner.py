@@ -15,6 +15,7 @@ from typing import Literal
 from rich.console import Console
 
 from strider import __version__
+from strider.datasets import Claims, claimed
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
@@ -173,20 +174,9 @@ def execute(
             for observer in observed:
                 observer.move(directory.path)
             state = _planned_state(checked, watching, resumption)
-            with (
-                _volume(plan, engine, own, _transport(bounds), note) as mounts,
-                confinement(
-                    bounds.confine, engine, launcher, _needs(plan, own, directory, remount)
-                ) as confined,
-            ):
-                if confined.reason and bounds.confine == "auto":
-                    note(f"not confined: {confined.reason}")
-                program = _program(engine, directory, own.path, watching, remount, confined, resumption)
-                program += engine_words(plan, own.path, mounts)
-                process = start(launcher, plan.ranks, program, directory.log, confined)
-                limits = _Limits(_stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
-                ending = _attend(process, state, directory, interrupted, limits, display)
-            _tell_confinement(state, confined, note)
+            ends = partial(_attend, interrupted=interrupted, display=display)
+            options = (watching, remount, bounds, resumption)
+            ending = _measure(checked, engine, launcher, target, own, directory, state, options, ends, note)
         finally:
             display.close()
             leftover = folder.remove(own)
@@ -196,6 +186,39 @@ def execute(
             return _conclude(directory, state, ending, leftover)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
+
+
+def _measure(
+    checked: CheckedPlan,
+    engine: Engine,
+    launcher: Launcher,
+    target: Path,
+    own: folder.Folder,
+    directory: RunDirectory,
+    state: RunState,
+    options: tuple[Watching, Sequence[str], Bounds, Resumption | None],
+    attend: Callable[..., _Ending],
+    note: Callable[[str], None],
+) -> _Ending:
+    """Runs the engine, with the servers, mounts, data sets and confinement that the plan needs."""
+    plan, (watching, remount, bounds, resumption) = checked.suite.plan, options
+    with (
+        _volume(plan, engine, own, _transport(bounds), note) as mounts,
+        claimed(checked, target, directory.run, own.target) as sets,
+        confinement(
+            bounds.confine, engine, launcher, _needs(plan, own, directory, remount, sets)
+        ) as confined,
+    ):
+        _tell_reason(confined, bounds, note)
+        program = _program(engine, directory, own.path, watching, remount, confined, resumption)
+        program += [*engine_words(plan, own.path, mounts), *sets.words()]
+        process = start(launcher, plan.ranks, program, directory.log, confined)
+        sets.started()
+        limits = _Limits(_stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
+        ending = attend(process, state, directory, limits=limits)
+        sets.finish(state.data_sets)
+    _tell_confinement(state, confined, note)
+    return ending
 
 
 @contextmanager
@@ -235,7 +258,9 @@ def _transport(bounds: Bounds) -> str:
     return "tcp" if bounds.confine == "require" else "auto"
 
 
-def _needs(plan: Plan, own: folder.Folder, directory: RunDirectory, remount: Sequence[str]) -> Needs:
+def _needs(
+    plan: Plan, own: folder.Folder, directory: RunDirectory, remount: Sequence[str], sets: Claims
+) -> Needs:
     """Returns the resources that the ranks of a run need."""
     forbidden: Forbidden = ""
     if reaches_into_servers(plan, own.path):
@@ -246,7 +271,13 @@ def _needs(plan: Plan, own: folder.Folder, directory: RunDirectory, remount: Seq
         directory.events.touch()  # a rank can write to this file, but not create others beside it
     except OSError as error:
         raise rundir.cannot_write(directory, error) from error
-    return Needs(own, [directory.events], remount, forbidden)
+    return Needs(own, [directory.events], remount, forbidden, sets.descriptors())
+
+
+def _tell_reason(confined: Confinement, bounds: Bounds, note: Callable[[str], None]) -> None:
+    """Prints a note if the ranks are not confined."""
+    if confined.reason and bounds.confine == "auto":
+        note(f"not confined: {confined.reason}")
 
 
 def _tell_confinement(state: RunState, confined: Confinement, note: Callable[[str], None]) -> None:

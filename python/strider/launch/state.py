@@ -64,6 +64,7 @@ class RunState:
         errors: The `error` events.
         end: The `end` event.
         confinement: Confinement from the `run` event; empty before.
+        data_sets: The last `data_set` event of each data set, by name.
     """
 
     planned_phases: int
@@ -78,6 +79,7 @@ class RunState:
     errors: list[Event] = field(default_factory=list)
     end: Event | None = None
     confinement: Event = field(default_factory=dict)
+    data_sets: dict[str, Event] = field(default_factory=dict)
     case: int = 0
     _part: float = 0.0
     _before: float = 0.0
@@ -98,6 +100,8 @@ class RunState:
                 self._add_progress(event)
             case "sample":
                 self._add_sample(event)
+            case "data_set":
+                self.data_sets[event["data_set"]] = event
             case "error":
                 self.errors.append(event)
             case "end":

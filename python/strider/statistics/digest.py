@@ -48,7 +48,7 @@ def compare_digests(run: Run) -> list[DigestComparison]:
     have a digest are listed.
     """
     groups: defaultdict[tuple[str, str], list[Sample]] = defaultdict(list)
-    keys = {number: workload_key(case) for number, case in run.cases.items()}
+    keys = data_keys(run)
     for sample in run.samples:
         if sample.digest is not None and sample.measured and not sample.warmup and sample.case in keys:
             groups[keys[sample.case], sample.operation].append(sample)
@@ -57,6 +57,21 @@ def compare_digests(run: Run) -> list[DigestComparison]:
         for (_, operation), samples in groups.items()
         if len({sample.case for sample in samples}) > 1
     ]
+
+
+def data_keys(run: Run) -> dict[int, str]:
+    """Returns, by case number, a text that is the same for cases that read the same data.
+
+    Cases with a data set that the run rewrites have none: each of them may find another generation.
+    """
+    rewritten = {_data_set(case) for case in run.cases.values() if "rewrite" in case.operations} - {""}
+    return {
+        number: workload_key(case) for number, case in run.cases.items() if _data_set(case) not in rewritten
+    }
+
+
+def _data_set(case: Case) -> str:
+    return str(case.common_parameters().get("dataset", ""))
 
 
 def workload_key(case: Case) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from strider.statistics.digest import Verdict, workload_key
+from strider.statistics.digest import Verdict, data_keys
 from strider.store.case import Case
 from strider.store.model import Run
 from strider.store.records import RequestValues
@@ -81,7 +81,7 @@ def compare_values(run: Run, values: Sequence[RequestValues]) -> list[ValueCompa
         A comparison for each group of two cases or more that recorded values, without warm-ups.
     """
     groups: defaultdict[tuple[str, str], list[RequestValues]] = defaultdict(list)
-    keys = {number: workload_key(case) for number, case in run.cases.items()}
+    keys = data_keys(run)
     for row in values:
         if not row.warmup and row.case in keys:
             groups[keys[row.case], row.operation].append(row)

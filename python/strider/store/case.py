@@ -14,7 +14,9 @@ from strider.units import format_bytes
 Parameters = dict[str, Any]
 
 #: Keys of a plan's case that are not parameters of the workload.
-_CASE_BOOKKEEPING = frozenset({"case", "name", "interface", "pattern", "tree", "operations", "repetitions"})
+_CASE_BOOKKEEPING = frozenset(
+    {"case", "name", "interface", "pattern", "tree", "operations", "repetitions", "manifest"}
+)
 
 
 @dataclass(frozen=True)

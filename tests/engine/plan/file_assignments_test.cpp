@@ -119,7 +119,11 @@ TEST(Readback, ShuffleDiffersBetweenRepetitionsAndIsRepeatable) {
 TEST(FileNames, AreDifferentForEachCaseAndFile) {
   std::set<std::string> names;
   for (std::uint64_t number = 1; number <= 30; ++number)
-    for (std::uint64_t file = 0; file < 30; ++file) names.insert(file_name(number, file));
+    for (std::uint64_t file = 0; file < 30; ++file) {
+      Case test;
+      test.number = number;
+      names.insert(file_name(test, file));
+    }
   EXPECT_EQ(names.size(), 900U);
 }
 

@@ -104,6 +104,15 @@ def test_different_workloads_are_not_compared(tmp_path: Path) -> None:
     assert compare_digests(run_of(tmp_path, shared, own)) == []
 
 
+def test_each_case_that_rewrites_a_data_set_reads_a_generation_of_its_own(tmp_path: Path) -> None:
+    def cases(name: str) -> list[CaseSpec]:
+        ways = ({"name": "posix"}, {"name": "mpiio"})
+        return [CaseSpec(way, operations=("rewrite", "read"), common={"dataset": name}) for way in ways]
+
+    assert compare_digests(run_of(tmp_path / "set", *cases("kept"))) == []
+    assert [one.operation for one in compare_digests(run_of(tmp_path / "own", *cases("")))] == ["read"]
+
+
 def test_different_amounts_cannot_be_compared(tmp_path: Path) -> None:
     run = run_of(tmp_path, *sweep(transfers=(4096,)))
     cut = [s.model_copy(update={"bytes": 1}) if s.case == 2 else s for s in run.samples]

@@ -1,4 +1,4 @@
-#include "phases/slices.hpp"
+#include "patterns/slices.hpp"
 
 #include <gtest/gtest.h>
 

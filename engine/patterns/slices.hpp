@@ -1,14 +1,17 @@
 #pragma once
 #include <algorithm>
+#include <memory>
 
 #include "patterns/pattern.hpp"
 
 namespace strider {
 
-/// How files are prepared for cases that begin by reading: each rank writes a contiguous share, in large pieces.
+/// Whole files, of the size that another pattern gives them: each rank accesses a contiguous share, in large pieces.
+/// So files are prepared for cases that begin by reading, and data sets are checked.
 class Slices final : public Pattern {
  public:
   explicit Slices(const Pattern& prepared) : prepared_(prepared) {}
+  explicit Slices(std::unique_ptr<Pattern> prepared) : owned_(std::move(prepared)), prepared_(*owned_) {}
 
   std::uint64_t requests(Place place, Direction) const override { return (length(place) + piece - 1) / piece; }
   std::uint64_t bytes(Place place, Direction) const override { return length(place); }
@@ -32,6 +35,7 @@ class Slices final : public Pattern {
     const std::uint64_t size = file_size(place.ranks), begin = std::min(size, share(place) * place.rank);
     return std::min(share(place), size - begin);
   }
+  std::unique_ptr<Pattern> owned_;  ///< null where it is another's
   const Pattern& prepared_;
 };
 

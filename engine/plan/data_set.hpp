@@ -1,0 +1,70 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace strider {
+
+struct Case;
+class FileAssignments;
+class Interface;
+class Pattern;
+
+/// Consecutive files of one size.
+struct EqualFiles {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;  ///< of each
+};
+
+/// What one rank has written in a phase.
+struct WrittenPart {
+  std::uint64_t requests = 0;  ///< completed, in the order of its visits, in all passes
+  std::uint64_t end = 0;       ///< behind the last byte that it wrote to its file
+};
+
+/// What the files of a data set hold.
+struct DataSetState {
+  std::uint64_t generation = 0;       ///< of their data; 0: there are no files yet
+  std::uint64_t last_generation = 0;  ///< the highest one of which writing was ever begun
+  std::uint64_t geometry = 0;         ///< Case::geometry of the writer
+  bool incomplete = false;            ///< the phase that wrote last did not end, or failed
+  std::vector<EqualFiles> files;
+  std::vector<WrittenPart> parts;  ///< by rank of the writer; empty: every byte of every file was written (dense)
+
+  bool exists() const { return generation > 0; }
+  bool dense() const { return parts.empty(); }
+  std::uint64_t file_count() const;
+  /// 0 where there is no such file.
+  std::uint64_t bytes_of(std::uint64_t file) const;
+  std::uint64_t largest_file() const;
+};
+
+/// Files that outlive the run: their data depends on the set, not on run and case, so that any case can check it.
+struct DataSet {
+  std::string name;    ///< empty: the files belong to the run
+  bool known = false;  ///< the plan says what follows
+  std::string id;      ///< in the marker of its directory; empty: the directory has none
+  std::uint64_t seed = 0;
+  std::uint64_t workload = 0;
+  std::string prefix = "data.";  ///< of the files' names
+  unsigned digits = 1;           ///< least digits of the file's number in its name; 0: the prefix is the name
+  std::uint64_t first_file = 0;  ///< number of the case's first file
+  std::string format;            ///< the interface whose own format the files have; empty: bytes at their offsets
+  bool whole = false;            ///< its files are read from end to end, whatever the pattern, which gives their size
+  bool made_before = false;      ///< by an earlier case of the plan
+  DataSetState state;            ///< before the run
+
+  bool used() const { return !name.empty(); }
+  std::string file_name(std::uint64_t file) const;
+};
+
+/// Whether the writers of a case write each byte of each of its files, as far as the pattern shows.
+bool writes_every_byte(const Case& test, const Pattern& pattern, const FileAssignments& assignments);
+
+/// Throws InputError where a case asks of its data set what no data set can do, or not this one as the plan knows it.
+void check_data_set(const Case& test, const Pattern& pattern, const Interface& interface,
+                    const FileAssignments& assignments);
+/// Throws InputError where a case cannot use its data set as it is.
+void check_use(const Case& test, const Pattern& pattern, const FileAssignments& assignments, const DataSetState& state);
+
+}  // namespace strider

@@ -1,0 +1,101 @@
+#include "plan/data_set.json.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "foundation/error.hpp"
+#include "foundation/random.hpp"
+
+namespace strider {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t most_files = 100'000'000;
+constexpr unsigned most_digits = 20;
+
+[[noreturn]] void wrong(const std::string& key, const std::string& reason) {
+  throw InputError("manifest", "manifest." + key + " " + reason, "a plan is made by strider plan --json");
+}
+
+std::uint64_t number_of(const Json& json, const char* key) {
+  if (!json.contains(key)) return 0;
+  if (!json[key].is_number_unsigned()) wrong(key, "must be a whole number");
+  return json[key].get<std::uint64_t>();
+}
+
+/// Text that becomes part of a name: no path.
+std::string name_of(const Json& json, const char* key, const std::string& otherwise) {
+  if (!json.contains(key)) return otherwise;
+  if (!json[key].is_string()) wrong(key, "must be text");
+  std::string text = json[key].get<std::string>();
+  constexpr std::size_t longest = 200;
+  if (text.size() > longest || text.find('/') != std::string::npos || text == "." || text == "..")
+    wrong(key, "must be a name of at most " + std::to_string(longest) + " bytes without \"/\"");
+  return text;
+}
+
+/// A list of pairs of whole numbers; each goes to `take`.
+template <typename Take>
+void read_pairs(const Json& json, const char* key, const Take& take) {
+  if (!json.contains(key)) return;
+  if (!json[key].is_array()) wrong(key, "must be a list of pairs");
+  for (const Json& pair : json[key]) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned() || !pair[1].is_number_unsigned())
+      wrong(key, "must be a list of pairs of whole numbers");
+    take(pair[0].get<std::uint64_t>(), pair[1].get<std::uint64_t>());
+  }
+}
+
+bool flag_of(const Json& json, const char* key) {
+  if (!json.contains(key)) return false;
+  if (!json[key].is_boolean()) wrong(key, "must be true or false");
+  return json[key].get<bool>();
+}
+
+DataSetState state_of(const Json& json) {
+  DataSetState state;
+  state.generation = number_of(json, "generation");
+  state.last_generation = std::max(state.generation, number_of(json, "last_generation"));
+  state.geometry = number_of(json, "geometry");
+  state.incomplete = flag_of(json, "incomplete");
+  read_pairs(json, "files", [&](std::uint64_t count, std::uint64_t bytes) {
+    if (count > most_files || state.file_count() + count > most_files)
+      wrong("files", "has more than " + std::to_string(most_files) + " files");
+    state.files.push_back({count, bytes});
+  });
+  read_pairs(json, "parts", [&](std::uint64_t requests, std::uint64_t end) { state.parts.push_back({requests, end}); });
+  return state;
+}
+
+}  // namespace
+
+void read_manifest(const Json& json, DataSet& set) {
+  if (!json.is_object())
+    throw InputError("manifest", "manifest must be a table", "a plan is made by strider plan --json");
+  set.known = true;
+  set.id = name_of(json, "id", "");
+  set.seed = number_of(json, "seed");
+  set.workload = number_of(json, "workload");
+  set.prefix = name_of(json, "prefix", set.prefix);
+  const std::uint64_t digits = json.contains("digits") ? number_of(json, "digits") : set.digits;
+  if (digits > most_digits) wrong("digits", "must be at most " + std::to_string(most_digits));
+  set.digits = static_cast<unsigned>(digits);
+  if (set.digits == 0 && set.prefix.empty()) wrong("prefix", "is empty, and files without a number need a name");
+  set.first_file = number_of(json, "first_file");
+  set.format = name_of(json, "format", "");
+  set.whole = flag_of(json, "whole");
+  set.made_before = flag_of(json, "made_before");
+  set.state = state_of(json);
+}
+
+std::uint64_t geometry_of(const Json& json) {
+  Json identity = Json::object();
+  for (const char* key : {"pattern", "tree", "clients", "sharing", "order", "seed"})
+    if (json.contains(key)) identity[key] = json[key];
+  std::uint64_t hash = 0;
+  for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
+  return hash;
+}
+
+}  // namespace strider

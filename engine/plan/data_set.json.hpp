@@ -1,0 +1,14 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include "plan/data_set.hpp"
+
+namespace strider {
+
+/// Reads what a plan says of a case's data set: its `manifest`. Throws InputError.
+void read_manifest(const nlohmann::json& json, DataSet& set);
+
+/// What fixes which bytes of its files a case writes, and in which order.
+std::uint64_t geometry_of(const nlohmann::json& json);
+
+}  // namespace strider

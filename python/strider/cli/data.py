@@ -1,0 +1,343 @@
+"""`strider data`: files that outlive a run, with a record of what they hold."""
+
+import re
+import sys
+import tomllib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strider.cli.options import (
+    ConfineOption,
+    JsonOption,
+    LauncherOption,
+    QuietOption,
+    StoreOption,
+    WithinOption,
+)
+from strider.errors import ExitCode, StriderError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strider.cli.running import RunOptions
+    from strider.datasets import Marker
+    from strider.datasets.verification import Findings
+    from strider.engine import Json
+    from strider.launch import Outcome
+    from strider.suite import Suite
+
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Name of the data set: 1 to 64 letters, digits, dots, hyphens and underscores."
+    ),
+]
+TargetOption = Annotated[
+    Path,
+    typer.Option("--target", metavar="DIR", help="Directory with the data set (default: this directory)."),
+]
+RanksOption = Annotated[int, typer.Option("--clients", "-n", metavar="N", min=1, help="Number of clients.")]
+InterfaceOption = Annotated[
+    str | None,
+    typer.Option("--interface", metavar="NAME", help="Interface (default: posix, or that of the format)."),
+]
+_HERE = Path()
+
+data = typer.Typer(
+    help="Make, list, verify and remove data sets: files that outlive a run. Suites read and rewrite them by "
+    'dataset = "NAME".',
+    no_args_is_help=True,
+)
+
+
+@data.command("make")
+def make(
+    name: NameArgument,
+    target: TargetOption = _HERE,
+    pattern: Annotated[
+        str, typer.Option("--pattern", metavar="NAME", help="Access pattern of the writers.")
+    ] = "segmented",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A key of the case, for example block=64MiB or sharing=per-rank. May be repeated.",
+        ),
+    ] = None,
+    clients: RanksOption = 1,
+    interface: InterfaceOption = None,
+    launcher: LauncherOption = "mpiexec",
+    confine: ConfineOption = "auto",
+    within: WithinOption = None,
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a data set: write its files, and the marker that says what they hold.
+
+    The set is the folder strider-data-NAME of the target. If the command is interrupted, the marker says so:
+    remove the set, and make it again.
+    """
+    from strider.cli.running import RunOptions
+    from strider.datasets import find
+
+    lines = [
+        "[suite]",
+        f'name = "make-{_checked(name)}"',
+        "[[case]]",
+        f'dataset = "{name}"',
+        f'interface = "{_checked(interface or "posix")}"',
+        f'pattern = "{_checked(pattern)}"',
+        f"clients = {clients}",
+        'operations = ["write"]',
+        "repetitions = 1",
+        *map(_line, settings or []),
+    ]
+    place = target.expanduser().absolute()
+    options = RunOptions(
+        target=str(place),
+        launcher=launcher,
+        store=store,
+        quiet=quiet,
+        counters="none",
+        timeline="none",
+        ceilings="none",
+        confine=confine,
+        within=within or [],
+    )
+    outcome = _perform("\n".join(lines) + "\n", options)
+    made = find(place, name)
+    if made is not None:
+        _print(place, [_row(made)])
+    if outcome.exit_code != ExitCode.OK:
+        raise typer.Exit(int(outcome.exit_code))
+
+
+@data.command("list")
+def list_(
+    target: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Target directory (default: this directory).")
+    ] = _HERE,
+    json: JsonOption = False,
+) -> None:
+    """List the data sets of a directory: state, size, writer, age."""
+    from strider.datasets import find, names_in
+
+    place = target.expanduser().absolute()
+    rows: list[dict[str, Json]] = []
+    for name in names_in(place):
+        try:
+            found = find(place, name)
+        except StriderError as error:
+            rows.append({"name": name, "state": "unreadable", "reason": error.message})
+            continue
+        if found is not None:
+            rows.append(_row(found))
+    if json:
+        from strider.engine import to_json
+
+        sys.stdout.write(to_json({"directory": str(place), "data_sets": rows}))
+        return
+    _print(place, rows)
+
+
+@data.command("verify")
+def verify(
+    name: NameArgument,
+    target: TargetOption = _HERE,
+    clients: RanksOption = 1,
+    interface: InterfaceOption = None,
+    launcher: LauncherOption = "mpiexec",
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Verify a data set: read every byte of its files, and compare names, sizes and data.
+
+    Names each file, offset and server of wrong data, and what is wrong with it. Any number of clients and any
+    interface can verify a set of which every byte was written. The exit code is 1 if anything is wrong.
+    """
+    from strider.cli.running import RunOptions
+    from strider.datasets.verification import examine
+
+    place = target.expanduser().absolute()
+    findings = examine(place, name)
+    options = RunOptions(
+        target=str(place),
+        launcher=launcher,
+        store=store,
+        quiet=quiet,
+        counters="none",
+        timeline="none",
+        ceilings="none",
+    )
+    marker = findings.marker
+    read = interface or marker.file_format or "posix"
+    is_readable = marker.state in ("complete", "updating") and bool(findings.groups)
+    outcome = _read(findings, options, _checked(read), clients) if is_readable else None
+    _report(findings, outcome, json)
+
+
+@data.command("remove")
+def remove(
+    name: NameArgument,
+    target: TargetOption = _HERE,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Also remove a set that a run on another host was writing."),
+    ] = False,
+) -> None:
+    """Remove a data set: the files that its marker names, then the marker and the folder.
+
+    Other files in the folder stay, and are named. An interrupted removal continues when it is repeated. The
+    exit code is 1 if entries of the folder stay.
+    """
+    from strider import datasets
+
+    removed = datasets.remove(target.expanduser().absolute(), name, force=force)
+    for line in removed.kept:
+        print(f"not removed: {line}", file=sys.stderr)
+    rest = ", the folder stays" if removed.kept else ""
+    print(f"data set {name}: {removed.files} files removed{rest}")
+    if removed.kept:
+        raise typer.Exit(int(ExitCode.CHECK_FAILED))
+
+
+def _read(findings: "Findings", options: "RunOptions", interface: str, clients: int) -> "Outcome":
+    """Reads all files of a set through the engine, and prints errors."""
+    from strider.datasets.verification import reading_whole_files, suite_text
+
+    text = suite_text(findings, Path(options.target or "."), interface, clients)
+    return _perform(text, options, partial(reading_whole_files, findings=findings, clients=clients))
+
+
+def _perform(text: str, options: "RunOptions", adjust: "Callable[[Suite], Suite] | None" = None) -> "Outcome":
+    """Runs a suite without a table and a report, and prints its errors."""
+    from rich.console import Console
+
+    from strider.cli.running import display_of, perform, prepare
+    from strider.launch import interruptions
+    from strider.suite.document import parse
+
+    console = Console(stderr=True)
+    prepared = prepare(parse(text, "strider data"), options, adjust=adjust)
+    display = display_of(prepared, options, console)
+    with interruptions() as interrupted:
+        outcome = perform(prepared, display, console, interrupted, Console(stderr=True, quiet=True))
+        interrupted.settle(int(outcome.exit_code))
+    return outcome
+
+
+def _report(findings: "Findings", outcome: "Outcome | None", json: bool) -> None:
+    """Prints the result of a verification; raises Exit if anything is wrong."""
+    from strider.units import format_bytes
+
+    marker = findings.marker
+    right = sum(_checked_bytes(outcome)) if outcome else 0
+    wrong = len(findings.problems) + (len(outcome.errors) if outcome else 0)
+    is_right = not wrong and outcome is not None and outcome.exit_code == ExitCode.OK
+    if json:
+        from strider.engine import to_json
+
+        document = {
+            **_row(marker),
+            "verified": is_right,
+            "checked_bytes": right,
+            "problems": findings.problems,
+            "errors": outcome.errors if outcome else [],
+        }
+        sys.stdout.write(to_json(document))
+    else:
+        for line in findings.problems:
+            print(f"error: {line}", file=sys.stderr)
+        result = "all right" if is_right else f"{wrong} errors" if wrong else "not verified"
+        print(
+            f"data set {marker.name}: {result}: {format_bytes(right)} of "
+            f"{format_bytes(marker.total_bytes)} read and compared, {marker.file_count} files"
+        )
+    if not is_right:
+        code = outcome.exit_code if outcome and outcome.exit_code != ExitCode.OK else ExitCode.CHECK_FAILED
+        raise typer.Exit(int(code))
+
+
+def _checked_bytes(outcome: "Outcome") -> "list[int]":
+    from strider.store.events import read_events
+
+    found = []
+    for event in read_events(outcome.directory.events):
+        if event["event"] == "sample" and event["operation"] == "read":
+            found.append(int((event.get("verify") or {}).get("checked_bytes", 0)))
+    return found
+
+
+def _row(marker: "Marker") -> "dict[str, Json]":
+    """Returns a data set as a row of the list."""
+    written = marker.written or marker.made
+    return {
+        "name": marker.name,
+        "state": marker.state,
+        "active": marker.writer.active() if marker.writer else "",
+        "files": marker.file_count,
+        "bytes": marker.total_bytes,
+        "dense": marker.is_dense,
+        "generation": marker.generation,
+        "format": marker.file_format or "plain",
+        "clients": marker.case.get("clients"),
+        "pattern": (marker.case.get("pattern") or {}).get("name"),
+        "owner": marker.owner.user,
+        "host": marker.owner.host,
+        "run": written.run,
+        "at": written.at,
+    }
+
+
+def _print(target: Path, rows: "list[dict[str, Json]]") -> None:
+    from strider.units import format_bytes
+
+    if not rows:
+        print(f"{target}: no data sets")
+    for row in rows:
+        if row["state"] == "unreadable":
+            print(f"{row['name']}: {row['reason']}")
+            continue
+        state = f"{row['state']} {row['active']}".strip()
+        writer = f"{row['pattern']}, {row['clients']} clients, " if row["pattern"] else ""
+        print(
+            f"{row['name']}: {state}, {row['files']} files, {format_bytes(row['bytes'])}, generation "
+            f"{row['generation']}, {writer}{row['owner']}@{row['host']}, {row['at']}, run {row['run']}"
+        )
+
+
+def _checked(text: str) -> str:
+    """Returns a name that becomes part of a suite.
+
+    Raises:
+        StriderError: It has other characters than names have.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", text):
+        raise StriderError(
+            f'"{text}" is not a name: use 1 to 64 letters, digits, dots, hyphens and underscores, the first '
+            "a letter or a digit"
+        )
+    return text
+
+
+def _line(setting: str) -> str:
+    """Returns a line of a suite for `KEY=VALUE`; the value is TOML, or text without quotes.
+
+    Raises:
+        StriderError: It has no key.
+    """
+    key, equals, value = setting.removeprefix("case.").partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z0-9_.-]+", key):
+        raise StriderError(f"--set {setting}: write KEY=VALUE, for example --set block=64MiB")
+    try:
+        tomllib.loads(f"x = {value}")
+    except tomllib.TOMLDecodeError:
+        from strider.engine import to_json
+
+        value = to_json(value).strip()
+    return f"{key} = {value}"

@@ -1,0 +1,24 @@
+"""Data sets: files that outlive a run, with a marker that says what they hold.
+
+The data set NAME of a target is its folder `strider-data-NAME`. Runs make, read and rewrite data sets by the
+key `dataset` of a case; `strider data` makes, lists, verifies and removes them.
+"""
+
+from strider.datasets.binding import bind
+from strider.datasets.claims import Claims, claimed, keeping
+from strider.datasets.folder import PREFIX, find, names_in
+from strider.datasets.marker import Marker
+from strider.datasets.removal import Removed, remove
+
+__all__ = [
+    "PREFIX",
+    "Claims",
+    "Marker",
+    "Removed",
+    "bind",
+    "claimed",
+    "find",
+    "keeping",
+    "names_in",
+    "remove",
+]

@@ -1,0 +1,119 @@
+"""Adds to the cases of a plan what their data sets hold, and refuses those that cannot be used."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from strider.datasets.folder import find
+from strider.datasets.marker import Marker, is_name
+from strider.engine import Json
+from strider.suite import PlannedCase, Suite
+from strider.suite.mistakes import Mistakes, Place
+from strider.text import shortened
+
+KEY, MANIFEST = "dataset", "manifest"
+_WRITING = ("write", "rewrite")
+
+
+def bind(suite: Suite, target: Path | None = None) -> Suite:
+    """Returns the suite with the manifest of its data set in each case that has one.
+
+    Args:
+        suite: The suite.
+        target: The directory with the data sets; None for the suite's target.
+
+    Raises:
+        SuiteError: A data set does not exist, is in use, or was left by a process that was killed; the
+            message has the line of the suite.
+    """
+    names = names_of(suite.plan.cases)
+    if not names:
+        return suite
+    place = target or Path(suite.plan.target).expanduser().absolute()
+    mistakes = Mistakes()
+    manifests = {name: _manifest(suite, name, place, mistakes) for name in names}
+    mistakes.raise_if_any()
+    cases, made = [], set[str]()
+    for case in suite.plan.cases:
+        name = str(case.get(KEY, ""))
+        if not name:
+            cases.append(case)
+            continue
+        manifest = {**manifests[name], **({"made_before": True} if name in made else {})}
+        if _makes(case):
+            made.add(name)
+        cases.append(case.model_copy(update={MANIFEST: manifest}))
+    return replace(suite, plan=suite.plan.model_copy(update={"cases": cases}))
+
+
+def names_of(cases: Sequence[PlannedCase]) -> list[str]:
+    """Returns the names of the data sets of some cases, each once."""
+    return list(dict.fromkeys(name for case in cases if (name := str(case.get(KEY, "")))))
+
+
+def writes(case: PlannedCase) -> int:
+    """Returns the number of phases of a case that write its files, at most."""
+    in_repetition = sum(operation in _WRITING for operation in case.operations)
+    return in_repetition * (int(case.get("warmup", 0)) + case.repetitions.max)
+
+
+def _makes(case: PlannedCase) -> bool:
+    return case.operations[0] == "write"
+
+
+def _manifest(suite: Suite, name: str, target: Path, mistakes: Mistakes) -> dict[str, Json]:
+    """Returns what the plan says of a data set; notes why it cannot be used."""
+    users = [each for each, case in enumerate(suite.plan.cases) if case.get(KEY) == name]
+    first = _place(suite, users[0])
+    if not is_name(name):
+        mistakes.add(
+            first,
+            f'dataset: "{shortened(name)}" is not a name: use 1 to 64 letters, digits, dots, hyphens and '
+            "underscores, the first a letter or a digit",
+        )
+        return {}
+    found = find(target, name)
+    if found is not None:
+        objection = _objection(found)
+        if objection:
+            mistakes.add(first, f'dataset: "{name}" {objection}')
+        return found.manifest()
+    if not _makes(suite.plan.cases[users[0]]):
+        mistakes.add(
+            first,
+            f'dataset: {target} has no data set "{name}": make it with strider data make {name} --target '
+            f'{target}, or begin the operations of this case with "write"',
+        )
+    elif len(users) > 1 and suite.plan.interleave != "none":
+        mistakes.add(
+            first,
+            f'dataset: "{name}" is made by the first of {len(users)} cases, but the cases alternate in '
+            'random order: add interleave = "none" to [suite]',
+        )
+    return {"id": secrets.token_hex(16), "seed": secrets.randbits(63)}
+
+
+def _objection(marker: Marker) -> str:
+    """Returns why a run cannot use a data set, and the remedy; empty if it can."""
+    active = marker.writer.active() if marker.writer else ""
+    if marker.state != "complete" and active:
+        return f"is in use: it is in state {marker.state} {active}: wait for its end"
+    if marker.state == "making":
+        return (
+            f"was never completed: {_by(marker)} ended while it made the set: strider data remove "
+            f"{marker.name}, and make it again"
+        )
+    if marker.state == "removing":
+        return f"is half removed: complete it with strider data remove {marker.name}"
+    return ""
+
+
+def _by(marker: Marker) -> str:
+    return marker.writer.run if marker.writer else marker.made.run
+
+
+def _place(suite: Suite, position: int) -> Place:
+    origin = suite.origins[position]
+    path = origin.keys.get(KEY)
+    return suite.document.value(path) if path else suite.document.key(origin.case)

@@ -1,0 +1,210 @@
+"""The data sets of an active run: makes their folders, and records in their markers what the run does."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from strider.datasets import removal
+from strider.datasets.binding import KEY, MANIFEST, names_of, writes
+from strider.datasets.folder import SetFolder, make, opened, path_of
+from strider.datasets.marker import Marker, Owner, Use, Writer, now
+from strider.engine import CheckedCase, Json
+from strider.errors import ExitCode, StriderError
+from strider.suite import CheckedPlan
+
+Event = Mapping[str, Json]
+
+
+@dataclass
+class Claim:
+    """A data set in an active run.
+
+    Attributes:
+        folder: Its folder.
+        marker: Its marker before the run wrote anything.
+        is_written: Whether a case of the run writes it.
+        writes: Phases of the run that write it, at most.
+    """
+
+    folder: SetFolder
+    marker: Marker
+    is_written: bool
+    writes: int
+
+
+@dataclass
+class Claims:
+    """All data sets of a run.
+
+    Attributes:
+        run: The run's id.
+        checked: Its plan.
+        each: The claims by name.
+        is_started: Whether the engine may have written to them.
+    """
+
+    run: str
+    checked: CheckedPlan
+    each: dict[str, Claim] = field(default_factory=dict)
+    is_started: bool = False
+
+    def words(self) -> list[str]:
+        """Returns the engine's options."""
+        return [
+            word for name, claim in self.each.items() for word in ("--dataset", f"{name}={claim.folder.path}")
+        ]
+
+    def descriptors(self) -> list[int]:
+        """Returns descriptors of the folders, which ranks may write to."""
+        return [claim.folder.descriptor for claim in self.each.values()]
+
+    def started(self) -> None:
+        """Notes that the engine has started: from now on only its events say what it has written."""
+        self.is_started = True
+
+    def finish(self, events: Mapping[str, Event]) -> None:
+        """Records the end of the run in the markers of the sets that it may have written.
+
+        Args:
+            events: The last `data_set` event of each set, by name.
+
+        Raises:
+            StriderError: A marker cannot be written.
+        """
+        for name, claim in self.each.items():
+            if claim.is_written:
+                self._finish(claim, events.get(name))
+
+    def _finish(self, claim: Claim, event: Event | None) -> None:
+        if event is None and claim.marker.state == "making":
+            # The run ended before the first write.
+            removal.discard(claim.folder)
+        elif event is None:
+            claim.folder.write(claim.marker)
+        elif event["state"] == "writing":
+            # The files hold parts of two generations; the marker of an update says so already.
+            last = int(event["generation"])
+            claim.folder.write(_being_written(claim, self.run).with_(last_generation=last))
+        else:
+            claim.folder.write(_written(claim, self.run, event).with_(case=self._case(event)))
+
+    def _case(self, event: Event) -> dict[str, Json]:
+        """Returns the case that wrote a set, as its readers need it."""
+        case = next(each for each in self.checked.suite.plan.cases if each.case == event["case"])
+        own = {"interface": case.interface["name"], "clients": case.clients, "pattern": case.pattern}
+        return {**own, **{key: case.get(key) for key in ("sharing", "order", "seed")}}
+
+
+@contextmanager
+def claimed(checked: CheckedPlan, target: Path, run: str, descriptor: int | None = None) -> Iterator[Claims]:
+    """Opens the data sets of a plan for a run; makes new ones, and marks those that it writes.
+
+    The caller calls `finish` when the engine has ended. If it cannot, the markers say what was under way.
+
+    Args:
+        checked: The plan, bound to its data sets.
+        target: The directory with the data sets.
+        run: The run's id.
+        descriptor: The open target, to be used instead of its path.
+
+    Raises:
+        StriderError: A set has changed since the plan was made, or cannot be written.
+    """
+    claims = Claims(run, checked)
+    with ExitStack() as stack:
+        try:
+            for name in names_of(checked.suite.plan.cases):
+                claims.each[name] = _claim(checked, target, run, name, descriptor, stack)
+            yield claims
+        finally:
+            if not claims.is_started:
+                claims.finish({})
+
+
+def keeping(checked: CheckedPlan) -> dict[int, bool]:
+    """Returns, for each case in a data set, whether its files exist before the run."""
+    return {
+        case.case: bool((case.get(MANIFEST) or {}).get("generation"))
+        for case in checked.suite.plan.cases
+        if case.get(KEY)
+    }
+
+
+def _claim(
+    checked: CheckedPlan, target: Path, run: str, name: str, descriptor: int | None, stack: ExitStack
+) -> Claim:
+    users = [pair for pair in checked.cases if pair[0].get(KEY) == name]
+    manifest = users[0][0].get(MANIFEST) or {}
+    is_made = not manifest.get("generation")
+    if is_made:
+        with _directory(target, descriptor) as above:
+            make(above, path_of(target, name))
+    folder = stack.enter_context(opened(target, name, descriptor))
+    marker = _new_marker(name, run, manifest, users[0][1]) if is_made else folder.read()
+    written = sum(writes(case) for case, _ in users)
+    claim = Claim(folder, marker, is_made or written > 0, written)
+    if not is_made and _stored(marker.manifest()) != _stored(manifest):
+        raise StriderError(
+            f"{folder.path} has changed since the plan was made: start the run again", ExitCode.CANNOT_RUN
+        )
+    try:
+        if claim.is_written:
+            folder.write(_being_written(claim, run))
+    except StriderError:
+        if is_made:
+            removal.discard(folder)
+        raise
+    return claim
+
+
+@contextmanager
+def _directory(target: Path, descriptor: int | None) -> Iterator[int]:
+    """Yields a descriptor of the target."""
+    above = os.open(target, os.O_RDONLY | os.O_DIRECTORY) if descriptor is None else os.dup(descriptor)
+    try:
+        yield above
+    finally:
+        os.close(above)
+
+
+def _new_marker(name: str, run: str, manifest: Mapping[str, Json], needs: CheckedCase) -> Marker:
+    """Returns the marker of a set that is about to be made; its files are those that the case will write."""
+    return Marker(
+        id=manifest["id"],
+        name=name,
+        state="making",
+        writer=Writer.me(run),
+        owner=Owner.me(),
+        made=Use(run=run, at=now()),
+        seed=manifest["seed"],
+        files=[(needs.files, needs.largest_file_bytes)],
+    )
+
+
+def _stored(manifest: Mapping[str, Json]) -> dict[str, Json]:
+    """Returns the part of a manifest that any other writer would have changed."""
+    return {key: manifest.get(key) for key in ("id", "seed", "last_generation", "files")}
+
+
+def _being_written(claim: Claim, run: str) -> Marker:
+    state = "making" if claim.marker.state == "making" else "updating"
+    # A killed run may have written any generation up to this one.
+    last = claim.marker.last_generation + claim.writes
+    return claim.marker.with_(state=state, writer=Writer.me(run), last_generation=last)
+
+
+def _written(claim: Claim, run: str, event: Event) -> Marker:
+    """Returns the marker of a set after a complete phase."""
+    return claim.marker.with_(
+        state="complete",
+        writer=None,
+        written=Use(run=run, at=now()),
+        generation=int(event["generation"]),
+        last_generation=int(event["generation"]),
+        geometry=int(event["geometry"]),
+        file_format=str(event["format"]),
+        files=[(int(count), int(size)) for count, size in event["files"]],
+        parts=[(int(requests), int(end)) for requests, end in event["parts"]],
+    )

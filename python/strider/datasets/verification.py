@@ -1,0 +1,211 @@
+"""Verifies a data set: its files by name and size, and the plan by which the engine reads every byte."""
+
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from strider.datasets.binding import MANIFEST
+from strider.datasets.folder import opened
+from strider.datasets.marker import Marker
+from strider.engine import Json
+from strider.errors import StriderError
+from strider.suite import Suite
+from strider.units import MIB, format_bytes
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the folder of a data set shows.
+
+    Attributes:
+        marker: The marker.
+        problems: What is wrong, a line each.
+        groups: Files that can be read, as first number, count and bytes of each.
+    """
+
+    marker: Marker
+    problems: list[str]
+    groups: list[tuple[int, int, int]]
+
+
+def examine(target: Path, name: str) -> Findings:
+    """Compares the folder of a data set with its marker.
+
+    Raises:
+        StriderError: There is no such set, its marker is damaged, or a process is changing it.
+    """
+    with opened(target, name) as folder:
+        marker = folder.read()
+        entries = folder.entries()
+    active = marker.writer.active() if marker.writer and marker.writer.is_here else ""
+    if active:
+        raise StriderError(f"{folder.path} is in state {marker.state} {active}: wait for its end")
+    problems = [*_state(marker)]
+    groups: list[tuple[int, int, int]] = []
+    for number, (file, size) in enumerate(marker.sizes().items()):
+        found = entries.pop(file, None)
+        path = folder.path / file
+        if found is None:
+            problems.append(f"{path}: missing ({format_bytes(size)})")
+            continue
+        if not stat.S_ISREG(found.st_mode):
+            problems.append(f"{path}: not a regular file")
+            continue
+        is_right = bool(marker.file_format) or found.st_size == size
+        if not is_right:
+            problems.append(f"{path}: {found.st_size} bytes, {size} were written")
+        groups.append((number, 1 if is_right else 0, size))
+    problems += [f"{folder.path / file}: not a file of the data set" for file in entries]
+    return Findings(marker, problems, _joined(groups))
+
+
+def _state(marker: Marker) -> list[str]:
+    by = marker.writer.run if marker.writer else "a process"
+    match marker.state:
+        case "making":
+            return [f"{marker.name} was never completed: {by} ended while it made the set"]
+        case "updating":
+            return [
+                f"{marker.name}: {by} ended while it replaced generation {marker.generation}: the files may "
+                f"hold data of generations {marker.generation} to {marker.last_generation}"
+            ]
+        case "removing":
+            return [f"{marker.name} is half removed: complete it with strider data remove {marker.name}"]
+    return []
+
+
+def _joined(files: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Joins neighbours of one size; a file of a wrong size (count 0) stays alone, as its read may fail."""
+    groups: list[tuple[int, int, int]] = []
+    for number, count, size in files:
+        if count and groups and groups[-1][1] and groups[-1][2] == size and sum(groups[-1][:2]) == number:
+            groups[-1] = (groups[-1][0], groups[-1][1] + 1, size)
+        else:
+            groups.append((number, count, size))
+    return [(first, max(count, 1), size) for first, count, size in groups]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A case that reads some files of a set.
+
+    Attributes:
+        first: Number of the first file.
+        files: Number of files.
+        bytes: Bytes of each file.
+        clients: Number of clients.
+    """
+
+    first: int
+    files: int
+    bytes: int
+    clients: int
+
+    def table(self, name: str, interface: str) -> str:
+        """Returns the `[[case]]`."""
+        sharing = {self.clients: '"per-rank"', 1: '"shared"'}.get(self.files, str(self.files))
+        return "\n".join(
+            [
+                "[[case]]",
+                f'name = "files from {self.first}"',
+                f'dataset = "{name}"',
+                f'interface = "{interface}"',
+                f"clients = {self.clients}",
+                f"sharing = {sharing}",
+                'pattern = "sequential"',
+                f"size = {self.bytes}",
+                f"transfer = {min(self.bytes, 4 * MIB)}",
+                *_READS,
+            ]
+        )
+
+
+_READS = ('operations = ["read"]', 'verify = "full"', "repetitions = 1")
+
+
+def readings(findings: Findings, clients: int) -> list[Reading]:
+    """Returns the cases that together read every byte once.
+
+    Args:
+        findings: The files.
+        clients: Number of clients.
+    """
+    found = []
+    for first, count, size in findings.groups:
+        if size == 0:
+            continue
+        at = first
+        while at < first + count:
+            files = min(clients, first + count - at)
+            # Full rows of files have a client each; the clients share the files of the last row.
+            found.append(Reading(at, files, size, clients))
+            at += files
+    return found
+
+
+def suite_text(findings: Findings, target: Path, interface: str, clients: int) -> str:
+    """Returns a suite that reads every byte of a data set.
+
+    Raises:
+        StriderError: The set was written only in part, and the number of clients is another.
+    """
+    marker = findings.marker
+    head = f'[suite]\nname = "verify-{marker.name}"\ntarget = {_quoted(str(target))}\ninterleave = "none"\n'
+    if marker.is_dense:
+        return head + "\n".join(one.table(marker.name, interface) for one in readings(findings, clients))
+    return head + _as_written(marker, interface, clients)
+
+
+def _as_written(marker: Marker, interface: str, clients: int) -> str:
+    """Returns a case with the pattern of the writer."""
+    case = marker.case
+    if case.get("clients") != clients:
+        raise StriderError(
+            f"not every byte of data set {marker.name} was written, so only the pattern and clients of its "
+            f"writer can read it: add -n {case.get('clients')}"
+        )
+    sharing = case["sharing"]
+    pattern = {key: value for key, value in case["pattern"].items() if key != "name"}
+    keys = {"sharing": sharing, "order": case["order"], "seed": case["seed"], **pattern}
+    return "\n".join(
+        [
+            "[[case]]",
+            f'dataset = "{marker.name}"',
+            f'interface = "{interface}"',
+            f"clients = {clients}",
+            f'pattern = "{case["pattern"]["name"]}"',
+            *(f"{key} = {_toml(value)}" for key, value in keys.items()),
+            *_READS,
+        ]
+    )
+
+
+def reading_whole_files(suite: Suite, findings: Findings, clients: int) -> Suite:
+    """Returns the suite of `suite_text` with the files that each case reads from end to end."""
+    if not findings.marker.is_dense:
+        return suite
+    cases = []
+    for case, one in zip(suite.plan.cases, readings(findings, clients), strict=True):
+        # An update that did not end may have left data of any generation up to the last one.
+        manifest: dict[str, Json] = {
+            **(case.get(MANIFEST) or {}),
+            "first_file": one.first,
+            "whole": True,
+            "incomplete": False,
+            "generation": findings.marker.last_generation,
+        }
+        cases.append(case.model_copy(update={MANIFEST: manifest}))
+    return replace(suite, plan=suite.plan.model_copy(update={"cases": cases}))
+
+
+def _toml(value: Json) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return _quoted(value) if isinstance(value, str) else str(value)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,172 @@
+#include "plan/data_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include "foundation/error.hpp"
+#include "plan/file_assignments.hpp"
+#include "plan/plans.hpp"
+
+namespace strider {
+namespace {
+
+/// A set of two files of 128 KiB, which two ranks wrote.
+const std::string manifest = R"("id": "abc", "seed": 5, "generation": 3, "files": [[2, 131072]])";
+std::string in_set(const std::string& more, const std::string& state = manifest) {
+  return R"("dataset": "kept", "manifest": {)" + state + R"(}, "clients": 2, )" + more;
+}
+std::string case_in_set(const std::string& more, const std::string& state = manifest) {
+  return case_text(in_set(more, state));
+}
+/// The message about a case with one mistake.
+std::string complaint(const std::string& case_json) {
+  const std::vector<PlanError> errors = errors_of({case_json});
+  EXPECT_EQ(errors.size(), 1U) << case_json;
+  if (errors.empty()) return "";
+  EXPECT_EQ(errors[0].key, "dataset");
+  return errors[0].message;
+}
+
+TEST(DataSetNames, NumberFilesAfterThePrefix) {
+  DataSet set;
+  set.name = "kept";
+  EXPECT_EQ(set.file_name(0), "data.0");
+  EXPECT_EQ(set.file_name(12), "data.12");
+  set.prefix = "testFile.";
+  set.digits = 8;
+  EXPECT_EQ(set.file_name(12), "testFile.00000012");
+  EXPECT_EQ(set.file_name(123456789), "testFile.123456789");
+  set.digits = 0;
+  EXPECT_EQ(set.file_name(0), "testFile.");
+}
+
+TEST(DataSetNames, AreThoseOfTheFilesOfACase) {
+  Case test;
+  test.number = 7;
+  EXPECT_EQ(file_name(test, 1), "case7.1");
+  test.data_set.name = "kept";
+  test.data_set.first_file = 4;
+  EXPECT_EQ(file_name(test, 1), "data.5");
+}
+
+TEST(DataSetState, KnowsTheBytesOfEachFile) {
+  DataSetState state;
+  state.files = {{2, 100}, {3, 50}};
+  EXPECT_EQ(state.file_count(), 5U);
+  EXPECT_EQ(state.largest_file(), 100U);
+  EXPECT_EQ(state.bytes_of(1), 100U);
+  EXPECT_EQ(state.bytes_of(2), 50U);
+  EXPECT_EQ(state.bytes_of(5), 0U);
+}
+
+TEST(DataSetOfACase, ComesFromThePlan) {
+  const Case test = good_case(case_in_set(R"("operations": ["read"], "sharing": "per-rank")"));
+  EXPECT_EQ(test.data_set.name, "kept");
+  EXPECT_EQ(test.data_set.id, "abc");
+  EXPECT_EQ(test.data_set.seed, 5U);
+  EXPECT_EQ(test.data_set.state.generation, 3U);
+  EXPECT_TRUE(test.data_set.state.dense());
+}
+
+TEST(DataSetOfACase, LeavesTheDataOfOtherCasesAsItWas) {
+  const Case plain = good_case(case_text()), other = good_case(case_text(R"("dataset": "kept")"));
+  EXPECT_EQ(plain.workload, other.workload);
+}
+
+TEST(DataSetOfACase, IsReadByAnyPatternThatFitsItsFiles) {
+  good_case(case_in_set(R"("operations": ["read", "reread"])"));
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["read"], "sharing": "shared")",
+                                  R"("generation": 1, "files": [[1, 131071]])"))
+                .find("131072 bytes of data.0, which has 131071"),
+            std::string::npos);
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["read"], "sharing": "per-rank")",
+                                  R"("generation": 1, "files": [[1, 131072]])"))
+                .find("2 files, the set 1"),
+            std::string::npos);
+}
+
+TEST(DataSetOfACase, HasToExistUnlessTheCaseWritesIt) {
+  good_case(case_in_set(R"("operations": ["write", "read"])", R"("seed": 5)"));
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["read"])", R"("seed": 5)")).find("does not exist"),
+            std::string::npos);
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["write"])")).find("exists"), std::string::npos);
+  good_case(case_in_set(R"("operations": ["read"])", R"("seed": 5, "made_before": true)"));
+}
+
+TEST(DataSetOfACase, IsRewrittenAsAWholeOnly) {
+  const std::string one_file = R"("generation": 1, "files": [[1, 131072]])";
+  good_case(case_in_set(R"("operations": ["rewrite"])", one_file));
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["rewrite"])", R"("generation": 1, "files": [[1, 131080]])"))
+                .find("each byte"),
+            std::string::npos);
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["rewrite"])")).find("each byte"), std::string::npos)
+      << "a second file would keep its generation";
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["rewrite"], "deadline": 1.0)", one_file)).find("deadline"),
+            std::string::npos);
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["rewrite"], "runtime": 1.0)", one_file)).find("runtime"),
+            std::string::npos);
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["read-modify-write"])", one_file)).find("read-modify-write"),
+            std::string::npos);
+}
+
+TEST(DataSetOfACase, WithBytesThatWereNeverWrittenIsReadAsItWasWritten) {
+  const std::string same = R"("operations": ["read"])";
+  const std::uint64_t geometry = good_case(case_in_set(same)).geometry;
+  const auto state = [&](std::uint64_t writer) {
+    return R"("generation": 1, "files": [[1, 100000]], "parts": [[3, 16384], [2, 100000]], "geometry": )" +
+           std::to_string(writer);
+  };
+  good_case(case_in_set(same, state(geometry)));
+  EXPECT_NE(complaint(case_in_set(same, state(geometry + 1))).find("never written"), std::string::npos);
+}
+
+TEST(DataSetOfACase, ThatAKilledWriterLeftIsFirstWrittenAgain) {
+  const std::string left = R"("generation": 1, "files": [[1, 131072]], "incomplete": true)";
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["read"])", left)).find("did not end"), std::string::npos);
+  good_case(case_in_set(R"("operations": ["rewrite", "read"])", left));
+}
+
+TEST(DataSetOfACase, NeedsAnInterfaceWithFilesInItsDirectory) {
+  const auto with = [](const std::string& interface) {
+    return case_text(in_set(R"("operations": ["read"])"), R"("name": "segmented", "transfer": 4096, "block": 65536)",
+                     interface);
+  };
+  EXPECT_NE(complaint(with(R"("name": "null")")).find("stores no data"), std::string::npos);
+  EXPECT_NE(complaint(with(R"("name": "mpiio", "prefix": "listio:")")).find("servers"), std::string::npos);
+  good_case(with(R"("name": "mpiio")"));
+}
+
+TEST(Manifest, IsRefusedWithoutNumbersAndNames) {
+  const auto key_of = [](const std::string& state) {
+    return key_at_fault(case_in_set(R"("operations": ["read"])", state));
+  };
+  EXPECT_EQ(key_of(R"("generation": -1)"), "manifest");
+  EXPECT_EQ(key_of(R"("generation": "1")"), "manifest");
+  EXPECT_EQ(key_of(R"("prefix": "../other/data.")"), "manifest");
+  EXPECT_EQ(key_of(R"("files": [[1]])"), "manifest");
+  EXPECT_EQ(key_of(R"("files": [[100000001, 1]])"), "manifest");
+  EXPECT_EQ(key_of(R"("digits": 21)"), "manifest");
+  EXPECT_EQ(key_of(R"("digits": 0, "prefix": "")"), "manifest");
+}
+
+TEST(WritersOfAllBytes, AreThoseWhoseRequestsFillTheFile) {
+  const auto writes_all = [](const std::string& pattern) {
+    const Case test = good_case(case_text(R"("clients": 2)", pattern));
+    return writes_every_byte(test, *make_pattern_of(test), FileAssignments(test.sharing, 2, {}));
+  };
+  EXPECT_TRUE(writes_all(R"("name": "segmented", "transfer": 4096, "block": 65536)"));
+  EXPECT_TRUE(writes_all(R"("name": "sequential", "size": 5000, "transfer": 4096)")) << "rank 0 alone";
+  EXPECT_FALSE(writes_all(R"("name": "random", "size": 65536, "transfer": 4096, "count": 3)"));
+}
+
+TEST(WholeFiles, AreReadFromEndToEndByAnyNumberOfRanks) {
+  const Case test = good_case(case_text(R"("dataset": "kept", "clients": 3, "operations": ["read"], "manifest": {)"
+                                        R"("generation": 1, "whole": true, "files": [[1, 10000000]]})",
+                                        R"("name": "sequential", "size": 10000000)"));
+  const auto pattern = make_pattern_of(test);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) bytes += pattern->bytes({rank, 3}, Direction::read);
+  EXPECT_EQ(bytes, 10000000U);
+}
+
+}  // namespace
+}  // namespace strider

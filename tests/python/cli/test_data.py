@@ -1,0 +1,43 @@
+"""`strider data`: its messages and exit codes, without an engine."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from datasets_builders import made
+from strider.cli import main
+from strider.datasets.marker import MARKER
+
+
+def test_list_shows_each_set_and_damaged_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made(tmp_path, "kept", [10, 20])
+    (made(tmp_path, "lost", [1]) / MARKER).write_text("{}", encoding="utf-8")
+    assert main(["data", "list", str(tmp_path)]) == 0
+    kept, lost = capsys.readouterr().out.splitlines()
+    assert "kept: complete, 2 files, 30" in kept
+    assert "not the marker of a data set" in lost
+    assert main(["data", "list", str(tmp_path), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["data_sets"]
+    assert [(row["name"], row["state"]) for row in rows] == [("kept", "complete"), ("lost", "unreadable")]
+
+
+def test_remove_names_what_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = made(tmp_path, "kept", [10])
+    (folder / "mine").touch()
+    assert main(["data", "remove", "kept", "--target", str(tmp_path)]) == 1
+    printed = capsys.readouterr()
+    assert f"not removed: {folder}/mine" in printed.err
+    assert "1 files removed, the folder stays" in printed.out
+
+
+@pytest.mark.parametrize("name", ["../kept", "a b", ""])
+def test_make_refuses_what_is_no_name(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert main(["data", "make", name, "--target", str(tmp_path)]) == 2
+    assert "is not a name" in capsys.readouterr().err
+
+
+def test_verify_and_remove_need_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for verb in ("verify", "remove"):
+        assert main(["data", verb, "kept", "--target", str(tmp_path)]) == 2
+        assert "has no data set kept" in capsys.readouterr().err
