@@ -1,6 +1,7 @@
 #include "repetitions/data_set_use.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "ranks/exchange.hpp"
 
@@ -89,7 +90,7 @@ void DataSetUse::written(const PhaseName& name, const PhaseOutcome& result, cons
   state_.incomplete = false;
   state_.files = runs_of(file_bytes);
   state_.parts.clear();
-  if (!complete || !writes_every_byte(test_, pattern, assignments)) state_.parts = parts;
+  if (!complete || !writes_every_byte(test_, pattern, assignments)) state_.parts = std::move(parts);
   report(name, DataSetReport::State::written);
 }
 

@@ -78,7 +78,8 @@ TEST(CaseParameters, HaveNamesOfTheirOwnAndAreDescribed) {
 }
 
 TEST(CaseParameters, OfMetadataAreThoseOfDataWithoutQueueCacheAndRuntimeAndMore) {
-  const std::set<std::string_view> of_data = {"depth", "think", "cache", "runtime", "ramp", "read_share", "values"};
+  const std::set<std::string_view> of_data = {"depth", "think",      "cache",  "runtime",
+                                              "ramp",  "read_share", "values", "dataset"};
   std::set<std::string_view> names;
   for (const Parameter& parameter : tree_case_parameters()) names.insert(parameter.name);
   for (const Parameter& parameter : case_parameters())
