@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,12 +59,17 @@ class SetFolder:
     def entries(self) -> dict[str, os.stat_result]:
         """Returns the status of each entry but the marker, by name."""
         own = (markers.MARKER, markers.NEW_MARKER)
+        found: dict[str, os.stat_result] = {}
         try:
-            with os.scandir(self.descriptor) as found:
-                names = sorted(entry.name for entry in found if entry.name not in own)
-            return {name: os.stat(name, dir_fd=self.descriptor, follow_symlinks=False) for name in names}
+            with os.scandir(self.descriptor) as entries:
+                names = sorted(entry.name for entry in entries if entry.name not in own)
+            for name in names:
+                # Mounts may list files for a while that are removed.
+                with suppress(FileNotFoundError):
+                    found[name] = os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
         except OSError as error:
             raise StriderError(f"{self.path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        return found
 
 
 def path_of(target: Path, name: str) -> Path:
