@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from strider.launch import Resumption
     from strider.launch.earlier import Earlier
     from strider.launch.rundir import RunDirectory
+    from strider.suite import Plan
 
 _REMEDY = "start a new run with strider run"
 
@@ -92,6 +93,7 @@ def _prepared(
     options = info["options"]
     engine = engines.find()
     checked = planned_again(directory, info, engine)
+    _require_own_files(directory, checked.suite.plan)
     differing = _differences(check_target(str(info["directory"])), info, engine, anyway=anyway)
     watched = watching(
         options["counters"],
@@ -159,6 +161,17 @@ def _is_complete(directory: "RunDirectory", info: dict[str, Any]) -> bool:
     from strider.store.time_limit import time_limit_cut
 
     return info.get("status") == "complete" and time_limit_cut(load(directory.path)) is None
+
+
+def _require_own_files(directory: "RunDirectory", plan: "Plan") -> None:
+    """Refuses a run whose cases use a data set, which other runs may have changed since the plan was made.
+
+    Raises:
+        StriderError: A case uses one.
+    """
+    name = next((case.get("dataset") for case in plan.cases if case.get("dataset")), None)
+    if name is not None:
+        raise StriderError(f"{directory.run} uses the data set {name} and cannot be resumed: {_REMEDY}")
 
 
 def _differences(target: Path, info: dict[str, Any], engine: "Engine", *, anyway: bool) -> list[str]:

@@ -233,3 +233,16 @@ def test_a_run_that_cannot_be_resumed_is_refused(run: Path, capfd: pytest.Captur
     assert "has several targets and cannot be resumed" in capfd.readouterr().err
     assert main(["resume", run.name, "--time-limit", "soon"]) == 2
     assert '--time-limit soon: "soon" is not a time' in capfd.readouterr().err
+
+
+def test_a_run_with_a_data_set_is_refused(
+    target: Path, store: Path, engine_in_use: object, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--target", str(target), "--store", str(store), "-q"]
+    assert main(["data", "make", "held", "--set", "transfer=64KiB", "--set", "block=64KiB", *words]) == 0
+    (path,) = run_directories(store)
+    sealed = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps({**sealed, "status": "interrupted"}))
+    assert main(["resume", str(path), "--store", str(store), "-q"]) == 2
+    assert "uses the data set held and cannot be resumed" in capfd.readouterr().err
+    assert main(["data", "remove", "held", "--target", str(target)]) == 0
