@@ -75,6 +75,15 @@ def sample(elapsed_s: float, requests: int, **more: object) -> Sample:
     )
 
 
+def in_a_column(value: float) -> object:
+    """What a number of the table may be: IOR prints no decimals of 3600 and more.
+
+    Args:
+        value: exact, in the column's unit.
+    """
+    return pytest.approx(value, abs=0.006 if value < 3600 else 0.51)
+
+
 class TestNumbers:
     """Times run from the first task's begin to the last task's end of a step."""
 
@@ -303,7 +312,7 @@ class TestScriptsOfUsers:
             ("write", "0"), ("read", "0"), ("write", "1"), ("read", "1")
         ]  # fmt: skip
         largest = max(float(row["bw(MiB/s)"]) for row in rows if row["access"] == "write")
-        assert largest == pytest.approx(best["write"], abs=0.01)
+        assert largest == in_a_column(best["write"])
 
     def test_a_parser_of_the_summary_as_a_table(self, output: str, best: dict[str, float]) -> None:
         write, read = readers.summary_rows(output)
@@ -330,8 +339,7 @@ class TestScriptsOfUsers:
     def test_a_shell_script_of_the_rates(
         self, script: str, operation: str, output: str, best: dict[str, float]
     ) -> None:
-        # A column has eight characters: large rates have no decimals.
-        assert float(readers.shell(script, output)) == pytest.approx(best[operation], abs=0.01, rel=1e-4)
+        assert float(readers.shell(script, output)) == in_a_column(best[operation])
 
 
 def test_the_numbers_of_a_run_follow_from_its_events(run: tuple[Run, Path]) -> None:
