@@ -14,8 +14,6 @@ namespace {
   throw InputError("dataset", "data set " + test.data_set.name + ": " + reason, remedy);
 }
 
-bool writes_any(const Case& test) { return std::any_of(test.operations.begin(), test.operations.end(), writes); }
-
 /// Its files are below its directory, for this case and for those that come after it.
 void check_interface(const Case& test, const Interface& interface) {
   const std::string name(test.interface->name);
@@ -121,6 +119,8 @@ std::string DataSet::file_name(std::uint64_t file) const {
   const std::string number = std::to_string(file);
   return prefix + std::string(digits - std::min<std::size_t>(digits, number.size()), '0') + number;
 }
+
+bool writes_any(const Case& test) { return std::any_of(test.operations.begin(), test.operations.end(), writes); }
 
 bool writes_every_byte(const Case& test, const Pattern& pattern, const FileAssignments& assignments) {
   std::vector<std::uint64_t> written(assignments.files());

@@ -58,6 +58,9 @@ struct DataSet {
   std::string file_name(std::uint64_t file) const;
 };
 
+/// Whether some operation of a case writes.
+bool writes_any(const Case& test);
+
 /// Whether the writers of a case write each byte of each of its files, as far as the pattern shows.
 bool writes_every_byte(const Case& test, const Pattern& pattern, const FileAssignments& assignments);
 

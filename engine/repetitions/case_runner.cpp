@@ -61,7 +61,6 @@ class TransferRepetition : private CaseRepetition {
   }
 
   bool makes_files() const { return test_.operations.front() == Operation::write; }
-  bool writes_any() const { return std::any_of(test_.operations.begin(), test_.operations.end(), writes); }
 
   void run_steps(RepetitionOutcome& outcome) {
     if (set_ && makes_files()) remove_data_set(outcome);
@@ -73,7 +72,7 @@ class TransferRepetition : private CaseRepetition {
       step(operation, *pattern_, outcome);
     }
     // Of a dense data set, what this case does not access is left to strider data verify.
-    const bool leaves_files = set_ && set_->state().dense() && !writes_any();
+    const bool leaves_files = set_ && set_->state().dense() && !writes_any(test_);
     if (record_ && !leaves_files && !outcome.failed && !outcome.interrupted && seems_right(outcome))
       check_files(outcome);
     remove_files(outcome);

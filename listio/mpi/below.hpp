@@ -42,8 +42,8 @@ void* address_below(const char* name);
 /// Other functions that the layer calls.
 #define STRIDER_MPI_BELOW_OTHER(X)                                                                                   \
   X(Abort) X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Alltoallv) X(Barrier) X(Bcast)                      \
-  X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_free) X(Comm_free_keyval) X(Comm_get_attr)        \
-  X(Comm_group) X(Comm_idup) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_split_type)                 \
+  X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_free) X(Comm_free_keyval) X(Comm_get_attr)                    \
+  X(Comm_group) X(Comm_idup) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_split_type)    \
   X(Comm_test_inter) X(Errhandler_free) X(Error_class) X(Error_string) X(Exscan) X(Finalized) X(Get_count)           \
   X(Grequest_complete) X(Grequest_start) X(Iallgather) X(Iallreduce) X(Ialltoall) X(Ibcast) X(Info_create) X(Info_dup) X(Info_free)           \
   X(Info_get) X(Info_get_nkeys) X(Info_get_nthkey) X(Info_set) X(Initialized) X(Irecv) X(Isend) X(Query_thread)      \

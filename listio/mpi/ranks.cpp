@@ -46,15 +46,11 @@ Ranks::Ranks(MPI_Comm communicator, std::chrono::milliseconds patience) : patien
 void Ranks::duplicate(MPI_Comm communicator) {
   // MPI_Comm_dup's messages go back and forth while all ranks spin, which takes the processors of those still to come.
   auto duplicated = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (below().Comm_idup(communicator, duplicated.get(), &request) != MPI_SUCCESS)
-    throw Failure(MPI_ERR_COMM, "the communicator cannot be duplicated");
-  try {
-    wait({&request, 1});
-  } catch (const Failure&) {
-    static_cast<void>(duplicated.release());  // MPI may still write to it
-    throw;
-  }
+  run(duplicated, [&](MPI_Request* request) {
+    if (below().Comm_idup(communicator, duplicated.get(), request) != MPI_SUCCESS)
+      throw Failure(MPI_ERR_COMM, "the communicator cannot be duplicated");
+    return MPI_SUCCESS;
+  });
   communicator_ = *duplicated;
 }
 
