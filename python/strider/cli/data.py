@@ -1,8 +1,7 @@
 """`strider data`: files that outlive a run, with a record of what they hold."""
 
-import re
 import sys
-import tomllib
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,6 +44,15 @@ InterfaceOption = Annotated[
     typer.Option("--interface", metavar="NAME", help="Interface (default: posix, or that of the format)."),
 ]
 _HERE = Path()
+_GIVEN = {
+    "dataset": "the argument NAME",
+    "interface": "--interface",
+    "pattern": "--pattern",
+    "clients": "--clients",
+    "operations": "strider data make: a set is written once",
+    "repetitions": "strider data make: a set is written once",
+}
+"""Keys that `--set` cannot change, and what gives them."""
 
 data = typer.Typer(
     help="Make, list, verify and remove data sets: files that outlive a run. Suites read and rewrite them by "
@@ -81,7 +89,6 @@ def make(
     The set is the folder strider-data-NAME of the target. If the command is interrupted, the marker says so:
     remove the set, and make it again.
     """
-    from strider.cli.running import RunOptions
     from strider.datasets import find
 
     lines = [
@@ -94,17 +101,11 @@ def make(
         f"clients = {clients}",
         'operations = ["write"]',
         "repetitions = 1",
-        *map(_line, settings or []),
     ]
     place = target.expanduser().absolute()
-    options = RunOptions(
-        target=str(place),
-        launcher=launcher,
-        store=store,
-        quiet=quiet,
-        counters="none",
-        timeline="none",
-        ceilings="none",
+    options = replace(
+        _options(place, launcher, store, quiet),
+        settings=[_setting(text) for text in settings or []],
         confine=confine,
         within=within or [],
     )
@@ -160,20 +161,11 @@ def verify(
     Names each file, offset and server of wrong data, and what is wrong with it. Any number of clients and any
     interface can verify a set of which every byte was written. The exit code is 1 if anything is wrong.
     """
-    from strider.cli.running import RunOptions
     from strider.datasets.verification import examine
 
     place = target.expanduser().absolute()
     findings = examine(place, name)
-    options = RunOptions(
-        target=str(place),
-        launcher=launcher,
-        store=store,
-        quiet=quiet,
-        counters="none",
-        timeline="none",
-        ceilings="none",
-    )
+    options = _options(place, launcher, store, quiet)
     marker = findings.marker
     read = interface or marker.file_format or "posix"
     is_readable = marker.state in ("complete", "updating") and bool(findings.groups)
@@ -204,6 +196,21 @@ def remove(
     print(f"data set {name}: {removed.files} files removed{rest}")
     if removed.kept:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
+
+
+def _options(place: Path, launcher: str, store: Path | None, quiet: bool) -> "RunOptions":
+    """Returns the options of a run whose files count, and not its rates."""
+    from strider.cli.running import RunOptions
+
+    return RunOptions(
+        target=str(place),
+        launcher=launcher,
+        store=store,
+        quiet=quiet,
+        counters="none",
+        timeline="none",
+        ceilings="none",
+    )
 
 
 def _read(findings: "Findings", options: "RunOptions", interface: str, clients: int) -> "Outcome":
@@ -317,27 +324,21 @@ def _checked(text: str) -> str:
     Raises:
         StriderError: It has other characters than names have.
     """
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", text):
-        raise StriderError(
-            f'"{text}" is not a name: use 1 to 64 letters, digits, dots, hyphens and underscores, the first '
-            "a letter or a digit"
-        )
+    from strider.datasets.marker import NAME_RULE, is_name
+
+    if not is_name(text):
+        raise StriderError(f'"{text}" is not a name: {NAME_RULE}')
     return text
 
 
-def _line(setting: str) -> str:
-    """Returns a line of a suite for `KEY=VALUE`; the value is TOML, or text without quotes.
+def _setting(text: str) -> str:
+    """Returns a `--set` of `strider run` for `KEY=VALUE`.
 
     Raises:
-        StriderError: It has no key.
+        StriderError: The key is given by another option or argument.
     """
-    key, equals, value = setting.removeprefix("case.").partition("=")
-    if not equals or not re.fullmatch(r"[A-Za-z0-9_.-]+", key):
-        raise StriderError(f"--set {setting}: write KEY=VALUE, for example --set block=64MiB")
-    try:
-        tomllib.loads(f"x = {value}")
-    except tomllib.TOMLDecodeError:
-        from strider.engine import to_json
-
-        value = to_json(value).strip()
-    return f"{key} = {value}"
+    setting = text.removeprefix("case.")
+    key = setting.partition("=")[0].strip()
+    if key in _GIVEN:
+        raise StriderError(f"--set {text}: {key} is given by {_GIVEN[key]}")
+    return f"case.{setting}"

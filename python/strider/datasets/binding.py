@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from strider.datasets.folder import find
-from strider.datasets.marker import Marker, is_name
+from strider.datasets.marker import NAME_RULE, Marker, is_name
 from strider.engine import Json
 from strider.suite import PlannedCase, Suite
 from strider.suite.mistakes import Mistakes, Place
@@ -69,8 +69,7 @@ def _manifest(suite: Suite, name: str, target: Path, mistakes: Mistakes) -> dict
     if not is_name(name):
         mistakes.add(
             first,
-            f'dataset: "{shortened(name)}" is not a name: use 1 to 64 letters, digits, dots, hyphens and '
-            "underscores, the first a letter or a digit",
+            f'dataset: "{shortened(name)}" is not a name: {NAME_RULE}',
         )
         return {}
     found = find(target, name)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from strider.engine import Json, to_json
 from strider.errors import ExitCode, StriderError
-from strider.processes import boot_id, start_ticks
+from strider.processes import boot_id, start_ticks, still_runs
 
 MARKER = ".strider-data"
 NEW_MARKER = f"{MARKER}.new"
@@ -80,10 +80,7 @@ class Writer(BaseModel):
         """Returns why the process may still be running; empty if it has ended."""
         if not self.is_here:
             return f"by {self.run} on {self.host}, whose processes are not visible here"
-        if self.boot and self.boot != boot_id():
-            return ""
-        ticks = start_ticks(self.pid)
-        is_running = bool(ticks) and (not self.start or self.start == ticks)
+        is_running = still_runs(self.pid, self.boot, self.start)
         return f"by {self.run} (process {self.pid})" if is_running else ""
 
 
@@ -193,6 +190,10 @@ class Marker(BaseModel):
             "files": [list(some) for some in self.files],
             "parts": [list(part) for part in self.parts],
         }
+
+
+NAME_RULE = "use 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or a digit"
+"""The remedy for what is not a name."""
 
 
 def is_name(text: str) -> bool:

@@ -151,7 +151,7 @@ def suite_text(findings: Findings, target: Path, interface: str, clients: int) -
         StriderError: The set was written only in part, and the number of clients is another.
     """
     marker = findings.marker
-    head = f'[suite]\nname = "verify-{marker.name}"\ntarget = {_quoted(str(target))}\ninterleave = "none"\n'
+    head = f'[suite]\nname = "verify-{marker.name}"\ntarget = {_toml(str(target))}\ninterleave = "none"\n'
     if marker.is_dense:
         return head + "\n".join(one.table(marker.name, interface) for one in readings(findings, clients))
     return head + _as_written(marker, interface, clients)
@@ -200,12 +200,6 @@ def reading_whole_files(suite: Suite, findings: Findings, clients: int) -> Suite
 
 
 def _toml(value: Json) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return _quoted(value) if isinstance(value, str) else str(value)
+    import tomlkit
 
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return str(tomlkit.item(value).as_string())

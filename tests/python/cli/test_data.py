@@ -37,6 +37,16 @@ def test_make_refuses_what_is_no_name(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "is not a name" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("key", ["dataset", "interface", "pattern", "clients", "operations", "repetitions"])
+def test_make_has_other_options_for_what_it_sets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    words = ["--target", str(tmp_path), "--set", f"case.{key}=2"]
+    assert main(["data", "make", "kept", *words]) == 2
+    assert f"--set case.{key}=2: {key} is given by" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_verify_and_remove_need_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for verb in ("verify", "remove"):
         assert main(["data", verb, "kept", "--target", str(tmp_path)]) == 2
