@@ -49,7 +49,8 @@ def write_whole(file: Path, text: str, mode: int = 0o666, *, is_durable: bool = 
         file: The file.
         text: Its text.
         mode: Permissions of the file, limited by the umask.
-        is_durable: Whether the text is on storage before the file gets its name.
+        is_durable: Whether the text is on storage before the file gets its name; the name is after a
+            `sync_directory`.
 
     Raises:
         OSError: It cannot be written; the old file is unchanged.
@@ -68,14 +69,3 @@ def write_whole(file: Path, text: str, mode: int = 0o666, *, is_durable: bool = 
         with suppress(OSError):
             draft.unlink()
         raise
-
-
-def write_durably(file: Path, text: str) -> None:
-    """Creates or replaces a text file as `write_whole` does, so that the new text survives a power cut.
-
-    Its name survives if its directory is synchronized as well.
-
-    Raises:
-        OSError: It cannot be written; the old file is unchanged.
-    """
-    write_whole(file, text, is_durable=True)

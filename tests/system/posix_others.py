@@ -180,21 +180,22 @@ def _(root: Path) -> object:
     return [*found, in_child(lock_file, path, fcntl.LOCK_EX)]
 
 
-# Another user: NOBODY works in a directory of the user of the mount.
+# Another user works in a directory of the user of the mount.
 
-NOBODY = 65534
+OTHER_UID = 65534
+"""User and group without rights of their own."""
 USERS = Checklist()
 
 
-def as_nobody(root: Path, calls: list[Callable[[], object]]) -> list[object]:
+def as_other_user(root: Path, calls: list[Callable[[], object]]) -> list[object]:
     """The outcomes of calls with relative paths, as a user without rights. Only root can do this."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.chdir(root)
         os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        os.setgid(OTHER_UID)
+        os.setuid(OTHER_UID)
         os.write(writing, pickle.dumps([outcome(call) for call in calls]))
         os._exit(0)
     os.close(writing)
@@ -227,12 +228,12 @@ def _(root: Path) -> object:
             partial(opening, name, os.O_RDONLY | os.O_TRUNC),
             partial(os.truncate, name, 3),
             partial(os.chmod, name, 0o777),
-            partial(os.chown, name, NOBODY, NOBODY),
+            partial(os.chown, name, OTHER_UID, OTHER_UID),
             partial(os.utime, name, ns=(0, 0)),
             partial(os.utime, name),
             partial(os.access, name, os.R_OK | os.W_OK),
         ]
-    return as_nobody(root, calls)
+    return as_other_user(root, calls)
 
 
 @USERS.case("directories of another user")
@@ -254,10 +255,10 @@ def _(root: Path) -> object:
             partial(opening, f"{name}/new", os.O_CREAT | os.O_WRONLY),
             partial(os.rename, f"{name}/new", f"{name}/c"),
         ]
-    return as_nobody(root, calls)
+    return as_other_user(root, calls)
 
 
 @USERS.case("files that another user makes", otherwise=["EPERM", 0])
 def _(root: Path) -> object:
     root.chmod(0o777)
-    return as_nobody(root, [make_own, lambda: os.stat("own").st_uid])
+    return as_other_user(root, [make_own, lambda: os.stat("own").st_uid])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from strider import __version__
 from strider.engine import Json
 from strider.suite.document import Document
 from strider.suite.mistakes import Place
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from strider.store.model import Run
 
+VERSION = f"4.1.0+strider-{__version__}"
+"""The version of IOR and mdtest whose output form results have, and the program that measured."""
 Render = Callable[["Run"], Iterator[str]]
 """Lines that show the results of a run."""
 Grades = Mapping[tuple[int, str], str]

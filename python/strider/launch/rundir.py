@@ -11,7 +11,7 @@ from pathlib import Path
 from strider import __version__
 from strider.engine import Description, Json, to_json
 from strider.errors import ExitCode, StriderError
-from strider.text_file import sync_directory, write_durably, write_whole
+from strider.text_file import sync_directory, write_whole
 
 STORE_VARIABLE = "STRIDER_STORE"
 DEFAULT_STORE = "strider-runs"
@@ -89,11 +89,12 @@ def create(
     try:
         directory.path.mkdir(parents=True)
         # A run that a power cut ends can be resumed, so its plan must survive.
-        write_durably(directory.plan, plan_json)
-        write_durably(directory.path / "suite.toml", suite_text)
-        write_durably(directory.path / "description.json", f"{description.model_dump_json()}\n")
+        write_whole(directory.plan, plan_json, is_durable=True)
+        write_whole(directory.path / "suite.toml", suite_text, is_durable=True)
+        described = f"{description.model_dump_json()}\n"
+        write_whole(directory.path / "description.json", described, is_durable=True)
         head = {"format": "strider-run", "version": 1, "run": run, "strider": __version__}
-        write_durably(directory.info, to_json({**head, **info}))
+        write_whole(directory.info, to_json({**head, **info}), is_durable=True)
         sync_directory(directory.path)
         sync_directory(directory.path.parent)
     except OSError as error:

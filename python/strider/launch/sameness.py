@@ -9,7 +9,6 @@ from typing import Any
 from strider.launch.machine import environment
 from strider.units import format_bytes_rounded
 
-_BLOCK_BYTES = 1 << 20
 MEMORY_TOLERANCE = 0.02
 """Share of the memory by which another kernel may count it differently."""
 
@@ -31,11 +30,8 @@ def facts(target: Path, engine: Path, versions: Mapping[str, str]) -> dict[str, 
 
 def build_of(program: Path) -> str:
     """Returns a digest of a program, which differs between builds."""
-    digest = hashlib.sha256()
     with program.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()[:16]
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from strider.engine import Json
-from strider.importers.ior.report import VERSION, Report
+from strider.importers.imported import VERSION
+from strider.importers.ior.report import Report
 from strider.importers.ior.results import Access, access_s_of, wall_of
 from strider.importers.ior.table import STATISTICS
 from strider.importers.ior.test_info import TestInfo

@@ -28,16 +28,17 @@ def imported_of(document: Document, notes: list[str], tests: Sequence[TestInfo],
         tests: The tests, at least one.
         source: The script, or the command line.
     """
+    reports = _Reports(tests, source)
     settings = tests[-1].work.settings
     form = settings.text("summaryFormat", "default").lower()
 
     def results(run: Run, grades: Grades) -> Iterator[str]:
-        return _RENDERS[form](Report(run, tests, source))
+        return _RENDERS[form](reports.of(run))
 
     def remarks(run: Run, grades: Grades) -> Iterator[str]:
-        return Report(run, tests, source).remarks(grades)
+        return reports.of(run).remarks(grades)
 
-    files = _rank_files(tests, source)
+    files = _rank_files(reports)
     summary = settings.text("summaryFile")
     if not summary:
         return Imported(document, notes, results, remarks, files)
@@ -49,19 +50,37 @@ def imported_of(document: Document, notes: list[str], tests: Sequence[TestInfo],
     return Imported(document, notes, announcement, remarks, [file, *files])
 
 
-def _rank_files(tests: Sequence[TestInfo], source: str) -> list[ResultFile]:
+class _Reports:
+    """The report of a run, which reads the run's events once for all that is printed of it.
+
+    Args:
+        tests: The tests, in the order of the run's cases.
+        source: The script, or the command line.
+    """
+
+    def __init__(self, tests: Sequence[TestInfo], source: str) -> None:
+        self.tests = tests
+        self._source = source
+        self._latest: Report | None = None
+
+    def of(self, run: Run) -> Report:
+        """Returns the report of a run."""
+        if self._latest is None or self._latest.run is not run:
+            self._latest = Report(run, self.tests, self._source)
+        return self._latest
+
+
+def _rank_files(reports: _Reports) -> list[ResultFile]:
     """Returns the files with times of each rank; tests that name the same file share it."""
     option = "saveRankPerformanceDetailsCSV"
     by_path: dict[str, list[TestInfo]] = {}
-    for test in tests:
+    for test in reports.tests:
         path = test.work.settings.text(option)
         if path:
             by_path.setdefault(path, []).append(test)
-    return [_rank_file(path, own, source) for path, own in by_path.items()]
+    return [_rank_file(path, own, reports) for path, own in by_path.items()]
 
 
-def _rank_file(path: str, tests: Sequence[TestInfo], source: str) -> ResultFile:
+def _rank_file(path: str, tests: Sequence[TestInfo], reports: _Reports) -> ResultFile:
     place = tests[0].work.settings.place("saveRankPerformanceDetailsCSV")
-    return ResultFile(
-        Path(path), place, lambda run, grades: data_forms.render_ranks(Report(run, tests, source), tests)
-    )
+    return ResultFile(Path(path), place, lambda run, grades: data_forms.render_ranks(reports.of(run), tests))

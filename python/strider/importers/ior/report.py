@@ -7,16 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from strider import __version__
 from strider.importers.file_system import FileSystem
 from strider.importers.imported import Grades
 from strider.importers.ior.results import Access, accesses
 from strider.importers.ior.test_info import TestInfo
 from strider.store import load_events
 from strider.store.model import RankRow, Run
-
-VERSION = f"4.1.0+strider-{__version__}"
-"""The version of IOR whose output form this is, and the program that measured."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, pstdev
 
-from strider.importers.ior.report import VERSION, Report
+from strider.importers.imported import VERSION
+from strider.importers.ior.report import Report
 from strider.importers.ior.results import Access, wall_of
 from strider.importers.ior.test_info import TestInfo
 from strider.units import KIB, MB, MIB

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from strider import __version__
 from strider.importers.file_system import FileSystem
-from strider.importers.imported import Grades
+from strider.importers.imported import VERSION, Grades
 from strider.store.model import Run, Sample
 
 _DIRECTORY_ROWS = {
@@ -80,8 +79,7 @@ def render(run: Run, tests: Sequence[TestInfo], source: str) -> Iterator[str]:
     nodes = len(run.start.nodes) if run.start else 0
     yield f"-- started at {_timestamp(run.info.started_s)} --"
     yield ""
-    version = f"4.1.0+strider-{__version__}"
-    yield f"mdtest-{version} was launched with {run.plan.ranks} total task(s) on {nodes} node(s)"
+    yield f"mdtest-{VERSION} was launched with {run.plan.ranks} total task(s) on {nodes} node(s)"
     yield f"Command line used: {_quoted(source)}"
     yield f"Nodemap: {_node_map(run)}"
     file_system = FileSystem.of(run.plan.target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strider.report.words.wording import plural
+from strider.report.words.wording import plural, shown_time
 from strider.store.model import Cut, Run
 
 _HOW = {
@@ -32,11 +32,6 @@ def _sentence(cut: Cut) -> str:
     reason = f" ({cut.reason})" if cut.reason and cut.reason != cut.status else ""
     differing = f" Different since then: {'; '.join(cut.differences)}." if cut.differences else ""
     return (
-        f"This run was {_HOW.get(cut.status, cut.status)}{reason} at {_time(cut.at)} after "
-        f"{plural(cut.repetitions, 'repetition')}, and resumed at {_time(cut.resumed)}.{differing}"
+        f"This run was {_HOW.get(cut.status, cut.status)}{reason} at {shown_time(cut.at)} after "
+        f"{plural(cut.repetitions, 'repetition')}, and resumed at {shown_time(cut.resumed)}.{differing}"
     )
-
-
-def _time(text: str) -> str:
-    """Formats a time of the events for people: in UTC, with seconds."""
-    return f"{text[:19].replace('T', ' ')} UTC"

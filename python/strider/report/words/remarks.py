@@ -16,6 +16,7 @@ from strider.report.words.wording import (
     digest_line,
     metadata_check_line,
     plural,
+    shown_time,
     value_line,
     verification_line,
 )
@@ -35,7 +36,7 @@ def what_was_done(run: Run, summaries: Sequence[OperationSummary]) -> str:
         f"{plural(samples, 'sample')} of {plural(cases, 'case')}",
         f"taken on {host}" if host else "",
         f"in {run.plan.target}" + (f" ({file_system})" if file_system else ""),
-        f"started {run.info.started[:19].replace('T', ' ')} UTC",
+        f"started {shown_time(run.info.started)}",
         _duration(run),
     ]
     return ", ".join(part for part in parts if part) + "."

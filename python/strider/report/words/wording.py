@@ -83,6 +83,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def shown_time(iso: str) -> str:
+    """Returns a time in UTC for people: 2026-11-21 08:11:12 UTC.
+
+    Args:
+        iso: The time in UTC as runs and events have it.
+    """
+    return f"{iso[:19].replace('T', ' ')} UTC"
+
+
 def error_text(error: ErrorRow) -> str:
     """Returns an error in one line; begins with the errno text if there is one."""
     text = " ".join(error.message.split())
