@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import NoReturn
 
 from strider.cli import main as strider
 from strider.cli import running
+from strider.processes import descendants
 
 SUITE = """\
 [suite]
@@ -173,14 +173,6 @@ def make_trial(folder: Path) -> Trial:
     trial.target.mkdir(parents=True)
     (folder / "cut.toml").write_text(SUITE, encoding="utf-8")
     return trial
-
-
-def descendants(pid: int) -> Iterator[int]:
-    """Yields the descendants of a process."""
-    with suppress(OSError):
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
-            yield int(child)
-            yield from descendants(int(child))
 
 
 def wait_for_the_moment(command: Command, trial: Trial, whole: Whole, chance: random.Random) -> None:

@@ -58,6 +58,34 @@ def is_alive(process: Process) -> bool:
     return identify(process.pid, process.name) == process
 
 
+def still_runs(pid: int, boot: str, start: int) -> bool:
+    """Returns whether a process that was noted earlier is running on this host; a reused pid does not count.
+
+    Args:
+        pid: Process id.
+        boot: Boot id of its host; empty if unknown.
+        start: Its start time in clock ticks since boot; 0 if unknown.
+    """
+    ticks = start_ticks(pid)
+    return bool(ticks) and start in (0, ticks) and boot in ("", boot_id())
+
+
+def descendants(pid: int) -> list[int]:
+    """Returns the descendants of a process, parents first, also those in other sessions."""
+    found: list[int] = []
+    pending = [pid]
+    while pending:
+        current = pending.pop(0)
+        listing = Path(f"/proc/{current}/task/{current}/children")
+        try:
+            children = [int(child) for child in listing.read_text(encoding="ascii").split()]
+        except OSError:
+            children = []
+        found += children
+        pending += children
+    return found
+
+
 def stop(processes: Iterable[Process], grace_s: float) -> list[Process]:
     """Terminates processes, and kills those that do not exit in time.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from strider.engine import Engine
+from strider.processes import descendants as descendants
 
 Json = Any
 Found = TypeVar("Found")
@@ -290,21 +291,6 @@ def time_before(condition: Callable[[], object], what: str) -> float:
 
     wait_for(holds, what)
     return before_s
-
-
-def descendants(pid: int) -> list[int]:
-    """Processes below a process."""
-    found: list[int] = []
-    pending = [pid]
-    while pending:
-        try:
-            listing = Path(f"/proc/{pending[0]}/task/{pending[0]}/children").read_text()
-        except OSError:
-            listing = ""
-        children = [int(child) for child in listing.split()]
-        pending = pending[1:] + children
-        found += children
-    return found
 
 
 def command_of(pid: int) -> str:

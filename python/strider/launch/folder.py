@@ -18,7 +18,7 @@ from pathlib import Path
 
 from strider.errors import ExitCode, StriderError
 from strider.launch.removal import Progress, Removal, remove_contents
-from strider.processes import boot_id, start_ticks
+from strider.processes import boot_id, start_ticks, still_runs
 
 MARKER = ".strider"
 PREFIX = "strider-"
@@ -83,9 +83,23 @@ class Marker:
 
     def lives(self) -> bool:
         """Returns whether that process is running on this host; a reused pid does not count."""
-        if not Path(f"/proc/{self.pid}").exists() or (self.boot and self.boot != boot_id()):
-            return False
-        return not self.start or self.start == start_ticks(self.pid)
+        return still_runs(self.pid, self.boot, self.start)
+
+    @classmethod
+    def of(cls, document: object) -> "Marker | None":
+        """Returns the marker that a JSON document holds; None if it is not a valid marker."""
+        if not isinstance(document, dict):
+            return None
+        try:
+            return cls(
+                str(document["run"]),
+                str(document["host"]),
+                int(document["pid"]),
+                str(document.get("boot", "")),
+                int(document.get("start", 0)),
+            )
+        except (KeyError, ValueError, TypeError):
+            return None
 
 
 def create(target: Path, run: str, descriptor: int | None = None) -> Folder:
@@ -262,13 +276,6 @@ def _read_marker(opened: int) -> Marker | None:
         raise
     try:
         with os.fdopen(marker, encoding="utf-8") as file:
-            document = json.loads(file.read(_MARKER_BYTES))
-        return Marker(
-            str(document["run"]),
-            str(document["host"]),
-            int(document["pid"]),
-            str(document.get("boot", "")),
-            int(document.get("start", 0)),
-        )
-    except (IsADirectoryError, ValueError, TypeError, KeyError, AttributeError):
+            return Marker.of(json.loads(file.read(_MARKER_BYTES)))
+    except (IsADirectoryError, ValueError):
         return None

@@ -13,6 +13,7 @@ from strider import signals
 from strider.errors import ExitCode, StriderError
 from strider.launch.confinement import Confinement
 from strider.launch.launchers import Launcher
+from strider.processes import descendants
 
 _PR_SET_PDEATHSIG = 1
 """From <linux/prctl.h>."""
@@ -50,7 +51,7 @@ class EngineProcess:
         """Kills the launcher and all its descendants on this machine; reaps the launcher."""
         if self.process.returncode is not None:
             return
-        for pid in reversed(_descendants(self.process.pid)):
+        for pid in reversed(descendants(self.process.pid)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         with suppress(ProcessLookupError):
@@ -147,19 +148,3 @@ def interruptions() -> Iterator[Interruptions]:
         for number, handler in before.items():
             if not (noted.settled and isinstance(handler, signals.Raising)):
                 signal.signal(number, handler)
-
-
-def _descendants(pid: int) -> list[int]:
-    """Returns the descendants of a process, parents first, also those in other sessions."""
-    found: list[int] = []
-    pending = [pid]
-    while pending:
-        current = pending.pop(0)
-        listing = Path(f"/proc/{current}/task/{current}/children")
-        try:
-            children = [int(child) for child in listing.read_text().split()]
-        except OSError:
-            children = []
-        found += children
-        pending += children
-    return found

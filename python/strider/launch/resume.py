@@ -232,7 +232,7 @@ def require_over(directory: RunDirectory, info: dict[str, Any]) -> None:
     Raises:
         StriderError: The run is, or may be, under way.
     """
-    process = _parsed(info.get("process"))
+    process = Marker.of(info.get("process"))
     if "ended" not in info and process is not None:
         if process.host != socket.gethostname():
             _require_quiet(directory, process.host)
@@ -282,21 +282,6 @@ def _changed(file: Path) -> float:
 
 def _marker(path: Path) -> Marker | None:
     try:
-        return _parsed(json.loads(path.read_text(encoding="utf-8")))
+        return Marker.of(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
-        return None
-
-
-def _parsed(found: object) -> Marker | None:
-    if not isinstance(found, dict):
-        return None
-    try:
-        return Marker(
-            str(found["run"]),
-            str(found["host"]),
-            int(found["pid"]),
-            str(found.get("boot", "")),
-            int(found.get("start", 0)),
-        )
-    except (LookupError, TypeError, ValueError):
         return None

@@ -20,8 +20,9 @@ from strider.launch import Bounds, Outcome, Watching, execute, folder
 from strider.launch.confinement import Wish
 from strider.launch.display import Silent
 from strider.launch.launchers import choose
-from strider.launch.process import EngineProcess, _descendants, interruptions, start
+from strider.launch.process import EngineProcess, interruptions, start
 from strider.launch.state import RunState
+from strider.processes import descendants
 from strider.suite import Changes, check
 from strider.suite.document import parse
 from strider.suite.load import build
@@ -103,12 +104,12 @@ def contents(folder: Path) -> list[str]:
 @contextmanager
 def no_process_left() -> Iterator[None]:
     """Fails if something that was started is still running."""
-    before = set(_descendants(os.getpid()))
+    before = set(descendants(os.getpid()))
     yield
     deadline = time.monotonic() + 60
-    while running(set(_descendants(os.getpid())) - before) and time.monotonic() < deadline:
+    while running(set(descendants(os.getpid())) - before) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not running(set(_descendants(os.getpid())) - before)
+    assert not running(set(descendants(os.getpid())) - before)
 
 
 def running(pids: set[int]) -> dict[int, str]:
@@ -260,7 +261,7 @@ def test_the_handlers_of_signals_are_as_before(run: Run) -> None:
 
 def ranks() -> list[int]:
     """Process numbers of the ranks that run below this process."""
-    return [pid for pid in _descendants(os.getpid()) if name_of(pid).startswith("strider-engine")]
+    return [pid for pid in descendants(os.getpid()) if name_of(pid).startswith("strider-engine")]
 
 
 def name_of(pid: int) -> str:
