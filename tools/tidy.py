@@ -138,9 +138,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "limits": {"statistics", "store"},
     "card": {"statistics", "store"},
     "quick": {"launch", "statistics", "store", "suite"},
-    "report": {"card", "limits", "statistics", "store", "suite"},
+    "report": {"card", "datasets", "limits", "statistics", "store", "suite"},
     "compare": {"card", "report", "statistics", "store"},
-    "web": {"card", "launch", "store", "suite"},
+    "web": {"card", "datasets", "launch", "store", "suite"},
     "cli": {
         "card",
         "compare",

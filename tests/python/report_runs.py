@@ -7,6 +7,7 @@ from pathlib import Path
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
 from card_builders import place
+from continued_builders import program, resumed
 from limits_builders import of_clients, of_node
 from metadata_builders import MetadataBuilder, trees
 from strider.card import Budget, Machine, make_card, write_card
@@ -100,6 +101,11 @@ def _card(folder: Path) -> Run:
     return run
 
 
+def _resumed(folder: Path) -> Run:
+    cases = [CaseSpec(name=LONG), CaseSpec(interface={"name": "mpiio"})]
+    return load(resumed(folder, (1, 4), cases, differences=["host: a then, b now"]))
+
+
 KINDS: dict[str, Callable[[Path], Run]] = {
     "empty": _empty,
     "one case": _one_case,
@@ -109,6 +115,8 @@ KINDS: dict[str, Callable[[Path], Run]] = {
     "metadata": _metadata,
     "lists": _lists,
     "card": _card,
+    "resumed": _resumed,
+    "program": lambda folder: load(program(folder, cases=40, torn=True)),
 }
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strider.cli.running import RunOptions
-    from strider.datasets import Marker
     from strider.datasets.verification import Findings
     from strider.engine import Json
     from strider.launch import Outcome
@@ -89,7 +88,7 @@ def make(
     The set is the folder strider-data-NAME of the target. If the command is interrupted, the marker says so:
     remove the set, and make it again.
     """
-    from strider.datasets import find
+    from strider.datasets import find, row
 
     lines = [
         "[suite]",
@@ -112,7 +111,7 @@ def make(
     outcome = _perform("\n".join(lines) + "\n", options)
     made = find(place, name)
     if made is not None:
-        _print(place, [_row(made)])
+        _print(place, [row(made)])
     if outcome.exit_code != ExitCode.OK:
         raise typer.Exit(int(outcome.exit_code))
 
@@ -125,24 +124,16 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """List the data sets of a directory: state, size, writer, age."""
-    from strider.datasets import find, names_in
+    from strider.datasets import rows
 
     place = target.expanduser().absolute()
-    rows: list[dict[str, Json]] = []
-    for name in names_in(place):
-        try:
-            found = find(place, name)
-        except StriderError as error:
-            rows.append({"name": name, "state": "unreadable", "reason": error.message})
-            continue
-        if found is not None:
-            rows.append(_row(found))
+    found = rows(place)
     if json:
         from strider.engine import to_json
 
-        sys.stdout.write(to_json({"directory": str(place), "data_sets": rows}))
+        sys.stdout.write(to_json({"directory": str(place), "data_sets": found}))
         return
-    _print(place, rows)
+    _print(place, found)
 
 
 @data.command("verify")
@@ -240,6 +231,7 @@ def _perform(text: str, options: "RunOptions", adjust: "Callable[[Suite], Suite]
 
 def _report(findings: "Findings", outcome: "Outcome | None", json: bool) -> None:
     """Prints the result of a verification; raises Exit if anything is wrong."""
+    from strider.datasets import row
     from strider.units import format_bytes
 
     marker = findings.marker
@@ -250,7 +242,7 @@ def _report(findings: "Findings", outcome: "Outcome | None", json: bool) -> None
         from strider.engine import to_json
 
         document = {
-            **_row(marker),
+            **row(marker),
             "verified": is_right,
             "checked_bytes": right,
             "problems": findings.problems,
@@ -278,27 +270,6 @@ def _checked_bytes(outcome: "Outcome") -> "list[int]":
         if event["event"] == "sample" and event["operation"] == "read":
             found.append(int((event.get("verify") or {}).get("checked_bytes", 0)))
     return found
-
-
-def _row(marker: "Marker") -> "dict[str, Json]":
-    """Returns a data set as a row of the list."""
-    written = marker.written or marker.made
-    return {
-        "name": marker.name,
-        "state": marker.state,
-        "active": marker.writer.active() if marker.writer else "",
-        "files": marker.file_count,
-        "bytes": marker.total_bytes,
-        "dense": marker.is_dense,
-        "generation": marker.generation,
-        "format": marker.file_format or "plain",
-        "clients": marker.case.get("clients"),
-        "pattern": (marker.case.get("pattern") or {}).get("name"),
-        "owner": marker.owner.user,
-        "host": marker.owner.host,
-        "run": written.run,
-        "at": written.at,
-    }
 
 
 def _print(target: Path, rows: "list[dict[str, Json]]") -> None:

@@ -7,6 +7,7 @@ key `dataset` of a case; `strider data` makes, lists, verifies and removes them.
 from strider.datasets.binding import bind
 from strider.datasets.claims import Claims, claimed, keeping
 from strider.datasets.folder import PREFIX, find, names_in
+from strider.datasets.listing import found_before, row, rows, state_now
 from strider.datasets.marker import Marker
 from strider.datasets.removal import Removed, remove
 
@@ -18,7 +19,11 @@ __all__ = [
     "bind",
     "claimed",
     "find",
+    "found_before",
     "keeping",
     "names_in",
     "remove",
+    "row",
+    "rows",
+    "state_now",
 ]

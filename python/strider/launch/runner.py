@@ -15,7 +15,7 @@ from typing import Literal
 from rich.console import Console
 
 from strider import __version__
-from strider.datasets import Claims, claimed
+from strider.datasets import Claims, claimed, found_before
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
 from strider.launch import folder, rundir
@@ -454,6 +454,7 @@ def _run_info(
         "check": checked.check.model_dump(),
         "sizes": [asdict(size) for size in checked.sizes],
         "environment": environment_of_run(target, engine),
+        "data_sets": found_before(checked.suite.plan.cases, target),
         "process": asdict(folder.this_process(run)),
     }
 

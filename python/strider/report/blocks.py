@@ -32,6 +32,14 @@ TEXT_COLUMNS = frozenset(
         "unit",
         "how",
         "trust",
+        "began",
+        "end",
+        "which cases",
+        "data set",
+        "case and operations",
+        "did",
+        "found",
+        "left",
     }
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from json import JSONDecodeError, loads
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from strider.store.model import (
     CeilingReport,
     ClockRow,
     Cut,
+    DataSetEvent,
     End,
     ErrorRow,
     NodeCounters,
@@ -47,6 +48,7 @@ _EVENT_TYPES: dict[str, type[BaseModel]] = {
     "timeline": Timeline,
     "values": RequestValues,
     "error": ErrorRow,
+    "data_set": DataSetEvent,
     "cut": Cut,
     "end": End,
 }
@@ -72,8 +74,9 @@ def load(run_dir: Path) -> Run:
         info=info,
         plan=plan,
         start=next((event for event in events if isinstance(event, Start)), None),
+        starts=[event for event in events if isinstance(event, Start)],
         cases=described_cases(plan, info, load_description(run_dir)),
-        samples=_judged([event for event in events if isinstance(event, Sample)], errors),
+        samples=_judged(_samples(events), errors),
         errors=errors,
         ceilings=_ceilings(events),
         cuts=[event for event in events if isinstance(event, Cut)],
@@ -83,12 +86,26 @@ def load(run_dir: Path) -> Run:
 
 def _ceilings(events: Sequence[BaseModel]) -> list[CeilingReport]:
     """Ceilings with the start of the run in which they were measured."""
-    found, starts = [], 0
+    found = _with_start(events, CeilingReport)
+    return [report.model_copy(update={"start": start}) for start, report in found]
+
+
+def _samples(events: Sequence[BaseModel]) -> list[Sample]:
+    """Samples with the start of the run in which they were measured."""
+    found = _with_start(events, Sample)
+    return [
+        sample if start == sample.start else sample.model_copy(update={"start": start})
+        for start, sample in found
+    ]
+
+
+def _with_start(events: Sequence[BaseModel], kind: type[_Model]) -> Iterator[tuple[int, _Model]]:
+    """The events of a kind, each with the start of the run in which they happened, from 1."""
+    starts = 0
     for event in events:
         starts += isinstance(event, Start)
-        if isinstance(event, CeilingReport):
-            found.append(event.model_copy(update={"start": max(1, starts)}))
-    return found
+        if isinstance(event, kind):
+            yield max(1, starts), event
 
 
 def described_cases(plan: Plan, info: RunInfo, description: Description) -> dict[int, Case]:
@@ -181,7 +198,8 @@ def load_events(run_dir: Path, model: type[_Model]) -> list[_Model]:
         model: The kind: `RankRow` for what each client did in each phase; `NodeCounters` for what each node
             counted around it; `ClockRow` for how the nodes' clocks differed from rank 0's, none where all
             ranks had one; `Timeline` for what each rank or node did in each interval of it;
-            `RequestValues` for the values that the requests of each rank read.
+            `RequestValues` for the values that the requests of each rank read; `DataSetEvent` for what was
+            written to data sets.
 
     Raises:
         StriderError: The events are damaged, or have a version that this Strider does not know.

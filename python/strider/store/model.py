@@ -47,9 +47,11 @@ __all__ = [
     "CounterGroup",
     "Cut",
     "Damage",
+    "DataSetEvent",
     "Deadline",
     "ErrorRow",
     "Histogram",
+    "KnownDataSet",
     "Latency",
     "NodeCounters",
     "Part",
@@ -135,6 +137,7 @@ class Cut(Record):
     """Where a run was cut and resumed.
 
     Attributes:
+        time_s: Time of the last event before it, seconds since the start of the run.
         status: How the start before it ended: `interrupted`, `failed`, `killed` or `time limit`.
         reason: Why, in words; empty if `status` says it.
         at: Time of its last event, in UTC.
@@ -144,6 +147,7 @@ class Cut(Record):
         differences: Conditions of the next start that differ from those of the first, one line each.
     """
 
+    time_s: Real = math.nan
     status: str
     reason: str = ""
     at: str = ""
@@ -153,10 +157,18 @@ class Cut(Record):
     differences: list[str] = Field(default_factory=list)
 
 
+class KnownDataSet(Record):
+    """A data set as a run found it before its first case; `run` had written it last, at the time `at`."""
+
+    run: str = ""
+    at: str = ""
+
+
 class RunInfo(Record):
     """`run.json`: who ran what, when and where; `ended` and after are None until the run is sealed.
 
     Attributes:
+        data_sets: The data sets that were there before the run, by name.
         resumed: Where it was cut and resumed.
         time_limit_s: Of the last start of a resumed run, seconds; None for one that was not resumed.
     """
@@ -170,6 +182,7 @@ class RunInfo(Record):
     check: CheckInfo = CheckInfo()
     sizes: list[ChosenSize] = Field(default_factory=list)
     environment: dict[str, Any] = Field(default_factory=dict)
+    data_sets: dict[str, KnownDataSet] = Field(default_factory=dict)
     resumed: list[Cut] = Field(default_factory=list)
     time_limit_s: float | None = None
     ended: str | None = None
@@ -222,6 +235,7 @@ class Confinement(Record):
 class Start(Record):
     """The engine's first event: what it runs on."""
 
+    time_s: Real = 0.0
     run: str
     engine: str
     started: str = ""
@@ -272,7 +286,13 @@ class CeilingReport(Record):
 
 
 class Sample(records.Sample):
-    """One executed phase, with what follows from its fields."""
+    """One executed phase, with what follows from its fields.
+
+    Attributes:
+        start: The start of the run in which it was measured, from 1; a resumed run has several.
+    """
+
+    start: int = 1
 
     @property
     def counts(self) -> bool:
@@ -294,6 +314,21 @@ class ErrorRow(records.ErrorRow):
     time_s: Real = math.nan
 
 
+class DataSetEvent(Record):
+    """A phase that writes a data set is about to begin (`writing`), or was complete (`written`).
+
+    Attributes:
+        files: Number and bytes of consecutive files of one size.
+    """
+
+    time_s: Real
+    case: int
+    data_set: str
+    state: str
+    generation: int
+    files: list[tuple[int, int]] = Field(default_factory=list)
+
+
 class End(Record):
     """The last event."""
 
@@ -310,6 +345,7 @@ class Run(Record):
 
     Attributes:
         start: None where the engine never got as far as its first event.
+        starts: The first event of each start; a resumed run has several.
         cases: By their number in the plan.
         samples: In the order of execution, warm-up and preparation included.
         ceilings: What was measured of the machine beside the cases; empty where it was not asked for.
@@ -327,6 +363,7 @@ class Run(Record):
     end: End | None
     ceilings: list[CeilingReport] = Field(default_factory=list)
     cuts: list[Cut] = Field(default_factory=list)
+    starts: list[Start] = Field(default_factory=list)
 
     @property
     def time_limit_s(self) -> float:

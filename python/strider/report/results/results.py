@@ -19,6 +19,7 @@ from strider.statistics import (
     summarize,
 )
 from strider.store import Observed, load_events
+from strider.store.data_sets import SetOfRun, sets_of
 from strider.store.model import NodeCounters, RequestValues, Run
 
 #: Up to so many summaries the tables of a report are open from the start.
@@ -90,6 +91,11 @@ class Results:
     def value_comparisons(self) -> list[ValueComparison]:
         """Reads of the same data, compared by these values."""
         return compare_values(self.run, self.values)
+
+    @cached_property
+    def data_sets(self) -> list[SetOfRun]:
+        """Data sets, with what each case found and left there."""
+        return sets_of(self.run)
 
     @cached_property
     def facts(self) -> InterfaceFacts:

@@ -14,6 +14,8 @@ NAMES = (
     "card",
     "findings",
     "summary",
+    "starts",
+    "data_sets",
     "rates",
     "latency",
     "costs",

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from strider.report.words.wording import plural, shown_time
 from strider.store.model import Cut, Run
+from strider.store.starts import Span
+from strider.units import format_seconds
 
 _HOW = {
     "interrupted": "interrupted",
@@ -35,3 +37,39 @@ def _sentence(cut: Cut) -> str:
         f"This run was {_HOW.get(cut.status, cut.status)}{reason} at {shown_time(cut.at)} after "
         f"{plural(cut.repetitions, 'repetition')}, and resumed at {shown_time(cut.resumed)}.{differing}"
     )
+
+
+def starts_sentence(found: Sequence[Span]) -> str:
+    """Returns how many starts measured a run, and how long it paused between them."""
+    pauses = [span.pause_s for span in found if span.pause_s >= 0]
+    paused = f", with {format_seconds(sum(pauses))} of pauses between them" if pauses else ""
+    return (
+        f"This run was measured in {len(found)} starts{paused}. Each repetition was measured in one start "
+        "and counts once; those that a cut left incomplete were measured again."
+    )
+
+
+def cause_of_end(run: Run, span: Span) -> str:
+    """Returns why a start ended: `interrupted`, `time limit`, `killed, or cut by a power failure`."""
+    if span.cut is not None:
+        return _cause(span.cut.status, span.cut.reason)
+    if run.status == "complete":
+        return "end of the plan"
+    return _cause(run.status, run.end.reason if run.end else "")
+
+
+def _cause(status: str, reason: str) -> str:
+    words = {"killed": "killed, or cut by a power failure", "unfinished": "still active, or killed"}
+    said = words.get(status, status)
+    return f"{said}: {reason}" if reason and reason != status else said
+
+
+def numbers_in_words(numbers: Sequence[int]) -> str:
+    """Returns ascending numbers with their ranges: `1–4, 7`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][-1] == number - 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ", ".join("–".join(map(str, each)) for each in ranges)

@@ -1,0 +1,78 @@
+"""Data sets as rows: of a target, and those that a run finds before its first case."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from strider.datasets.binding import names_of
+from strider.datasets.folder import find, names_in
+from strider.datasets.marker import Marker
+from strider.engine import Json
+from strider.errors import StriderError
+from strider.suite import PlannedCase
+
+
+def row(marker: Marker) -> dict[str, Json]:
+    """Returns a data set as a row of a list."""
+    written = marker.written or marker.made
+    return {
+        "name": marker.name,
+        "state": marker.state,
+        "active": marker.writer.active() if marker.writer else "",
+        "files": marker.file_count,
+        "bytes": marker.total_bytes,
+        "dense": marker.is_dense,
+        "generation": marker.generation,
+        "format": marker.file_format or "plain",
+        "clients": marker.case.get("clients"),
+        "pattern": (marker.case.get("pattern") or {}).get("name"),
+        "owner": marker.owner.user,
+        "host": marker.owner.host,
+        "run": written.run,
+        "at": written.at,
+    }
+
+
+def rows(target: Path) -> list[dict[str, Json]]:
+    """Returns the data sets of a target, by name; one with a damaged marker has the state `unreadable`.
+
+    Raises:
+        StriderError: The target cannot be read.
+    """
+    found: list[dict[str, Json]] = []
+    for name in names_in(target):
+        try:
+            marker = find(target, name)
+        except StriderError as error:
+            found.append({"name": name, "state": "unreadable", "reason": error.message})
+            continue
+        if marker is not None:
+            found.append(row(marker))
+    return found
+
+
+def found_before(cases: Sequence[PlannedCase], target: Path) -> dict[str, Json]:
+    """Returns the data sets of some cases that are in the target, as rows by name."""
+    markers = {name: find(target, name) for name in names_of(cases)}
+    return {name: row(marker) for name, marker in markers.items() if marker is not None}
+
+
+def state_now(target: Path, name: str, generation: int) -> str:
+    """Returns what is there now of a data set that a run left, in words.
+
+    Args:
+        target: The directory that had it.
+        name: Its name.
+        generation: The generation that the run left; 0 if it left none.
+    """
+    try:
+        marker = find(target, name)
+    except StriderError as error:
+        return f"unreadable ({error.message})"
+    if marker is None:
+        return f"not in {target}"
+    if marker.state != "complete":
+        return f"in state {marker.state} in {target}"
+    if marker.generation != generation:
+        run = (marker.written or marker.made).run
+        return f"in {target} with other data: generation {marker.generation}, written by run {run}"
+    return f"in {target}, complete"

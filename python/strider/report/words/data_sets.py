@@ -1,0 +1,48 @@
+"""The sentences on the data sets of a run."""
+
+from __future__ import annotations
+
+from strider.report.words.wording import plural, shown_time
+from strider.store.data_sets import Content, SetOfRun
+from strider.units import format_bytes
+
+_NOT_WHOLE = "the phase that wrote it did not end"
+
+
+def set_sentence(one: SetOfRun) -> str:
+    """Returns what a run did with a data set, and what it left."""
+    content = content_in_words(one.left)
+    match one.action:
+        case "made":
+            done = f"made by this run; left: {content}"
+        case "updated":
+            done = f"rewritten by this run, which found generation {one.found.generation}; left: {content}"
+        case "read":
+            by = f", written by run {one.run} at {shown_time(one.at)}" if one.run else ""
+            done = f"read, not changed: {content}{by}"
+        case _:
+            done = "no case that uses it was reached"
+    return f"Data set {one.name}: {done}."
+
+
+def is_left_incomplete(one: SetOfRun) -> bool:
+    """Returns whether the last phase that wrote a set in a run did not end."""
+    return one.left.generation > 0 and not one.left.is_whole
+
+
+def remedy_sentence(one: SetOfRun) -> str:
+    """Returns what mends a data set that a run left incomplete."""
+    return (
+        f"Data set {one.name} is incomplete: {_NOT_WHOLE}. strider data list shows its state; a rewrite "
+        "completes an update, and strider data remove removes the set."
+    )
+
+
+def content_in_words(content: Content) -> str:
+    """Returns `generation 2: 4 MiB in 4 files`, or `no set`."""
+    if not content.generation:
+        return "no set"
+    if not content.is_whole:
+        return f"generation {content.generation}, incomplete"
+    files = plural(content.files, "file")
+    return f"generation {content.generation}: {format_bytes(content.bytes)} in {files}"

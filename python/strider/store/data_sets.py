@@ -1,0 +1,191 @@
+"""What the cases of a run found in data sets, and what they left there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from strider.store.case import Case
+from strider.store.load import load_events
+from strider.store.model import DataSetEvent, Run
+
+KEY = "dataset"
+Action = Literal["made", "updated", "read", "not reached"]
+
+
+@dataclass(frozen=True)
+class Content:
+    """The content of a data set at one time.
+
+    Attributes:
+        generation: Number of the generation; 0 if there is no set.
+        files: Number of files.
+        bytes: Their bytes.
+        is_whole: Whether the phase that wrote it was complete.
+    """
+
+    generation: int
+    files: int = 0
+    bytes: int = 0
+    is_whole: bool = True
+
+
+@dataclass(frozen=True)
+class Step:
+    """A case that uses a data set.
+
+    Attributes:
+        case: The case.
+        name: Name of the set.
+        action: What the case did with it.
+        found: What it found there.
+        left: What it left there.
+        first_s: When it first used the set, seconds since the start of the run; infinite if it never did.
+    """
+
+    case: Case
+    name: str
+    action: Action
+    found: Content
+    left: Content
+    first_s: float
+
+    @property
+    def position(self) -> tuple[float, int]:
+        """Sorts steps in the order of execution, and those that were not reached as in the plan."""
+        return self.first_s, self.case.number
+
+
+@dataclass(frozen=True)
+class SetOfRun:
+    """A data set in a run.
+
+    Attributes:
+        name: Its name.
+        path: Its folder.
+        steps: The cases that use it, in the order of execution.
+        run: The run that had written it before this run; empty for a set that this run made.
+        at: When, in UTC.
+    """
+
+    name: str
+    path: str
+    steps: Sequence[Step]
+    run: str = ""
+    at: str = ""
+
+    @property
+    def found(self) -> Content:
+        """Its content before the run."""
+        return self.steps[0].found
+
+    @property
+    def left(self) -> Content:
+        """Its content after the run."""
+        return self.steps[-1].left
+
+    @property
+    def action(self) -> Action:
+        """What the run did with it: the first of made, updated and read that holds."""
+        done = {step.action for step in self.steps}
+        actions: tuple[Action, ...] = ("made", "updated", "read")
+        return next((one for one in actions if one in done), "not reached")
+
+
+def sets_of(run: Run) -> list[SetOfRun]:
+    """Returns the data sets of a run in the order of their first use."""
+    users = {number: _place(run, case) for number, case in run.cases.items() if _name(case)}
+    if not users:
+        return []
+    events = load_events(run.directory, DataSetEvent)
+    first_s = {number: _first_s(run, events, number) for number in users}
+    order = sorted(users, key=lambda number: (first_s[number], number))
+    groups: dict[str, list[int]] = {}
+    for number in order:
+        groups.setdefault(users[number], []).append(number)
+    return [_set(run, path, numbers, events, first_s) for path, numbers in groups.items()]
+
+
+def is_program(run: Run) -> bool:
+    """Returns whether the cases of a run work one after the other on data sets."""
+    return run.plan.interleave == "none" and sum(bool(_name(case)) for case in run.cases.values()) > 1
+
+
+def _name(case: Case) -> str:
+    return str(case.common_parameters().get(KEY) or "")
+
+
+def _first_s(run: Run, events: Sequence[DataSetEvent], number: int) -> float:
+    """Returns when a case first used its set, seconds since the start of the run; infinite if never."""
+    used = [sample.start_s for sample in run.samples if sample.case == number]
+    return min([*used, *(event.time_s for event in events if event.case == number)], default=math.inf)
+
+
+def _place(run: Run, case: Case) -> str:
+    """Returns the folder of a case's set; a run with several targets may have several of one name."""
+    target = (case.model_extra or {}).get("target") or run.info.directory
+    return f"{target}/strider-data-{_name(case)}"
+
+
+def _set(
+    run: Run,
+    path: str,
+    numbers: Sequence[int],
+    events: Sequence[DataSetEvent],
+    first_s: Mapping[int, float],
+) -> SetOfRun:
+    own = [event for event in events if event.case in numbers]
+    before = _planned(run.cases[numbers[0]])
+    steps = [_step(run.cases[number], own, before, first_s[number]) for number in numbers]
+    name = _name(run.cases[numbers[0]])
+    known = run.info.data_sets.get(name)
+    return SetOfRun(name, path, steps, known.run if known else "", known.at if known else "")
+
+
+def _step(case: Case, events: Sequence[DataSetEvent], before: Content, first_s: float) -> Step:
+    """Returns what a case did.
+
+    Args:
+        case: The case.
+        events: Those of its set, in the order of the file.
+        before: The content before the run.
+        first_s: When the case first used the set.
+    """
+    earlier = [event for event in events if event.time_s < first_s]
+    found = _content(earlier, before)
+    left = _content([*earlier, *(event for event in events if event.case == case.number)], before)
+    action: Action = _action(found, left) if math.isfinite(first_s) else "not reached"
+    return Step(case, _name(case), action, found, left, first_s)
+
+
+def _action(found: Content, left: Content) -> Action:
+    if left == found:
+        return "read"
+    return "updated" if found.generation else "made"
+
+
+def _planned(case: Case) -> Content:
+    """Returns the content before the run, from the manifest in the plan."""
+    manifest: dict[str, Any] = (case.model_extra or {}).get("manifest") or {}
+    files = manifest.get("files") or []
+    generation = int(manifest.get("generation") or 0)
+    is_whole = not manifest.get("incomplete")
+    return Content(generation, _count(files), _bytes(files), is_whole) if generation else Content(0)
+
+
+def _content(events: Sequence[DataSetEvent], before: Content) -> Content:
+    """Returns the content after some events of a set, in the order of the file."""
+    if not events:
+        return before
+    last = events[-1]
+    return Content(last.generation, _count(last.files), _bytes(last.files), last.state == "written")
+
+
+def _count(files: Sequence[Sequence[int]]) -> int:
+    return sum(int(count) for count, _ in files)
+
+
+def _bytes(files: Sequence[Sequence[int]]) -> int:
+    return sum(int(count) * int(size) for count, size in files)
