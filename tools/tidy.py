@@ -26,7 +26,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "measure": set(),
     "verify": set(),
     "confinement": set(),
-    "plan": {"patterns", "trees", "interfaces"},
+    "plan": {"patterns", "trees", "interfaces", "verify"},
     "events": {"interfaces", "measure", "verify", "plan"},
     "operations": {"patterns", "trees", "interfaces", "measure", "verify", "plan"},
     "ranks": {"confinement", "events"},

@@ -50,6 +50,29 @@ void check_operations(const Case& test) {
     refuse(test, "only cases that read can begin with another file than the first", "first_file = 0");
 }
 
+/// IOR makes its data for blocks and transfers of whole words.
+void check_packet(const Case& test) {
+  if (!test.data_set.packet) return;
+  const auto wrong = [](const std::string& reason, const std::string& remedy) {
+    throw InputError("manifest", "manifest.packet: " + reason, remedy);
+  };
+  if (!test.data_set.used())
+    wrong("only files of a data set hold data in IOR's form", "a name as dataset, or no packet");
+  const bool of_ior = test.pattern->name == "segmented" &&
+                      (test.sharing.kind == SharingKind::shared || test.sharing.kind == SharingKind::per_rank);
+  if (!of_ior && writes_any(test))
+    wrong("IOR cannot write files of this pattern and sharing",
+          "pattern = \"segmented\" with sharing = \"shared\" or \"per-rank\", or no packet");
+  if (!of_ior && !test.data_set.packet->complete())
+    wrong("with another pattern or sharing than IOR's, the case does not say how IOR wrote the files",
+          "packet.transfer, packet.block and packet.tasks, or pattern = \"segmented\"");
+  const Packet packet = *packet_of(test, 0);
+  if (packet.transfer_bytes % 8 != 0 || packet.block_bytes % packet.transfer_bytes != 0)
+    wrong("IOR's data fits neither transfers of " + std::to_string(packet.transfer_bytes) + " bytes in blocks of " +
+              std::to_string(packet.block_bytes),
+          "a transfer that is a multiple of 8 bytes, and a block that is a multiple of the transfer");
+}
+
 /// Files of an own format are read as they were written, since their bytes lie where the format puts them.
 void check_format(const Case& test) {
   const std::string name(test.interface->name);
@@ -120,6 +143,21 @@ std::string DataSet::file_name(std::uint64_t file) const {
   return prefix + std::string(digits - std::min<std::size_t>(digits, number.size()), '0') + number;
 }
 
+std::optional<Packet> packet_of(const Case& test, std::uint64_t file) {
+  const std::optional<PacketForm>& form = test.data_set.packet;
+  if (!form) return std::nullopt;
+  Packet packet{.type = form->type,
+                .signature = form->signature,
+                .transfer_bytes = form->transfer_bytes,
+                .block_bytes = form->block_bytes,
+                .tasks = form->tasks};
+  if (packet.transfer_bytes == 0) packet.transfer_bytes = test.pattern_settings.number("transfer");
+  if (packet.block_bytes == 0) packet.block_bytes = test.pattern_settings.number_or("block", packet.transfer_bytes);
+  if (packet.tasks == 0) packet.tasks = test.sharing.kind == SharingKind::per_rank ? 1 : test.clients;
+  if (packet.tasks == 1) packet.first_rank = static_cast<std::uint32_t>(file);
+  return packet;
+}
+
 bool writes_any(const Case& test) { return std::any_of(test.operations.begin(), test.operations.end(), writes); }
 
 bool writes_every_byte(const Case& test, const Pattern& pattern, const FileAssignments& assignments) {
@@ -138,6 +176,7 @@ bool writes_every_byte(const Case& test, const Pattern& pattern, const FileAssig
 void check_data_set(const Case& test, const Pattern& pattern, const Interface& interface,
                     const FileAssignments& assignments) {
   const DataSet& set = test.data_set;
+  check_packet(test);
   if (!set.used()) return;
   check_interface(test, interface);
   check_operations(test);

@@ -1,7 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "verify/packet.hpp"
 
 namespace strider {
 
@@ -39,6 +42,16 @@ struct DataSetState {
   std::uint64_t largest_file() const;
 };
 
+/// Data in IOR's form, as a plan asks for it; what it leaves open (0) is that of the case, whose pattern is segmented.
+struct PacketForm {
+  Packet::Type type = Packet::Type::timestamp;
+  std::uint32_t signature = 0;
+  std::uint64_t transfer_bytes = 0, block_bytes = 0;
+  std::uint32_t tasks = 0;  ///< whose blocks share a file; 1: file n is that of rank n
+
+  bool complete() const { return transfer_bytes > 0 && block_bytes > 0 && tasks > 0; }
+};
+
 /// Files that outlive the run: their data depends on the set, not on run and case, so that any case can check it.
 struct DataSet {
   std::string name;    ///< empty: the files belong to the run
@@ -53,10 +66,14 @@ struct DataSet {
   bool whole = false;            ///< its files are read from end to end, whatever the pattern, which gives their size
   bool made_before = false;      ///< by an earlier case of the plan
   DataSetState state;            ///< before the run
+  std::optional<PacketForm> packet;  ///< the data of its files; otherwise Strider's own
 
   bool used() const { return !name.empty(); }
   std::string file_name(std::uint64_t file) const;
 };
+
+/// The data of a file of a case, if it is in IOR's form.
+std::optional<Packet> packet_of(const Case& test, std::uint64_t file);
 
 /// Whether some operation of a case writes.
 bool writes_any(const Case& test);

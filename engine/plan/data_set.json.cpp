@@ -1,10 +1,14 @@
 #include "plan/data_set.json.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "foundation/error.hpp"
+#include "foundation/parameter.hpp"
 #include "foundation/random.hpp"
+#include "foundation/text.hpp"
 
 namespace strider {
 namespace {
@@ -53,6 +57,42 @@ bool flag_of(const Json& json, const char* key) {
   return json[key].get<bool>();
 }
 
+/// A whole number from 1 on; 0 where it is not given.
+std::uint64_t positive_of(const Json& packet, const char* key, std::uint64_t most) {
+  if (!packet.contains(key)) return 0;
+  const Json& value = packet[key];
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > most)
+    wrong("packet." + std::string(key), "must be a whole number from 1 to " + std::to_string(most));
+  return value.get<std::uint64_t>();
+}
+
+std::optional<PacketForm> packet_form_of(const Json& json) {
+  if (!json.contains("packet")) return std::nullopt;
+  const Json& packet = json["packet"];
+  if (!packet.is_object()) wrong("packet", "must be a table");
+  constexpr std::array keys{"type", "signature", "transfer", "block", "tasks"};
+  for (const auto& [key, value] : packet.items())
+    if (std::ranges::find(keys, key) == keys.end()) wrong("packet", "has no key " + in_quotes(key));
+  constexpr std::array<std::pair<std::string_view, Packet::Type>, 4> types{
+      {{"timestamp", Packet::Type::timestamp},
+       {"offset", Packet::Type::offset},
+       {"incompressible", Packet::Type::incompressible},
+       {"random", Packet::Type::random}}};
+  const std::string name =
+      packet.contains("type") && packet["type"].is_string() ? packet["type"].get<std::string>() : "";
+  const auto* type = std::ranges::find(types, name, &std::pair<std::string_view, Packet::Type>::first);
+  if (type == types.end()) wrong("packet.type", "must be timestamp, offset, incompressible or random");
+  constexpr std::uint64_t most_signature = std::numeric_limits<std::uint32_t>::max();
+  if (!packet.contains("signature") || number_of(packet, "signature") > most_signature)
+    wrong("packet.signature", "must be a whole number of at most " + std::to_string(most_signature));
+  constexpr auto most_bytes = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return PacketForm{.type = type->second,
+                    .signature = static_cast<std::uint32_t>(number_of(packet, "signature")),
+                    .transfer_bytes = positive_of(packet, "transfer", most_bytes),
+                    .block_bytes = positive_of(packet, "block", most_bytes),
+                    .tasks = static_cast<std::uint32_t>(positive_of(packet, "tasks", most_ranks))};
+}
+
 DataSetState state_of(const Json& json) {
   DataSetState state;
   state.generation = number_of(json, "generation");
@@ -87,6 +127,7 @@ void read_manifest(const Json& json, DataSet& set) {
   set.whole = flag_of(json, "whole");
   set.made_before = flag_of(json, "made_before");
   set.state = state_of(json);
+  set.packet = packet_form_of(json);
 }
 
 std::uint64_t geometry_of(const Json& json) {

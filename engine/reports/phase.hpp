@@ -58,8 +58,9 @@ struct RunContext {
 inline FileData::Identity identity_of(const RunContext& context, const Case& test, std::uint64_t file,
                                       std::uint64_t generation, std::uint64_t pass = 0) {
   const DataSet& set = test.data_set;
-  if (set.used()) return {set.seed, set.workload, set.first_file + file, generation, pass};
-  return {context.data_seed, test.workload, file, generation, pass};
+  if (set.used())
+    return {set.seed, set.workload, set.first_file + file, generation, pass, packet_of(test, set.first_file + file)};
+  return {context.data_seed, test.workload, file, generation, pass, std::nullopt};
 }
 
 /// One operation of one repetition of a case, for the ranks of `communicator`.

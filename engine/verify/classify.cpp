@@ -17,6 +17,8 @@ constexpr unsigned samples = 256, searches_in_sample = 8;
 constexpr std::uint64_t sample_bytes = 512;
 constexpr std::uint64_t scanned_finely = 4096;  ///< foreign bytes, before only one place in 512 is looked at
 constexpr std::uint64_t sector = 512;
+constexpr std::uint64_t packet_scan_bytes =
+    4096;  ///< in which a mark must lie that says where data in IOR's form belongs
 
 // What is known of the data of a case.
 constexpr std::uint64_t files_tried = 4096, generations_tried = 64, repetitions_tried = 1024;
@@ -69,6 +71,9 @@ class Classifier::Examination {
   void consider(const Explanation& explanation, std::uint64_t position, int cost);
   void consider_shifts(std::uint64_t position);
   void consider_written_data(std::uint64_t position);
+  void consider_packets(std::uint64_t position);
+  void consider_mark(const Packet& right, std::uint64_t word, std::uint64_t position, std::uint64_t offset);
+  void consider_signature(const Packet& right, std::uint64_t word, std::uint64_t position, std::uint64_t offset);
   std::optional<Explanation> written_data(std::uint64_t seed, std::uint64_t file_offset, bool sure);
   std::optional<Explanation> data_at(std::uint64_t position);
   bool explain_by_bits(std::uint64_t position, std::uint64_t& end);
@@ -104,7 +109,8 @@ void Classifier::Examination::explain(std::uint64_t position, std::uint64_t& end
     for (const std::uint64_t base : {std::uint64_t{0}, piece_.file_offset})
       consider(Explanation::swapped(piece_.expected, width, base), position, 3);
   consider_shifts(position);
-  consider_written_data(position);
+  if (piece_.expected.packet()) consider_packets(position);
+  else consider_written_data(position);
   if (best_ && best_->bits >= believed_bits) {
     const Explanation& explanation = best_->explanation;
     end = explanation.end(piece_, position, limit);
@@ -165,7 +171,7 @@ std::optional<Explanation> Classifier::Examination::written_data(std::uint64_t s
 
 /// Two neighbouring words of a file's data at this position say what they are, wherever and whenever it was written.
 std::optional<Explanation> Classifier::Examination::data_at(std::uint64_t position) {
-  if (position + 16 > piece_.size()) return std::nullopt;
+  if (piece_.expected.packet() || position + 16 > piece_.size()) return std::nullopt;
   const std::byte* words = piece_.found.data() + position;
   const std::uint64_t seed = seed_of(load(words)), offset = piece_.file_offset + position;
   if (offset % 8 == 0 && seed == piece_.expected.key() + offset / 8 * seed_step) return std::nullopt;  // it is right
@@ -183,6 +189,43 @@ void Classifier::Examination::consider_written_data(std::uint64_t position) {
       consider(*data, position, data->cause() == Cause::stale ? 16 : known_.bits_of_a_place());
   for (const Older& older : known_.recent())
     consider(Explanation::other_data(Cause::stale, FileData::of_key(older.key), 0, older.age), position, 5);
+}
+
+/// Data in IOR's form of another place, or with another signature, as far as its words say so.
+void Classifier::Examination::consider_packets(std::uint64_t position) {
+  const Packet& right = *piece_.expected.packet();
+  const std::uint64_t into_word = (piece_.file_offset + position) % 8;
+  const std::uint64_t begin = into_word <= position ? position - into_word : position + 8 - into_word;
+  for (std::uint64_t at = begin; at + 8 <= std::min(piece_.size(), begin + packet_scan_bytes); at += 8) {
+    const std::uint64_t word = load(piece_.found.data() + at), offset = piece_.file_offset + at;
+    if (right.is_mark(offset)) return consider_mark(right, word, position, offset);
+    if (at == begin) consider_signature(right, word, position, offset);
+  }
+}
+
+void Classifier::Examination::consider_mark(const Packet& right, std::uint64_t word, std::uint64_t position,
+                                            std::uint64_t offset) {
+  const std::uint64_t file_size = known_.known_.file_size, here = offset - offset % right.transfer_bytes;
+  const auto origin = right.transfer_of_mark(word, offset, file_size);
+  Packet other = right;
+  if (right.tasks == 1) other.first_rank = static_cast<std::uint32_t>(word >> 32);
+  if (!origin || (*origin == here && other == right)) return;
+  const int cost = static_cast<int>(std::bit_width(file_size / right.transfer_bytes));
+  consider(Explanation::other_data(Cause::misplaced, FileData(other), here - *origin, 0), position, cost);
+}
+
+/// Words that count up from another number.
+void Classifier::Examination::consider_signature(const Packet& right, std::uint64_t word, std::uint64_t position,
+                                                 std::uint64_t offset) {
+  if (right.type != Packet::Type::timestamp && right.type != Packet::Type::offset) return;
+  Packet other = right;
+  other.signature = static_cast<std::uint32_t>(word - offset % right.transfer_bytes / 8);
+  // Repetitions of IOR begin within hours of each other, and users give small numbers.
+  constexpr std::uint32_t near_signatures = 1 << 16;
+  const std::uint32_t difference = other.signature - right.signature;
+  if (difference == 0) return;
+  const bool is_near = difference < near_signatures || -difference < near_signatures;
+  consider(Explanation::other_data(Cause::foreign, FileData(other), 0, 1), position, is_near ? 8 : 32);
 }
 
 /// Few bytes that nothing else explains: flipped bits, or a byte of zero.
@@ -222,6 +265,7 @@ bool Classifier::Examination::ends_foreign(std::uint64_t position) {
       if (const auto swapped = Explanation::swapped(piece_.expected, width, 0);
           swapped.end(piece_, position, position + 8) == position + 8)
         return true;
+  if (piece_.expected.packet()) return false;
   return position + 16 <= piece_.size() && seed_of(load(some.data() + 8)) - seed_of(load(some.data())) == seed_step;
 }
 
@@ -288,6 +332,7 @@ void Classifier::Examination::sample(std::uint64_t position) {
 }
 
 Classifier::Classifier(const Known& known) : known_(known), expected_(known.expected) {
+  if (known.expected.packet) return;  // its words say where they belong, not a key
   FileData::Identity other = known_.expected;
   for (std::uint64_t file = 0; file < std::min(known_.files, files_tried); ++file) {
     if (file == known_.expected.file) continue;

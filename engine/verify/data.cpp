@@ -1,6 +1,7 @@
 #include "verify/data.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -144,6 +145,42 @@ template <FileData::Sum summing, FileData::Then then>
   return done;
 }
 
+/// Compares with data in IOR's form. Calls `right(begin, bytes)` for each block without a wrong byte; returns the
+/// position of the first one.
+template <typename Right>
+std::size_t compare_packet(const Packet& packet, std::span<const std::byte> memory, std::uint64_t file_offset,
+                           const Right& right) {
+  std::array<std::byte, 4096> expected;
+  PacketStream stream(packet, file_offset);
+  std::size_t begin = 0;
+  while (begin < memory.size()) {
+    const auto block = memory.subspan(begin).first(std::min(memory.size() - begin, expected.size()));
+    stream.fill(std::span(expected).first(block.size()));
+    if (std::memcmp(block.data(), expected.data(), block.size()) != 0)
+      return begin + static_cast<std::size_t>(std::ranges::mismatch(block, expected).in1 - block.begin());
+    right(begin, block.size());
+    begin += block.size();
+  }
+  return begin;
+}
+
+[[gnu::noinline]] void fill_packet(const Packet& packet, std::span<std::byte> memory, std::uint64_t file_offset) {
+  PacketStream(packet, file_offset).fill(memory);
+}
+
+/// Out of line, as the function above, so that Strider's own data costs no more.
+[[gnu::noinline]] Progress examine_packet(const Packet& packet, std::span<std::byte> memory, std::uint64_t file_offset,
+                                          FileData::Sum sum, FileData::Then then) {
+  Progress done;
+  done.right = compare_packet(packet, memory, file_offset, [&](std::size_t begin, std::size_t bytes) {
+    const auto block = memory.subspan(begin, bytes);
+    if (sum == FileData::Sum::digested)
+      done.sum += with_widest_vectors<sum_of_words>(std::span<const std::byte>(block), begin / 8 * step);
+    if (then == FileData::Then::spoil) spoil(block);
+  });
+  return done;
+}
+
 [[gnu::always_inline]] inline std::uint64_t count_in_memory(const std::byte* a, const std::byte* b, std::size_t bytes) {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < bytes;) {  // sums of few bytes fit narrow integers, many of which fit a register
@@ -158,32 +195,45 @@ template <FileData::Sum summing, FileData::Then then>
 }  // namespace
 
 FileData::FileData(const Identity& identity)
-    : key_(hash_numbers(identity.data_seed, identity.workload, identity.file, identity.generation)) {
+    : key_(hash_numbers(identity.data_seed, identity.workload, identity.file, identity.generation)),
+      packet_(identity.packet) {
   if (identity.pass > 0) key_ = hash_numbers(key_, identity.pass);
 }
 
-std::byte FileData::at(std::uint64_t file_offset) const { return byte_of(key_, file_offset); }
+std::byte FileData::at(std::uint64_t file_offset) const {
+  if (!packet_) [[likely]]
+    return byte_of(key_, file_offset);
+  std::array<std::byte, 1> byte{};
+  fill(byte, file_offset);
+  return byte[0];
+}
 
 std::uint64_t FileData::offset_of_seed(std::uint64_t seed) const { return (seed - key_) * inverse(step) * 8; }
 
 void FileData::fill(std::span<std::byte> memory, std::uint64_t file_offset) const {
+  if (packet_) [[unlikely]]
+    return fill_packet(*packet_, memory, file_offset);
   with_widest_vectors<fill_memory>(key_, memory, file_offset);
 }
 
 std::optional<std::uint64_t> FileData::first_mismatch(std::span<const std::byte> memory,
                                                       std::uint64_t file_offset) const {
-  const std::size_t position = with_widest_vectors<compare_memory>(key_, memory, file_offset);
+  const std::size_t position = packet_ ? compare_packet(*packet_, memory, file_offset, [](std::size_t, std::size_t) {})
+                                       : with_widest_vectors<compare_memory>(key_, memory, file_offset);
   return position < memory.size() ? std::optional<std::uint64_t>(position) : std::nullopt;
 }
 
 FileData::Examined FileData::examine(std::span<std::byte> memory, std::uint64_t file_offset, Sum sum, Then then) const {
+  const auto finish = [&](const Progress& progress) -> Examined {
+    return {progress.right, sum == Sum::none ? 0 : hash_numbers(progress.sum, file_offset, memory.size())};
+  };
+  if (packet_) [[unlikely]]
+    return finish(examine_packet(*packet_, memory, file_offset, sum, then));
   const auto done = [&]<Sum summing>() {
     return then == Then::spoil ? with_widest_vectors<examine_memory<summing, Then::spoil>>(key_, memory, file_offset)
                                : with_widest_vectors<examine_memory<summing, Then::keep>>(key_, memory, file_offset);
   };
-  if (sum == Sum::none) return {done.template operator()<Sum::none>().right, 0};
-  const Progress progress = done.template operator()<Sum::digested>();
-  return {progress.right, hash_numbers(progress.sum, file_offset, memory.size())};
+  return finish(sum == Sum::none ? done.template operator()<Sum::none>() : done.template operator()<Sum::digested>());
 }
 
 std::uint64_t seed_of(std::uint64_t word) { return unscramble(word); }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 
+#include "verify/packet.hpp"
+
 namespace strider {
 
 /// Generations are numbered over the repetitions of a case, so that the data of one is in no other: repetition r begins
@@ -15,17 +17,20 @@ constexpr std::uint64_t seed_step = 0x9e3779b97f4a7c15ULL;
 std::uint64_t seed_of(std::uint64_t word);
 
 /// What is in a file: the 8-byte little-endian word at file offset 8·i is mix(key + i·step), a bijection of the index,
-/// so that a word found in the wrong place shows where it belongs. The key is a hash of what identifies the data.
+/// so that a word found in the wrong place shows where it belongs. The key is a hash of what identifies the data. Or it
+/// is data in IOR's form, the same in each generation and pass.
 class FileData {
  public:
   struct Identity {
-    std::uint64_t data_seed = 0;   ///< differs in every run
-    std::uint64_t workload = 0;    ///< the same for cases that differ only in their interface
-    std::uint64_t file = 0;        ///< number of the file within the case
-    std::uint64_t generation = 0;  ///< how often the file has been (re)written, over repetitions
-    std::uint64_t pass = 0;        ///< of a phase that writes its requests again and again
+    std::uint64_t data_seed = 0;                  ///< differs in every run
+    std::uint64_t workload = 0;                   ///< the same for cases that differ only in their interface
+    std::uint64_t file = 0;                       ///< number of the file within the case
+    std::uint64_t generation = 0;                 ///< how often the file has been (re)written, over repetitions
+    std::uint64_t pass = 0;                       ///< of a phase that writes its requests again and again
+    std::optional<Packet> packet = std::nullopt;  ///< the data is this instead
   };
   explicit FileData(const Identity& identity);
+  explicit FileData(const Packet& packet) : packet_(packet) {}
   static FileData of_key(std::uint64_t key) { return FileData(key); }
 
   void fill(std::span<std::byte> memory, std::uint64_t file_offset) const;
@@ -33,6 +38,7 @@ class FileData {
   std::optional<std::uint64_t> first_mismatch(std::span<const std::byte> memory, std::uint64_t file_offset) const;
   std::byte at(std::uint64_t file_offset) const;
   std::uint64_t key() const { return key_; }
+  const std::optional<Packet>& packet() const { return packet_; }
   /// The file offset (multiple of 8) at which this data holds `word`, wherever that is.
   std::uint64_t offset_of(std::uint64_t word) const { return offset_of_seed(seed_of(word)); }
   std::uint64_t offset_of_seed(std::uint64_t seed) const;
@@ -50,7 +56,8 @@ class FileData {
 
  private:
   explicit FileData(std::uint64_t key) : key_(key) {}
-  std::uint64_t key_;
+  std::uint64_t key_ = 0;
+  std::optional<Packet> packet_;
 };
 
 /// Fills memory with what no read leaves behind by chance: a read that transfers nothing leaves n bytes of it, which

@@ -148,6 +148,80 @@ TEST(Manifest, IsRefusedWithoutNumbersAndNames) {
   EXPECT_EQ(key_of(R"("digits": 0, "prefix": "")"), "manifest");
 }
 
+/// What is wrong with the packet of a case that reads, or else whatever `more` says.
+std::string packet_complaint(const std::string& packet, const std::string& more = R"("operations": ["read"])",
+                             const std::string& pattern = R"("name": "segmented", "transfer": 4096, "block": 65536)") {
+  const std::vector<PlanError> errors =
+      errors_of({case_text(in_set(more, manifest + R"(, "packet": {)" + packet + "}"), pattern)});
+  if (errors.size() != 1) return std::to_string(errors.size()) + " errors";
+  EXPECT_EQ(errors[0].key, "manifest");
+  EXPECT_NE(errors[0].remedy, "");
+  return errors[0].message;
+}
+
+Packet packet_of_file(std::uint64_t file, const std::string& packet, const std::string& more) {
+  const Case test = good_case(case_text(in_set(more, manifest + R"(, "packet": {)" + packet + "}")));
+  return packet_of(test, file).value_or(Packet{.type = Packet::Type::random});
+}
+
+TEST(PacketOfACase, HasTheGeometryOfThePattern) {
+  const std::string offset = R"("type": "offset", "signature": 4294967295)";
+  const Packet expected{
+      .type = Packet::Type::offset, .signature = 4294967295, .transfer_bytes = 4096, .block_bytes = 65536, .tasks = 2};
+  EXPECT_EQ(packet_of_file(0, offset, R"("operations": ["read"])"), expected);
+  const Packet own{.type = Packet::Type::offset,
+                   .signature = 4294967295,
+                   .transfer_bytes = 4096,
+                   .block_bytes = 65536,
+                   .tasks = 1,
+                   .first_rank = 1};
+  EXPECT_EQ(packet_of_file(1, offset, R"("operations": ["read"], "sharing": "per-rank")"), own);
+}
+
+TEST(PacketOfACase, HasTheGeometryThatThePlanGives) {
+  const Packet expected{.type = Packet::Type::random, .transfer_bytes = 16, .block_bytes = 48, .tasks = 7};
+  const std::string packet = R"("type": "random", "signature": 0, "transfer": 16, "block": 48, "tasks": 7)";
+  EXPECT_EQ(packet_of_file(0, packet, R"("operations": ["read"])"), expected);
+  EXPECT_EQ(packet_complaint(packet, R"("operations": ["read"])",
+                             R"("name": "sequential", "size": 131072, "transfer": 4096)"),
+            "0 errors");
+}
+
+TEST(PacketOfACase, IsDataThatIorCanWrite) {
+  const std::string packet = R"("type": "timestamp", "signature": 1)", reads = R"("operations": ["read"])";
+  EXPECT_EQ(packet_complaint(packet), "0 errors");
+  const std::string sequential = R"("name": "sequential", "size": 131072, "transfer": 4096)";
+  EXPECT_NE(packet_complaint(packet, reads, sequential).find("does not say how IOR wrote"), std::string::npos);
+  EXPECT_NE(packet_complaint(packet, R"("operations": ["read"], "sharing": 2)").find("sharing"), std::string::npos);
+  EXPECT_NE(packet_complaint(packet + R"(, "transfer": 8, "block": 8, "tasks": 1)", R"("operations": ["rewrite"])",
+                             sequential)
+                .find("IOR cannot write"),
+            std::string::npos);
+  EXPECT_NE(packet_complaint(packet, reads, R"("name": "segmented", "transfer": 1000, "block": 1500)")
+                .find("transfers of 1000 bytes in blocks of 1500"),
+            std::string::npos);
+  EXPECT_NE(packet_complaint(packet, reads, R"("name": "segmented", "transfer": 12, "block": 24)").find("12 bytes"),
+            std::string::npos);
+}
+
+TEST(PacketOfACase, NeedsADataSet) {
+  EXPECT_EQ(key_at_fault(case_text(R"("manifest": {"packet": {"type": "offset", "signature": 1}})")), "manifest");
+}
+
+TEST(PacketOfACase, IsRefusedWithoutTypeAndSignature) {
+  EXPECT_NE(packet_complaint(R"("signature": 1)").find("packet.type"), std::string::npos);
+  EXPECT_NE(packet_complaint(R"("type": "zero", "signature": 1)").find("packet.type"), std::string::npos);
+  EXPECT_NE(packet_complaint(R"("type": "offset")").find("packet.signature"), std::string::npos);
+  EXPECT_NE(packet_complaint(R"("type": "offset", "signature": 4294967296)").find("packet.signature"),
+            std::string::npos);
+  EXPECT_NE(packet_complaint(R"("type": "offset", "signature": 1, "transfer": 0)").find("packet.transfer"),
+            std::string::npos);
+  EXPECT_NE(packet_complaint(R"("type": "offset", "signature": 1, "tasks": 300000)").find("packet.tasks"),
+            std::string::npos);
+  EXPECT_NE(packet_complaint(R"("type": "offset", "signature": 1, "task": 2)").find("no key \"task\""),
+            std::string::npos);
+}
+
 TEST(WritersOfAllBytes, AreThoseWhoseRequestsFillTheFile) {
   const auto writes_all = [](const std::string& pattern) {
     const Case test = good_case(case_text(R"("clients": 2)", pattern));

@@ -71,7 +71,7 @@ TEST(FileData, AWordStatesWhereItBelongs) {
 
 TEST(FileData, DiffersWithEveryPartOfItsIdentity) {
   std::set<std::vector<std::byte>> contents;
-  for (const FileData::Identity other : {identity, {43, 7, 3, 64}, {42, 8, 3, 64}, {42, 7, 4, 64}, {42, 7, 3, 65}})
+  for (const FileData::Identity& other : {identity, {43, 7, 3, 64}, {42, 8, 3, 64}, {42, 7, 4, 64}, {42, 7, 3, 65}})
     contents.insert(filled(FileData(other), 0, 64));
   EXPECT_EQ(contents.size(), 5U);
 }
