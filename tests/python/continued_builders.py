@@ -20,6 +20,7 @@ def resumed(
     cases: Sequence[CaseSpec] | None = None,
     reason: str = "killed",
     differences: Sequence[str] = (),
+    signal: str = "",
 ) -> Path:
     """Writes a run of 6 repetitions that was cut after some of them, and resumed an hour later.
 
@@ -29,6 +30,7 @@ def resumed(
         cases: Default: one.
         reason: How the starts ended.
         differences: Conditions that differ after the first cut.
+        signal: The signal that interrupted the starts.
     """
     path = RunBuilder(cases or [CaseSpec()], repetitions=6).write(folder)
     events = [json.loads(line) for line in (path / "events.jsonl").read_text().splitlines()]
@@ -39,6 +41,7 @@ def resumed(
             if left and ends == left[0]:
                 left.pop(0)
                 cut = _cut(kept[-1], reason, ends, differences if later_s == 0 else ())
+                cut["reason"] = signal
                 later_s += PAUSE_S
                 kept += [cut, {**events[0], "time_s": cut["time_s"] + PAUSE_S, "started": cut["resumed"]}]
             ends += 1

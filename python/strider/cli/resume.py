@@ -93,8 +93,9 @@ def _prepared(
     options = info["options"]
     engine = engines.find()
     checked = planned_again(directory, info, engine)
-    _require_own_files(directory, checked.suite.plan)
-    differing = _differences(check_target(str(info["directory"])), info, engine, anyway=anyway)
+    target = check_target(str(info["directory"]))
+    _require_same_data(directory, checked.suite.plan, target)
+    differing = _differences(target, info, engine, anyway=anyway)
     watched = watching(
         options["counters"],
         options["timeline"],
@@ -132,7 +133,8 @@ def _resumption(
 
     status = status_of_cut(info, earlier)
     limit_s = limit_of_resumption(plan_limit_s, status, earlier, typed_s)
-    return Resumption(directory, earlier, status, limit_s, differing, elsewhere=anyway)
+    signal = str(info.get("signal", ""))
+    return Resumption(directory, earlier, status, limit_s, differing, elsewhere=anyway, signal=signal)
 
 
 def _info(directory: "RunDirectory") -> dict[str, Any]:
@@ -163,15 +165,18 @@ def _is_complete(directory: "RunDirectory", info: dict[str, Any]) -> bool:
     return info.get("status") == "complete" and time_limit_cut(load(directory.path)) is None
 
 
-def _require_own_files(directory: "RunDirectory", plan: "Plan") -> None:
-    """Refuses a run whose cases use a data set, which other runs may have changed since the plan was made.
+def _require_same_data(directory: "RunDirectory", plan: "Plan", target: Path) -> None:
+    """Refuses a run that writes data sets, or whose data sets are not those of its plan any more.
 
     Raises:
-        StriderError: A case uses one.
+        StriderError: A case uses such a set.
     """
-    name = next((case.get("dataset") for case in plan.cases if case.get("dataset")), None)
-    if name is not None:
-        raise StriderError(f"{directory.run} uses the data set {name} and cannot be resumed: {_REMEDY}")
+    from strider.datasets import changes_since
+
+    reasons = changes_since(plan.cases, target)
+    if reasons:
+        lines = [f"{directory.run} cannot be resumed: {reason}" for reason in reasons]
+        raise StriderError("\n".join([*lines, _REMEDY]))
 
 
 def _differences(target: Path, info: dict[str, Any], engine: "Engine", *, anyway: bool) -> list[str]:

@@ -4,7 +4,7 @@ The data set NAME of a target is its folder `strider-data-NAME`. Runs make, read
 key `dataset` of a case; `strider data` makes, lists, verifies and removes them.
 """
 
-from strider.datasets.binding import bind
+from strider.datasets.binding import bind, changes_since
 from strider.datasets.claims import Claims, claimed, keeping
 from strider.datasets.folder import PREFIX, find, names_in
 from strider.datasets.listing import found_before, row, rows, state_now
@@ -17,6 +17,7 @@ __all__ = [
     "Marker",
     "Removed",
     "bind",
+    "changes_since",
     "claimed",
     "find",
     "found_before",

@@ -8,6 +8,7 @@ from pathlib import Path
 from strider.datasets.folder import find
 from strider.datasets.marker import NAME_RULE, Marker, is_name
 from strider.engine import Json
+from strider.errors import StriderError
 from strider.suite import PlannedCase, Suite
 from strider.suite.mistakes import Mistakes, Place
 from strider.text import shortened
@@ -45,6 +46,52 @@ def bind(suite: Suite, target: Path | None = None) -> Suite:
             made.add(name)
         cases.append(case.model_copy(update={MANIFEST: manifest}))
     return replace(suite, plan=suite.plan.model_copy(update={"cases": cases}))
+
+
+def changes_since(cases: Sequence[PlannedCase], target: Path) -> list[str]:
+    """Returns why the cases of an earlier plan cannot go on with their data sets; empty if they can.
+
+    They can if they only read, and each set is the one of the plan, with the same content.
+
+    Args:
+        cases: The cases, with the manifests of their sets.
+        target: The directory with the data sets.
+    """
+    found = []
+    for name in names_of(cases):
+        users = [case for case in cases if case.get(KEY) == name]
+        writer = next((case for case in users if writes(case)), None)
+        if writer is not None:
+            found.append(f"case {writer.case} writes the data set {name}, which a cut may leave half written")
+            continue
+        reason = _change(users[0].get(MANIFEST) or {}, target, name)
+        found += [f"the data set {name} {reason}"] if reason else []
+    return found
+
+
+def _change(planned: dict[str, Json], target: Path, name: str) -> str:
+    """Returns what is not as a plan says of a data set; empty if nothing is."""
+    try:
+        marker = find(target, name)
+    except StriderError as error:
+        return f"cannot be read: {error.message}"
+    if marker is None:
+        return f"is not in {target} any more"
+    if planned.get("whole"):
+        return "was being verified: repeat strider data verify"
+    objection = _objection(marker)
+    if objection:
+        return objection
+    now = marker.manifest()
+    if now.get("id") != planned.get("id"):
+        return f"is another one than that of the run: made by run {marker.made.run} at {marker.made.at}"
+    if any(now[key] != planned.get(key) for key in now):
+        written = marker.written or marker.made
+        return (
+            f"has changed: generation {planned.get('generation')} then, {marker.generation} now, written by "
+            f"run {written.run} at {written.at}"
+        )
+    return ""
 
 
 def names_of(cases: Sequence[PlannedCase]) -> list[str]:

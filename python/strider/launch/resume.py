@@ -46,6 +46,7 @@ class Resumption:
         time_limit_s: Time limit of this start in seconds; 0 for none.
         differences: Conditions that differ from those of the first start, one line each.
         elsewhere: Whether the ranks may be on other nodes than before.
+        signal: Name of the signal that interrupted the last start; empty if none did.
     """
 
     directory: RunDirectory
@@ -54,6 +55,7 @@ class Resumption:
     time_limit_s: float
     differences: Sequence[str] = ()
     elsewhere: bool = False
+    signal: str = ""
 
     @property
     def record(self) -> Path:
@@ -90,7 +92,7 @@ class Resumption:
             "event": "cut",
             "time_s": self.earlier.last_s,
             "status": self.status,
-            "reason": str(end.get("reason", "")),
+            "reason": self.signal or str(end.get("reason", "")),
             "at": self.earlier.cut_at,
             "repetitions": len(self.earlier.repetitions),
         }

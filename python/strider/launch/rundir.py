@@ -15,7 +15,7 @@ from strider.text_file import sync_directory, write_whole
 
 STORE_VARIABLE = "STRIDER_STORE"
 DEFAULT_STORE = "strider-runs"
-_ENDS = frozenset({"ended", "status", "exit_code", "leftover", "confinement"})
+_ENDS = frozenset({"ended", "status", "exit_code", "leftover", "confinement", "signal"})
 """Keys of `run.json` that a run gets at its end."""
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
@@ -127,6 +127,7 @@ def seal(
     exit_code: int,
     leftover: str | None = None,
     confinement: Json = None,
+    signal: str = "",
 ) -> None:
     """Completes `run.json` at the end of the run, atomically.
 
@@ -137,6 +138,7 @@ def seal(
         exit_code: The exit code of the command.
         leftover: Why Strider's folder is still in the target; None if it was removed.
         confinement: The ranks' check of their confinement; None if they did not report it.
+        signal: Name of the signal that interrupted the run; empty if none did.
 
     Raises:
         OSError: The store is not writable; `run.json` is unchanged.
@@ -144,6 +146,8 @@ def seal(
     info = json.loads(directory.info.read_text(encoding="utf-8"))
     ends = {"ended": iso(ended), "status": status, "exit_code": exit_code, "leftover": leftover}
     sealed = {**info, **ends, "confinement": confinement or None}
+    if signal:
+        sealed["signal"] = signal
     write_whole(directory.info, to_json(sealed))
 
 

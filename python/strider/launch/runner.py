@@ -97,11 +97,13 @@ class _Ending:
         returncode: Exit status of the launcher; None if unknown.
         cause: Why it ended; `failure` means that this process could no longer follow the events.
         failure: Text of that failure.
+        signal: Name of the signal that interrupted it, such as `SIGINT`; empty if none did.
     """
 
     returncode: int | None
     cause: Cause
     failure: str = ""
+    signal: str = ""
 
 
 @dataclass(frozen=True)
@@ -352,7 +354,8 @@ def _attend(
     finally:
         # Also after a normal exit: the launcher may exit before its descendants.
         process.kill()
-    return _Ending(process.returncode, cause, failure)
+    signal = interrupted.received[0].name if cause == "interruption" else ""
+    return _Ending(process.returncode, cause, failure, signal)
 
 
 def _follow(
@@ -398,7 +401,8 @@ def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftove
     exit_code = _exit_code(state, ending, status)
     if leftover and exit_code == ExitCode.OK:
         exit_code = ExitCode.CHECK_FAILED
-    rundir.seal(directory, datetime.now(UTC), status, int(exit_code), leftover, state.confinement)
+    signal = ending.signal if status == "interrupted" else ""
+    rundir.seal(directory, datetime.now(UTC), status, int(exit_code), leftover, state.confinement, signal)
     return Outcome(directory, status, exit_code, reason, state.errors, state.samples, leftover)
 
 

@@ -170,6 +170,7 @@ class RunInfo(Record):
     Attributes:
         data_sets: The data sets that were there before the run, by name.
         resumed: Where it was cut and resumed.
+        signal: Name of the signal that interrupted it; empty if none did.
         time_limit_s: Of the last start of a resumed run, seconds; None for one that was not resumed.
     """
 
@@ -188,6 +189,7 @@ class RunInfo(Record):
     ended: str | None = None
     status: str | None = None
     exit_code: int | None = None
+    signal: str = ""
 
     @property
     def started_s(self) -> float:

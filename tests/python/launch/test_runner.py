@@ -232,6 +232,7 @@ def test_an_interrupted_run_keeps_what_was_measured(run: Run, target: Path, numb
     assert outcome.samples >= 4
     assert events(outcome)[-1]["status"] == "interrupted"
     assert sealed(outcome)["status"] == "interrupted"
+    assert sealed(outcome)["signal"] == signal.Signals(number).name
     assert contents(target) == ["precious"]
 
 

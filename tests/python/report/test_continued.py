@@ -35,6 +35,13 @@ def test_a_resumed_run_shows_its_starts(tmp_path: Path, capsys: pytest.CaptureFi
     assert "Repetitions of each case in each start" in page
 
 
+def test_the_signal_that_interrupted_a_start_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = resumed(tmp_path / "run", (1,), reason="interrupted", signal="SIGTERM")
+    assert "interrupted: SIGTERM" in shown(path, capsys)
+
+
 def test_a_run_of_one_start_has_no_such_section(tmp_path: Path) -> None:
     assert "Repetitions of each case in each start" not in page_of(program(tmp_path / "run"), tmp_path)
 

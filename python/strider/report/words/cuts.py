@@ -55,7 +55,7 @@ def cause_of_end(run: Run, span: Span) -> str:
         return _cause(span.cut.status, span.cut.reason)
     if run.status == "complete":
         return "end of the plan"
-    return _cause(run.status, run.end.reason if run.end else "")
+    return _cause(run.status, run.info.signal or (run.end.reason if run.end else ""))
 
 
 def _cause(status: str, reason: str) -> str:
