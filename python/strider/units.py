@@ -5,6 +5,7 @@ they are SI units, powers of ten: `1MB` is 1 000 000 bytes. A bare number is byt
 """
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
 from strider.text import shortened
@@ -168,3 +169,14 @@ def format_seconds(seconds: float) -> str:
     large, large_name, small, small_name = next(scale for scale in scales if whole >= scale[0])
     rest = whole % large // small
     return f"{whole // large} {large_name}" + (f" {rest} {small_name}" if rest else "")
+
+
+def format_ranges(numbers: Sequence[int]) -> str:
+    """Formats ascending numbers with their ranges: `1–4, 7`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][-1] == number - 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ", ".join("–".join(map(str, each)) for each in ranges)

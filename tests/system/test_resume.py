@@ -90,7 +90,7 @@ def _killed(command: list[str], store: Path) -> Path:
     """Kills a run and all its processes once it has some repetitions; returns its directory."""
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        events = wait_for(lambda: next(iter(store.glob("*-reader-*/events.jsonl")), None), "a run")
+        (events, *_) = wait_for(lambda: [*store.glob("*-reader-*/events.jsonl")], "a run")
         wait_for(lambda: events.read_text().count('"event":"repetition"') > 2, "repetitions")
         ended = [process.pid, *descendants(process.pid)]
     finally:

@@ -143,6 +143,9 @@ def verify(
     clients: RanksOption = 1,
     interface: InterfaceOption = None,
     launcher: LauncherOption = "mpiexec",
+    confine: ConfineOption = "auto",
+    within: WithinOption = None,
+    order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -156,7 +159,7 @@ def verify(
 
     place = target.expanduser().absolute()
     findings = examine(place, name)
-    options = _options(place, launcher, store, quiet)
+    options = replace(_options(place, launcher, store, quiet), confine=confine, within=within or [])
     marker = findings.marker
     read = interface or marker.file_format or "posix"
     is_readable = marker.state in ("complete", "updating") and bool(findings.groups)

@@ -1,5 +1,6 @@
 """`strider prune`: removes old runs from the store."""
 
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -51,6 +52,7 @@ def prune(
     A run is removed if it meets all given conditions. Lists the runs and asks first. Keeps runs with a tag or
     a note, and runs that may be active. To remove runs by name: strider rm RUN.
     """
+    from strider.datasets import left_by
     from strider.launch.rundir import store as store_of
     from strider.store import list_runs
     from strider.store.removal import remove_run
@@ -70,10 +72,19 @@ def prune(
         print(f"would remove {_count(chosen)} of {len(runs)}")
     elif yes or _confirmed(chosen):
         for run in chosen:
+            left = left_by(run.directory)
             remove_run(run.directory)
+            tell_data_sets(left)
         print(f"removed {_count(chosen)} of {len(runs)}")
     else:
         print("nothing was removed")
+
+
+def tell_data_sets(left: "Sequence[tuple[str, Path]]") -> None:
+    """Prints the data sets that a removed run wrote, with the command that removes each."""
+    for name, target in left:
+        command = f"strider data remove {name} --target {shlex.quote(str(target))}"
+        sys.stdout.write(f"data set {name} stays in {target}: {command}\n")
 
 
 def _is_removable(run: "RunSummary", age_s: float, *, labelled: bool) -> bool:

@@ -9,7 +9,7 @@ from strider.cli.options import LATEST, JsonOption, QuietOption, RunArgument, St
 from strider.errors import StriderError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Sequence
 
     from strider.cli.running import Prepared
     from strider.engine import Engine
@@ -40,6 +40,9 @@ def resume(
             "the run has left of its time limit; if nothing, the same again).",
         ),
     ] = None,
+    order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
+    confine: Annotated[str | None, typer.Option("--confine", hidden=True)] = None,
+    within: Annotated[list[Path] | None, typer.Option("--within", hidden=True)] = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -63,7 +66,7 @@ def resume(
     typed_s = _seconds(time_limit)
     console = Console(stderr=True)
     with claimed(directory):
-        prepared = _prepared(directory, typed_s, console, anyway=anyway)
+        prepared = _prepared(directory, typed_s, confine, within, anyway=anyway)
         if prepared is None:
             print(f"{directory.run} is complete: nothing is missing")
             return
@@ -72,7 +75,12 @@ def resume(
 
 
 def _prepared(
-    directory: "RunDirectory", typed_s: float | None, console: "Console", *, anyway: bool
+    directory: "RunDirectory",
+    typed_s: float | None,
+    confine: str | None,
+    within: list[Path] | None,
+    *,
+    anyway: bool,
 ) -> "Prepared | None":
     """Returns all that is needed to continue a run; None if nothing is missing.
 
@@ -111,11 +119,15 @@ def _prepared(
         directory.path.parent,
         watched,
         options["remount"],
-        Bounds(wish_of(options["confine"]), [Path(path) for path in options["within"]]),
+        Bounds(wish_of(confine or options["confine"]), _bounds(within) or _bounds(options["within"])),
         resumption=_resumption(
             directory, info, earlier, typed_s, checked.suite.plan.time_limit_s, differing, anyway=anyway
         ),
     )
+
+
+def _bounds(within: "Sequence[Path | str] | None") -> list[Path]:
+    return [Path(path).expanduser().resolve() for path in within or []]
 
 
 def _resumption(

@@ -26,9 +26,11 @@ def rm(
 ) -> None:
     """Remove runs from the store: their results, reports and all other files in their directories.
 
-    If a name does not denote exactly one run, nothing is removed. Symbolic links are not followed. For files
-    that a killed run left in its target: strider clean DIR.
+    If a name does not denote exactly one run, nothing is removed. Symbolic links are not followed. Data sets
+    that a run wrote stay, and are named. For files that a killed run left in its target: strider clean DIR.
     """
+    from strider.cli.prune import tell_data_sets
+    from strider.datasets import left_by
     from strider.launch.rundir import store as store_of
     from strider.store import resolve
     from strider.store.removal import remove_run
@@ -36,6 +38,8 @@ def rm(
     folder = store_of(store)
     directories = list(dict.fromkeys(resolve(folder, name).absolute() for name in runs))
     for directory in directories:
+        left = left_by(directory)
         if not dry_run:
             remove_run(directory, force=force)
         sys.stdout.write(f"{'would remove' if dry_run else 'removed'} {directory}\n")
+        tell_data_sets(left)

@@ -105,27 +105,43 @@ def opened(target: Path, name: str, above: int | None = None) -> Iterator[SetFol
         os.close(descriptor)
 
 
-def find(target: Path, name: str) -> Marker | None:
+def find(target: Path, name: str, above: int | None = None) -> Marker | None:
     """Returns the marker of a data set; None if the target has no folder of its name.
+
+    Args:
+        target: The directory that has it.
+        name: Its name.
+        above: Descriptor of the target, to be used instead of its path.
 
     Raises:
         StriderError: There is such a folder, but it is not a data set.
     """
-    if not os.path.lexists(path_of(target, name)):
+    path = path_of(target, name)
+    try:
+        os.stat(path if above is None else path.name, dir_fd=above, follow_symlinks=False)
+    except OSError:
         return None
-    with opened(target, name) as folder:
+    with opened(target, name, above) as folder:
         return folder.read()
 
 
-def names_in(target: Path) -> list[str]:
+def names_in(target: Path, above: int | None = None) -> list[str]:
     """Returns the names of folders in a target that look like data sets.
+
+    Args:
+        target: The target.
+        above: Its descriptor, to be used instead of its path.
 
     Raises:
         StriderError: The target cannot be read.
     """
     try:
-        with os.scandir(target) as entries:
-            found = [entry.name for entry in entries if entry.name.startswith(PREFIX)]
+        readable = os.open(target if above is None else ".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=above)
+        try:
+            with os.scandir(readable) as entries:
+                found = [entry.name for entry in entries if entry.name.startswith(PREFIX)]
+        finally:
+            os.close(readable)
     except OSError as error:
         raise StriderError(f"{target}: {error.strerror}: name the target directory") from error
     return sorted(name.removeprefix(PREFIX) for name in found)

@@ -1,11 +1,12 @@
 """Data sets as rows: of a target, and those that a run finds before its first case."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from strider.datasets.binding import names_of
 from strider.datasets.folder import find, names_in
-from strider.datasets.marker import Marker
+from strider.datasets.marker import Marker, is_name
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.suite import PlannedCase
@@ -32,16 +33,20 @@ def row(marker: Marker) -> dict[str, Json]:
     }
 
 
-def rows(target: Path) -> list[dict[str, Json]]:
+def rows(target: Path, above: int | None = None) -> list[dict[str, Json]]:
     """Returns the data sets of a target, by name; one with a damaged marker has the state `unreadable`.
+
+    Args:
+        target: The target.
+        above: Its descriptor, to be used instead of its path.
 
     Raises:
         StriderError: The target cannot be read.
     """
     found: list[dict[str, Json]] = []
-    for name in names_in(target):
+    for name in names_in(target, above):
         try:
-            marker = find(target, name)
+            marker = find(target, name, above)
         except StriderError as error:
             found.append({"name": name, "state": "unreadable", "reason": error.message})
             continue
@@ -76,3 +81,28 @@ def state_now(target: Path, name: str, generation: int) -> str:
         run = (marker.written or marker.made).run
         return f"in {target} with other data: generation {marker.generation}, written by run {run}"
     return f"in {target}, complete"
+
+
+def left_by(run: Path) -> list[tuple[str, Path]]:
+    """Returns name and target of the data sets that a run wrote last, and that are still there.
+
+    Args:
+        run: The run directory; of a damaged one, none are known.
+    """
+    try:
+        info = json.loads((run / "run.json").read_text(encoding="utf-8"))
+        target = Path(info["directory"])
+        cases = json.loads((run / "plan.json").read_text(encoding="utf-8"))["cases"]
+        names = dict.fromkeys(str(case["dataset"]) for case in cases if case.get("dataset"))
+        return [(name, target) for name in names if is_name(name) and _writer(target, name) == info["run"]]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return []
+
+
+def _writer(target: Path, name: str) -> str:
+    """Returns the run that wrote a data set last; empty if it is not there or unreadable."""
+    try:
+        marker = find(target, name)
+    except StriderError:
+        return ""
+    return (marker.written or marker.made).run if marker else ""

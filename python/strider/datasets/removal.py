@@ -25,7 +25,7 @@ class Removed:
     kept: list[str] = field(default_factory=list)
 
 
-def remove(target: Path, name: str, *, force: bool = False) -> Removed:
+def remove(target: Path, name: str, *, force: bool = False, above: int | None = None) -> Removed:
     """Removes a data set; completes a removal that was interrupted.
 
     The marker first says `removing`, and is removed last: a set is never half removed without a word. Foreign
@@ -35,11 +35,12 @@ def remove(target: Path, name: str, *, force: bool = False) -> Removed:
         target: The directory that has it.
         name: Its name.
         force: Whether to remove it also if a process on another host may still change it.
+        above: Descriptor of the target, to be used instead of its path.
 
     Raises:
         StriderError: There is no such set, its marker is damaged, or a process uses it.
     """
-    with opened(target, name) as folder:
+    with opened(target, name, above) as folder:
         marker = folder.read()
         _require_unused(folder, marker, force=force)
         folder.write(marker.with_(state="removing", writer=Writer.me("strider data remove")))

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from strider.store.case import Case
 from strider.store.load import load_events
 from strider.store.model import DataSetEvent, Run
+from strider.units import format_bytes
 
 KEY = "dataset"
 Action = Literal["made", "updated", "read", "not reached"]
@@ -30,6 +31,16 @@ class Content:
     files: int = 0
     bytes: int = 0
     is_whole: bool = True
+
+    @property
+    def in_words(self) -> str:
+        """`generation 2: 4 MiB in 4 files`, or `no set`."""
+        if not self.generation:
+            return "no set"
+        if not self.is_whole:
+            return f"generation {self.generation}, incomplete"
+        files = "1 file" if self.files == 1 else f"{self.files} files"
+        return f"generation {self.generation}: {format_bytes(self.bytes)} in {files}"
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ class RunSummary:
         errors: Number of errors reported, likewise.
         damage: Of an unreadable run, what is wrong with it.
         time_limit: Repetitions that the time limit left out; None if it left out none.
+        starts: Number of starts; more than 1 for a run that was resumed.
+        signal: Name of the signal that interrupted it; empty if none did.
     """
 
     run: str
@@ -44,6 +46,8 @@ class RunSummary:
     errors: int | None = None
     damage: str = ""
     time_limit: TimeLimitCut | None = None
+    starts: int = 1
+    signal: str = ""
 
     @property
     def condition(self) -> str:
@@ -57,9 +61,10 @@ class RunSummary:
 
     @property
     def shown_status(self) -> str:
-        """The status in words, with the number of errors and whether the time limit ended the run."""
+        """The status in words, with the number of errors and starts, and whether the time limit ended it."""
         words = status_words(self.status, self.samples or 0, self.errors or 0)
-        return f"{words}, time limit" if self.time_limit else words
+        starts = f", {self.starts} starts" if self.starts > 1 else ""
+        return f"{words}{', time limit' if self.time_limit else ''}{starts}"
 
 
 def status_words(status: str, samples: int, errors: int) -> str:
@@ -156,6 +161,8 @@ def summarize(directory: Path) -> RunSummary:
         samples=end.samples if end else None,
         errors=end.errors if end else None,
         time_limit=_time_limit(directory, info) if info.status == "complete" else None,
+        starts=len(info.resumed) + 1,
+        signal=info.signal,
     )
 
 

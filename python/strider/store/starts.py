@@ -17,6 +17,7 @@ class Span:
         began: Time of its first event, in UTC; empty if no rank started.
         elapsed_s: From its first to its last event, seconds; NaN if it is unknown.
         cut: What ended it; None for the last start.
+        end: Why it ended, in words: `interrupted: SIGTERM`, `time limit`, `end of the plan`.
         pause_s: Until the next start, seconds; NaN for the last one.
         samples: What was measured in it, warm-up included.
     """
@@ -25,6 +26,7 @@ class Span:
     began: str
     elapsed_s: float
     cut: Cut | None
+    end: str
     pause_s: float
     samples: list[Sample]
 
@@ -53,4 +55,19 @@ def _span(run: Run, number: int) -> Span:
     begin_s = start.time_s if start else math.nan
     end_s = cut.time_s if cut else run.end.time_s if run.end else math.nan
     pause_s = following.time_s - end_s if following else math.nan
-    return Span(number, start.started if start else "", end_s - begin_s, cut, pause_s, samples)
+    began = start.started if start else ""
+    return Span(number, began, end_s - begin_s, cut, _end(run, cut), pause_s, samples)
+
+
+def _end(run: Run, cut: Cut | None) -> str:
+    if cut is not None:
+        return _in_words(cut.status, cut.reason)
+    if run.status == "complete":
+        return "end of the plan"
+    return _in_words(run.status, run.info.signal or (run.end.reason if run.end else ""))
+
+
+def _in_words(status: str, reason: str) -> str:
+    words = {"killed": "killed, or cut by a power failure", "unfinished": "still active, or killed"}
+    said = words.get(status, status)
+    return f"{said}: {reason}" if reason and reason != status else said

@@ -7,18 +7,21 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from strider.datasets import left_by
 from strider.engine import Json
 from strider.errors import ExitCode, StriderError
 from strider.launch import check_target
 from strider.store.labels import write_labels
 from strider.units import parse_seconds
+from strider.web import data_sets
+from strider.web.continuing import is_cut, require_resumable
 from strider.web.jobs import Jobs
 from strider.web.questions import Nothing, PictureQuestion, SuiteQuestion, SuiteText
 from strider.web.runs import Runs
 from strider.web.saved import SavedSuites
 from strider.web.site import Site, confined_target
 from strider.web.slurm import Slurm, SlurmOptions
-from strider.web.submission import CardOrder
+from strider.web.submission import CardOrder, VerifyOrder
 from strider.web.workers import Workers
 
 LEAST_BUDGET_S, MOST_BUDGET_S = 5.0, 3600.0
@@ -141,8 +144,38 @@ class Api:
         job = self._jobs.of_run(run)
         if job and not job.over:
             raise StriderError(f"run {run} is active: cancel it first")
+        left = await asyncio.to_thread(left_by, self._runs.directory(run))
         await asyncio.to_thread(self._runs.delete, run)
-        return JSONResponse({})
+        return JSONResponse({"stays": [f"Data set {name} stays in {target}." for name, target in left]})
+
+    async def resume(self, request: Request) -> Response:
+        """Puts the continuation of a run into the queue."""
+        run = request.path_params["run"]
+        directory = self._runs.directory(run)
+        summary = await asyncio.to_thread(self._runs.summary, run)
+        if not await asyncio.to_thread(is_cut, summary):
+            raise StriderError(f"run {run} is active or complete: nothing can be resumed")
+        name = await asyncio.to_thread(require_resumable, directory, self._site)
+        return JSONResponse({"job": self._jobs.submit(name, "", resumes=run).id}, 201)
+
+    async def data(self, request: Request) -> Response:
+        """The data sets of a directory."""
+        asked = request.query_params.get("directory", "")
+        found = await asyncio.to_thread(data_sets.listed, asked, self._site)
+        return JSONResponse({"directory": found.directory, "data_sets": found.rows})
+
+    async def verify(self, request: Request) -> Response:
+        """Puts the verification of a data set into the queue."""
+        order = await read(request, VerifyOrder)
+        await asyncio.to_thread(data_sets.require_set, order.directory, order.name, self._site)
+        job = self._jobs.submit(f"verify-{order.name}", "", verifies=order)
+        return JSONResponse({"job": job.id}, 201)
+
+    async def remove(self, request: Request) -> Response:
+        """Removes a data set."""
+        order = await read(request, VerifyOrder)
+        done = await asyncio.to_thread(data_sets.removed, order.directory, order.name, self._site)
+        return JSONResponse(done)
 
     async def save(self, request: Request) -> Response:
         """Keeps a suite under its name."""

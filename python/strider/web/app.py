@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from strider.errors import ExitCode, StriderError
 from strider.web.api import Api, failure
+from strider.web.continuing import require_resumable
 from strider.web.drawing import Drawing
 from strider.web.guard import Guard, Keys
 from strider.web.jobs import Job, Jobs
@@ -42,8 +43,11 @@ def application(site: Site, keys: Keys, by_hand: Callable[[], bool]) -> ASGIApp:
 
     async def may_start(job: Job) -> None:
         # Again, as the way to the target may lead elsewhere by now.
-        if job.card:
-            await asyncio.to_thread(confined_target, job.card.directory, site.allowed)
+        order = job.card or job.verifies
+        if order:
+            await asyncio.to_thread(confined_target, order.directory, site.allowed)
+        elif job.resumes:
+            await asyncio.to_thread(require_resumable, runs.directory(job.resumes), site)
         else:
             await workers.ask("judge", SuiteText(text=job.file.read_text(encoding="utf-8")))
 
@@ -81,6 +85,7 @@ def _pages(views: Views) -> list[Route]:
         Route("/runs/{run}/exports", views.exports),
         Route("/runs/{run}/files/{name}", views.file),
         Route("/compare", views.compare),
+        Route("/data", views.data),
         Route("/stream", views.stream),
         Route("/api/streams/{stream}", views.follow, methods=["POST"]),
         Route("/jobs/{job}", views.job),
@@ -98,6 +103,10 @@ def _api(api: Api) -> list[Route]:
         Route("/api/suites/{name}", api.load),
         Route("/api/runs/{run}/labels", api.label, methods=["POST"]),
         Route("/api/runs/{run}/delete", api.delete, methods=["POST"]),
+        Route("/api/runs/{run}/resume", api.resume, methods=["POST"]),
+        Route("/api/data", api.data),
+        Route("/api/data/verify", api.verify, methods=["POST"]),
+        Route("/api/data/remove", api.remove, methods=["POST"]),
         Route("/api/cards", api.order_card, methods=["POST"]),
         Route("/api/jobs", api.submit, methods=["POST"]),
         Route("/api/jobs", api.jobs),

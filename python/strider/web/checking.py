@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from strider.datasets import bind
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.launch.machine import memory
@@ -185,6 +186,18 @@ def plan_view(checked: CheckedPlan, rates: AssumedRates, site: Site) -> dict[str
     }
 
 
+def _data_sets(checked: CheckedPlan, target: str, site: Site) -> Iterator[dict[str, str]]:
+    """Returns what is wrong with the data sets that the cases name, as the run would find it now."""
+    try:
+        bound = bind(checked.suite, confined_target(target, site.allowed))
+        if bound is not checked.suite:
+            check(bound, site.engine, site.policy)
+    except SuiteError as error:
+        yield from ({"severity": "error", "message": message} for _, message in error.found)
+    except StriderError as error:
+        yield {"severity": "error", "message": error.message}
+
+
 def _findings(checked: CheckedPlan, site: Site) -> Iterator[dict[str, str]]:
     """Returns errors and warnings about running the plan on its target now."""
     from strider.launch.launchers import choose
@@ -208,5 +221,6 @@ def _findings(checked: CheckedPlan, site: Site) -> Iterator[dict[str, str]]:
         return
     for finding in found:
         yield {"severity": finding.severity, "message": f"{finding.message}: {finding.remedy}"}
+    yield from _data_sets(checked, target, site)
     free = format_bytes_rounded(space_of(Path(target).expanduser()).free_bytes)
     yield {"severity": "info", "message": f"{target} has {free} free"}

@@ -29,7 +29,7 @@ from strider.processes import Process, boot_id, identify, is_alive
 from strider.text_file import write_whole
 from strider.web.runs import Runs
 from strider.web.site import Site
-from strider.web.submission import CardOrder, Submission, new_id
+from strider.web.submission import CardOrder, Submission, VerifyOrder, new_id
 
 MOST_WAITING = 20
 PATIENCE_S = 60.0
@@ -40,6 +40,7 @@ RECORD = "job.json"
 
 #: What a process of a job is.
 _WHAT = "strider run"
+_VERBS = frozenset({b"run", b"quick", b"resume", b"verify"})
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -55,12 +56,16 @@ class Record(BaseModel):
         process: What runs it.
         boot: In which start of the machine.
         card: What to measure, where it is a card and no suite.
+        resumes: Id of the run that it continues; empty for a new run.
+        verifies: The data set to read, where it is a verification.
     """
 
     suite: str
     submitted: datetime
     state: Literal["waiting", "running"]
     card: CardOrder | None = None
+    resumes: str = ""
+    verifies: VerifyOrder | None = None
     cancelled: bool = False
     process: Process | None = None
     boot: str = ""
@@ -101,6 +106,8 @@ class Job(Submission):
             process=self.process,
             boot=boot_id(),
             card=self.card,
+            resumes=self.resumes,
+            verifies=self.verifies,
         )
         write_whole(self.folder / RECORD, record.model_dump_json(), 0o600)
 
@@ -121,6 +128,8 @@ class Job(Submission):
             folder=folder,
             submitted=record.submitted,
             card=record.card,
+            resumes=record.resumes,
+            verifies=record.verifies,
         )
         job.state = record.state
         # A process of before the machine was started again has ended, whatever has its number now.
@@ -178,25 +187,44 @@ class Jobs:
         return self._jobs[job]
 
     def of_run(self, run: str) -> Job | None:
-        """The job whose run this is; None for a run that was started elsewhere."""
-        return next((job for job in self._jobs.values() if job.run == run), None)
+        """The newest job whose run this is; None for a run that was started elsewhere."""
+        return next((job for job in self.all() if job.run == run), None)
 
-    def submit(self, suite: str, text: str, card: CardOrder | None = None) -> Job:
-        """Puts a suite or a card at the end of the queue.
+    def submit(
+        self,
+        suite: str,
+        text: str,
+        card: CardOrder | None = None,
+        resumes: str = "",
+        verifies: VerifyOrder | None = None,
+    ) -> Job:
+        """Puts a suite or an order at the end of the queue.
 
         Args:
             suite: Its name.
-            text: Its text, without mistakes; of a card, none.
+            text: Its text, without mistakes; of an order, none.
             card: What to measure, where it is a card.
+            resumes: Id of the run to continue; empty for a new run.
+            verifies: The data set to read, where it is a verification.
 
         Raises:
-            StriderError: Too many wait already, or the store cannot be written.
+            StriderError: Too many wait already, the run is resumed already, or the store cannot be written.
         """
         self._take_over()
+        if resumes and any(job.resumes == resumes and not job.over for job in self._jobs.values()):
+            raise StriderError(f"run {resumes} is resumed already: see the queue")
         if sum(job.state == "waiting" for job in self._jobs.values()) >= MOST_WAITING:
             raise StriderError(f"the queue is full ({MOST_WAITING} suites): wait, or cancel one")
         name = new_id()
-        job = Job(id=name, suite=suite, folder=self.folder / name, submitted=datetime.now(UTC), card=card)
+        job = Job(
+            id=name,
+            suite=suite,
+            folder=self.folder / name,
+            submitted=datetime.now(UTC),
+            card=card,
+            resumes=resumes,
+            verifies=verifies,
+        )
         try:
             job.write(text)
             job.keep()
@@ -273,7 +301,7 @@ class Jobs:
             except StriderError as error:
                 _log.warning("%s", error.message)
         for job in sorted(found, key=lambda job: job.submitted):
-            if job.process is None and not self._runs.started_with(job.file):
+            if job.process is None and not self._run_of(job):
                 job.state = "waiting"  # the server ended before it started the process
             self._jobs[job.id] = job
         if found:
@@ -312,14 +340,11 @@ class Jobs:
 
     def _started(self, job: Job) -> "subprocess.Popen[bytes]":
         """Starts the process of a job, and keeps which one it is."""
-        work = ["run", str(job.file)]
-        if job.card:
-            # The file is named in the run's record, by which the run is found.
-            work = ["quick", "--budget", job.card.budget, "--order", str(job.file)]
-        command = [sys.executable, "-I", "-m", "strider", *work, "--quiet"]
+        command = [sys.executable, "-I", "-m", "strider", *_work(job), "--quiet"]
         command += [*self._site.bounds(self._site.confine), "--store", str(self._site.store)]
         # What begins with a hyphen is a directory all the same.
-        command += ["--", job.card.directory] if job.card else []
+        named = job.card.directory if job.card else job.verifies.name if job.verifies else job.resumes
+        command += ["--", named] if named else []
         with job.output_file.open("wb") as output:
             child = subprocess.Popen(
                 command,
@@ -342,7 +367,14 @@ class Jobs:
                 async with asyncio.timeout(POLL_S):
                     await job.cancelled.wait()
             if not job.run:
-                job.run = await asyncio.to_thread(self._runs.started_with, job.file)
+                job.run = await asyncio.to_thread(self._run_of, job)
+
+    def _run_of(self, job: Job) -> str:
+        """The run of a job; empty where there is none yet."""
+        if not job.resumes:
+            return self._runs.started_with(job.file)
+        pid = job.process.pid if job.process else 0
+        return job.resumes if pid and self._runs.process_of(job.resumes) == pid else ""
 
     async def _interrupt(self, job: Job) -> None:
         """Ends the process of a job as Ctrl-C does; then with more force, and for certain."""
@@ -355,13 +387,23 @@ class Jobs:
 
     def _close(self, job: Job) -> None:
         """Says how a job whose process has ended did."""
-        job.run = job.run or self._runs.started_with(job.file)
+        job.run = job.run or self._run_of(job)
         job.look_at_output()
         self._end(job, "done" if job.run else "cancelled" if job.cancelled.is_set() else "failed")
 
     def _end(self, job: Job, state: State) -> None:
         job.state = state
         shutil.rmtree(job.folder, ignore_errors=True)
+
+
+def _work(job: Job) -> list[str]:
+    """The command of a job; it names the file of its folder, by which the run is found."""
+    file = str(job.file)
+    if job.card:
+        return ["quick", "--budget", job.card.budget, "--order", file]
+    if job.verifies:
+        return ["data", "verify", "--target", job.verifies.directory, "--order", file]
+    return ["resume", "--order", file] if job.resumes else ["run", file]
 
 
 def _send(process: Process, number: signal.Signals) -> bool:
@@ -388,6 +430,6 @@ def _process_of(suite: Path) -> Process | None:
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
-                if {b"run", b"quick"} & {*words} and os.fsencode(suite) in words:
+                if _VERBS & {*words} and os.fsencode(suite) in words:
                     return identify(int(entry.name), _WHAT)
     return None

@@ -82,6 +82,12 @@ class Runs:
             raise StriderError(f"there is no run {run!r} in the store")
         return path
 
+    def has(self, run: str) -> bool:
+        """Whether the store has a run of this name."""
+        with suppress(StriderError):
+            return bool(self.directory(run))
+        return False
+
     def opened(self, run: str, name: str) -> BinaryIO:
         """A file of a run, opened below the store: no symbolic link on the way is followed.
 
@@ -117,6 +123,12 @@ class Runs:
                 if str(file) in load_info(self.store / name).command:
                     return name
         return ""
+
+    def process_of(self, run: str) -> int:
+        """The process that executes a run, or did last; 0 where it is unknown."""
+        with suppress(StriderError, LookupError, TypeError, ValueError):
+            return int(read_json(self.store / run / "run.json")["process"]["pid"])
+        return 0
 
     def _names(self) -> list[str]:
         if not self.store.is_dir():

@@ -20,6 +20,13 @@ class CardOrder(BaseModel):
     budget: str
 
 
+class VerifyOrder(BaseModel):
+    """A data set to be verified: `strider data verify NAME --target DIRECTORY`."""
+
+    directory: str
+    name: str
+
+
 @dataclass(kw_only=True)
 class Submission:
     """A suite that was submitted, or a card that was asked for.
@@ -30,6 +37,8 @@ class Submission:
         folder: Where its suite file and its output are.
         run: Id of its run; empty before the run directory is there.
         card: What to measure, where it is a card.
+        resumes: Id of the run that it continues; empty for a new run.
+        verifies: The data set to read, where it is a verification.
         output: The end of what it printed, as far as that was looked at.
     """
 
@@ -39,6 +48,19 @@ class Submission:
     run: str = ""
     output: str = ""
     card: CardOrder | None = None
+    resumes: str = ""
+    verifies: VerifyOrder | None = None
+
+    @property
+    def result(self) -> str:
+        """The last line that it has printed."""
+        return next((line for line in reversed(self.output.splitlines()) if line.strip()), "")
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it is a verification that found nothing wrong."""
+        name = self.verifies.name if self.verifies else ""
+        return bool(name) and self.result.startswith(f"data set {name}: all right:")
 
     @property
     def file(self) -> Path:

@@ -21,7 +21,9 @@ from strider.store.case import Case
 from strider.store.load import load_plan
 from strider.suite import ready_made
 from strider.units import format_bytes, format_seconds
+from strider.web import data_sets
 from strider.web.api import read
+from strider.web.continuing import is_cut, is_killed
 from strider.web.drawing import Drawing
 from strider.web.editing import Add, apply
 from strider.web.fields import written
@@ -129,18 +131,42 @@ class Views:
             raise StriderError(f"run {name} is damaged: {summary.damage}")
         plan = await asyncio.to_thread(_plan_of, directory)
         job = self.jobs.of_run(name)
+        is_over = summary.ended is not None or await asyncio.to_thread(is_killed, directory)
+        history = await asyncio.to_thread(data_sets.history, directory, self.site) if is_over else {}
         return page(
             "run",
             run=_row(summary),
             name=name,
             suite=plan["suite"],
-            over=summary.ended is not None,
+            over=is_over,
+            is_cut=is_over and await asyncio.to_thread(is_cut, summary),
+            history=history,
             job=job if job and summary.ended is None and not job.over else None,
             output=job.output if job else "",
             files=[file for file in FILES if (directory / file).is_file()],
             card=await asyncio.to_thread(_card_of, directory),
             axes=plan["axes"] if summary.ended else [],
             cases=plan["titles"],
+        )
+
+    async def data(self, request: Request) -> Response:
+        """The data sets of a directory, to be verified or removed."""
+        asked = request.query_params.get("directory", "").strip() or str(self.site.allowed[0])
+        try:
+            found, mistake = await asyncio.to_thread(data_sets.listed, asked, self.site), ""
+        except StriderError as error:
+            found, mistake = data_sets.Listed(asked, [], 0), error.message
+        stored = {row["run"]: self.runs.has(str(row["run"])) for row in found.rows if row.get("run")}
+        jobs = [job for job in self.jobs.all() if job.verifies]
+        return page(
+            "data",
+            directory=found.directory,
+            allowed=[str(path) for path in self.site.allowed],
+            sets=found.rows,
+            count=found.count,
+            stored=stored,
+            mistake=mistake,
+            jobs=jobs,
         )
 
     async def stream(self, request: Request) -> Response:
@@ -202,7 +228,7 @@ class Views:
         if self.slurm.knows(name):
             return page("job", job=await self.slurm.look(name), where="Slurm")
         job = self._known(self.jobs.get, name)
-        if job.run:
+        if job.run and not job.verifies:
             return RedirectResponse(f"/runs/{job.run}", 303)
         return page("job", job=job, where="this machine")
 
@@ -271,9 +297,11 @@ def _case_title(case: Case) -> dict[str, Json]:
     """A case of a plan in a few words."""
     transfer = case.shape.get("transfer")
     size = format_bytes(transfer) if isinstance(transfer, int) else ""
+    name = case.common_parameters().get("dataset")
+    of_set = f", data set {name}" if name else ""
     title = " ".join(word for word in (case.name, case.interface_name, case.shape_name, size) if word)
     return {
-        "title": f"{title}, {case.clients} client{'s' if case.clients > 1 else ''}",
+        "title": f"{title}, {case.clients} client{'s' if case.clients > 1 else ''}{of_set}",
         "metadata": case.is_metadata,
     }
 

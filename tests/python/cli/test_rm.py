@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from builders import CaseSpec, RunBuilder
+from continued_builders import program
+from datasets_builders import made
 from strider.cli import main
 
 RUN, OTHER = "2026-11-20-101112-quick-abcd", "2026-11-21-101112-quick-efgh"
@@ -66,3 +69,26 @@ def test_a_damaged_run_of_the_store_can_be_removed(store: Path) -> None:
     (store / RUN / "run.json").write_text("{")
     assert rm(store, RUN) == 0
     assert names(store) == [OTHER]
+
+
+@pytest.mark.parametrize("verb", [["rm", RUN], ["prune", "--keep", "1", "--yes"]])
+def test_a_data_set_that_the_run_wrote_is_named(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: list[str]
+) -> None:
+    target = tmp_path / "a target"
+    target.mkdir()
+    made(target, "kept", [10])
+    run = program(store / RUN, cases=1)
+    info = json.loads((run / "run.json").read_text())
+    words = [*verb, "--store", str(store)]
+    for by, said in (
+        ("r", f"data set kept stays in {target}: strider data remove kept --target "),
+        (RUN, ""),
+    ):
+        program(store / RUN, cases=1)
+        (run / "run.json").write_text(json.dumps(info | {"run": by, "directory": str(target)}))
+        assert main(words) == 0
+        printed = capsys.readouterr().out
+        assert said in printed
+        assert ("stays" in printed) is bool(said)
+    assert (target / "strider-data-kept" / "data.0").exists()

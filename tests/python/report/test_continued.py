@@ -9,8 +9,8 @@ from continued_builders import program, resumed
 from datasets_builders import made
 from strider.cli import main
 from strider.report import write_html
-from strider.report.words.cuts import numbers_in_words
 from strider.store import load
+from strider.units import format_ranges
 
 
 def page_of(path: Path, tmp_path: Path) -> str:
@@ -53,7 +53,7 @@ def test_every_start_is_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("numbers", "words"), [([], ""), ([3], "3"), ([1, 2, 3, 7, 9, 10], "1–3, 7, 9–10")])
 def test_numbers_are_joined_to_ranges(numbers: list[int], words: str) -> None:
-    assert numbers_in_words(numbers) == words
+    assert format_ranges(numbers) == words
 
 
 def test_a_program_shows_its_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

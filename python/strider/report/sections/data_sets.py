@@ -11,7 +11,6 @@ from strider.datasets import state_now
 from strider.report.blocks import Block, Section, Table, Text
 from strider.report.results.results import Results
 from strider.report.words.data_sets import (
-    content_in_words,
     is_left_incomplete,
     remedy_sentence,
     set_sentence,
@@ -63,7 +62,7 @@ def _table(results: Results, sets: Sequence[SetOfRun]) -> Table:
 def _cells(step: Step) -> list[str]:
     case = step.case
     what = f"case {case.number}: {case.interface_name}, {case.in_words}: {', '.join(case.operations)}"
-    return [step.name, what, step.action, content_in_words(step.found), content_in_words(step.left)]
+    return [step.name, what, step.action, step.found.in_words, step.left.in_words]
 
 
 def _now(one: SetOfRun) -> str:

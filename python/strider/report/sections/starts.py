@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from strider.report.blocks import Block, Section, Table, Text
 from strider.report.results.results import Results
-from strider.report.words.cuts import cause_of_end, numbers_in_words, starts_sentence
+from strider.report.words.cuts import starts_sentence
 from strider.report.words.numbers import NOTHING
 from strider.report.words.wording import shown_time
 from strider.store.starts import Span, spans
-from strider.units import format_seconds
+from strider.units import format_ranges, format_seconds
 
 _MOST_STARTS = 12
 """Columns of the table by case; with more starts, a row is wider than a page."""
@@ -45,11 +45,11 @@ def _row(results: Results, span: Span) -> list[str]:
         str(span.number),
         shown_time(span.began) if span.began else NOTHING,
         _duration(span.elapsed_s),
-        cause_of_end(results.run, span),
+        span.end,
         _duration(span.pause_s),
         str(span.repetitions),
         str(len(span.samples)),
-        numbers_in_words(span.cases),
+        format_ranges(span.cases),
         "; ".join(before.differences) if before else "",
     ]
 

@@ -47,29 +47,3 @@ def starts_sentence(found: Sequence[Span]) -> str:
         f"This run was measured in {len(found)} starts{paused}. Each repetition was measured in one start "
         "and counts once; those that a cut left incomplete were measured again."
     )
-
-
-def cause_of_end(run: Run, span: Span) -> str:
-    """Returns why a start ended: `interrupted`, `time limit`, `killed, or cut by a power failure`."""
-    if span.cut is not None:
-        return _cause(span.cut.status, span.cut.reason)
-    if run.status == "complete":
-        return "end of the plan"
-    return _cause(run.status, run.info.signal or (run.end.reason if run.end else ""))
-
-
-def _cause(status: str, reason: str) -> str:
-    words = {"killed": "killed, or cut by a power failure", "unfinished": "still active, or killed"}
-    said = words.get(status, status)
-    return f"{said}: {reason}" if reason and reason != status else said
-
-
-def numbers_in_words(numbers: Sequence[int]) -> str:
-    """Returns ascending numbers with their ranges: `1–4, 7`."""
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and ranges[-1][-1] == number - 1:
-            ranges[-1][1:] = [number]
-        else:
-            ranges.append([number])
-    return ", ".join("–".join(map(str, each)) for each in ranges)

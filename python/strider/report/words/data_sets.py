@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from strider.report.words.wording import plural, shown_time
-from strider.store.data_sets import Content, SetOfRun
-from strider.units import format_bytes
+from strider.report.words.wording import shown_time
+from strider.store.data_sets import SetOfRun
 
 _NOT_WHOLE = "the phase that wrote it did not end"
 
 
 def set_sentence(one: SetOfRun) -> str:
     """Returns what a run did with a data set, and what it left."""
-    content = content_in_words(one.left)
+    content = one.left.in_words
     match one.action:
         case "made":
             done = f"made by this run; left: {content}"
@@ -36,13 +35,3 @@ def remedy_sentence(one: SetOfRun) -> str:
         f"Data set {one.name} is incomplete: {_NOT_WHOLE}. strider data list shows its state; a rewrite "
         "completes an update, and strider data remove removes the set."
     )
-
-
-def content_in_words(content: Content) -> str:
-    """Returns `generation 2: 4 MiB in 4 files`, or `no set`."""
-    if not content.generation:
-        return "no set"
-    if not content.is_whole:
-        return f"generation {content.generation}, incomplete"
-    files = plural(content.files, "file")
-    return f"generation {content.generation}: {format_bytes(content.bytes)} in {files}"

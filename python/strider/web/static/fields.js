@@ -1,5 +1,6 @@
 // One field of the form for one parameter of the engine's description. All kinds end in a text, as it is typed.
 
+import { ask } from "./ask.js";
 import { el } from "./dom.js";
 import { bytes } from "./units.js";
 
@@ -79,6 +80,27 @@ export class TextField extends Field {
 
   set value(text) {
     if (this.input.value !== text && document.activeElement !== this.input) this.input.value = text;
+  }
+}
+
+// The name of a data set; those of the target are offered.
+export class DataSetField extends TextField {
+  constructor(id, parameter, onchange, label, target) {
+    super(id, parameter, onchange, label);
+    this.offers = el("datalist", { id: `${id}-offers` });
+    this.input.setAttribute("list", this.offers.id);
+    this.input.addEventListener("focus", () => this.offer(target()));
+    this.row.append(this.offers);
+  }
+
+  async offer(directory) {
+    try {
+      const { data_sets: sets } = await ask(`/api/data?${new URLSearchParams({ directory })}`);
+      this.offers.replaceChildren(...sets.filter(({ state }) => state !== "unreadable").map(({ name, size, files, generation }) =>
+        el("option", { value: name }, `${size}, ${files} files, generation ${generation}`)));
+    } catch {
+      this.offers.replaceChildren(); // what is wrong with the target is said at its field
+    }
   }
 }
 

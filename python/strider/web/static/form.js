@@ -1,7 +1,7 @@
 // The form: a view of the suite, built from the engine's description. It asks for changes and never makes them.
 
 import { byId, el } from "./dom.js";
-import { ChoiceField, SelectField, TextField, fieldFor } from "./fields.js";
+import { ChoiceField, DataSetField, SelectField, TextField, fieldFor } from "./fields.js";
 
 const FIRST_COMMON = 3; // of the parameters that every case has: what the description begins with matters most
 const SUITE_FIRST = ["name", "target", "description"];
@@ -159,7 +159,9 @@ export class Form {
     const id = `f-${index === null ? "suite" : index}-${parameter.name}`;
     const operations = this.description.operations.filter(({ direction }) => !shape || (direction === "metadata") === (shape === "tree"));
     const change = (text) => this.set(index, parameter.name, text);
-    const field = fieldFor(id, parameter, change, parameter.name, operations);
+    const field = parameter.name === "dataset"
+      ? new DataSetField(id, parameter, change, parameter.name, () => this.fields.get("suite target").input.value)
+      : fieldFor(id, parameter, change, parameter.name, operations);
     this.fields.set(`${index === null ? "suite" : index} ${parameter.name}`, field);
     return field.row;
   }

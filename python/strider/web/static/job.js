@@ -1,17 +1,35 @@
-// A job until it has a run: then that is shown instead.
+// A job until it has a run: then that is shown instead. A verification shows its own progress and its result.
 
 import { ask } from "./ask.js";
 import { byId } from "./dom.js";
+import { follow } from "./follow.js";
+import { bytes } from "./units.js";
 
 const POLL_MS = 700;
 const OPEN = ["waiting", "running", "unknown"];
 
 const job = byId("job");
+let followed = "";
+
+function progress(news) {
+  if (!news.new || !news.phases) return;
+  const bar = byId("progress");
+  bar.hidden = false;
+  bar.value = news.fraction;
+  const { current } = news;
+  const read = current && current.bytes_total ? `, ${bytes(current.bytes_done)} of ${bytes(current.bytes_total)} of part ${current.case}` : "";
+  job.textContent = news.ended ? "All files were read …" : `Reading and comparing: ${Math.round(100 * news.fraction)} %, ${news.samples} of ${news.phases} parts${read}`;
+}
 
 async function look() {
   try {
     const { state, run } = await ask(`/api/jobs/${encodeURIComponent(job.dataset.job)}`);
-    if (run) location.replace(`/runs/${encodeURIComponent(run)}`);
+    const stays = "stays" in job.dataset;
+    if (run && stays && run !== followed) {
+      followed = run;
+      follow(run, progress);
+    }
+    if (run && !stays) location.replace(`/runs/${encodeURIComponent(run)}`);
     else if (state !== job.dataset.state) location.reload();
     else setTimeout(look, POLL_MS);
   } catch (error) {

@@ -194,6 +194,17 @@ byId("labels").addEventListener("submit", async (event) => {
   }
 });
 
+byId("resume")?.addEventListener("click", async ({ target }) => {
+  target.disabled = true;
+  try {
+    const { job } = await ask(`/api/runs/${encodeURIComponent(run)}/resume`, {});
+    location.assign(`/jobs/${job}`);
+  } catch (error) {
+    byId("resume-note").textContent = error.message;
+    target.disabled = false;
+  }
+});
+
 byId("delete")?.addEventListener("click", async ({ target }) => {
   target.disabled = true;
   try {

@@ -32,8 +32,13 @@ function choose() {
 // Asked twice: the button is shown when the runs are chosen and the line above it is opened.
 async function remove(button) {
   button.disabled = true;
+  const stays = [];
   try {
-    for (const box of document.querySelectorAll("input[name=run]:checked")) await ask(`/api/runs/${encodeURIComponent(box.value)}/delete`, {});
+    for (const box of document.querySelectorAll("input[name=run]:checked")) {
+      const answer = await ask(`/api/runs/${encodeURIComponent(box.value)}/delete`, {});
+      stays.push(...answer.stays);
+    }
+    document.getElementById("stays").textContent = stays.join(" ");
     await search();
   } catch (error) {
     document.getElementById("removal-note").textContent = error.message;
