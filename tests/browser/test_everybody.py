@@ -14,7 +14,7 @@ from serving import Server, suite
 @pytest.fixture(scope="module")
 def run(server: Server, context: object) -> str:
     """A run that is over."""
-    return str(server.job(server.submit(suite(server.allowed)), "done")["run"])
+    return str(server.job(server.submit(suite(server.allowed, case='dataset = "kept"')), "done")["run"])
 
 
 def addresses(run: str) -> dict[str, str]:
@@ -23,11 +23,12 @@ def addresses(run: str) -> dict[str, str]:
         "configure": "/configure",
         "runs": "/runs",
         "run": f"/runs/{run}",
+        "data": "/data",
         "problem": "/runs/none",
     }
 
 
-PAGES = ("measure", "configure", "runs", "run", "report", "problem")
+PAGES = ("measure", "configure", "runs", "run", "data", "report", "problem")
 
 
 def visit(page: Page, server: Server, run: str, name: str) -> None:

@@ -17,7 +17,8 @@ from strider.report.words.wording import plural, readable_key
 from strider.statistics.exceeding import file_system_of
 from strider.statistics.trust import is_trusted
 from strider.store.model import Run
-from strider.units import format_bytes_rounded
+from strider.store.starts import spans
+from strider.units import format_bytes_rounded, format_seconds
 
 #: Facts of `run.json` about the machine that change rates; the target is what is compared.
 _MACHINE = ("host", "system", "kernel", "cpu", "cores", "memory_bytes")
@@ -66,12 +67,26 @@ def remarks(
         _cards(base, other, rows),
         *_differences(base, other),
         *(f"Run {run.id} is {run.status}." for run in runs if run.status != "complete"),
+        *(_starts(run) for run in runs if run.cuts),
         _short(runs),
         _few(rows),
         _levels(rows),
         _resolution(rows, threshold),
     ]
     return [remark for remark in found if remark]
+
+
+def _starts(run: Run) -> str:
+    """That a run was cut and resumed, and when: what changed meanwhile is in its results."""
+    found = spans(run)
+    pauses = [span.pause_s for span in found if span.pause_s >= 0]
+    paused = f", with {format_seconds(sum(pauses))} of pauses" if pauses else ""
+    changed = [text for cut in run.cuts for text in cut.differences]
+    differing = f" Not the same in all: {'; '.join(dict.fromkeys(changed))}." if changed else ""
+    return (
+        f"Run {run.id} was cut and resumed: its repetitions are of {len(found)} starts{paused}, so changes "
+        f"between them may appear as differences.{differing}"
+    )
 
 
 def _design(base: Sequence[Run], other: Sequence[Run], method: Method, rows: Sequence[Row]) -> str:

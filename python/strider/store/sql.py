@@ -76,6 +76,9 @@ _EVENT_OF_TABLE = {
     "errors": "error",
 }
 
+#: Columns of a table of single events that no field of theirs has.
+_ADDED = {"samples": frozenset({"start"})}
+
 #: Fields that are tables of their own.
 _OWN_TABLES = {"samples": ("parts",)}
 
@@ -148,7 +151,8 @@ SELECT runs.run, planned.directory, (entry ->> '$.case')::INTEGER AS "case", ent
     entry -> '$.operations' AS operations, entry -> '$.interface' AS interface_parameters,
     entry -> '$.pattern' AS pattern_parameters, entry -> '$.tree' AS tree_parameters,
     json_merge_patch(entry, '{{"case": null, "name": null, "interface": null, "pattern": null, "tree": null,
-        "clients": null, "operations": null, "repetitions": null, "order": null, "sharing": null}}')
+        "clients": null, "operations": null, "repetitions": null, "order": null, "sharing": null,
+        "manifest": null}}')
         AS case_parameters
 FROM planned JOIN runs USING (directory)
 LEFT JOIN checked
@@ -214,19 +218,23 @@ def _lines(table: str, run_dirs: Sequence[Path]) -> str:
 def _judged(table: str, run_dirs: Sequence[Path]) -> str:
     """`_lines` of samples and errors; void where the check of the whole files of a repetition failed.
 
-    A check that found something has an invalid sample; one that could not read has errors alone.
+    A check that found something has an invalid sample; one that could not read has errors alone. The column
+    `start` has the number of the start in which a line was written, from 1: a resumed run has several.
     """
+    before = "PARTITION BY directory ORDER BY time_s, event ROWS UNBOUNDED PRECEDING"
+    starts = f"count(*) FILTER (WHERE event = 'run') OVER ({before})"
     failed = f"bool_or(operation = {quote(FILE_CHECK)} AND valid IS NOT TRUE)"
     repetition = 'PARTITION BY directory, "case", repetition'
-    return f"""(SELECT * REPLACE (valid AND NOT {failed} OVER ({repetition}) AS valid)
-        FROM {_lines(table, run_dirs)} WHERE event IN ('sample', 'error'))"""  # noqa: S608 - names of ours
+    return f"""(SELECT * REPLACE (valid AND NOT {failed} OVER ({repetition}) AS valid),
+            greatest(1, {starts})::INTEGER AS start
+        FROM {_lines(table, run_dirs)} WHERE event IN ('run', 'sample', 'error'))"""  # noqa: S608 - names of ours
 
 
 def _from_events(table: str, run_dirs: Sequence[Path]) -> str:
     """SELECT of a table's columns from event streams, joined with the cases."""
     if table == "timelines":
         return _timelines_from_events(run_dirs)
-    case_columns = f"{_CASE_COLUMNS}, " if table == "samples" else ""
+    case_columns = f"{_CASE_COLUMNS}, event.start, " if table == "samples" else ""
     lines = (_judged if table == "samples" else _lines)(table, run_dirs)
     return f"""
 SELECT runs.run, event."case", {case_columns}{_event_columns(table)}
@@ -270,7 +278,8 @@ def event_columns(table: str) -> frozenset[str]:
         return frozenset()
     fields = results_schema().event_fields(_EVENT_OF_TABLE[table])
     kept = [field for field in fields if field.name not in _OWN_TABLES.get(table, ())]
-    return frozenset(name.strip('"') for field in kept for name, _ in _columns(field))
+    found = frozenset(name.strip('"') for field in kept for name, _ in _columns(field))
+    return found | _ADDED.get(table, frozenset())
 
 
 def _event_columns(table: str) -> str:

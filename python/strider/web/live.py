@@ -178,6 +178,21 @@ def _is_sealed(directory: Path) -> bool:
         return True
 
 
+class _Clock:
+    """The time that a run took, without the pauses before it was resumed; charts and estimates use it."""
+
+    def __init__(self) -> None:
+        self._last_s = self._paused_s = 0.0
+
+    def without_pauses(self, event: Event) -> Event:
+        """An event with its time since the start of the run, without pauses."""
+        time_s = float(event.get("time_s") or 0.0)
+        if event["event"] == "run":
+            self._paused_s += max(0.0, time_s - self._last_s)
+        self._last_s = max(self._last_s, time_s)
+        return {**event, "time_s": time_s - self._paused_s} if self._paused_s else event
+
+
 async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Json]]:
     """The state of a run from time to time, with what was measured since the last one; at its end `over`.
 
@@ -185,12 +200,12 @@ async def follow(directory: Path, state: RunState) -> AsyncIterator[dict[str, Js
         directory: The run's directory.
         state: Its state before the first event.
     """
-    tail = Tail(directory / "events.jsonl")
+    tail, clock = Tail(directory / "events.jsonl"), _Clock()
     first, elapsed_s = True, 0.0
     while True:
         # What is there now is all there will be, if the run is over by now.
         sealed = await asyncio.to_thread(_is_sealed, directory)
-        events = await asyncio.to_thread(tail.new_events)
+        events = [clock.without_pauses(event) for event in await asyncio.to_thread(tail.new_events)]
         for event in events:
             state.add(event)
         if events or first:

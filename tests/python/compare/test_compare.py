@@ -10,11 +10,12 @@ import pytest
 
 from builders import KIB, MIB, CaseSpec, sweep
 from comparison_builders import in_turns, rated, run_of, started
+from continued_builders import resumed
 from strider.card import CARD_FILE
 from strider.compare import Comparison, Row, comparable_keys, compare, compare_within, is_unproven
 from strider.errors import StriderError
 from strider.report.sections.environment import environment_rows
-from strider.store import Case, Run
+from strider.store import Case, Run, load
 from strider.store.model import Confinement
 
 WRITE = CaseSpec(operations=("write",))
@@ -37,6 +38,16 @@ class TestTwoRuns:
         assert comparison.counts["no verdict"] == len(comparison.rows) == 12
         assert all(row.change and row.change.ratio == 1 for row in comparison.rows)
         assert "A and B are the same run." in comparison.remarks
+
+    def test_a_resumed_run_is_named_with_what_changed(self, tmp_path: Path) -> None:
+        whole = run_of(tmp_path / "a", [WRITE])
+        cut = load(resumed(tmp_path / "b", (1, 3), [WRITE], differences=["cores: 2 then, 4 now"]))
+        (remark,) = [one for one in compare([whole], [cut]).remarks if "resumed" in one]
+        assert (
+            f"Run {cut.id} was cut and resumed: its repetitions are of 3 starts, with 2 h of pauses" in remark
+        )
+        assert "cores: 2 then, 4 now" in remark
+        assert not [one for one in compare([whole], [whole]).remarks if "resumed" in one]
 
     @pytest.mark.parametrize(("factor", "verdict"), [(0.95, "slower"), (1.06, "faster")])
     def test_a_difference_is_found_with_its_size(self, tmp_path: Path, factor: float, verdict: str) -> None:

@@ -42,6 +42,16 @@ def test_the_signal_that_interrupted_a_start_is_named(
     assert "interrupted: SIGTERM" in shown(path, capsys)
 
 
+def test_results_for_other_programs_have_their_starts_and_their_data_set(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = json.loads(shown(resumed(tmp_path / "run", (1, 3)), capsys, "--json"))["results"]
+    assert [row["starts"] for row in results] == [[1, 2, 3], [1, 2, 3]]
+    results = json.loads(shown(program(tmp_path / "program"), capsys, "--json"))["results"]
+    assert {row["dataset"] for row in results} == {"kept"}
+    assert {tuple(row["starts"]) for row in results} == {(1,)}
+
+
 def test_a_run_of_one_start_has_no_such_section(tmp_path: Path) -> None:
     assert "Repetitions of each case in each start" not in page_of(program(tmp_path / "run"), tmp_path)
 

@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from builders import KIB, MIB, CaseSpec, RunBuilder, sweep
+from continued_builders import program, resumed
 from strider.errors import ExitCode, StriderError
 from strider.store import ClockRow, Timeline, derive, export, load, load_events, query, sql, tables
 from strider.store.cells import defused, defused_sql
@@ -77,6 +78,26 @@ def test_a_run_is_checked_once_until_it_changes(run_dir: Path, monkeypatch: pyte
     events.write_text("".join(line for line in events.open() if '"rank"' not in line))
     assert query([run_dir], "SELECT count(*) AS n FROM ranks") == [{"n": 0}]
     assert checked == [run_dir] * 2
+
+
+def test_samples_have_the_start_that_measured_them(tmp_path: Path) -> None:
+    run_dir = resumed(tmp_path / RUN, (1, 3))
+    question = "SELECT repetition, any_value(start) AS start FROM samples GROUP BY ALL ORDER BY ALL"
+    expected = [(0, 1), (1, 2), (2, 2), (3, 3), (4, 3), (5, 3)]
+    assert [(row["repetition"], row["start"]) for row in query([run_dir], question)] == expected
+    derive(run_dir)
+    assert [(row["repetition"], row["start"]) for row in query([run_dir], question)] == expected
+    (row,) = query([run_dir], "SELECT count(*) AS parts FROM parts")
+    assert row["parts"] == 0
+
+
+def test_samples_name_their_data_set_without_its_manifest(tmp_path: Path) -> None:
+    run_dir = program(tmp_path / RUN)
+    question = (
+        "SELECT DISTINCT case_parameters ->> 'dataset' AS name, case_parameters ->> 'manifest' AS manifest"
+    )
+    (row,) = query([run_dir], f"{question} FROM samples")
+    assert row == {"name": "kept", "manifest": None}
 
 
 def test_parquet_older_than_the_events_is_not_believed(run_dir: Path) -> None:

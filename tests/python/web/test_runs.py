@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from builders import CaseSpec, RunBuilder
+from continued_builders import PAUSE_S, resumed
 from serving import Server
 from strider.errors import StriderError
 from strider.store import RunSummary
@@ -111,6 +112,14 @@ def test_a_stream_reports_all_of_a_run_and_ends_with_it(store: Path) -> None:
     assert [one["p99_s"] is not None for one in told["new"]] == [s["requests"] >= 1000 for s in samples]
     assert (told["fraction"], told["ended"]) == (1.0, True)
     assert end == {"over": True}
+
+
+def test_a_stream_leaves_out_the_pauses_of_a_resumed_run(tmp_path: Path) -> None:
+    told, _ = messages(resumed(tmp_path / "2026-11-01-101112-alpha-abcd", (1, 3)))
+    times = [one["time_s"] for one in told["new"]]
+    assert len(times) == 12
+    assert times == sorted(times)
+    assert max(*times, told["elapsed_s"]) < PAUSE_S
 
 
 def test_the_live_view_knows_the_deadlines_of_the_phases(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ def _as_row(
         **case.common_parameters(),
         "operation": summary.operation,
         "n": summary.n,
+        "starts": sorted({sample.start for sample in summary.samples}),
         "voided": summary.voided,
         "errors": sum(error.count for error in summary.errors),
         "trust": summary.trust.grade if summary.trust else None,
