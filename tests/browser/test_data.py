@@ -36,6 +36,7 @@ def test_a_set_is_listed_verified_and_removed(page: Page, server: Server, screen
         page.get_by_label("choose kept").check()
         page.get_by_role("button", name="Verify selected").press("Enter")
         expect(page.locator("#result")).to_contain_text(result, timeout=WAIT_MS)
+        expect(page.locator("#status")).to_have_text("not right" if damage else "all right")
     expect(page.locator("pre")).to_contain_text("data.0")
     page.set_viewport_size({"width": 400, "height": 900})
     page.goto(f"{server.address}/data")

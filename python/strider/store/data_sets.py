@@ -111,7 +111,7 @@ def sets_of(run: Run) -> list[SetOfRun]:
     if not users:
         return []
     events = load_events(run.directory, DataSetEvent)
-    first_s = {number: _first_s(run, events, number) for number in users}
+    first_s = _first_uses(run, events)
     order = sorted(users, key=lambda number: (first_s[number], number))
     groups: dict[str, list[int]] = {}
     for number in order:
@@ -128,10 +128,13 @@ def _name(case: Case) -> str:
     return str(case.common_parameters().get(KEY) or "")
 
 
-def _first_s(run: Run, events: Sequence[DataSetEvent], number: int) -> float:
-    """Returns when a case first used its set, seconds since the start of the run; infinite if never."""
-    used = [sample.start_s for sample in run.samples if sample.case == number]
-    return min([*used, *(event.time_s for event in events if event.case == number)], default=math.inf)
+def _first_uses(run: Run, events: Sequence[DataSetEvent]) -> dict[int, float]:
+    """Returns when each case first used its set, seconds since the start of the run; infinite if never."""
+    found = dict.fromkeys(run.cases, math.inf)
+    uses = [(sample.case, sample.start_s) for sample in run.samples]
+    for case, time_s in [*uses, *((event.case, event.time_s) for event in events)]:
+        found[case] = min(found.get(case, math.inf), time_s)
+    return found
 
 
 def _place(run: Run, case: Case) -> str:

@@ -63,6 +63,14 @@ class Submission:
         return bool(name) and self.result.startswith(f"data set {name}: all right:")
 
     @property
+    def mark(self) -> tuple[str, str]:
+        """Class and text of its status; a verification that found errors does not look like success."""
+        state = str(getattr(self, "state", ""))
+        if not self.verifies or state not in ("done", "failed"):
+            return state, state
+        return ("done", "all right") if self.is_right else ("failed", "not right")
+
+    @property
     def file(self) -> Path:
         """Its suite file: a path that no other run's command has in it."""
         return self.folder / f"{self.suite}.toml"

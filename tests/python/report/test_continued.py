@@ -56,9 +56,12 @@ def test_a_run_of_one_start_has_no_such_section(tmp_path: Path) -> None:
     assert "Repetitions of each case in each start" not in page_of(program(tmp_path / "run"), tmp_path)
 
 
-def test_every_start_is_counted(tmp_path: Path) -> None:
-    page = page_of(resumed(tmp_path / "run", range(5)), tmp_path)
+def test_every_start_is_counted_and_many_cuts_are_one_sentence(tmp_path: Path) -> None:
+    page = page_of(resumed(tmp_path / "run", range(1, 6), differences=["host: a then, b now"]), tmp_path)
     assert "measured in 6 starts" in page
+    assert "This run was cut 5 times between 2026-11-21 04:06:06 UTC and " in page
+    assert "Different since its first start: host: a then, b now." in page
+    assert "killed, or cut by a power failure at" not in page
 
 
 @pytest.mark.parametrize(("numbers", "words"), [([], ""), ([3], "3"), ([1, 2, 3, 7, 9, 10], "1–3, 7, 9–10")])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from builders import CaseSpec, RunBuilder
+from continued_builders import resumed
 from strider.errors import StriderError
 from strider.store import RunSummary, list_runs, load, resolve
 
@@ -136,3 +137,12 @@ def test_no_run_with_errors_looks_like_success(
 ) -> None:
     run = RunSummary("r", Path("r"), "s", status, samples=samples, errors=errors)
     assert (run.condition, run.shown_status) == (condition, words)
+
+
+def test_a_resumed_run_is_listed_with_its_starts(tmp_path: Path) -> None:
+    path = resumed(tmp_path / "2026-11-21-040506-long-abcd", (1, 3))
+    info = json.loads((path / "run.json").read_text())
+    cuts = [{"status": "killed"}, {"status": "interrupted", "reason": "SIGTERM"}]
+    (path / "run.json").write_text(json.dumps({**info, "resumed": cuts}))
+    (found,) = list_runs(tmp_path)
+    assert (found.starts, found.shown_status) == (3, "complete, 3 starts")

@@ -9,6 +9,8 @@ from strider.store.model import Cut, Run
 from strider.store.starts import Span
 from strider.units import format_seconds
 
+_MOST_SENTENCES = 3
+"""With more cuts, the table of starts has their times and causes."""
 _HOW = {
     "interrupted": "interrupted",
     "failed": "failed",
@@ -18,8 +20,13 @@ _HOW = {
 
 
 def cut_sentences(cuts: Sequence[Cut]) -> list[str]:
-    """Returns a sentence for each cut: when and why, and when the run was resumed."""
-    return [_sentence(cut) for cut in cuts]
+    """Returns a sentence for each cut: when and why, and when the run was resumed; one if there are many."""
+    if len(cuts) <= _MOST_SENTENCES:
+        return [_sentence(cut) for cut in cuts]
+    first, last = shown_time(cuts[0].at), shown_time(cuts[-1].at)
+    said = f"This run was cut {len(cuts)} times between {first} and {last}, and resumed each time."
+    differing = dict.fromkeys(text for cut in cuts for text in cut.differences)
+    return [said + (f" Different since its first start: {'; '.join(differing)}." if differing else "")]
 
 
 def ceilings_sentence(run: Run) -> str:

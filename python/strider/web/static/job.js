@@ -17,8 +17,10 @@ function progress(news) {
   bar.hidden = false;
   bar.value = news.fraction;
   const { current } = news;
-  const read = current && current.bytes_total ? `, ${bytes(current.bytes_done)} of ${bytes(current.bytes_total)} of part ${current.case}` : "";
-  job.textContent = news.ended ? "All files were read …" : `Reading and comparing: ${Math.round(100 * news.fraction)} %, ${news.samples} of ${news.phases} parts${read}`;
+  const parts = [`Reading and comparing: ${Math.round(100 * news.fraction)} %`];
+  if (news.phases > 1) parts.push(`${news.samples} of ${news.phases} groups of files`);
+  if (current && current.bytes_total) parts.push(`${bytes(current.bytes_done)} of ${bytes(current.bytes_total)}${news.phases > 1 ? ` of group ${current.case}` : ""}`);
+  job.textContent = news.ended ? "All files were read …" : parts.join(", ");
 }
 
 async function look() {
