@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "foundation/random.hpp"
 #include "operations/metadata_executor.hpp"
 #include "operations/mix.hpp"
@@ -22,9 +24,13 @@ class MetadataWorker final : public PhaseWorker {
   void execute() override;
   void catch_up(std::uint64_t last) override { run(last, 0); }
   void complete(RankPart& part) override;
-  bool limited() const override { return PhaseWorker::limited() && !works_level_by_level(); }
+  bool limited() const override {
+    const bool creates = metadata_.makes.has(Thing::files) || metadata_.makes.has(Thing::directories);
+    return PhaseWorker::limited() && !works_level_by_level() && (creates || test_.deadline_of == DeadlineOf::all);
+  }
   Stop run(std::uint64_t last, std::uint64_t deadline);
   void go_through_levels();
+  void sync_node();
   std::uint64_t planned_operations() const;
   std::uint32_t acting_rank() const;
   bool works_level_by_level() const {
@@ -93,7 +99,7 @@ void MetadataWorker::prepare() {
 std::uint32_t MetadataWorker::acting_rank() const {
   const auto me = static_cast<std::uint32_t>(rank_);
   if (metadata_.owner == MetadataOperation::Owner::own || works_on_mixed_files()) return me;
-  return readback_rank(test_, me, task_.name.repetition);
+  return readback_rank(test_, me, task_.name.repetition, steps_of_shift(entry_of(task_.operation)));
 }
 
 std::uint64_t MetadataWorker::planned_operations() const {
@@ -137,6 +143,15 @@ void MetadataWorker::execute() {
   if (limited()) wear_out(operations_, test_.wear_out);
   if (task_.operation == Operation::chdir) guarded([&] { task_.directory->go_back(); });
   part_.transfer_s = seconds_between(begin, monotonic_ns() - untimed_ns_);
+  if (test_.sync == SyncPolicy::node && stores() && !works_level_by_level() && !ending()) sync_node();
+}
+
+/// What the kernel holds of all its file systems: as the program sync does.
+void MetadataWorker::sync_node() {
+  if (task_.purpose != PhaseTask::Purpose::measurement) return;
+  const std::uint64_t begin = monotonic_ns();
+  ::sync();
+  part_.sync_s = seconds_between(begin, monotonic_ns());
 }
 
 void MetadataWorker::complete(RankPart& part) {

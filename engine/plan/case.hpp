@@ -17,10 +17,13 @@
 namespace strider {
 
 enum class SharingKind { shared, per_rank, per_node, files };
-enum class Readback { same, shift, shuffle };
-enum class SyncPolicy { none, end, each };
+enum class Readback { same, shift, growing_shift, shuffle };
+/// node: of metadata, each rank flushes the caches of its node at the end of each phase on items.
+enum class SyncPolicy { none, end, each, node };
 enum class Verify { off, full };
 enum class WearOut { no, yes };
+/// Of metadata: the phases that a deadline ends.
+enum class DeadlineOf { all, creation };
 /// Where the files of a case are: in the target, or on a mount of the run's list-I/O volume.
 enum class MountKind { none, listio };
 /// What the nodes' memory holds of a file when a phase begins to read it.
@@ -60,11 +63,12 @@ struct Case {
   OrderKind order = OrderKind::forward;
   Sharing sharing;
   Readback readback = Readback::same;
-  std::uint32_t shift = 1;  ///< ranks, with Readback::shift
+  std::uint32_t shift = 1;  ///< ranks, with Readback::shift and growing_shift
   SyncPolicy sync = SyncPolicy::end;
   Verify verify = Verify::off;
   std::uint64_t recorded_requests = 0;  ///< of each rank, of which values are recorded when they read
   double deadline_s = 0;
+  DeadlineOf deadline_of = DeadlineOf::all;
   double runtime_s = 0;  ///< each phase repeats its requests for this time; 0: each request once
   double ramp_s = 0;     ///< at the beginning of the runtime, not counted
   WearOut wear_out = WearOut::yes;

@@ -56,6 +56,14 @@ void check_load(const Case& test, const Complain& complain) {
     complain("think", "in open loop a rank cannot issue requests that arrive during its think time", "think = 0");
 }
 
+/// The kernel flushes what it holds itself.
+void check_sync(const Case& test, const Complain& complain) {
+  const Capabilities& capabilities = test.interface->capabilities;
+  if (test.sync == SyncPolicy::node && capabilities.stores() && capabilities.client != StorageClient::kernel)
+    complain("sync", "the kernel has no data of the interface " + std::string(test.interface->name) + " to flush",
+             "sync = \"each\" or \"none\"");
+}
+
 /// What is checked of every case.
 void check_ranks_and_files(const Case& test, const Complain& complain) {
   if (test.sharing.kind == SharingKind::files && test.sharing.files > test.clients)
@@ -171,6 +179,7 @@ void check_tree_case(const Case& test, const Complain& complain) {
   check_load(test, complain);
   check_arrivals(test, complain);
   check_calls(test, complain);
+  check_sync(test, complain);
   check_mix(test, complain);
   check_sizes(test, *tree, complain);
   check_totals(test, *tree, complain);

@@ -57,7 +57,8 @@ void print_items(const Plan& plan, const ExtentsQuery& query, std::ostream& out)
   const bool own = metadata.owner == MetadataOperation::Owner::own;
   const auto tree = make_tree_of(test);
   const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, plan.ranks_per_node));
-  const std::uint32_t acts_as = own ? query.rank : readback_rank(test, query.rank, test.warmup);
+  const std::uint32_t acts_as =
+      own ? query.rank : readback_rank(test, query.rank, test.warmup, steps_of_shift(entry_of(operation)));
   const FileAssignment assignment = assignments.assignment(acts_as);
   const Order order = order_of(test, acts_as, tree->items());
   Paths paths(*tree, file_name(test, assignment.file));

@@ -54,10 +54,12 @@ std::vector<std::uint32_t> consecutive_nodes(std::uint32_t clients, std::uint32_
   return nodes;
 }
 
-std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t repetition) {
+std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t repetition, std::uint32_t steps) {
   switch (test.readback) {
     case Readback::same: return rank;
     case Readback::shift: return static_cast<std::uint32_t>((std::uint64_t{rank} + test.shift) % test.clients);
+    case Readback::growing_shift:
+      return static_cast<std::uint32_t>((rank + std::uint64_t{test.shift} * steps) % test.clients);
     case Readback::shuffle: {
       // The ranks in a random circle: each reads what the next one wrote, and none what it wrote itself.
       const Permutation circle(test.clients, hash_numbers(test.seed, repetition));

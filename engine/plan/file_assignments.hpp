@@ -34,8 +34,8 @@ class FileAssignments {
 /// Nodes of ranks 0 … clients-1 when each has `ranks_per_node` consecutive ranks (0: one node for all).
 std::vector<std::uint32_t> consecutive_nodes(std::uint32_t clients, std::uint32_t ranks_per_node);
 
-/// The rank whose data `rank` reads in a repetition.
-std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t repetition);
+/// The rank whose data `rank` reads in a repetition. `steps`: shifts from there to here, with a growing shift.
+std::uint32_t readback_rank(const Case& test, std::uint32_t rank, std::uint64_t repetition, std::uint32_t steps = 1);
 
 /// The name of a case's file in the folder of the run, or of its data set.
 std::string file_name(const Case& test, std::uint64_t file);

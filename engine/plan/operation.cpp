@@ -170,6 +170,13 @@ const OperationEntry& entry_of(Operation operation) {
   throw std::logic_error("an operation that no suite can name");
 }
 
+std::uint32_t steps_of_shift(const OperationEntry& entry) {
+  if (entry.metadata.removes.has(Thing::files) || entry.metadata.removes.has(Thing::directories)) return 3;
+  const bool opens =
+      entry.metadata.operates_on == OperatesOn::files && entry.metadata.calls.contains({MetadataCall::open});
+  return opens ? 2 : 1;
+}
+
 std::string_view name_of(Operation operation) {
   return operation == Operation::prefill ? "prefill" : entry_of(operation).name;
 }

@@ -116,6 +116,8 @@ constexpr bool reads(Operation operation) {
          operation == Operation::read_write;
 }
 constexpr bool writes(Operation operation) { return operation != Operation::read && operation != Operation::reread; }
+/// With a growing shift: how many shifts there are from the rank that works on an item to the one that made it.
+std::uint32_t steps_of_shift(const OperationEntry& entry);
 /// Whose share of the pattern an operation works on: a lone writer's, or every reader's.
 constexpr Direction role_of(Operation operation) { return writes(operation) ? Direction::write : Direction::read; }
 

@@ -244,9 +244,10 @@ auto entry_of(const Json& json, const char* key, const Find& find) {
 
 std::uint64_t workload_of(const Json& json) {
   Json identity = json;
-  for (const char* key : {"case",    "name",     "interface",  "repetitions", "warmup",       "settle", "deadline",
-                          "runtime", "ramp",     "depth",      "think",       "cache",        "mount",  "mount_servers",
-                          "dataset", "manifest", "rate_limit", "arrivals",    "arrival_rate", "values"})
+  for (const char* key :
+       {"case",          "name",    "interface", "repetitions", "warmup",   "settle",       "deadline",
+        "deadline_of",   "runtime", "ramp",      "depth",       "think",    "cache",        "mount",
+        "mount_servers", "dataset", "manifest",  "rate_limit",  "arrivals", "arrival_rate", "values"})
     identity.erase(key);
   if (identity.value("read_share", 0) == 0) identity.erase("read_share");  // as plans from before read-write lack it
   std::uint64_t hash = 0;
@@ -284,6 +285,8 @@ void read_tree_settings(const Settings& settings, Case& test) {
   test.mix = mix_of(settings.weights("mix"));
   test.mix_operations = settings.number("mix_operations");
   test.open_files = settings.number("open_files");
+  test.deadline_of =
+      choice_of<DeadlineOf>(settings, "deadline_of", {{"all", DeadlineOf::all}, {"creation", DeadlineOf::creation}});
 }
 
 /// The interfaces of a plan: each is looked for once, since that may load a module and try what it needs.
@@ -325,10 +328,14 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   test.order = choice_of<OrderKind>(
       settings, "order",
       {{"forward", OrderKind::forward}, {"backward", OrderKind::backward}, {"random", OrderKind::random}});
-  test.readback = choice_of<Readback>(
-      settings, "readback", {{"same", Readback::same}, {"shift", Readback::shift}, {"shuffle", Readback::shuffle}});
-  test.sync = choice_of<SyncPolicy>(settings, "sync",
-                                    {{"none", SyncPolicy::none}, {"end", SyncPolicy::end}, {"each", SyncPolicy::each}});
+  test.readback = choice_of<Readback>(settings, "readback",
+                                      {{"same", Readback::same},
+                                       {"shift", Readback::shift},
+                                       {"growing-shift", Readback::growing_shift},
+                                       {"shuffle", Readback::shuffle}});
+  test.sync = choice_of<SyncPolicy>(
+      settings, "sync",
+      {{"none", SyncPolicy::none}, {"end", SyncPolicy::end}, {"each", SyncPolicy::each}, {"node", SyncPolicy::node}});
   test.verify = choice_of<Verify>(settings, "verify", {{"off", Verify::off}, {"full", Verify::full}});
   test.shift = static_cast<std::uint32_t>(settings.number("shift"));
   test.deadline_s = settings.seconds("deadline");

@@ -62,6 +62,18 @@ def test_what_phases_did_not_come_to_before_their_deadline_is_removed(
     assert not list(done.directory.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("deadline_of", "ended"), [("all", {"create", "stat", "unlink"}), ("creation", {"create"})]
+)
+def test_a_deadline_of_creation_ends_no_other_phase(
+    engine: Engine, memory_folder: Path, deadline_of: str, ended: set[str]
+) -> None:
+    keys: Json = {"tree_items": 100, "deadline": 60, "deadline_of": deadline_of}
+    done = run_engine(engine, plan([tree_case(["create", "stat", "unlink"], **keys)]), memory_folder)
+    limited = {s["operation"] for s in done.of("sample", measured=True) if s["deadline"] is not None}
+    assert limited == ended
+
+
 MANY = """
 [suite]
 name = "many"

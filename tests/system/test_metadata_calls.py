@@ -226,6 +226,40 @@ def test_ranks_work_on_the_items_that_the_plan_assigns(
             assert all(maker != owner for maker, owner in owners.items())
 
 
+def test_a_growing_shift_is_further_on_in_each_kind_of_operation(
+    engine: Engine, tmp_path: Path, strace: str
+) -> None:
+    """As with mdtest's -N: a rank stats the files of the next, opens those of the next but one, and so on."""
+    operations = ["create", "stat", "open-close", "unlink"]
+    document = plan([tree_case(operations, clients=4, tree_items=5, readback="growing-shift")])
+    wrap = [strace, "-ff", "-e", "signal=none", "-e", "trace=%file", "-o", str(tmp_path / "trace")]
+    assert run_engine(engine, document, tmp_path, wrap).returncode == 0
+    calls = (r"openat\(.*O_CREAT", "newfstatat", r"openat\(.*O_RDONLY", "unlinkat")
+    owners = set()
+    for path in tmp_path.glob("trace.*"):
+        lines = [line for line in path.read_text(errors="replace").splitlines() if re.search(r"/f\d", line)]
+        found = [
+            {int(*re.findall(r"/f(\d)\.", line)) for line in lines if re.match(call, line)} for call in calls
+        ]
+        if any(found):
+            owners.add(tuple(owner for (owner,) in found))
+    assert owners == {(rank, (rank + 1) % 4, (rank + 2) % 4, (rank + 3) % 4) for rank in range(4)}
+
+
+def test_each_rank_flushes_its_node_in_the_time_of_each_phase_on_items(
+    engine: Engine, tmp_path: Path, strace: str
+) -> None:
+    operations = ["make-tree", "create", "stat", "mkdir", "rmdir", "unlink", "remove-tree"]
+    document = plan([tree_case(operations, clients=2, tree_items=5, sync="node")])
+    wrap = [strace, "-ff", "-e", "signal=none", "-e", "trace=sync", "-o", str(tmp_path / "trace")]
+    done = run_engine(engine, document, tmp_path, wrap)
+    assert done.returncode == 0, done.stderr
+    syncs = [path.read_text(errors="replace").count("sync()") for path in tmp_path.glob("trace.*")]
+    assert sorted(syncs)[-2:] == [5, 5], "one for each phase but those on the tree"
+    for sample in done.of("sample", measured=True):
+        assert (0 < sample["sync_s"] <= sample["elapsed_s"]) == ("tree" not in sample["operation"])
+
+
 def test_what_a_rank_visits_is_what_the_engine_prints(engine: Engine, tmp_path: Path, strace: str) -> None:
     document = plan(
         [tree_case(["create", "stat"], clients=2, order="random", tree_items=6, tree_depth=1, tree_fanout=2)]

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "plan/operation.hpp"
+
 namespace strider {
 namespace {
 
@@ -87,7 +89,7 @@ std::vector<std::uint32_t> readers(Readback readback, std::uint32_t clients, std
 }
 
 TEST(Readback, EachRanksDataIsReadByOneRank) {
-  for (const Readback readback : {Readback::same, Readback::shift, Readback::shuffle})
+  for (const Readback readback : {Readback::same, Readback::shift, Readback::growing_shift, Readback::shuffle})
     for (std::uint32_t clients = 1; clients <= 40; ++clients)
       for (std::uint32_t shift = 0; shift <= 45; shift += 5) {
         std::vector<std::uint32_t> sorted = readers(readback, clients, shift, shift), all(clients);
@@ -101,6 +103,32 @@ TEST(Readback, SameReadsItsOwnAndShiftThatOfTheRankFurtherOn) {
   EXPECT_EQ(readers(Readback::same, 3, 1, 0), (std::vector<std::uint32_t>{0, 1, 2}));
   EXPECT_EQ(readers(Readback::shift, 4, 1, 0), (std::vector<std::uint32_t>{1, 2, 3, 0}));
   EXPECT_EQ(readers(Readback::shift, 4, 6, 0), (std::vector<std::uint32_t>{2, 3, 0, 1}));
+}
+
+TEST(Readback, GrowsByStepsWhereTheShiftGrows) {
+  Case test;
+  test.clients = 5;
+  test.shift = 2;
+  const auto read_from_3 = [&](Readback readback, std::uint32_t steps) {
+    test.readback = readback;
+    return readback_rank(test, 3, 0, steps);
+  };
+  for (const std::uint32_t steps : {1, 2, 3}) {
+    EXPECT_EQ(read_from_3(Readback::growing_shift, steps), (3 + 2 * steps) % 5);
+    EXPECT_EQ(read_from_3(Readback::shift, steps), 0U);
+  }
+}
+
+/// As in mdtest: stat_name, read_name and rm_name.
+TEST(Readback, QueriesReadsAndRemovalsAreFurtherAndFurtherOn) {
+  for (const Operation query :
+       {Operation::stat, Operation::chmod, Operation::stat_directory, Operation::rename_directory})
+    EXPECT_EQ(steps_of_shift(entry_of(query)), 1U) << name_of(query);
+  for (const Operation opening :
+       {Operation::small_read, Operation::open_close, Operation::open, Operation::small_write})
+    EXPECT_EQ(steps_of_shift(entry_of(opening)), 2U) << name_of(opening);
+  for (const Operation removal : {Operation::unlink, Operation::rmdir})
+    EXPECT_EQ(steps_of_shift(entry_of(removal)), 3U) << name_of(removal);
 }
 
 TEST(Readback, ShuffleLetsNoRankReadItsOwn) {

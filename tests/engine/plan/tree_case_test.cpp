@@ -112,6 +112,8 @@ TEST(TreeCase, NamesTheKeyOfEachMistake) {
       {"mix_operations", tree_text(R"("mix_operations": true)")},
       {"sharing", tree_text(R"("clients": 2, "sharing": 3)")},
       {"shift", tree_text(R"("clients": 2, "readback": "shift", "shift": 2)")},
+      {"shift", tree_text(R"("clients": 2, "readback": "growing-shift", "shift": 2)")},
+      {"deadline_of", tree_text(R"("deadline": 1, "deadline_of": "removal")")},
       {"verify", tree_text(R"("verify": "full")", R"("items": 1)", R"("name": "null")")},
       {"operations", tree_text("", R"("items": 1)", R"("name": "mpiio")")},
       {"interface", tree_text("", R"("items": 1)", R"("name": "mmap")")},

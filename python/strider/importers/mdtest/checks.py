@@ -102,6 +102,8 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
 
 def _limits(workload: Workload) -> Iterator[Objection]:
     """What Strider cannot do."""
+    if workload.flag("call_sync") and workload.flag("sync_file"):
+        yield "sync_file", "-y and -Y are not supported together: keep one"
     api = workload.settings.text("api", "POSIX")
     if api.lower() not in INTERFACES:
         yield "api", f"interface {api} is not supported: use POSIX or DUMMY"

@@ -105,12 +105,7 @@ OPTIONS = (
         "the read phase",
     ),
     Option("sync_file", "y"),
-    Option(
-        "call_sync",
-        "Y",
-        refusal="Strider does not flush the caches of a node after a phase: use -y, which syncs each "
-        "file when it is written",
-    ),
+    Option("call_sync", "Y"),
     Option("depth", "z", "size"),
     Option("print_time", "Z"),
     Option(

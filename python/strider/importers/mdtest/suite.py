@@ -25,7 +25,8 @@ _SOURCES: dict[str, tuple[str, ...]] = {
     "seed": ("random_seed",),
     "readback": ("nstride",),
     "shift": ("nstride",),
-    "sync": ("sync_file",),
+    "sync": ("call_sync", "sync_file"),
+    "deadline_of": ("stone_wall_timer_seconds",),
     "deadline": ("stone_wall_timer_seconds",),
     "wear_out": ("stone_wall_timer_seconds",),
     "settle": ("pre_delay",),
@@ -178,12 +179,7 @@ class _Drafter:
                 "multiple of the number of tasks",
             )
             return {}
-        self._note(
-            "nstride",
-            f"in each phase, task r works on the items of task r + {shift}; in mdtest, the shift "
-            "grows from phase to phase",
-        )
-        return {"readback": "shift", "shift": shift}
+        return {"readback": "growing-shift", "shift": shift}
 
     def _further(self) -> dict[str, Json]:
         """Checks, syncing, deadline and pauses."""
@@ -192,12 +188,6 @@ class _Drafter:
         if deadline and "create" not in self.workload.phases:
             self._note("stone_wall_timer_seconds", "it has no effect without creation, as in mdtest")
             deadline = 0
-        elif deadline:
-            self._note(
-                "stone_wall_timer_seconds",
-                "each phase except creation and removal of the tree stops after this time; in "
-                "mdtest, only creation stops",
-            )
         if self.workload.flag("verify_read"):
             self._note(
                 "verify_read",
@@ -205,14 +195,17 @@ class _Drafter:
             )
         return {
             **({"verify": "full"} if self.workload.flag("verify_read") else {}),
-            **({"sync": "each"} if self._syncs() else {}),
-            **({"deadline": deadline, "wear_out": True} if deadline else {}),
+            **({"sync": self._sync()} if self._sync() else {}),
+            **({"deadline": deadline, "deadline_of": "creation", "wear_out": True} if deadline else {}),
             **({"settle": delay} if delay else {}),
         }
 
-    def _syncs(self) -> bool:
-        """Whether files are synced when they are written; mdtest syncs only those with bytes."""
-        return self.workload.flag("sync_file") and bool(self.workload.settings.number("write_bytes"))
+    def _sync(self) -> str:
+        """When data is synced; mdtest syncs only files with bytes."""
+        if self.workload.flag("call_sync"):
+            return "node"
+        syncs_files = self.workload.flag("sync_file") and self.workload.settings.number("write_bytes")
+        return "each" if syncs_files else ""
 
     def _note_rest(self) -> None:
         """Notes what comes of the phases that are left out, and of counts that do not divide."""

@@ -34,6 +34,7 @@ _PHRASES = {
     "sharing": "{}",
     "sync": "sync {}",
     "readback": "readback {}",
+    "deadline_of": "deadline of {}",
     "verify": "verify {}",
     "cache": "{} cache",
     "mount": "on mount",

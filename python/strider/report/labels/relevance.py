@@ -15,10 +15,10 @@ _NUMBERS = frozenset({"bytes", "count", "numbers", "levels"})
 _OF_REGISTRATION = frozenset({"strategy", "calibrate", "cache_bytes", "unregistered"})
 #: Options of holes in memory that has none.
 _OF_HOLES = frozenset({"hole"})
-#: An option that matters only together with another one's value.
-_NEEDS: dict[str, tuple[str, object]] = {
-    "shift": ("readback", "shift"),
-    "sieve_buffer": ("method", "sieve"),
+#: An option that matters only together with some values of another one.
+_NEEDS: dict[str, tuple[str, tuple[object, ...]]] = {
+    "shift": ("readback", ("shift", "growing-shift")),
+    "sieve_buffer": ("method", ("sieve",)),
 }
 _OFF: tuple[object, ...] = (None, False, 0, "", "off", {}, [])
 
@@ -54,13 +54,13 @@ def is_default(case: Case, option: Option) -> bool:
 
 def _has_no_effect(case: Case, name: str) -> bool:
     common = case.common_parameters()
-    if name == "wear_out" and not common.get("deadline"):
+    if name in ("wear_out", "deadline_of") and not common.get("deadline"):
         return True
     if name == "ramp" and not common.get("runtime"):
         return True
     if name in _NEEDS:
         other, needed = _NEEDS[name]
-        if {**common, **case.interface}.get(other) != needed:
+        if {**common, **case.interface}.get(other) not in needed:
             return True
     if case.is_metadata and OF_OPERATION.get(name, case.operations[0]) not in case.operations:
         return True
