@@ -2,7 +2,8 @@
 
 Runs each command line with both under strace, and compares what the tasks did with the test files: of IOR,
 each task's transfers with their offsets and lengths in their order, and its syncs; of mdtest, the number of
-calls of each kind on items. The real programs are not part of Strider: give their paths.
+calls of each kind on items, also of phases apart, each in a run of its own on the tree of the first. The real
+programs are not part of Strider: give their paths.
 
     python benchmarks/ior_pairs.py --ior PATH --mdtest PATH --mpiexec PATH
 """
@@ -31,6 +32,8 @@ _ITEM_CALLS = (
     "rename,renameat,renameat2"
 )
 _LINE = re.compile(r"(?P<name>\w+)\((?P<arguments>.*)\) += (?P<result>-?\d+)")
+_TREE = re.compile(r"(mdtest_tree|tree|case\d+)\.\d")
+"""The top directories of trees, of mdtest and of Strider."""
 _FILE = re.compile(r"(?P<descriptor>\d+)<(?P<path>[^>]*)>")
 
 IOR = """
@@ -78,7 +81,19 @@ MDTEST = """
 -n 10 -F -w 100 -e 100
 -I 5 -z 1 -b 2 -F -i 2
 -n 10 -F -k
+-n 10 -F -N 1
+-n 10 -F -Y
 """.strip().splitlines()
+APART = """
+-n 10 -F : -C : -T : -E : -r
+-n 12 -F -u -L : -C : -T : -r
+-n 12 -z 1 -b 2 -L -F -w 100 -e 100 : -C : -T : -E -X : -r
+-n 10 -D : -C : -T : -U : -T : -r
+-n 10 : -C : -T : -r
+-F -n 40 -u -L -P -G 27 -N 1 --dataPacketType=timestamp -Y -x status : -C -W 5 : -T : -r
+-F -n 40 -t -w 3901 -e 3901 -P -G 27 -N 1 --dataPacketType=timestamp -Y -x status : -C -W 5 : -T : -E -X : -r
+""".strip().splitlines()
+"""Options of all phases, and those of each phase in a run of its own."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +123,30 @@ class Pair:
         found = [self._traced(command, folder / name) for name, command in (("real", real), ("own", own))]
         return "" if found[0] == found[1] else f"real: {found[0]}\n  own: {found[1]}"
 
+    def difference_apart(self, folder: Path) -> str:
+        """Returns in which phase of several runs over one tree the two differ; empty if in none."""
+        same, *phases = self.arguments.split(" : ")
+        own = [
+            sys.executable,
+            "-m",
+            "strider",
+            "mdtest",
+            "-n",
+            str(self.tasks),
+            "-q",
+            "--store",
+            str(folder / "store"),
+        ]
+        programs = {"real": [self.mpiexec, "-n", str(self.tasks), self.real], "own": [*own, "--"]}
+        for phase in phases:
+            words = [*shlex.split(f"{same} {phase}"), "-d", "items"]
+            found = {
+                name: self._traced([*command, *words], folder / name) for name, command in programs.items()
+            }
+            if found["real"] != found["own"]:
+                return f"{phase}: " + "\n  ".join(f"{name}: {calls}" for name, calls in found.items())
+        return ""
+
     def _engine_command(self, words: list[str], folder: Path) -> list[str]:
         """Returns the engine's command for the suite of these words; its files are in `target/items`."""
         engine = engines.find()
@@ -121,7 +160,9 @@ class Pair:
 
     def _traced(self, command: list[str], folder: Path) -> object:
         target = folder / "target"
-        (target / "items").mkdir(parents=True)
+        (target / "items").mkdir(parents=True, exist_ok=True)
+        for trace in folder.glob("trace.*"):
+            trace.unlink()
         calls = _CALLS if self.program == "ior" else _ITEM_CALLS
         options = ["-ff", "--seccomp-bpf", "-y", "-s", "0", "-e", "signal=none", "-e", f"trace={calls}"]
         done = subprocess.run(
@@ -182,7 +223,7 @@ def _items(lines: list[str], target: Path) -> Counter[str]:
         path = re.search(r'"([^"]*)"', arguments)
         words = (path[1] if path else "").split("/")
         whole = f"{arguments} {'/'.join(words)}"
-        is_item = re.match(r"(file|dir)\.|[fdre]\d", words[-1]) is not None
+        is_item = re.match(r"(file|dir)\.|[fdre]\d", words[-1]) and any(map(_TREE.match, words[:-1]))
         if is_item and (str(target) in whole or not (path and path[1].startswith("/"))):
             kinds[_kind(name, arguments)] += 1
     return kinds
@@ -208,14 +249,15 @@ def main() -> int:
     given = parser.parse_args()
     pairs = [
         Pair(program, arguments, real, given.mpiexec, given.tasks)
-        for program, real, lines in (("ior", given.ior, IOR), ("mdtest", given.mdtest, MDTEST))
+        for program, real, lines in (("ior", given.ior, IOR), ("mdtest", given.mdtest, [*MDTEST, *APART]))
         for arguments in (lines if real else ())
         if given.only in arguments
     ]
     different = 0
     for pair in pairs:
         with tempfile.TemporaryDirectory() as folder:
-            difference = pair.difference(Path(folder))
+            is_apart = " : " in pair.arguments
+            difference = (pair.difference_apart if is_apart else pair.difference)(Path(folder))
         different += bool(difference)
         print(f"{'differs' if difference else 'same'}: {pair.program} {pair.arguments}", flush=True)
         if difference:

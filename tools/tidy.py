@@ -133,7 +133,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": {"suite"},
     "launch": {"datasets", "listio", "suite"},
     "doctor": {"launch", "listio"},
-    "importers": {"store", "suite"},
+    "importers": {"datasets", "store", "suite"},
     "statistics": {"store"},
     "limits": {"statistics", "store"},
     "card": {"statistics", "store"},

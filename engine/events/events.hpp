@@ -74,6 +74,14 @@ struct CeilingReport {
   std::vector<Ceiling> ceilings;
 };
 
+/// What each rank has in the trees of a data set.
+struct TreeReport {
+  std::vector<std::string> present;  ///< names of things
+  std::uint64_t files = 0, directories = 0, hard_links = 0, symbolic_links = 0;
+  std::uint64_t file_bytes = 0, written_bytes = 0, generation = 0, visits = 0;
+  bool renamed_files = false, renamed_directories = false, renamed_when_linked = false;
+};
+
 /// What a data set holds after a phase that wrote it; or that such a phase begins.
 struct DataSetReport {
   std::string name;
@@ -83,6 +91,7 @@ struct DataSetReport {
   std::string format;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> files;  ///< number and bytes of consecutive equal files
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;  ///< requests and end of each rank; empty: dense
+  std::optional<TreeReport> tree = {};
 };
 
 /// What `observe` writes: a line for each time that counters were read, each written at once.

@@ -182,6 +182,25 @@ void EventStream::values(const PhaseName& name, const ValuesRow& row) {
   write_line(line_of("values", time_s(), name, row));
 }
 
+namespace {
+
+Json json_of(const TreeReport& tree) {
+  return {{"present", tree.present},
+          {"files", tree.files},
+          {"directories", tree.directories},
+          {"hard_links", tree.hard_links},
+          {"symbolic_links", tree.symbolic_links},
+          {"file_bytes", tree.file_bytes},
+          {"written_bytes", tree.written_bytes},
+          {"generation", tree.generation},
+          {"visits", tree.visits},
+          {"renamed_files", tree.renamed_files},
+          {"renamed_directories", tree.renamed_directories},
+          {"renamed_when_linked", tree.renamed_when_linked}};
+}
+
+}  // namespace
+
 void EventStream::data_set(const PhaseName& name, const DataSetReport& report) {
   Json json = begin("data_set", time_s(), name);
   json.update({{"data_set", report.name},
@@ -191,6 +210,7 @@ void EventStream::data_set(const PhaseName& name, const DataSetReport& report) {
                {"format", report.format},
                {"files", report.files},
                {"parts", report.parts}});
+  if (report.tree) json["tree"] = json_of(*report.tree);
   write_line(line_of(json));
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "plan/data_set.hpp"
 #include "plan/operation.hpp"
 #include "trees/paths.hpp"
 #include "trees/tree.hpp"
@@ -48,5 +49,10 @@ struct Population {
   /// How it is when `operation` has been completed, by every rank for the first `completed` items.
   void complete(Operation operation, const Tree& tree, std::uint64_t completed, bool cut);
 };
+
+/// What a case finds in the trees of a data set.
+Population population_of(const TreeState& state, const Tree& tree);
+/// What it leaves there after `operation`, before which there was `before`.
+TreeState state_of(const Population& population, const TreeState& before, Operation operation);
 
 }  // namespace strider

@@ -38,6 +38,10 @@ class MetadataWorker final : public PhaseWorker {
   }
   /// Each rank has numbers of its own then.
   bool works_on_mixed_files() const { return population_.mixed && metadata_.operates_on == OperatesOn::files; }
+  /// Files of a data set always hold data that any later case can check.
+  bool writes_into_data_set() const {
+    return test_.data_set.used() && (task_.operation == Operation::create || task_.operation == Operation::small_write);
+  }
   bool stores() const { return test_.interface->capabilities.stores(); }
 
   const MetadataTask& task_;
@@ -79,8 +83,8 @@ MetadataWorker::MetadataWorker(RunContext& context, const MetadataTask& task)
            .contents = {},
            .open_files = task.open_files,
            .checks = stores() ? MetadataWork::Checks::yes : MetadataWork::Checks::no};
-  if (test_.verify == Verify::full)
-    work_.contents = FileData::Identity{context.data_seed, test_.workload, 0, task.generation};
+  if (test_.verify == Verify::full || writes_into_data_set())
+    work_.contents = identity_of(context, test_, 0, task.generation);
   executor_.emplace(work_, context.timer, *tally_, *this, findings_);
   if (task.operation != Operation::mix) return;
   const std::uint64_t seed = hash_numbers(test_.seed, rank_, task.name.repetition);

@@ -168,6 +168,7 @@ constexpr Parameter tree_parameters[] = {
     settle,
     mount,
     mount_servers,
+    dataset,
     seed,
     {"mix", Kind::weights, "{}",
      "Operations of the mix and their weights, such as { stat = 60, small-read = 25, create = 10, unlink = 5 }."},

@@ -68,7 +68,8 @@ void check_sync(const Case& test, const Complain& complain) {
 void check_ranks_and_files(const Case& test, const Complain& complain) {
   if (test.sharing.kind == SharingKind::files && test.sharing.files > test.clients)
     complain("sharing", "there are more files than clients", "use \"per-rank\" or at most as many files as clients");
-  if (test.readback == Readback::shift && test.clients > 1 && test.shift % test.clients == 0)
+  const bool shifts = test.readback == Readback::shift || test.readback == Readback::growing_shift;
+  if (shifts && test.clients > 1 && test.shift % test.clients == 0)
     complain("shift", "with a shift by a multiple of clients every rank reads its own data",
              "a shift from 1 to clients - 1");
   if (test.verify == Verify::full && !test.interface->capabilities.stores())
@@ -103,7 +104,7 @@ void check_calls(const Case& test, const Complain& complain) {
                     "posix");
   // Every interface can make the directories that it works in; to measure that is another matter.
   const auto makes_the_tree = [](Operation operation) { return operation == Operation::make_tree; };
-  for (const Step& step : steps_of(test.operations))
+  for (const Step& step : steps_of(test.operations, test.data_set.state.tree.present))
     if (step.kind == Step::Kind::measured || (step.kind == Step::Kind::preparation && !makes_the_tree(step.operation)))
       check(step.operation, "operations");
   for (const MixPart& part : test.mix) check(part.operation, "mix");
@@ -136,8 +137,8 @@ void check_sizes(const Case& test, const Tree& tree, const Complain& complain) {
     if (!lack.empty()) complain("file_size", std::string(name_of(operation)) + " needs " + lack, "file_size = 4096");
     return lack.empty();
   };
-  std::uint64_t bytes = 0;
-  for (const Step& step : steps_of(test.operations)) {
+  std::uint64_t bytes = test.data_set.state.tree.file_bytes;
+  for (const Step& step : steps_of(test.operations, test.data_set.state.tree.present)) {
     if (step.kind == Step::Kind::sweep) continue;
     if (!fulfilled(step.operation, bytes)) return;
     if (step.operation == Operation::mix && bytes != tree.file_bytes())
@@ -174,7 +175,8 @@ void check_arrivals(const Case& test, const Complain& complain) {
 
 void check_tree_case(const Case& test, const Complain& complain) {
   const auto tree = make_tree_of(test);
-  test.interface->make(test.interface_settings);  // its settings must go together
+  const auto interface = test.interface->make(test.interface_settings);  // its settings must go together
+  check_tree_set(test, *tree, *interface);
   check_ranks_and_files(test, complain);
   check_load(test, complain);
   check_arrivals(test, complain);

@@ -8,14 +8,12 @@
 #include "plan/file_assignments.hpp"
 
 namespace strider {
-namespace {
 
-[[noreturn]] void refuse(const Case& test, const std::string& reason, const std::string& remedy) {
+void refuse(const Case& test, const std::string& reason, const std::string& remedy) {
   throw InputError("dataset", "data set " + test.data_set.name + ": " + reason, remedy);
 }
 
-/// Its files are below its directory, for this case and for those that come after it.
-void check_interface(const Case& test, const Interface& interface) {
+void check_place(const Case& test, const Interface& interface) {
   const std::string name(test.interface->name);
   const Capabilities& capabilities = test.interface->capabilities;
   if (!capabilities.stores()) refuse(test, "the interface " + name + " stores no data", "an interface such as posix");
@@ -28,6 +26,8 @@ void check_interface(const Case& test, const Interface& interface) {
     refuse(test, "a mount that lasts as long as the run cannot hold it",
            "mount = \"none\", with a mount of the volume as target");
 }
+
+namespace {
 
 /// After each phase it must be known what its files hold.
 void check_operations(const Case& test) {
@@ -178,7 +178,7 @@ void check_data_set(const Case& test, const Pattern& pattern, const Interface& i
   const DataSet& set = test.data_set;
   check_packet(test);
   if (!set.used()) return;
-  check_interface(test, interface);
+  check_place(test, interface);
   check_operations(test);
   if (!set.known || set.made_before) return;
   if (set.state.exists() && test.operations.front() == Operation::write)

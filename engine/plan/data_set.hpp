@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/operation.hpp"
 #include "verify/packet.hpp"
 
 namespace strider {
@@ -12,6 +13,7 @@ struct Case;
 class FileAssignments;
 class Interface;
 class Pattern;
+class Tree;
 
 /// Consecutive files of one size.
 struct EqualFiles {
@@ -25,6 +27,17 @@ struct WrittenPart {
   std::uint64_t end = 0;       ///< behind the last byte that it wrote to its file
 };
 
+/// What each rank has in the trees of a data set. Files are those of visits 0 … files - 1, and so are directories.
+struct TreeState {
+  Things present;
+  std::uint64_t files = 0, directories = 0, hard_links = 0, symbolic_links = 0;
+  std::uint64_t file_bytes = 0;     ///< size of each file
+  std::uint64_t written_bytes = 0;  ///< as much of each holds what was written last
+  std::uint64_t generation = 0;     ///< of what was written last
+  std::uint64_t visits = 0;         ///< Case::visits of the case that made the items
+  bool renamed_files = false, renamed_directories = false, renamed_when_linked = false;
+};
+
 /// What the files of a data set hold.
 struct DataSetState {
   std::uint64_t generation = 0;       ///< of their data; 0: there are no files yet
@@ -33,6 +46,7 @@ struct DataSetState {
   bool incomplete = false;            ///< the phase that wrote last did not end, or failed
   std::vector<EqualFiles> files;
   std::vector<WrittenPart> parts;  ///< by rank of the writer; empty: every byte of every file was written (dense)
+  TreeState tree;                  ///< of a set of cases of metadata
 
   bool exists() const { return generation > 0; }
   bool dense() const { return parts.empty(); }
@@ -84,6 +98,14 @@ bool writes_every_byte(const Case& test, const Pattern& pattern, const FileAssig
 /// Throws InputError where a case asks of its data set what no data set can do, or not this one as the plan knows it.
 void check_data_set(const Case& test, const Pattern& pattern, const Interface& interface,
                     const FileAssignments& assignments);
+/// Throws an InputError about the data set of a case.
+[[noreturn]] void refuse(const Case& test, const std::string& reason, const std::string& remedy);
+/// Files of a set are below its directory, for this case and for those that come after it. Throws InputError.
+void check_place(const Case& test, const Interface& interface);
+/// The same as check_data_set for a case of metadata.
+void check_tree_set(const Case& test, const Tree& tree, const Interface& interface);
+/// What such a case leaves of what it found, if no deadline ends its phases.
+void follow(const Case& test, const Tree& tree, DataSetState& state);
 /// Throws InputError where a case cannot use its data set as it is.
 void check_use(const Case& test, const Pattern& pattern, const FileAssignments& assignments, const DataSetState& state);
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "foundation/error.hpp"
 #include "foundation/parameter.hpp"
@@ -93,6 +95,48 @@ std::optional<PacketForm> packet_form_of(const Json& json) {
                     .tasks = static_cast<std::uint32_t>(positive_of(packet, "tasks", most_ranks))};
 }
 
+Json part_of(const Json& json, std::initializer_list<const char*> keys) {
+  Json part = Json::object();
+  for (const char* key : keys)
+    if (json.contains(key)) part[key] = json[key];
+  return part;
+}
+
+std::uint64_t hash_of(const Json& json) {
+  std::uint64_t hash = 0;
+  for (const char letter : json.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
+  return hash;
+}
+
+Things things_of(const Json& json) {
+  Things things;
+  if (!json.is_array()) wrong("tree.present", "must be a list of names");
+  for (const Json& name : json) {
+    const auto thing = name.is_string() ? find_thing(name.get<std::string>()) : std::nullopt;
+    if (!thing) wrong("tree.present", "has " + name.dump() + ", which is no thing of a tree");
+    things.add(*thing);
+  }
+  return things;
+}
+
+TreeState tree_of(const Json& json) {
+  if (!json.is_object()) wrong("tree", "must be a table");
+  TreeState tree;
+  tree.present = things_of(json.value("present", Json::array()));
+  tree.files = number_of(json, "files");
+  tree.directories = number_of(json, "directories");
+  tree.hard_links = number_of(json, "hard_links");
+  tree.symbolic_links = number_of(json, "symbolic_links");
+  tree.file_bytes = number_of(json, "file_bytes");
+  tree.written_bytes = number_of(json, "written_bytes");
+  tree.generation = number_of(json, "generation");
+  tree.visits = number_of(json, "visits");
+  tree.renamed_files = flag_of(json, "renamed_files");
+  tree.renamed_directories = flag_of(json, "renamed_directories");
+  tree.renamed_when_linked = flag_of(json, "renamed_when_linked");
+  return tree;
+}
+
 DataSetState state_of(const Json& json) {
   DataSetState state;
   state.generation = number_of(json, "generation");
@@ -105,6 +149,7 @@ DataSetState state_of(const Json& json) {
     state.files.push_back({count, bytes});
   });
   read_pairs(json, "parts", [&](std::uint64_t requests, std::uint64_t end) { state.parts.push_back({requests, end}); });
+  if (json.contains("tree")) state.tree = tree_of(json["tree"]);
   return state;
 }
 
@@ -131,12 +176,16 @@ void read_manifest(const Json& json, DataSet& set) {
 }
 
 std::uint64_t geometry_of(const Json& json) {
-  Json identity = Json::object();
-  for (const char* key : {"pattern", "tree", "clients", "sharing", "order", "seed"})
-    if (json.contains(key)) identity[key] = json[key];
-  std::uint64_t hash = 0;
-  for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
-  return hash;
+  if (!json.contains("tree")) return hash_of(part_of(json, {"pattern", "clients", "sharing", "order", "seed"}));
+  Json identity = part_of(json, {"tree", "clients", "sharing"});
+  identity["tree"].erase("file_size");
+  return hash_of(identity);
+}
+
+std::uint64_t visits_of(const Json& json) {
+  const Json identity = part_of(json, {"order", "seed"});
+  // In these orders a seed changes nothing.
+  return identity.value("order", "forward") == "random" ? hash_of(identity) : hash_of(part_of(json, {"order"}));
 }
 
 }  // namespace strider

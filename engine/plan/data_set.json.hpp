@@ -8,7 +8,9 @@ namespace strider {
 /// Reads what a plan says of a case's data set: its `manifest`. Throws InputError.
 void read_manifest(const nlohmann::json& json, DataSet& set);
 
-/// What fixes which bytes of its files a case writes, and in which order.
+/// What fixes which bytes of its files a case writes, and in which order; of metadata, which items its ranks have.
 std::uint64_t geometry_of(const nlohmann::json& json);
+/// Of metadata: what fixes in which order a rank visits its items.
+std::uint64_t visits_of(const nlohmann::json& json);
 
 }  // namespace strider

@@ -92,8 +92,9 @@ Json check_of_tree(const Case& test, std::uint32_t ranks_per_node) {
   const auto tree = make_tree_of(test);
   const FileAssignments assignments(test.sharing, test.clients, consecutive_nodes(test.clients, ranks_per_node));
   Things made;
-  std::uint64_t size = 0, largest = tree->file_bytes();
-  for (const Step& step : steps_of(test.operations)) {
+  const TreeState& found = test.data_set.state.tree;
+  std::uint64_t size = found.file_bytes, largest = tree->file_bytes();
+  for (const Step& step : steps_of(test.operations, found.present)) {
     if (step.kind == Step::Kind::sweep) continue;
     made.add(entry_of(step.operation).metadata.makes);
     size = size_after(step.operation, size, tree->file_bytes());

@@ -1,6 +1,7 @@
 #include "plan/operation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 namespace strider {
@@ -154,6 +155,9 @@ constexpr OperationEntry operations[] = {
      own(avoiding(removing(files({MetadataCall::open, MetadataCall::unlink}), {Thing::attributes}), in_files))},
 };
 
+constexpr std::array<std::string_view, thing_count> thing_names{
+    "tree", "files", "directories", "hard-links", "symbolic-links", "attributes", "open-files"};
+
 }  // namespace
 
 std::span<const OperationEntry> all_operations() { return operations; }
@@ -179,6 +183,14 @@ std::uint32_t steps_of_shift(const OperationEntry& entry) {
 
 std::string_view name_of(Operation operation) {
   return operation == Operation::prefill ? "prefill" : entry_of(operation).name;
+}
+
+std::string_view name_of(Thing thing) { return thing_names[static_cast<unsigned>(thing)]; }
+
+std::optional<Thing> find_thing(std::string_view name) {
+  const auto* found = std::find(thing_names.begin(), thing_names.end(), name);
+  if (found == thing_names.end()) return std::nullopt;
+  return static_cast<Thing>(found - thing_names.begin());
 }
 
 std::string_view name_of(OperatesOn operates_on) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -53,6 +54,8 @@ enum class Operation {
 /// What operations of metadata make, need and remove.
 enum class Thing : unsigned { tree, files, directories, hard_links, symbolic_links, attributes, open_files };
 inline constexpr unsigned thing_count = 7;
+std::string_view name_of(Thing thing);
+std::optional<Thing> find_thing(std::string_view name);
 
 /// A set of things.
 class Things {

@@ -273,7 +273,6 @@ void read_data_settings(const Settings& settings, Case& test) {
   test.think_s = settings.seconds("think");
   test.read_share = static_cast<double>(settings.number("read_share")) / 100;
   test.recorded_requests = settings.number("values");
-  test.data_set.name = settings.text("dataset");
   test.runtime_s = settings.seconds("runtime");
   test.ramp_s = settings.seconds("ramp");
   test.cache = choice_of<CachePolicy>(
@@ -343,6 +342,7 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   test.settle_s = settings.seconds("settle");
   test.mount = choice_of<MountKind>(settings, "mount", {{"none", MountKind::none}, {"listio", MountKind::listio}});
   test.mount_servers = static_cast<std::uint32_t>(settings.number("mount_servers"));
+  test.data_set.name = settings.text("dataset");
   test.seed = settings.number("seed");
   test.rate_limit_per_s = settings.number("rate_limit");
   test.arrivals = choice_of<Arrivals>(
@@ -352,6 +352,7 @@ Case case_of(const Json& json, Interfaces& interfaces) {
   else read_data_settings(settings, test);
   test.workload = workload_of(json);
   test.geometry = geometry_of(json);
+  test.visits = visits_of(json);
   if (json.contains("manifest")) read_manifest(json["manifest"], test.data_set);
   return test;
 }
@@ -384,8 +385,25 @@ std::uint64_t number_of(const Json& json, std::uint64_t position) {
   return numbered ? json["case"].get<std::uint64_t>() : position;
 }
 
+/// Later cases find in a data set what earlier ones leave.
+class TreeSets {
+ public:
+  void before(Case& test) const {
+    const auto found = states_.find(test.data_set.name);
+    if (test.tree != nullptr && found != states_.end()) test.data_set.state = found->second;
+  }
+  void after(const Case& test) {
+    if (test.tree == nullptr || !test.data_set.used() || !test.data_set.known) return;
+    follow(test, *make_tree_of(test), states_.try_emplace(test.data_set.name, test.data_set.state).first->second);
+  }
+
+ private:
+  std::map<std::string, DataSetState> states_;
+};
+
 void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
   Interfaces interfaces;
+  TreeSets trees;
   std::uint64_t position = 0;
   for (const Json& json : cases) {
     ++position;
@@ -395,8 +413,11 @@ void read_cases(const Json& cases, Plan& plan, std::vector<PlanError>& errors) {
       test.number = number;
       plan.ranks = std::max(plan.ranks, test.clients);
       const std::size_t errors_before = errors.size();
+      trees.before(test);
       check_case(test, plan.ranks_per_node, errors);
-      if (errors.size() == errors_before) plan.cases.push_back(std::move(test));
+      if (errors.size() > errors_before) continue;
+      trees.after(test);
+      plan.cases.push_back(std::move(test));
     } catch (const InputError& error) {
       errors.push_back({number, error.key(), error.what(), error.remedy()});
     } catch (const Json::exception& error) {

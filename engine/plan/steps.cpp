@@ -20,6 +20,7 @@ constexpr std::array makers{
 /// Follows what is there from step to step.
 class Walk {
  public:
+  explicit Walk(Things present) : present_(present) {}
   void take(Operation operation, Step::Kind kind) {
     const MetadataOperation& metadata = entry_of(operation).metadata;
     sweep(operation, present_.both(metadata.avoids));
@@ -45,8 +46,8 @@ class Walk {
 
 }  // namespace
 
-std::vector<Step> steps_of(const std::vector<Operation>& operations) {
-  Walk walk;
+std::vector<Step> steps_of(const std::vector<Operation>& operations, Things present) {
+  Walk walk(present);
   for (const Operation operation : operations) walk.take(operation, Step::Kind::measured);
   return walk.steps;
 }

@@ -20,7 +20,8 @@ struct Step {
 };
 
 /// The operations of a case, and between them what is made or removed unmeasured so that each finds what it works on.
-std::vector<Step> steps_of(const std::vector<Operation>& operations);
+/// `present`: what is there before.
+std::vector<Step> steps_of(const std::vector<Operation>& operations, Things present = {});
 
 /// What an operation makes of a file of so many bytes; `created_bytes`: what create writes.
 std::uint64_t size_after(Operation operation, std::uint64_t bytes, std::uint64_t created_bytes);

@@ -11,7 +11,26 @@ namespace {
 /// The numbers of a state.
 struct Header {
   std::uint64_t generation, last_generation, geometry, incomplete, files, parts;
+  TreeState tree;
 };
+
+TreeReport report_of(const TreeState& tree) {
+  TreeReport report{.present = {},
+                    .files = tree.files,
+                    .directories = tree.directories,
+                    .hard_links = tree.hard_links,
+                    .symbolic_links = tree.symbolic_links,
+                    .file_bytes = tree.file_bytes,
+                    .written_bytes = tree.written_bytes,
+                    .generation = tree.generation,
+                    .visits = tree.visits,
+                    .renamed_files = tree.renamed_files,
+                    .renamed_directories = tree.renamed_directories,
+                    .renamed_when_linked = tree.renamed_when_linked};
+  for (unsigned thing = 0; thing < thing_count; ++thing)
+    if (tree.present.has(static_cast<Thing>(thing))) report.present.emplace_back(name_of(static_cast<Thing>(thing)));
+  return report;
+}
 
 std::vector<EqualFiles> runs_of(const std::vector<std::uint64_t>& file_bytes) {
   std::vector<EqualFiles> runs;
@@ -33,13 +52,14 @@ DataSetUse::DataSetUse(RunContext& context, const Case& test, MPI_Comm communica
 }
 
 void DataSetUse::share() {
-  Header header{state_.generation,           state_.last_generation, state_.geometry,
-                state_.incomplete ? 1U : 0U, state_.files.size(),    state_.parts.size()};
+  Header header{state_.generation,   state_.last_generation, state_.geometry, state_.incomplete ? 1U : 0U,
+                state_.files.size(), state_.parts.size(),    state_.tree};
   broadcast(header, communicator_, waiting());
   state_.generation = header.generation;
   state_.last_generation = header.last_generation;
   state_.geometry = header.geometry;
   state_.incomplete = header.incomplete != 0;
+  state_.tree = header.tree;
   state_.files.resize(header.files);
   state_.parts.resize(header.parts);
   if (header.files > 0) broadcast(std::span(state_.files), communicator_, waiting());
@@ -94,6 +114,16 @@ void DataSetUse::written(const PhaseName& name, const PhaseOutcome& result, cons
   report(name, DataSetReport::State::written);
 }
 
+void DataSetUse::populated(const PhaseName& name, const TreeState& tree) {
+  state_.generation = state_.last_generation;
+  state_.geometry = test_.geometry;
+  state_.incomplete = false;
+  state_.tree = tree;
+  state_.files.clear();
+  if (tree.present.has(Thing::files)) state_.files.push_back({tree.files * test_.clients, tree.file_bytes});
+  report(name, DataSetReport::State::written);
+}
+
 void DataSetUse::report(const PhaseName& name, DataSetReport::State state) const {
   const bool own = test_.interface->capabilities.format == FileFormat::own;
   DataSetReport report{.name = test_.data_set.name,
@@ -102,9 +132,11 @@ void DataSetUse::report(const PhaseName& name, DataSetReport::State state) const
                        .geometry = test_.geometry,
                        .format = own ? std::string(test_.interface->name) : std::string(),
                        .files = {},
-                       .parts = {}};
+                       .parts = {},
+                       .tree = {}};
   for (const EqualFiles& some : state_.files) report.files.emplace_back(some.count, some.bytes);
   for (const WrittenPart& part : state_.parts) report.parts.emplace_back(part.requests, part.end);
+  if (test_.tree != nullptr) report.tree = report_of(state_.tree);
   context_.events->data_set(name, report);
 }
 

@@ -30,6 +30,8 @@ class DataSetUse {
   enum class Size { of_pattern, of_written };
   void written(const PhaseName& name, const PhaseOutcome& result, const Pattern& pattern,
                const FileAssignments& assignments, Size size);
+  /// Takes what a phase of metadata has left in the trees, and reports it.
+  void populated(const PhaseName& name, const TreeState& tree);
 
  private:
   void share();

@@ -7,6 +7,7 @@
 #include "plan/steps.hpp"
 #include "repetitions/case_repetition.hpp"
 #include "repetitions/case_runner.hpp"
+#include "repetitions/data_set_use.hpp"
 #include "repetitions/sweeper.hpp"
 
 namespace strider {
@@ -22,6 +23,7 @@ class MetadataRepetition : private CaseRepetition {
         buffer_(tree_->file_bytes()) {
     fill_with_noise(buffer_.get());
     population_.generation = repetition * generations_per_repetition;
+    if (test.data_set.used()) adopt_data_set();
     open_files_.reserve(std::min(tree_->items(), test.open_files));
   }
 
@@ -38,14 +40,21 @@ class MetadataRepetition : private CaseRepetition {
   }
 
  private:
+  /// What earlier cases and runs have left is what this one finds.
+  void adopt_data_set() {
+    set_.emplace(context_, test_, communicator_);
+    kept_ = set_->state().tree;
+    population_ = population_of(kept_, *tree_);
+  }
+
   void run_steps(RepetitionOutcome& outcome) {
     sweeper_.emplace(*tree_, *directory_, assignments_, test_, rank_);
-    for (const Step& step : steps_of(test_.operations)) {
+    for (const Step& step : steps_of(test_.operations, population_.present)) {
       if (outcome.failed || outcome.interrupted) break;
       if (step.kind == Step::Kind::sweep) sweep(step.swept, outcome);
       else execute(step, outcome);
     }
-    sweep(made_, outcome);
+    sweep(set_ ? made_.both({Thing::open_files}) : made_, outcome);
   }
 
   MetadataTask task_of(const Step& step) {
@@ -72,8 +81,11 @@ class MetadataRepetition : private CaseRepetition {
     if (outcome.failed) return;
     const MetadataTask task = task_of(step);
     made_.add(entry_of(step.operation).metadata.makes);
+    const bool writes = set_ && entry_of(step.operation).metadata.population == MetadataOperation::Population::changes;
+    if (writes) set_->begin_writing(task.name);
     const PhaseOutcome result = run_phase(context_, task);
     keep_account(task, result);
+    if (writes && !result.failed && !result.interrupted) report_population(task);
     account(task, result, outcome);
     if (step.kind != Step::Kind::measured) return;
     // What a removal did not come to before its deadline, or an earlier phase before its own, is removed now.
@@ -82,9 +94,16 @@ class MetadataRepetition : private CaseRepetition {
       sweep(removed, outcome);
   }
 
-  /// Whether a phase that removes things has removed all there were.
+  void report_population(const MetadataTask& task) {
+    kept_ = state_of(population_, kept_, task.operation);
+    const Things made = entry_of(task.operation).metadata.makes;
+    if (made.has(Thing::files) || made.has(Thing::directories)) kept_.visits = test_.visits;
+    set_->populated(task.name, kept_);
+  }
+
+  /// Whether a phase that removes things has removed all there were; ranks have equally many items of a data set.
   bool is_gone(const PhaseOutcome& result) const {
-    return result.completed_requests == PhaseOutcome::all && population_.whole;
+    return result.completed_requests == PhaseOutcome::all && (population_.whole || set_);
   }
 
   void keep_account(const MetadataTask& task, const PhaseOutcome& result) {
@@ -140,7 +159,9 @@ class MetadataRepetition : private CaseRepetition {
   std::unique_ptr<Directory> directory_;
   std::vector<Directory::Handle> open_files_;
   Population population_;
-  Things made_;  ///< what may be there, as far as this repetition made it
+  std::optional<DataSetUse> set_;
+  TreeState kept_;  ///< in the data set
+  Things made_;     ///< what may be there, as far as this repetition made it
   std::optional<Sweeper> sweeper_;
 };
 

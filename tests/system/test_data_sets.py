@@ -1,14 +1,11 @@
 """Data sets: files that outlive a run are checked by other runs, and say what a killed one left."""
 
-import json
 import os
 import signal
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from harness import (
     Json,
@@ -20,13 +17,9 @@ from harness import (
     strider_command,
     wait_for,
 )
-from strider.cli import main
-from strider.cli.running import RunOptions, display_of, perform, prepare
-from strider.datasets import Marker, find
+from sets import Place
+from strider.datasets import find
 from strider.engine import Engine
-from strider.launch import interruptions
-from strider.suite.document import parse
-from strider.suite.mistakes import SuiteError
 
 RANKS_4 = """
 [suite]
@@ -41,62 +34,6 @@ clients = 4
 operations = ["write"]
 repetitions = 1
 """
-
-
-@dataclass(frozen=True)
-class Place:
-    """The directories of a test, and commands on its data set `kept`, in this process."""
-
-    path: Path
-    capsys: pytest.CaptureFixture[str]
-
-    @property
-    def target(self) -> Path:
-        """The target."""
-        return self.path / "target"
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the data set."""
-        return self.target / "strider-data-kept"
-
-    def data(self, verb: str, *words: object) -> tuple[int, str, str]:
-        """Runs `strider data`; returns exit code, stdout and stderr."""
-        code = main(["data", verb, "kept", "--target", str(self.target), *map(str, words)])
-        printed = self.capsys.readouterr()
-        return code, printed.out, printed.err
-
-    def make(self, *words: object) -> None:
-        """Makes the data set."""
-        code, _, errors = self.data("make", "--quiet", *words)
-        assert code == 0, errors
-
-    def verify(self, *words: object) -> tuple[int, Json]:
-        """Verifies it; returns the exit code and the document."""
-        code, document, errors = self.data("verify", "--quiet", "--json", *words)
-        assert document, errors
-        return code, json.loads(document)
-
-    def run(self, suite: str) -> None:
-        """Runs a suite without a report; it must succeed."""
-        options = RunOptions(target=str(self.target), quiet=True, counters="none", ceilings="none")
-        prepared = prepare(parse(suite, "suite.toml"), options)
-        console = Console(quiet=True)
-        with interruptions() as interrupted:
-            outcome = perform(prepared, display_of(prepared, options, console), console, interrupted)
-        assert outcome.exit_code == 0, outcome.errors
-
-    def refusal_of(self, suite: str) -> str:
-        """Returns why a suite cannot be run."""
-        with pytest.raises(SuiteError) as refused:
-            prepare(parse(suite, "suite.toml"), RunOptions(target=str(self.target)))
-        return refused.value.message
-
-    def marker(self) -> Marker:
-        """Returns the marker of the data set."""
-        found = find(self.target, "kept")
-        assert found is not None
-        return found
 
 
 @pytest.fixture

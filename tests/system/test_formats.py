@@ -171,7 +171,6 @@ def test_the_common_parameters_are_those_of_the_page(engine: Engine) -> None:
     assert common == {entry["name"] for entry in description["case"]}
     added = set(re.findall("`([a-z_]+)`", of_metadata))
     assert {entry["name"] for entry in description["tree_case"]} == (common | added) - {
-        "dataset",
         "runtime",
         "ramp",
         "depth",

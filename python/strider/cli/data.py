@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strider.cli.running import RunOptions
+    from strider.datasets import Marker
     from strider.datasets.verification import Findings
     from strider.engine import Json
     from strider.launch import Outcome
@@ -47,6 +48,7 @@ _GIVEN = {
     "dataset": "the argument NAME",
     "interface": "--interface",
     "pattern": "--pattern",
+    "tree": "--tree",
     "clients": "--clients",
     "operations": "strider data make: a set is written once",
     "repetitions": "strider data make: a set is written once",
@@ -67,6 +69,10 @@ def make(
     pattern: Annotated[
         str, typer.Option("--pattern", metavar="NAME", help="Access pattern of the writers.")
     ] = "segmented",
+    tree: Annotated[
+        str | None,
+        typer.Option("--tree", metavar="NAME", help="Make a tree of files instead, for example balanced."),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,9 +102,9 @@ def make(
         "[[case]]",
         f'dataset = "{name}"',
         f'interface = "{_checked(interface or "posix")}"',
-        f'pattern = "{_checked(pattern)}"',
+        f'tree = "{_checked(tree)}"' if tree else f'pattern = "{_checked(pattern)}"',
         f"clients = {clients}",
-        'operations = ["write"]',
+        f'operations = ["{"create" if tree else "write"}"]',
         "repetitions = 1",
     ]
     place = target.expanduser().absolute()
@@ -153,7 +159,8 @@ def verify(
     """Verify a data set: read every byte of its files, and compare names, sizes and data.
 
     Names each file, offset and server of wrong data, and what is wrong with it. Any number of clients and any
-    interface can verify a set of which every byte was written. The exit code is 1 if anything is wrong.
+    interface can verify a set of which every byte was written. Of a tree, names each missing, surplus or
+    damaged item; the clients that made it read the files. The exit code is 1 if anything is wrong.
     """
     from strider.datasets.verification import examine
 
@@ -162,8 +169,7 @@ def verify(
     options = replace(_options(place, launcher, store, quiet), confine=confine, within=within or [])
     marker = findings.marker
     read = interface or marker.file_format or "posix"
-    is_readable = marker.state in ("complete", "updating") and bool(findings.groups)
-    outcome = _read(findings, options, _checked(read), clients) if is_readable else None
+    outcome = _read(findings, options, _checked(read), clients) if findings.is_readable else None
     _report(findings, outcome, json)
 
 
@@ -176,7 +182,7 @@ def remove(
         typer.Option("--force", help="Also remove a set that a run on another host was writing."),
     ] = False,
 ) -> None:
-    """Remove a data set: the files that its marker names, then the marker and the folder.
+    """Remove a data set: the files and trees that its marker names, then the marker and the folder.
 
     Other files in the folder stay, and are named. An interrupted removal continues when it is repeated. The
     exit code is 1 if entries of the folder stay.
@@ -187,7 +193,8 @@ def remove(
     for line in removed.kept:
         print(f"not removed: {line}", file=sys.stderr)
     rest = ", the folder stays" if removed.kept else ""
-    print(f"data set {name}: {removed.files} files removed{rest}")
+    what = "entries" if removed.is_tree else "files"
+    print(f"data set {name}: {removed.files} {what} removed{rest}")
     if removed.kept:
         raise typer.Exit(int(ExitCode.CHECK_FAILED))
 
@@ -240,7 +247,8 @@ def _report(findings: "Findings", outcome: "Outcome | None", json: bool) -> None
     marker = findings.marker
     right = sum(_checked_bytes(outcome)) if outcome else 0
     wrong = len(findings.problems) + (len(outcome.errors) if outcome else 0)
-    is_right = not wrong and outcome is not None and outcome.exit_code == ExitCode.OK
+    was_read = outcome is not None and outcome.exit_code == ExitCode.OK
+    is_right = not wrong and (was_read or not findings.needs_reading)
     if json:
         from strider.engine import to_json
 
@@ -258,11 +266,16 @@ def _report(findings: "Findings", outcome: "Outcome | None", json: bool) -> None
         result = "all right" if is_right else f"{wrong} errors" if wrong else "not verified"
         print(
             f"data set {marker.name}: {result}: {format_bytes(right)} of "
-            f"{format_bytes(marker.total_bytes)} read and compared, {marker.file_count} files"
+            f"{format_bytes(marker.total_bytes)} read and compared, {_contents(marker)}"
         )
     if not is_right:
         code = outcome.exit_code if outcome and outcome.exit_code != ExitCode.OK else ExitCode.CHECK_FAILED
         raise typer.Exit(int(code))
+
+
+def _contents(marker: "Marker") -> str:
+    directories = f", {marker.tree.directory_count} directories" if marker.tree else ""
+    return f"{marker.file_count} files{directories}"
 
 
 def _checked_bytes(outcome: "Outcome") -> "list[int]":
@@ -270,7 +283,7 @@ def _checked_bytes(outcome: "Outcome") -> "list[int]":
 
     found = []
     for event in read_events(outcome.directory.events):
-        if event["event"] == "sample" and event["operation"] == "read":
+        if event["event"] == "sample" and event["operation"] in ("read", "small-read"):
             found.append(int((event.get("verify") or {}).get("checked_bytes", 0)))
     return found
 
@@ -285,10 +298,13 @@ def _print(target: Path, rows: "list[dict[str, Json]]") -> None:
             print(f"{row['name']}: {row['reason']}")
             continue
         state = f"{row['state']} {row['active']}".strip()
-        writer = f"{row['pattern']}, {row['clients']} clients, " if row["pattern"] else ""
+        shape = row["pattern"] or (f"tree {row['tree']}" if row["tree"] else "")
+        writer = f"{shape}, {row['clients']} clients, " if shape and row["clients"] else ""
+        directories = f"{row['directories']} directories, " if row["tree"] else ""
         print(
-            f"{row['name']}: {state}, {row['files']} files, {format_bytes(row['bytes'])}, generation "
-            f"{row['generation']}, {writer}{row['owner']}@{row['host']}, {row['at']}, run {row['run']}"
+            f"{row['name']}: {state}, {directories}{row['files']} files, {format_bytes(row['bytes'])}, "
+            f"generation {row['generation']}, {writer}{row['owner']}@{row['host']}, {row['at']}, "
+            f"run {row['run']}"
         )
 
 

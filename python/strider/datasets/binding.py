@@ -7,6 +7,7 @@ from pathlib import Path
 
 from strider.datasets.folder import find
 from strider.datasets.marker import NAME_RULE, Marker, is_name
+from strider.datasets.trees import LOOKING, MAKING, KeptTree
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.suite import PlannedCase, Suite
@@ -15,6 +16,8 @@ from strider.text import shortened
 
 KEY, MANIFEST = "dataset", "manifest"
 _WRITING = ("write", "rewrite")
+_TREES = "tree."
+"""Beginning of the names of trees."""
 
 
 def bind(suite: Suite, target: Path | None = None) -> Suite:
@@ -101,12 +104,17 @@ def names_of(cases: Sequence[PlannedCase]) -> list[str]:
 
 def writes(case: PlannedCase) -> int:
     """Returns the number of phases of a case that write its files, at most."""
-    in_repetition = sum(operation in _WRITING for operation in case.operations)
+    in_repetition = sum(_changes(case, operation) for operation in case.operations)
     return in_repetition * (int(case.get("warmup", 0)) + case.repetitions.max)
 
 
+def _changes(case: PlannedCase, operation: str) -> bool:
+    return operation not in LOOKING if case.tree else operation in _WRITING
+
+
 def _makes(case: PlannedCase) -> bool:
-    return case.operations[0] == "write"
+    first = case.operations[0]
+    return first in MAKING if case.tree else first == "write"
 
 
 def _manifest(suite: Suite, name: str, target: Path, mistakes: Mistakes) -> dict[str, Json]:
@@ -119,25 +127,82 @@ def _manifest(suite: Suite, name: str, target: Path, mistakes: Mistakes) -> dict
             f'dataset: "{shortened(name)}" is not a name: {NAME_RULE}',
         )
         return {}
+    for user in users:
+        _check_shape(suite, users[0], user, name, mistakes)
+    if (
+        suite.plan.cases[users[0]].tree
+        and suite.plan.interleave != "none"
+        and _is_changed_between(suite, users)
+    ):
+        mistakes.add(
+            first,
+            f'dataset: cases change the tree of "{name}" for others, but the cases alternate in random '
+            'order: add interleave = "none" to [suite]',
+        )
     found = find(target, name)
     if found is not None:
+        for user in users:
+            _check_fit(suite, user, found, mistakes)
         objection = _objection(found)
         if objection:
             mistakes.add(first, f'dataset: "{name}" {objection}')
         return found.manifest()
+    is_tree = bool(suite.plan.cases[users[0]].tree)
     if not _makes(suite.plan.cases[users[0]]):
         mistakes.add(
             first,
             f'dataset: {target} has no data set "{name}": make it with strider data make {name} --target '
-            f'{target}, or begin the operations of this case with "write"',
+            f'{target}, or begin the operations of this case with "{"create" if is_tree else "write"}"',
         )
-    elif len(users) > 1 and suite.plan.interleave != "none":
+    elif not is_tree and len(users) > 1 and suite.plan.interleave != "none":
         mistakes.add(
             first,
             f'dataset: "{name}" is made by the first of {len(users)} cases, but the cases alternate in '
             'random order: add interleave = "none" to [suite]',
         )
-    return {"id": secrets.token_hex(16), "seed": secrets.randbits(63)}
+    own = {"id": secrets.token_hex(16), "seed": secrets.randbits(63)}
+    return {**own, "prefix": _TREES} if is_tree else own
+
+
+def _is_changed_between(suite: Suite, users: Sequence[int]) -> bool:
+    cases = [suite.plan.cases[user] for user in users]
+    return len(cases) > 1 and any(writes(case) for case in cases)
+
+
+def _check_shape(suite: Suite, maker: int, user: int, name: str, mistakes: Mistakes) -> None:
+    """Notes where cases of one plan do not fit the first one, whose set it is."""
+    first, case = suite.plan.cases[maker], suite.plan.cases[user]
+    if bool(first.tree) != bool(case.tree):
+        mistakes.add(
+            _place(suite, user),
+            f'dataset: "{name}" is used by cases with a pattern and by cases with a tree: give each '
+            "its own set",
+        )
+    elif case.tree:
+        kept = KeptTree.of_case(first.tree, first.clients, first.get("sharing"), first.get("order"))
+        _note_misfit(suite, user, kept, name, mistakes)
+
+
+def _check_fit(suite: Suite, user: int, found: Marker, mistakes: Mistakes) -> None:
+    case = suite.plan.cases[user]
+    if bool(found.tree) != bool(case.tree):
+        holds, has = ("trees", "a pattern") if found.tree else ("files", "a tree")
+        mistakes.add(
+            _place(suite, user),
+            f'dataset: "{found.name}" holds {holds}, and the case has {has}: use another set',
+        )
+    elif found.tree:
+        _note_misfit(suite, user, found.tree, found.name, mistakes)
+
+
+def _note_misfit(suite: Suite, user: int, kept: KeptTree, name: str, mistakes: Mistakes) -> None:
+    case = suite.plan.cases[user]
+    misfit = kept.misfit(case.tree, case.clients, case.get("sharing"))
+    if misfit:
+        mistakes.add(
+            _place(suite, user),
+            f'dataset: "{name}" does not fit: {misfit}: use the values of the set, or another set',
+        )
 
 
 def _objection(marker: Marker) -> str:

@@ -10,9 +10,10 @@ from strider.datasets import removal
 from strider.datasets.binding import KEY, MANIFEST, names_of, writes
 from strider.datasets.folder import SetFolder, make, opened, path_of
 from strider.datasets.marker import Marker, Owner, Use, Writer, now
+from strider.datasets.trees import KeptTree, Population
 from strider.engine import CheckedCase, Json
 from strider.errors import ExitCode, StriderError
-from strider.suite import CheckedPlan
+from strider.suite import CheckedPlan, PlannedCase
 
 Event = Mapping[str, Json]
 
@@ -26,12 +27,14 @@ class Claim:
         marker: Its marker before the run wrote anything.
         is_written: Whether a case of the run writes it.
         writes: Phases of the run that write it, at most.
+        orders: The order of each case of the run that uses it, by number.
     """
 
     folder: SetFolder
     marker: Marker
     is_written: bool
     writes: int
+    orders: dict[int, str]
 
 
 @dataclass
@@ -83,6 +86,8 @@ class Claims:
             removal.discard(claim.folder)
         elif event is None:
             claim.folder.write(claim.marker)
+        elif _has_emptied(claim, event):
+            removal.discard(claim.folder)
         elif event["state"] == "writing":
             # The files hold parts of two generations; the marker of an update says so already.
             last = int(event["generation"])
@@ -93,7 +98,8 @@ class Claims:
     def _case(self, event: Event) -> dict[str, Json]:
         """Returns the case that wrote a set, as its readers need it."""
         case = next(each for each in self.checked.suite.plan.cases if each.case == event["case"])
-        own = {"interface": case.interface["name"], "clients": case.clients, "pattern": case.pattern}
+        own = {"interface": case.interface["name"], "clients": case.clients}
+        own["tree" if case.tree else "pattern"] = case.shape
         return {**own, **{key: case.get(key) for key in ("sharing", "order", "seed")}}
 
 
@@ -142,9 +148,10 @@ def _claim(
         with _directory(target, descriptor) as above:
             make(above, path_of(target, name))
     folder = stack.enter_context(opened(target, name, descriptor))
-    marker = _new_marker(name, run, manifest, users[0][1]) if is_made else folder.read()
+    marker = _new_marker(name, run, manifest, *users[0]) if is_made else folder.read()
     written = sum(writes(case) for case, _ in users)
-    claim = Claim(folder, marker, is_made or written > 0, written)
+    orders = {case.case: str(case.get("order", "forward")) for case, _ in users}
+    claim = Claim(folder, marker, is_made or written > 0, written, orders)
     if not is_made and _stored(marker.manifest()) != _stored(manifest):
         raise StriderError(
             f"{folder.path} has changed since the plan was made: start the run again", ExitCode.CANNOT_RUN
@@ -169,7 +176,15 @@ def _directory(target: Path, descriptor: int | None) -> Iterator[int]:
         os.close(above)
 
 
-def _new_marker(name: str, run: str, manifest: Mapping[str, Json], needs: CheckedCase) -> Marker:
+def _has_emptied(claim: Claim, event: Event) -> bool:
+    """Returns whether a run has removed the trees of a set, and the folder has no other entry."""
+    is_empty = event["state"] == "written" and not (event.get("tree") or {"present": ["files"]})["present"]
+    return is_empty and not claim.folder.entries()
+
+
+def _new_marker(
+    name: str, run: str, manifest: Mapping[str, Json], case: PlannedCase, needs: CheckedCase
+) -> Marker:
     """Returns the marker of a set that is about to be made; its files are those that the case will write."""
     return Marker(
         id=manifest["id"],
@@ -179,20 +194,25 @@ def _new_marker(name: str, run: str, manifest: Mapping[str, Json], needs: Checke
         owner=Owner.me(),
         made=Use(run=run, at=now()),
         seed=manifest["seed"],
-        files=[(needs.files, needs.largest_file_bytes)],
+        prefix=manifest.get("prefix", "data."),
+        files=[] if case.tree else [(needs.files, needs.largest_file_bytes)],
+        tree=KeptTree.of_case(case.tree, case.clients, case.get("sharing"), case.get("order"))
+        if case.tree
+        else None,
     )
 
 
 def _stored(manifest: Mapping[str, Json]) -> dict[str, Json]:
     """Returns the part of a manifest that any other writer would have changed."""
-    return {key: manifest.get(key) for key in ("id", "seed", "last_generation", "files")}
+    return {key: manifest.get(key) for key in ("id", "seed", "last_generation", "files", "tree")}
 
 
 def _being_written(claim: Claim, run: str) -> Marker:
     state = "making" if claim.marker.state == "making" else "updating"
     # A killed run may have written any generation up to this one.
     last = claim.marker.last_generation + claim.writes
-    return claim.marker.with_(state=state, writer=Writer.me(run), last_generation=last)
+    tree = claim.marker.tree.model_copy(update={"is_exact": False}) if claim.marker.tree else None
+    return claim.marker.with_(state=state, writer=Writer.me(run), last_generation=last, tree=tree)
 
 
 def _written(claim: Claim, run: str, event: Event) -> Marker:
@@ -205,6 +225,18 @@ def _written(claim: Claim, run: str, event: Event) -> Marker:
         last_generation=int(event["generation"]),
         geometry=int(event["geometry"]),
         file_format=str(event["format"]),
-        files=[(int(count), int(size)) for count, size in event["files"]],
+        # Trees have a record of their own, which does not number files.
+        files=[] if claim.marker.tree else [(int(count), int(size)) for count, size in event["files"]],
         parts=[(int(requests), int(end)) for requests, end in event["parts"]],
+        tree=_tree_after(claim, event),
     )
+
+
+def _tree_after(claim: Claim, event: Event) -> KeptTree | None:
+    tree = claim.marker.tree
+    if tree is None:
+        return None
+    population = Population.model_validate(event["tree"])
+    # Only the order of the case that made items says which of them there are.
+    order = tree.order if population.visits == tree.population.visits else claim.orders[event["case"]]
+    return tree.model_copy(update={"is_exact": True, "population": population, "order": order})

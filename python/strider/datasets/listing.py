@@ -26,6 +26,8 @@ def row(marker: Marker) -> dict[str, Json]:
         "format": marker.file_format or "plain",
         "clients": marker.case.get("clients"),
         "pattern": (marker.case.get("pattern") or {}).get("name"),
+        "tree": marker.tree.shape.name if marker.tree else None,
+        "directories": marker.tree.directory_count if marker.tree else 0,
         "owner": marker.owner.user,
         "host": marker.owner.host,
         "run": written.run,

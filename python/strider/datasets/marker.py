@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from strider.datasets.trees import KeptTree
 from strider.engine import Json, to_json
 from strider.errors import ExitCode, StriderError
 from strider.processes import boot_id, start_ticks, still_runs
@@ -112,6 +113,7 @@ class Marker(BaseModel):
         digits: Least digits of the number in a file's name; 0: no number.
         files: Number and bytes of consecutive files of one size.
         parts: Requests that each rank completed and the end of its bytes, if not every byte was written.
+        tree: The trees of a set of metadata cases; None for a set of files.
         case: The case that wrote it, for its readers.
     """
 
@@ -136,6 +138,7 @@ class Marker(BaseModel):
     digits: int = Field(default=1, ge=0, le=20)
     files: list[tuple[int, int]] = []
     parts: list[tuple[int, int]] = []
+    tree: KeptTree | None = None
     case: dict[str, Json] = {}
 
     @model_validator(mode="after")
@@ -153,13 +156,13 @@ class Marker(BaseModel):
 
     @property
     def file_count(self) -> int:
-        """Number of files."""
-        return sum(count for count, _ in self.files)
+        """Number of files; in trees, of files and links."""
+        return self.tree.file_count if self.tree else sum(count for count, _ in self.files)
 
     @property
     def total_bytes(self) -> int:
         """Bytes of all files."""
-        return sum(count * size for count, size in self.files)
+        return self.tree.total_bytes if self.tree else sum(count * size for count, size in self.files)
 
     def sizes(self) -> dict[str, int]:
         """Returns the bytes of each file by name."""
@@ -189,6 +192,7 @@ class Marker(BaseModel):
             "digits": self.digits,
             "files": [list(some) for some in self.files],
             "parts": [list(part) for part in self.parts],
+            **({"tree": self.tree.population.model_dump()} if self.tree else {}),
         }
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from strider.datasets.folder import SetFolder, opened
 from strider.datasets.marker import MARKER, NEW_MARKER, Marker, Writer
+from strider.datasets.trees import KeptTree
+from strider.datasets.walk import remove_trees
 from strider.errors import ExitCode, StriderError
 
 
@@ -17,12 +19,14 @@ class Removed:
     """The result of a removal.
 
     Attributes:
-        files: Number of files removed.
+        files: Number of files removed; of trees, also of links and directories.
         kept: Entries of the folder that are not of the set, or could not be removed, with reasons.
+        is_tree: Whether the set holds trees.
     """
 
     files: int = 0
     kept: list[str] = field(default_factory=list)
+    is_tree: bool = False
 
 
 def remove(target: Path, name: str, *, force: bool = False, above: int | None = None) -> Removed:
@@ -44,8 +48,9 @@ def remove(target: Path, name: str, *, force: bool = False, above: int | None = 
         marker = folder.read()
         _require_unused(folder, marker, force=force)
         folder.write(marker.with_(state="removing", writer=Writer.me("strider data remove")))
-        removed = _remove_files(folder, marker)
-        foreign = [name for name in folder.entries() if name not in marker.sizes()]
+        removed = _remove_trees(folder, marker, marker.tree) if marker.tree else _remove_files(folder, marker)
+        own = {marker.file_name(tree) for tree in range(marker.tree.trees)} if marker.tree else marker.sizes()
+        foreign = [name for name in folder.entries() if name not in own]
         removed.kept += [f"{folder.path / name}: not a file of the data set" for name in foreign]
         if removed.kept:
             folder.write(marker.with_(state="removing", writer=None))
@@ -80,6 +85,11 @@ def discard(folder: SetFolder) -> None:
             os.close(above)
     except OSError as error:
         raise StriderError(f"cannot remove {folder.path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+
+
+def _remove_trees(folder: SetFolder, marker: Marker, tree: KeptTree) -> Removed:
+    removed = remove_trees(folder, marker, tree)
+    return Removed(removed.entries, removed.kept, is_tree=True)
 
 
 def _remove_files(folder: SetFolder, marker: Marker) -> Removed:

@@ -8,6 +8,8 @@ from pathlib import Path
 from strider.datasets.binding import MANIFEST
 from strider.datasets.folder import opened
 from strider.datasets.marker import Marker
+from strider.datasets.trees import KeptTree
+from strider.datasets.walk import problems_of
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.suite import Suite
@@ -21,12 +23,27 @@ class Findings:
     Attributes:
         marker: The marker.
         problems: What is wrong, a line each.
-        groups: Files that can be read, as first number, count and bytes of each.
+        groups: Files that can be read, as first number, count and bytes of each; of trees none.
     """
 
     marker: Marker
     problems: list[str]
     groups: list[tuple[int, int, int]]
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether there are files with data that can be compared."""
+        if self.marker.tree:
+            population = self.marker.tree.population
+            return self.marker.state == "complete" and bool(
+                population.written_bytes and self.marker.total_bytes
+            )
+        return self.marker.state in ("complete", "updating") and bool(self.groups)
+
+    @property
+    def needs_reading(self) -> bool:
+        """Whether names and sizes alone do not show that the set is right."""
+        return self.is_readable or self.marker.tree is None
 
 
 def examine(target: Path, name: str) -> Findings:
@@ -38,10 +55,18 @@ def examine(target: Path, name: str) -> Findings:
     with opened(target, name) as folder:
         marker = folder.read()
         entries = folder.entries()
+        differences = problems_of(folder, marker, marker.tree) if marker.tree else []
     active = marker.writer.active() if marker.writer and marker.writer.is_here else ""
     if active:
         raise StriderError(f"{folder.path} is in state {marker.state} {active}: wait for its end")
     problems = [*_state(marker)]
+    if marker.tree:
+        tops = {marker.file_name(tree) for tree in range(marker.tree.trees)}
+        foreign = [
+            f"{folder.path / name}: not a tree of the data set" for name in entries if name not in tops
+        ]
+        is_certain = marker.state == "complete"
+        return Findings(marker, [*problems, *(differences if is_certain else []), *foreign], [])
     groups: list[tuple[int, int, int]] = []
     for number, (file, size) in enumerate(marker.sizes().items()):
         found = entries.pop(file, None)
@@ -151,10 +176,33 @@ def suite_text(findings: Findings, target: Path, interface: str, clients: int) -
         StriderError: The set was written only in part, and the number of clients is another.
     """
     marker = findings.marker
+    if marker.tree:
+        return _tree_suite(marker, marker.tree, target, interface)
     head = f'[suite]\nname = "verify-{marker.name}"\ntarget = {_toml(str(target))}\ninterleave = "none"\n'
     if marker.is_dense:
         return head + "\n".join(one.table(marker.name, interface) for one in readings(findings, clients))
     return head + _as_written(marker, interface, clients)
+
+
+def _tree_suite(marker: Marker, tree: KeptTree, target: Path, interface: str) -> str:
+    """Returns a suite that reads all files of the trees of a set, by the ranks that made them."""
+    file_size = tree.population.file_bytes
+    keys = {**tree.shape.model_dump(exclude={"name"}), "file_size": file_size, "sharing": tree.sharing}
+    order: dict[str, Json] = {key: marker.case[key] for key in ("order", "seed") if key in marker.case}
+    return "\n".join(
+        [
+            f'[suite]\nname = "verify-{marker.name}"\ntarget = {_toml(str(target))}\ninterleave = "none"',
+            "[[case]]",
+            f'dataset = "{marker.name}"',
+            f'interface = "{interface}"',
+            f"clients = {tree.clients}",
+            f'tree = "{tree.shape.name}"',
+            *(f"{key} = {_toml(value)}" for key, value in {**keys, **order}.items()),
+            'operations = ["small-read"]',
+            'verify = "full"',
+            "repetitions = 1\n",
+        ]
+    )
 
 
 def _as_written(marker: Marker, interface: str, clients: int) -> str:
@@ -183,7 +231,7 @@ def _as_written(marker: Marker, interface: str, clients: int) -> str:
 
 def reading_whole_files(suite: Suite, findings: Findings, clients: int) -> Suite:
     """Returns the suite of `suite_text` with the files that each case reads from end to end."""
-    if not findings.marker.is_dense:
+    if findings.marker.tree or not findings.marker.is_dense:
         return suite
     cases = []
     for case, one in zip(suite.plan.cases, readings(findings, clients), strict=True):

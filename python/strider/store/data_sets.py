@@ -184,6 +184,8 @@ def _planned(case: Case) -> Content:
     """Returns the content before the run, from the manifest in the plan."""
     manifest: dict[str, Any] = (case.model_extra or {}).get("manifest") or {}
     files = manifest.get("files") or []
+    if tree := manifest.get("tree"):
+        files = [[case.clients * int(tree.get("files") or 0), int(tree.get("file_bytes") or 0)]]
     generation = int(manifest.get("generation") or 0)
     is_whole = not manifest.get("incomplete")
     return Content(generation, _count(files), _bytes(files), is_whole) if generation else Content(0)

@@ -78,13 +78,12 @@ TEST(CaseParameters, HaveNamesOfTheirOwnAndAreDescribed) {
 }
 
 TEST(CaseParameters, OfMetadataAreThoseOfDataWithoutQueueCacheAndRuntimeAndMore) {
-  const std::set<std::string_view> of_data = {"depth", "think",      "cache",  "runtime",
-                                              "ramp",  "read_share", "values", "dataset"};
+  const std::set<std::string_view> of_data = {"depth", "think", "cache", "runtime", "ramp", "read_share", "values"};
   std::set<std::string_view> names;
   for (const Parameter& parameter : tree_case_parameters()) names.insert(parameter.name);
   for (const Parameter& parameter : case_parameters())
     EXPECT_EQ(names.contains(parameter.name), !of_data.contains(parameter.name)) << parameter.name;
-  for (const char* name : {"mix", "mix_operations", "open_files"}) EXPECT_TRUE(names.contains(name));
+  for (const char* name : {"mix", "mix_operations", "open_files", "deadline_of"}) EXPECT_TRUE(names.contains(name));
 }
 
 }  // namespace

@@ -88,8 +88,14 @@ EXAMPLES = [
     # Ten trees of one directory each are the leaves of a tree.
     Example("-n 100 -I 10", 4, {"depth": 1, "fanout": 10, "items": 10, "place": "leaves"}, 400, 11),
     Example("-n 10 -I 10", 4, {"depth": None, "items": 10, "place": None}, 40, 1),
-    Example("-F -C -n 2k", 2, {"items": 2048, "operations": ["make-tree", "create"]}, 4096, 1),
-    Example("-F -T -n 10", 2, {"operations": ["stat"]}, 20, 1),
+    Example(
+        "-F -C -n 2k",
+        2,
+        {"items": 2048, "operations": ["make-tree", "create"], "dataset": "mdtest"},
+        4096,
+        1,
+    ),
+    Example("-F -T -n 10", 2, {"operations": ["stat"], "dataset": None}, 20, 1),
     Example("-F -E -n 10 -e 3901", 2, {"operations": ["small-read"], "file_size": 3901}, 20, 1),
     Example("-F -r -n 10", 2, {"operations": ["unlink", "remove-tree"]}, 20, 1),
     Example(
@@ -132,13 +138,14 @@ EXAMPLES = [
         1,
     ),
     Example("-F -n 10 -i 5 -p 2", 2, {"repetitions": 5, "settle": 2}, 20, 1),
-    Example("-F -n 10 -N 1", 4, {"readback": "shift", "shift": 1}, 40, 1),
+    Example("-F -n 10 -N 1", 4, {"readback": "growing-shift", "shift": 1}, 40, 1),
     Example("-F -n 10 -N 4", 4, {"readback": None, "shift": None}, 40, 1),
     Example("-F -n 10 -R", 2, {"order": "random", "seed": None}, 20, 1),
     Example("-F -n 10 -R --random-seed=7", 2, {"order": "random", "seed": 7}, 20, 1),
     Example("-F -n 10 -R7", 2, {"order": "random", "seed": 7}, 20, 1),
-    Example("-F -n 10 -W 30", 2, {"deadline": 30, "wear_out": True}, 20, 1),
-    Example("-F -n 10 -W 30 -T", 2, {"deadline": None}, 20, 1),
+    Example("-F -n 10 -W 30", 2, {"deadline": 30, "deadline_of": "creation", "wear_out": True}, 20, 1),
+    Example("-F -n 10 -W 30 -T", 2, {"deadline": None, "deadline_of": None}, 20, 1),
+    Example("-F -n 10 -Y", 2, {"sync": "node"}, 20, 1),
     Example("-F -n 10 -w 1k -y", 2, {"sync": "each"}, 20, 1),
     Example("-F -n 10 -y", 2, {"sync": None}, 20, 1),
     Example("-F -n 10 -w 8 -e 8 -X", 2, {"verify": "full"}, 20, 1),
@@ -221,15 +228,14 @@ class TestNothingIsPassedOver:
                 "-n 10 -T",
                 "-C is missing: Strider creates the items that the phases need beforehand, unmeasured",
             ),
-            ("-n 10 -C", "-r is missing: Strider removes the remaining items at the end, unmeasured"),
+            ("-n 10 -T", "-r is missing: Strider removes the remaining items at the end, unmeasured"),
+            ("-n 10 -C", "-r is missing: the tree stays, in strider-data-mdtest"),
             (
                 "-n 1000 -b 3 -z 2",
                 "-n 1000: as in mdtest, each task has 76 items in each of 13 directories: 988 in total",
             ),
-            ("-n 10 -N 1", "-N 1: in each phase, task r works on the items of task r + 1"),
             ("-n 10 -N 4", "-N 4: with 4 tasks, each task works on its own items"),
             ("-n 10 -R", "-R: Strider uses random order in all phases"),
-            ("-n 10 -W 3", "-W 3: each phase except creation and removal of the tree stops after this time"),
             ("-n 10 -T -W 3", "-W 3: it has no effect without creation, as in mdtest"),
             ("-n 10 -w 8 -e 8 -X", "-X: data generation and verification count as measured time"),
             ("-n 10 -u", "-u: Tree creation and Tree removal count the directories of all tasks"),
@@ -275,6 +281,10 @@ MISTAKES = {
     "-n 9 -X": "-X: -X needs files and a read phase",
     "-n 9 -e 8": "-e 8: -e must not be larger than -w, the size of a file: give -w 8",
     "-n 9 -e 8 -w 16": "-e 8: Strider reads whole files: give -e 16, or remove -e",
+    "-n 9 -w 8 -y -Y": "-y: -y and -Y are not supported together: keep one",
+    "-n 9 -F -T -x no-file": "-x no-file: there is no tree of an earlier creation: run the phase -C first",
+    "-n 9 -C -i 2": "-i 2: phases apart have one iteration: remove -i",
+    "-n 9 -C -f 1 -l 2": "-l 2: phases apart have one number of tasks: remove -f, -l and -s",
     "-n 9 -f 3 -l 2": "-f 3: -f must be at most -l",
     "-n 9 -l 5": "-l 5: -l needs 5 tasks, but only 4 are given: for example, use strider mdtest -n 5",
     "-n 9 -a S3": "-a S3: interface S3 is not supported: use POSIX or DUMMY",
@@ -348,7 +358,6 @@ class TestTheCommand:
         words = shlex.split(f"-n 20 -z 1 -b 4 -i 2 -w 100 -e 100 -N 1 -P -d {target}")
         assert main(["mdtest", "-n", "2", "-q", "--", *words]) == 0
         output = capfd.readouterr()
-        assert "note: -N 1: in each phase, task r works on the items of task r + 1" in output.err
         assert "2 tasks, 40 files/directories" in output.out
         assert "SUMMARY rate (in ops/sec): (of 2 iterations)" in output.out
         assert "SUMMARY time (in ms/op): (of 2 iterations)" in output.out

@@ -95,7 +95,6 @@ OPTIONS = (
         "stoneWallingStatusFile",
         "x",
         "text",
-        refusal="a run keeps no state for the next run: measure all phases in one run",
     ),
     Option("verify_read", "X", aliases=("verify-read",)),
     Option(

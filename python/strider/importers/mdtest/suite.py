@@ -1,14 +1,25 @@
 """A suite of mdtest's tests: the same trees, with as many items, visited by as many operations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from strider.engine import Json
-from strider.importers.imported import CaseDraft, Imported, SuiteDraft, origin, size
-from strider.importers.mdtest import summary
+from strider.importers.imported import (
+    CaseDraft,
+    GradedRender,
+    Grades,
+    Imported,
+    ResultFile,
+    SuiteDraft,
+    origin,
+    size,
+)
+from strider.importers.mdtest import kept, summary
 from strider.importers.mdtest.checks import INTERFACES, check
 from strider.importers.mdtest.summary import TestInfo
 from strider.importers.mdtest.workload import Workload
+from strider.store.model import Run
 from strider.suite.mistakes import Mistakes
 
 _SOURCES: dict[str, tuple[str, ...]] = {
@@ -50,8 +61,9 @@ def make(workloads: Sequence[Workload], source: str) -> Imported:
         check(workload, mistakes)
     target = _target(workloads, mistakes)
     mistakes.raise_if_any()
-    tests = [(workload, tasks) for workload in workloads for tasks in workload.task_counts]
-    drafters = [_Drafter(workload, tasks) for workload, tasks in tests]
+    drafters = list(_drafters(workloads, kept.Kept.found_in(target), mistakes))
+    mistakes.raise_if_any()
+    tests = [(drafter.workload, drafter.tasks) for drafter in drafters]
     cases = [
         drafter.case(f"test {number}" if len(tests) > 1 else "") for number, drafter in enumerate(drafters, 1)
     ]
@@ -74,8 +86,42 @@ def make(workloads: Sequence[Workload], source: str) -> Imported:
         notes,
         lambda run, _: summary.render(run, infos, source),
         lambda run, grades: summary.remarks(run, grades, infos),
+        files=list(_status_files(drafters)),
         makes_target=True,
     )
+
+
+def _drafters(workloads: Sequence[Workload], tree: kept.Kept, mistakes: Mistakes) -> Iterator["_Drafter"]:
+    """Yields what makes a case of each test; notes where tests do not fit the tree that is there."""
+    for workload in workloads:
+        kept.check(workload, tree, mistakes)
+        found = None if "create" in workload.phases else tree.tree
+        is_kept = tree.is_used_by(workload)
+        for tasks in workload.task_counts:
+            drafter = _Drafter(workload, tasks, is_kept=is_kept)
+            if is_kept and found and (misfit := kept.misfit(found, drafter.shape())):
+                mistakes.add(
+                    workload.settings.place("items", "items_per_dir"), f"{misfit}: as in its creation"
+                )
+            yield drafter
+
+
+def _status_files(drafters: Sequence["_Drafter"]) -> Iterator[ResultFile]:
+    """Yields the files in which creations that a deadline ends note how many items each task has."""
+    for number, drafter in enumerate(drafters, start=1):
+        settings = drafter.workload.settings
+        path = settings.text("stoneWallingStatusFile")
+        if path and settings.number("stone_wall_timer_seconds") and "create" in drafter.workload.phases:
+            yield ResultFile(Path(path), settings.place("stoneWallingStatusFile"), _count_of(number))
+
+
+def _count_of(case: int) -> GradedRender:
+    def lines(run: Run, _: Grades) -> Iterator[str]:
+        for sample in run.samples:
+            if sample.case == case and sample.operation in ("create", "mknod") and sample.valid:
+                yield str(sample.requests // run.cases[case].clients)
+
+    return lines
 
 
 @dataclass
@@ -85,24 +131,27 @@ class _Drafter:
     Attributes:
         workload: The test.
         tasks: Number of tasks.
+        is_kept: Whether the tree outlives the test, or is that of an earlier one.
         notes: What differs from mdtest.
     """
 
     workload: Workload
     tasks: int
+    is_kept: bool = False
     notes: list[str] = field(default_factory=list)
 
     def case(self, name: str) -> CaseDraft:
         """The case."""
-        work, settings = self.workload, self.workload.settings
+        settings = self.workload.settings
         keys: dict[str, Json] = {
             **({"name": name} if name else {}),
             "interface": INTERFACES[settings.text("api", "POSIX").lower()],
+            **({"dataset": kept.NAME} if self.is_kept else {}),
             **self._tree(),
             "clients": self.tasks,
             "operations": self._operations(),
             "repetitions": settings.number("iterations", 1),
-            "sharing": "per-rank" if work.flag("unique_dir_per_task") else "shared",
+            "sharing": self._sharing(),
             **self._order(),
             **self._readback(),
             **self._further(),
@@ -115,6 +164,13 @@ class _Drafter:
             if any(option in settings.by_name for option in options)
         }
         return CaseDraft(keys, settings.line, places)
+
+    def shape(self) -> dict[str, Json]:
+        """The keys that must be those of the case that made the tree."""
+        return {**self._tree(), "clients": self.tasks, "sharing": self._sharing()}
+
+    def _sharing(self) -> str:
+        return "per-rank" if self.workload.flag("unique_dir_per_task") else "shared"
 
     def _note(self, option: str, message: str) -> None:
         self.notes.append(f"{self.workload.place(option)}: {message}")
@@ -207,6 +263,17 @@ class _Drafter:
         syncs_files = self.workload.flag("sync_file") and self.workload.settings.number("write_bytes")
         return "each" if syncs_files else ""
 
+    def _note_kept(self) -> None:
+        """Notes where the tree stays, and where its number of items comes from."""
+        settings = self.workload.settings
+        folder = Path(settings.text("dirpath", ".")) / f"strider-data-{kept.NAME}"
+        if "create" in self.workload.phases:
+            self.notes.append(f"-r is missing: the tree stays, in {folder}")
+            return
+        status = settings.text("stoneWallingStatusFile")
+        if status and kept.count_in(Path(status)) is None:
+            self._note("stoneWallingStatusFile", "it cannot be read, and the tree's own record is used")
+
     def _note_rest(self) -> None:
         """Notes what comes of the phases that are left out, and of counts that do not divide."""
         work, settings = self.workload, self.workload.settings
@@ -217,11 +284,13 @@ class _Drafter:
                 f"as in mdtest, each task has {work.items_per_directory} items in each of "
                 f"{work.places} directories: {items} in total",
             )
-        if "create" not in work.phases:
+        if self.is_kept:
+            self._note_kept()
+        elif "create" not in work.phases:
             self.notes.append(
                 "-C is missing: Strider creates the items that the phases need beforehand, unmeasured"
             )
-        if "remove" not in work.phases:
+        if "remove" not in work.phases and not self.is_kept:
             self.notes.append("-r is missing: Strider removes the remaining items at the end, unmeasured")
         if work.directories and "rename" in work.phases and items > 1:
             self.notes.append(
