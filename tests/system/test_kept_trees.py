@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from harness import command_of, descendants, strider_command, wait_for
-from sets import Place
+from sets import Place, measured
 from strider.datasets import find
 from strider.datasets.trees import Population
 from strider.engine import Engine
+from strider.store import load
+from strider.suite import ready_made
+from strider.suite.document import parse
 
 HEAD = '[suite]\nname = "trees"\ninterleave = "none"\n'
 CASE = """
@@ -140,6 +143,32 @@ def test_a_new_set_needs_a_case_that_makes_it(place: Place) -> None:
         HEAD.replace("none", "random") + CASE + 'operations = ["create"]\n' + CASE + 'operations = ["stat"]\n'
     )
     assert 'interleave = "none"' in place.refusal_of(two)
+
+
+def test_the_phases_of_hpc_mix_work_on_what_earlier_ones_left(place: Place) -> None:
+    text = ready_made()["hpc-mix"].read_text(encoding="utf-8")
+    for long, short in (
+        ('"2s"', '"0.2s"'),
+        ('"256MiB"', '"8MiB"'),
+        ("20000", "400"),
+        ("10000", "300"),
+        ("2000", "20"),
+    ):
+        text = text.replace(long, short)
+    outcome = measured(parse(text, "hpc-mix.toml"), str(place.target))
+    assert outcome.exit_code == 0, outcome.errors
+    samples = load(outcome.directory.path).samples
+    assert all(sample.valid for sample in samples)
+    requests = {(sample.case, sample.operation): sample.requests for sample in samples}
+    created = {number: requests[number, "create"] for number in (2, 4)}
+    assert [requests[case, "stat"] for case in (8, 10)] == list(created.values())
+    assert [requests[case, "unlink"] for case in (11, 13)] == list(created.values())
+    assert requests[12, "small-read"] == created[4]
+    assert (requests[1, "write"], requests[3, "write"]) == (requests[7, "read"], requests[9, "read"])
+    assert sorted(path.name for path in place.target.iterdir()) == [
+        "strider-data-mix-easy",
+        "strider-data-mix-hard",
+    ]
 
 
 def test_a_killed_run_leaves_a_marker_that_says_so_and_is_removed(place: Place) -> None:
