@@ -288,3 +288,8 @@ def test_a_number_of_a_pattern_is_said_though_it_is_the_default() -> None:
     assert [dict(facets_of([one]).constants).get("count") for one in strided] == ["64", "1"]
     segmented = CaseSpec(pattern={"name": "segmented", "transfer": MIB, "segments": 1})
     assert "segments" not in dict(facets_of([segmented]).constants)
+
+
+def test_a_data_set_is_named_as_one() -> None:
+    facets = facets_of([CaseSpec(common={"dataset": "kept"}), CaseSpec(common={"dataset": ""})])
+    assert facets.group == {1: "segmented, data set kept", 2: "segmented"}

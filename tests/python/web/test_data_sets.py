@@ -1,6 +1,7 @@
 """Data sets and cut runs on the page: what it may list, remove and continue."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.web import data_sets
 from strider.web.continuing import is_cut, is_killed, require_resumable
+from strider.web.jobs import Job
 from strider.web.runs import Runs
 from strider.web.site import Site
+from strider.web.submission import VerifyOrder
 
 
 @pytest.fixture
@@ -169,3 +172,37 @@ def test_a_killed_run_is_told_from_an_active_one(site: Site, cut: Path) -> None:
     assert is_cut(Runs(site.store).summary(cut.name))
     change(cut, process={**Writer.me("x").model_dump(), "host": "elsewhere"})
     assert not is_killed(cut)
+
+
+@pytest.mark.parametrize(
+    ("order", "mark"),
+    [
+        ({"resumes": "2026-11-21-040506-cut-abcd"}, ("waiting", "waiting")),
+        ({"verifies": VerifyOrder(directory="/mnt/x", name="kept")}, ("waiting", "waiting")),
+    ],
+)
+def test_an_order_in_the_queue_outlives_the_server(
+    tmp_path: Path, order: dict[str, Any], mark: tuple[str, str]
+) -> None:
+    job = Job(id="a", suite="a", folder=tmp_path / "a", submitted=datetime.now(UTC), **order)
+    job.write("")
+    job.keep()
+    kept = Job.kept(tmp_path / "a")
+    assert (kept.resumes, kept.verifies, kept.mark) == (job.resumes, job.verifies, mark)
+
+
+@pytest.mark.parametrize(
+    ("output", "mark"),
+    [
+        ("note: x\ndata set kept: all right: 1 B of 1 B read and compared, 1 files\n", ("done", "all right")),
+        ("data set kept: 1 errors: 0 B of 1 B read and compared, 1 files\n", ("failed", "not right")),
+        ("", ("failed", "not right")),
+    ],
+)
+def test_a_verification_with_errors_does_not_look_like_success(
+    tmp_path: Path, output: str, mark: tuple[str, str]
+) -> None:
+    order = VerifyOrder(directory="/mnt/x", name="kept")
+    job = Job(id="a", suite="a", folder=tmp_path, submitted=datetime.now(UTC), verifies=order)
+    job.state, job.output = "done", output
+    assert job.mark == mark

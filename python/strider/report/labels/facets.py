@@ -37,6 +37,7 @@ _PHRASES = {
     "deadline_of": "deadline of {}",
     "verify": "verify {}",
     "cache": "{} cache",
+    "dataset": "data set {}",
     "mount": "on mount",
     "mount_servers": "of {} servers",
     "arrivals": "{} arrivals",
