@@ -8,6 +8,7 @@ from strider.datasets import find
 from strider.datasets.trees import KeptTree
 from strider.engine import Json
 from strider.errors import StriderError
+from strider.importers import status_file
 from strider.importers.mdtest.workload import Workload
 from strider.suite.mistakes import Mistakes
 
@@ -118,8 +119,8 @@ def misfit(tree: KeptTree, keys: Mapping[str, Json]) -> str:
 
 
 def count_in(path: Path) -> int | None:
-    """Returns the number of items in a status file of a stonewall; None if it cannot be read."""
+    """Returns the number of items in a status file; None if it cannot be read, as in mdtest."""
     try:
-        return int(path.read_text(encoding="utf-8", errors="replace")[:100].split()[0])
-    except (OSError, ValueError, IndexError):
+        return status_file.read(path, str(path))
+    except StriderError:
         return None
