@@ -25,21 +25,6 @@ constexpr std::size_t longest_marker = 4096;
                 "Strider changed nothing there; find out who changed the target during the run");
 }
 
-/// As openat(2), but never out of `directory` nor across a mount. Without openat2 the last name alone is watched.
-Descriptor open_beneath(int directory, const char* path, int flags, mode_t mode) {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
-  how.mode = (flags & O_CREAT) != 0 ? mode : 0;  // anything else is EINVAL
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-  if (!RunFolder::kernel_keeps_beneath())
-    return Descriptor(::openat(directory, path, flags | O_CLOEXEC | O_NOFOLLOW, mode));
-  long opened = 0;
-  do  // EAGAIN: something was renamed meanwhile, and the kernel cannot decide whether the path led outside
-    opened = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
-  while (opened < 0 && (errno == EAGAIN || errno == EINTR));
-  return Descriptor(static_cast<int>(opened));
-}
-
 }  // namespace
 
 RunFolder::RunFolder(std::string path, std::string run, Marker marker)
@@ -67,6 +52,22 @@ void RunFolder::check() {
   if (::stat(path_.c_str(), &found) != 0) return;  // what needs it will say so
   if (opened.st_dev != found.st_dev || opened.st_ino != found.st_ino)
     refuse(path_, EXDEV, "this path no longer leads to the directory that it had at the start of the run");
+}
+
+/// As openat(2), but never out of `directory` nor across a mount. Without openat2 the last name alone is watched.
+Descriptor RunFolder::open_beneath(int directory, const char* path, int flags, mode_t mode) const {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
+  how.mode = (flags & O_CREAT) != 0 ? mode : 0;  // anything else is EINVAL
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  if (marker_ == Marker::foreign) how.resolve |= RESOLVE_NO_SYMLINKS;
+  if (!RunFolder::kernel_keeps_beneath())
+    return Descriptor(::openat(directory, path, flags | O_CLOEXEC | O_NOFOLLOW, mode));
+  long opened = 0;
+  do  // EAGAIN: something was renamed meanwhile, and the kernel cannot decide whether the path led outside
+    opened = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
+  while (opened < 0 && (errno == EAGAIN || errno == EINTR));
+  return Descriptor(static_cast<int>(opened));
 }
 
 Descriptor RunFolder::open(const std::string& path, int flags, mode_t mode) {
@@ -104,7 +105,7 @@ int RunFolder::descriptor() {
   if (descriptor_) return descriptor_.get();
   Descriptor opened(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) throw_errno("open", path_);
-  if (marker_ != Marker::unknown) require_marker(opened.get());
+  if (marker_ == Marker::required || marker_ == Marker::data_set) require_marker(opened.get());
   descriptor_ = std::move(opened);
   return descriptor_.get();
 }

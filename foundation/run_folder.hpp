@@ -16,6 +16,7 @@ class RunFolder {
     required,  ///< the folder holds the marker of its run, which `strider run` puts there
     data_set,  ///< the folder holds the marker of a data set, of which the id is given in place of a run
     unknown,   ///< it may be any directory, as for an engine that was started by hand
+    foreign,   ///< it may be any directory, and no link in it is followed, since it has files of others
   };
 
   /// Does not open it yet: what is wrong with it ends a case, not the run.
@@ -40,6 +41,7 @@ class RunFolder {
 
  private:
   const char* relative(const std::string& path) const;
+  Descriptor open_beneath(int directory, const char* path, int flags, mode_t mode) const;
   void require_marker(int directory) const;
   int descriptor();
 

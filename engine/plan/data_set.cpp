@@ -36,6 +36,7 @@ void check_operations(const Case& test) {
         operation != Operation::reread)
       refuse(test, std::string(name_of(operation)) + " leaves a part of its bytes as it was",
              "write, rewrite, read or reread");
+  if (test.data_set.loose) return;
   if (test.runtime_s > 0 && writes_any(test))
     refuse(test, "with a runtime, phases that write end in the middle of a pass",
            "deadline instead of runtime, or operations that only read");
@@ -138,9 +139,10 @@ std::uint64_t DataSetState::largest_file() const {
 }
 
 std::string DataSet::file_name(std::uint64_t file) const {
-  if (digits == 0) return prefix;
   const std::string number = std::to_string(file);
-  return prefix + std::string(digits - std::min<std::size_t>(digits, number.size()), '0') + number;
+  const std::string folder = directories ? number + "/" : "";
+  if (digits == 0) return folder + prefix + suffix;
+  return folder + prefix + std::string(digits - std::min<std::size_t>(digits, number.size()), '0') + number + suffix;
 }
 
 std::optional<Packet> packet_of(const Case& test, std::uint64_t file) {
@@ -194,6 +196,7 @@ void check_use(const Case& test, const Pattern& pattern, const FileAssignments& 
   if (state.incomplete && first != Operation::rewrite)
     refuse(test, "a phase that wrote it did not end", "rewrite it first, or remove it and make it again");
   check_format(test);
+  if (test.data_set.loose && (first == Operation::rewrite || test.data_set.requests > 0)) return;
   if (!state.dense()) {
     if (test.geometry != state.geometry)
       refuse(test, "some of its bytes were never written, so only its writer's pattern, clients, sharing and order fit",
@@ -201,7 +204,7 @@ void check_use(const Case& test, const Pattern& pattern, const FileAssignments& 
     return;
   }
   check_extent(test, pattern, assignments, state);
-  if (writes_any(test)) check_rewrite(test, pattern, assignments, state);
+  if (writes_any(test) && !test.data_set.loose) check_rewrite(test, pattern, assignments, state);
 }
 
 }  // namespace strider

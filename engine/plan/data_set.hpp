@@ -75,10 +75,14 @@ struct DataSet {
   std::uint64_t workload = 0;
   std::string prefix = "data.";  ///< of the files' names
   unsigned digits = 1;           ///< least digits of the file's number in its name; 0: the prefix is the name
+  std::string suffix;            ///< of the files' names
+  bool directories = false;      ///< each file is in a directory of its own, which has the file's number as name
   std::uint64_t first_file = 0;  ///< number of the case's first file
   std::string format;            ///< the interface whose own format the files have; empty: bytes at their offsets
   bool whole = false;            ///< its files are read from end to end, whatever the pattern, which gives their size
   bool made_before = false;      ///< by an earlier case of the plan
+  bool loose = false;            ///< phases may write any part of its files: what they hold then is not for the engine
+  std::uint64_t requests = 0;    ///< that each rank reads at most, in the order of its visits; 0: all
   DataSetState state;            ///< before the run
   std::optional<PacketForm> packet;  ///< the data of its files; otherwise Strider's own
 

@@ -167,10 +167,14 @@ void read_manifest(const Json& json, DataSet& set) {
   if (digits > most_digits) wrong("digits", "must be at most " + std::to_string(most_digits));
   set.digits = static_cast<unsigned>(digits);
   if (set.digits == 0 && set.prefix.empty()) wrong("prefix", "is empty, and files without a number need a name");
+  set.suffix = name_of(json, "suffix", "");
+  set.directories = flag_of(json, "directories");
   set.first_file = number_of(json, "first_file");
   set.format = name_of(json, "format", "");
   set.whole = flag_of(json, "whole");
   set.made_before = flag_of(json, "made_before");
+  set.loose = flag_of(json, "loose");
+  set.requests = number_of(json, "requests");
   set.state = state_of(json);
   set.packet = packet_form_of(json);
 }

@@ -67,7 +67,8 @@ void DataSetUse::share() {
 }
 
 std::uint64_t DataSetUse::available_requests(const Pattern& pattern, const FileAssignments& assignments) const {
-  std::uint64_t available = ~std::uint64_t{0};
+  const std::uint64_t most = test_.data_set.requests;
+  std::uint64_t available = most > 0 ? most : ~std::uint64_t{0};
   for (std::uint32_t rank = 0; rank < state_.parts.size(); ++rank) {
     const std::uint64_t all = pattern.requests(assignments.assignment(rank).place, Direction::write);
     if (state_.parts[rank].requests < all) available = std::min(available, state_.parts[rank].requests);

@@ -20,7 +20,7 @@ Workplaces::Workplace::Workplace(const std::string& directory, const RunOptions&
     : folder(directory, options.run, options.marker), storage(storage_of(directory)) {}
 
 Workplaces::Workplace::Workplace(const std::string& directory, const DataSet& set)
-    : folder(directory, set.id, set.id.empty() ? RunFolder::Marker::unknown : RunFolder::Marker::data_set),
+    : folder(directory, set.id, set.id.empty() ? RunFolder::Marker::foreign : RunFolder::Marker::data_set),
       storage(storage_of(directory)) {}
 
 Workplaces::Workplaces(const RunOptions& options)

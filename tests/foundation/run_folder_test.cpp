@@ -70,6 +70,17 @@ TEST_F(RunFolderTest, FollowsNoLinkOutOfIt) {
   expect_refused(folder, own_ / "magic/new");
 }
 
+TEST_F(RunFolderTest, FollowsNoLinkAtAllInADirectoryOfOthers) {
+  RunFolder folder{own_.string(), "", RunFolder::Marker::foreign};
+  write_text(own_ / "precious", "precious");
+  fs::create_symlink("precious", own_ / "file");
+  fs::create_directory_symlink("sub", own_ / "directory");
+  folder.open(own_ / "precious", O_RDONLY);
+  expect_refused(folder, own_ / "file");
+  expect_refused(folder, own_ / "directory/new");
+  EXPECT_EQ(text_of(own_ / "precious"), "precious");
+}
+
 TEST_F(RunFolderTest, OpensNothingBesideIt) {
   RunFolder folder = opened();
   expect_refused(folder, outside_ / "file");

@@ -35,8 +35,12 @@ TEST(DataSetNames, NumberFilesAfterThePrefix) {
   set.digits = 8;
   EXPECT_EQ(set.file_name(12), "testFile.00000012");
   EXPECT_EQ(set.file_name(123456789), "testFile.123456789");
+  set.suffix = ".3";
+  EXPECT_EQ(set.file_name(12), "testFile.00000012.3");
+  set.directories = true;
+  EXPECT_EQ(set.file_name(12), "12/testFile.00000012.3") << "the directory has the number without zeros";
   set.digits = 0;
-  EXPECT_EQ(set.file_name(0), "testFile.");
+  EXPECT_EQ(set.file_name(0), "0/testFile..3");
 }
 
 TEST(DataSetNames, AreThoseOfTheFilesOfACase) {
@@ -106,6 +110,24 @@ TEST(DataSetOfACase, IsRewrittenAsAWholeOnly) {
             std::string::npos);
   EXPECT_NE(complaint(case_in_set(R"("operations": ["read-modify-write"])", one_file)).find("read-modify-write"),
             std::string::npos);
+}
+
+TEST(DataSetOfACase, ThatIsLooseIsRewrittenInPart) {
+  const std::string longer = R"("generation": 1, "files": [[1, 131080]], "loose": true)";
+  const std::string shorter = R"("generation": 1, "files": [[1, 8]], "loose": true)";
+  for (const std::string& state : {longer, shorter}) {
+    good_case(case_in_set(R"("operations": ["rewrite"])", state));
+    good_case(case_in_set(R"("operations": ["rewrite"], "deadline": 1.0)", state));
+    good_case(case_in_set(R"("operations": ["rewrite"], "runtime": 1.0)", state));
+  }
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["read"])", shorter)).find("accesses"), std::string::npos);
+  EXPECT_NE(complaint(case_in_set(R"("operations": ["read-modify-write"])", longer)).find("read-modify-write"),
+            std::string::npos);
+}
+
+TEST(DataSetOfACase, ThatIsLooseIsReadUpToItsRequests) {
+  const std::string shorter = R"("generation": 1, "files": [[1, 8]], "loose": true, "requests": 1)";
+  EXPECT_EQ(good_case(case_in_set(R"("operations": ["read"])", shorter)).data_set.requests, 1U);
 }
 
 TEST(DataSetOfACase, WithBytesThatWereNeverWrittenIsReadAsItWasWritten) {
