@@ -18,11 +18,17 @@ if TYPE_CHECKING:
     from strider.store import Run
 
 
-def surroundings(tasks: int, per_node: int | None) -> "Surroundings":
-    """Returns the task layout for another benchmark: tasks per node as given, or from Slurm."""
+def surroundings(tasks: int, per_node: int | None, *, keeps_files: bool = False) -> "Surroundings":
+    """Returns the task layout for another benchmark: tasks per node as given, or from Slurm.
+
+    Args:
+        tasks: Number of tasks.
+        per_node: Tasks on each node; None if not given.
+        keeps_files: Whether tests use files under the other benchmark's names.
+    """
     from strider.importers.options import Surroundings
 
-    return Surroundings(tasks, per_node or _tasks_per_node(tasks, os.environ), os.environ)
+    return Surroundings(tasks, per_node or _tasks_per_node(tasks, os.environ), os.environ, keeps_files)
 
 
 def run_or_write(imported: "Imported", suite: Path | None, options: "RunOptions") -> None:
@@ -40,12 +46,18 @@ def run_imported(imported: "Imported", options: "RunOptions") -> None:
         StriderError: The run cannot be started, or a file that the input requests cannot be written.
     """
     from strider.cli.running import run_document
+    from strider.kept import with_manifests
 
     print_notes(imported)
     for file in imported.files:
-        _check_writable(file)
+        file.check() if file.check else _check_writable(file)
     with _target(imported):
-        run_document(imported.document, options, lambda run: _lines(imported, run))
+        run_document(
+            imported.document,
+            options,
+            lambda run: _lines(imported, run),
+            adjust=lambda suite: with_manifests(suite, imported.manifests),
+        )
 
 
 @contextmanager
@@ -98,7 +110,7 @@ def _lines(imported: "Imported", run: "Run") -> Iterator[str]:
     summaries = summarize(run)
     grades = _grades(summaries)
     for file in imported.files:
-        _write(file, run, grades)
+        file.write(run) if file.write else _write(file, run, grades)
     yield from imported.render(run, grades)
     remarks = (*imported.remarks(run, grades), *verification(run, summaries))
     sys.stderr.write("".join(f"strider: {line}\n" for line in remarks))

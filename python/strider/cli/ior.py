@@ -38,6 +38,8 @@ def ior(
     from strider.cli import importing
     from strider.importers.ior import read_command
 
-    imported = read_command(arguments or [], importing.surroundings(tasks, tasks_per_node))
+    imported = read_command(
+        arguments or [], importing.surroundings(tasks, tasks_per_node, keeps_files=suite is None)
+    )
     options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json)
     importing.run_or_write(imported, suite, options)

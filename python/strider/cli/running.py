@@ -221,7 +221,11 @@ def tell_sizes(chosen: "Sequence[str]", console: "Console") -> None:
 
 
 def run_document(
-    document: "Document", options: RunOptions, render: "Render | None" = None, is_brief: bool = False
+    document: "Document",
+    options: RunOptions,
+    render: "Render | None" = None,
+    is_brief: bool = False,
+    adjust: "Callable[[Suite], Suite] | None" = None,
 ) -> None:
     """Runs a suite, prints its results and exits with the run's exit code.
 
@@ -230,6 +234,7 @@ def run_document(
         options: Options from the command line.
         render: Formats the results as lines; None for Strider's table.
         is_brief: Whether to omit the notes of the pre-flight checks and the paths of the run.
+        adjust: Changes the plan before it is checked.
 
     Raises:
         StriderError: The suite is invalid, or the run cannot be started.
@@ -238,7 +243,7 @@ def run_document(
 
     # Progress and notes go to stderr, so that stdout contains only results.
     console = Console(stderr=True)
-    prepared = prepare(document, options)
+    prepared = prepare(document, options, adjust=adjust)
     tell_sizes(prepared.chosen, console)
     conduct(prepared, options, render, is_brief)
 

@@ -15,6 +15,8 @@ from strider.suite.mistakes import Mistakes, Place
 from strider.text import shortened
 
 KEY, MANIFEST = "dataset", "manifest"
+RESERVED = "."
+"""Beginning of names that no data set of a user has: those of files that stay under a user's names."""
 _WRITING = ("write", "rewrite")
 _TREES = "tree."
 """Beginning of the names of trees."""
@@ -31,7 +33,7 @@ def bind(suite: Suite, target: Path | None = None) -> Suite:
         SuiteError: A data set does not exist, is in use, or was left by a process that was killed; the
             message has the line of the suite.
     """
-    names = names_of(suite.plan.cases)
+    names = [name for name in names_of(suite.plan.cases) if not name.startswith(RESERVED)]
     if not names:
         return suite
     place = target or Path(suite.plan.target).expanduser().absolute()
@@ -41,7 +43,7 @@ def bind(suite: Suite, target: Path | None = None) -> Suite:
     cases, made = [], set[str]()
     for case in suite.plan.cases:
         name = str(case.get(KEY, ""))
-        if not name:
+        if not name or name.startswith(RESERVED):
             cases.append(case)
             continue
         manifest = {**manifests[name], **({"made_before": True} if name in made else {})}
@@ -63,6 +65,9 @@ def changes_since(cases: Sequence[PlannedCase], target: Path) -> list[str]:
     found = []
     for name in names_of(cases):
         users = [case for case in cases if case.get(KEY) == name]
+        if name.startswith(RESERVED):
+            found.append(f"case {users[0].case} uses files that stay: repeat the command")
+            continue
         writer = next((case for case in users if writes(case)), None)
         if writer is not None:
             found.append(f"case {writer.case} writes the data set {name}, which a cut may leave half written")

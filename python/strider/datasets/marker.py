@@ -16,7 +16,8 @@ from strider.errors import ExitCode, StriderError
 from strider.processes import boot_id, start_ticks, still_runs
 
 MARKER = ".strider-data"
-NEW_MARKER = f"{MARKER}.new"
+_DRAFT = ".new"
+NEW_MARKER = f"{MARKER}{_DRAFT}"
 """A marker that is being written; it replaces the other one when it is complete."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 MOST_BYTES = 64 << 20
@@ -252,15 +253,21 @@ def write(folder: int, path: str, marker: Marker) -> None:
     Raises:
         StriderError: It cannot be written.
     """
+    write_as(MARKER, folder, path, marker)
+
+
+def write_as(name: str, folder: int, path: str, marker: BaseModel) -> None:
+    """Replaces a marker of some name in an open folder; see `write`."""
+    draft = f"{name}{_DRAFT}"
     try:
         with suppress(FileNotFoundError):
-            os.unlink(NEW_MARKER, dir_fd=folder)
+            os.unlink(draft, dir_fd=folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with os.fdopen(os.open(NEW_MARKER, flags, 0o644, dir_fd=folder), "w", encoding="utf-8") as file:
+        with os.fdopen(os.open(draft, flags, 0o644, dir_fd=folder), "w", encoding="utf-8") as file:
             file.write(to_json(marker.model_dump(by_alias=True)))
             file.flush()
             os.fsync(file.fileno())
-        os.rename(NEW_MARKER, MARKER, src_dir_fd=folder, dst_dir_fd=folder)
+        os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
     except OSError as error:
-        raise StriderError(f"cannot write {path}/{MARKER}: {error.strerror}", ExitCode.CANNOT_RUN) from error
+        raise StriderError(f"cannot write {path}/{name}: {error.strerror}", ExitCode.CANNOT_RUN) from error

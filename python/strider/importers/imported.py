@@ -39,11 +39,15 @@ class ResultFile:
         path: The file; a run replaces it.
         place: Where the input requests it.
         render: Returns its lines.
+        check: Raises an error if it could not be written after the run; None for the usual check.
+        write: Writes it, given the run, in place of `render`; None for the usual way.
     """
 
     path: FilePath
     place: Place
-    render: GradedRender
+    render: GradedRender = lambda run, grades: iter(())
+    check: Callable[[], None] | None = None
+    write: Callable[["Run"], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Imported:
         render: Returns lines that show the results of a run as the other benchmark does.
         remarks: Returns lines of Strider's own about them.
         files: Files of results that the input requests.
+        manifests: Manifests of cases with files that stay in the user's directory, by the case's number.
         makes_target: Whether a run makes the target directory if it is missing, and removes it at the end.
     """
 
@@ -64,6 +69,7 @@ class Imported:
     render: GradedRender
     remarks: GradedRender = lambda run, grades: iter(())
     files: Sequence[ResultFile] = ()
+    manifests: Mapping[int, dict[str, Json]] = field(default_factory=dict)
     makes_target: bool = False
 
 

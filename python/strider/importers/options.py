@@ -53,11 +53,13 @@ class Surroundings:
         tasks: Number of tasks.
         tasks_per_node: How many of them are on each node, consecutive ones; None where not given.
         environment: Environment variables.
+        keeps_files: Whether tests use files under the other benchmark's names; not in a suite to be written.
     """
 
     tasks: int = 1
     tasks_per_node: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    keeps_files: bool = False
 
 
 @dataclass(frozen=True)

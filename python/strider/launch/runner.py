@@ -18,6 +18,8 @@ from strider import __version__
 from strider.datasets import Claims, claimed, found_before
 from strider.engine import Engine, Json
 from strider.errors import ExitCode
+from strider.kept import KeptClaims
+from strider.kept import claimed as kept_files
 from strider.launch import folder, rundir
 from strider.launch.confinement import Confinement, Forbidden, Needs, Wish, confinement
 from strider.launch.deaths import cause_of_death, end_of
@@ -98,12 +100,14 @@ class _Ending:
         cause: Why it ended; `failure` means that this process could no longer follow the events.
         failure: Text of that failure.
         signal: Name of the signal that interrupted it, such as `SIGINT`; empty if none did.
+        problems: What could not be done with files that stay.
     """
 
     returncode: int | None
     cause: Cause
     failure: str = ""
     signal: str = ""
+    problems: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,8 @@ def execute(
             if resumption:
                 resumption.record.unlink(missing_ok=True)
         try:
-            return _conclude(directory, state, ending, leftover)
+            left = "\n".join(filter(None, [*ending.problems, leftover])) or None
+            return _conclude(directory, state, ending, left)
         except OSError as error:
             raise rundir.cannot_write(directory, error) from error
 
@@ -207,18 +212,23 @@ def _measure(
     with (
         _volume(plan, engine, own, _transport(bounds), note) as mounts,
         claimed(checked, target, directory.run, own.target) as sets,
-        confinement(
-            bounds.confine, engine, launcher, _needs(plan, own, directory, remount, sets)
-        ) as confined,
+        kept_files(checked, directory.run, own.path, own.open) as kept,
+        _needs(plan, own, directory, remount, sets, kept) as needs,
+        confinement(bounds.confine, engine, launcher, needs) as confined,
     ):
         _tell_reason(confined, bounds, note)
         program = _program(engine, directory, own.path, watching, remount, confined, resumption)
-        program += [*engine_words(plan, own.path, mounts), *sets.words()]
+        program += [*engine_words(plan, own.path, mounts), *sets.words(), *kept.words()]
+        kept.begin()
         process = start(launcher, plan.ranks, program, directory.log, confined)
         sets.started()
         limits = _Limits(_stall_limit_s(plan), GRACE_S + (REMOUNT_S if remount else 0.0))
         ending = attend(process, state, directory, limits=limits)
         sets.finish(state.data_sets)
+        kept.finish(state.data_sets, state.wrong_cases)
+    for text in kept.notes:
+        note(text)
+    ending = replace(ending, problems=kept.problems)
     _tell_confinement(state, confined, note)
     return ending
 
@@ -260,10 +270,16 @@ def _transport(bounds: Bounds) -> str:
     return "tcp" if bounds.confine == "require" else "auto"
 
 
+@contextmanager
 def _needs(
-    plan: Plan, own: folder.Folder, directory: RunDirectory, remount: Sequence[str], sets: Claims
-) -> Needs:
-    """Returns the resources that the ranks of a run need."""
+    plan: Plan,
+    own: folder.Folder,
+    directory: RunDirectory,
+    remount: Sequence[str],
+    sets: Claims,
+    kept: KeptClaims,
+) -> Iterator[Needs]:
+    """Yields the resources that the ranks of a run need."""
     forbidden: Forbidden = ""
     if reaches_into_servers(plan, own.path):
         forbidden = "memory of servers"
@@ -273,7 +289,9 @@ def _needs(
         directory.events.touch()  # a rank can write to this file, but not create others beside it
     except OSError as error:
         raise rundir.cannot_write(directory, error) from error
-    return Needs(own, [directory.events], remount, forbidden, sets.descriptors())
+    with ExitStack() as stack:
+        descriptors = [*sets.descriptors(), *kept.descriptors(stack)]
+        yield Needs(own, [directory.events], remount, forbidden, descriptors)
 
 
 def _tell_reason(confined: Confinement, bounds: Bounds, note: Callable[[str], None]) -> None:

@@ -65,6 +65,7 @@ class RunState:
         end: The `end` event.
         confinement: Confinement from the `run` event; empty before.
         data_sets: The last `data_set` event of each data set, by name.
+        wrong_cases: Numbers of the cases in which wrong data was read.
     """
 
     planned_phases: int
@@ -80,6 +81,7 @@ class RunState:
     end: Event | None = None
     confinement: Event = field(default_factory=dict)
     data_sets: dict[str, Event] = field(default_factory=dict)
+    wrong_cases: set[int] = field(default_factory=set)
     case: int = 0
     _part: float = 0.0
     _before: float = 0.0
@@ -144,6 +146,8 @@ class RunState:
         self.recent.append(self.current)
         self._part = 0.0
         self.samples += bool(event["measured"])
+        if not event.get("valid", True):
+            self.wrong_cases.add(event["case"])
         # Repetitions until an interval is narrow enough may exceed the minimum.
         self.planned_phases = max(self.planned_phases, self.samples)
 

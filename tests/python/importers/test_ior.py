@@ -182,6 +182,14 @@ class TestNothingIsPassedOver:
             ("-z", "-z: as in IOR, each transfer of the shared file goes to a random task"),
             ("-Z", "-Z: the tasks are shuffled"),
             ("-R", "-R: reads verify every byte"),
+            ("-k", "-k: Strider removes its test files at the end of a run"),
+            ("-K", "-K: Strider removes its test files at the end of a run"),
+            ("-m", "-m: each repetition creates new files anyway"),
+            ("-u", "-u: all files are in one directory"),
+            (
+                "-k -D 5 -O stoneWallingWearOut=1,stoneWallingStatusFile=/f",
+                "-O stoneWallingStatusFile=/f: a suite has no status file",
+            ),
             ("-E", "-E: Strider creates the file to be overwritten in advance"),
             (
                 "-z -O randomPrefill=512k",
@@ -212,6 +220,8 @@ MISTAKES = {
     "-t 12": "-t 12: the transfer size must be a multiple of 8 bytes",
     "-b 1000 -t 256": "-b 1000: the block size must be a multiple of the transfer size: for instance -b 768",
     "-t 4m": "-t 4m: the block size must be a multiple of the transfer size: for instance -b 4194304",
+    "-O stoneWallingStatusFile=/f": "stoneWallingStatusFile needs files that stay: add -k, as in IOR",
+    "-k -O stoneWallingStatusFile=/f": "needs stoneWallingWearOut where a test writes, as in IOR",
     "-a S3": "-a S3: interface S3 is not supported: use POSIX, MPIIO, DUMMY, MMAP, HDF5, NCMPI or CEPHFS",
     "-C -Z": "-Z: -C and -Z exclude each other",
     "-z -C": "-z: -z with -C or -Z needs -F, as in IOR",
@@ -336,7 +346,7 @@ class TestTheCommand:
         words = shlex.split(f"-w -r -b 256k -t 64k -s 2 -i 2 -F -k -o {target}/file")
         assert main(["ior", "-n", "2", "-q", "--", *words]) == 0
         output = capfd.readouterr()
-        assert "note: -k: Strider removes its test files at the end of a run" in output.err
+        assert "note: -k" not in output.err
         names = (
             "access bw(MiB/s) IOPS Latency(s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) total(s) iter"
         )
@@ -353,7 +363,8 @@ class TestTheCommand:
         assert len(head.split()) == len(write.split()) == len(read.split())
         for access in ("write", "read"):
             assert re.search(rf"^strider: trust: {access}: [ABCD]( .*)?$", output.err, re.M)
-        assert list(target.iterdir()) == []
+        left = {path.name for path in target.iterdir()}
+        assert left == {"file.00000000", "file.00000001", ".strider-data.file.per-rank"}
 
     def test_a_checked_run_through_a_deadline_is_valid(
         self, engine: object, target: Path, capfd: pytest.CaptureFixture[str]

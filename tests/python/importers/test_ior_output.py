@@ -31,7 +31,7 @@ def info(directives: str) -> test_info.TestInfo:
     settings, mistakes = Settings("IOR"), Mistakes()
     add_directives(settings, f"writeFile=1, transferSize=1m, blockSize=4m, {directives}", 0, "", mistakes)
     mistakes.raise_if_any()
-    return test_info.TestInfo(0, Workload(settings, Surroundings(TASKS)))
+    return test_info.TestInfo(0, Workload(settings, Surroundings(TASKS)), [1])
 
 
 def rank_row(

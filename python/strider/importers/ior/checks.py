@@ -68,7 +68,24 @@ def _combinations(workload: Workload) -> Iterator[Objection]:
         yield "randomOffset", "-z with -C or -Z needs -F, as in IOR"
     if workload.flag("stoneWallingWearOut") and not workload.settings.number("deadlineForStonewalling"):
         yield "stoneWallingWearOut", "stoneWallingWearOut needs a deadline: give -D SECONDS"
+    yield from _status(workload)
     yield from _random(workload)
+
+
+def _status(workload: Workload) -> Iterator[Objection]:
+    """What IOR does not take together with a status file."""
+    if not workload.settings.text("stoneWallingStatusFile"):
+        return
+    if not workload.flag("keepFile"):
+        yield (
+            "stoneWallingStatusFile",
+            "stoneWallingStatusFile needs files that stay: add -k, as in IOR",
+        )
+    elif workload.asked.writes and not workload.flag("stoneWallingWearOut"):
+        yield (
+            "stoneWallingStatusFile",
+            "stoneWallingStatusFile needs stoneWallingWearOut where a test writes, as in IOR",
+        )
 
 
 def _random(workload: Workload) -> Iterator[Objection]:

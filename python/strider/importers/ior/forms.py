@@ -1,14 +1,18 @@
 """The form in which the results of a suite of IOR's tests are printed, and the files that it requests."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from strider.engine import Json
+from strider.importers import status_file
 from strider.importers.imported import Grades, Imported, ResultFile
 from strider.importers.ior import data_forms, table
+from strider.importers.ior.kept import STATUS
 from strider.importers.ior.report import Report
 from strider.importers.ior.test_info import TestInfo
 from strider.store.model import Run
 from strider.suite.document import Document
+from strider.suite.mistakes import Place
 
 _RENDERS: dict[str, Callable[[Report], Iterator[str]]] = {
     "default": table.render,
@@ -17,7 +21,13 @@ _RENDERS: dict[str, Callable[[Report], Iterator[str]]] = {
 }
 
 
-def imported_of(document: Document, notes: list[str], tests: Sequence[TestInfo], source: str) -> Imported:
+def imported_of(
+    document: Document,
+    notes: list[str],
+    tests: Sequence[TestInfo],
+    source: str,
+    manifests: Mapping[int, dict[str, Json]],
+) -> Imported:
     """Returns a suite of tests with the output that they request.
 
     As in IOR, the last test's `summaryFormat` and `summaryFile` are in force for all tests.
@@ -27,6 +37,7 @@ def imported_of(document: Document, notes: list[str], tests: Sequence[TestInfo],
         notes: What differs from IOR.
         tests: The tests, at least one.
         source: The script, or the command line.
+        manifests: Manifests of cases with files that stay, by the case's number.
     """
     reports = _Reports(tests, source)
     settings = tests[-1].work.settings
@@ -38,16 +49,16 @@ def imported_of(document: Document, notes: list[str], tests: Sequence[TestInfo],
     def remarks(run: Run, grades: Grades) -> Iterator[str]:
         return reports.of(run).remarks(grades)
 
-    files = _rank_files(reports)
+    files = [*_rank_files(reports), *_status_files(reports)]
     summary = settings.text("summaryFile")
     if not summary:
-        return Imported(document, notes, results, remarks, files)
+        return Imported(document, notes, results, remarks, files, manifests)
     file = ResultFile(Path(summary), settings.place("summaryFile"), results)
 
     def announcement(run: Run, grades: Grades) -> Iterator[str]:
         yield f"Writing output to {summary}"
 
-    return Imported(document, notes, announcement, remarks, [file, *files])
+    return Imported(document, notes, announcement, remarks, [file, *files], manifests)
 
 
 class _Reports:
@@ -84,3 +95,21 @@ def _rank_files(reports: _Reports) -> list[ResultFile]:
 def _rank_file(path: str, tests: Sequence[TestInfo], reports: _Reports) -> ResultFile:
     place = tests[0].work.settings.place("saveRankPerformanceDetailsCSV")
     return ResultFile(Path(path), place, lambda run, grades: data_forms.render_ranks(reports.of(run), tests))
+
+
+def _status_files(reports: _Reports) -> Iterator[ResultFile]:
+    """Yields the status files that tests with a deadline leave for later reads."""
+    for test in reports.tests:
+        path, place = test.work.settings.text(STATUS), test.work.settings.place(STATUS)
+        if path and test.work.asked.writes and test.work.surroundings.keeps_files:
+            yield _status_file(Path(path), place, test, reports)
+
+
+def _status_file(path: Path, place: Place, test: TestInfo, reports: _Reports) -> ResultFile:
+    def write(run: Run) -> None:
+        written = [access for access in reports.of(run).accesses(test) if access.name == "write"]
+        if written:
+            # As in IOR, of the first repetition.
+            status_file.write(path, max(rank.requests for rank in written[0].ranks), place.text)
+
+    return ResultFile(path, place, check=lambda: status_file.require_writable(path, place.text), write=write)

@@ -59,7 +59,7 @@ class Report:
 
     def started(self, test: TestInfo) -> str:
         """Returns when a test began."""
-        begins = (sample.start_s for sample in self.run.samples if sample.case == test.number + 1)
+        begins = (sample.start_s for sample in self.run.samples if sample.case in test.cases)
         return time.ctime(self.run.info.started_s + next(begins, 0.0))
 
     @property
@@ -93,6 +93,6 @@ class Report:
                     what = f"{access.name} of iteration {access.iteration}{which}"
                     yield f"WARNING: a check failed: {what} is excluded from the summary"
             for operation in test.shown:
-                grade = grades.get((test.number + 1, operation))
-                if grade:
-                    yield f"trust: {'read' if operation == 'read' else 'write'}{which}: {grade}"
+                name = "read" if operation == "read" else "write"
+                found = [grade for case in test.cases if (grade := grades.get((case, operation)))]
+                yield from (f"trust: {name}{which}: {grade}" for grade in dict.fromkeys(found))

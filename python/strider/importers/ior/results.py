@@ -72,21 +72,21 @@ def accesses(test: TestInfo, samples: Sequence[Sample], ranks: Sequence[RankRow]
         ranks: Rows of the ranks of the run.
     """
     for sample in samples:
-        if sample.case != test.number + 1 or not sample.measured or sample.warmup:
+        if sample.case not in test.cases or not sample.measured or sample.warmup:
             continue
         if sample.operation in test.shown:
             phase = (sample.case, sample.repetition, sample.operation)
             own = [r for r in ranks if (r.case, r.repetition, r.operation) == phase and not r.warmup]
-            yield _access(test, sample, own)
+            yield _access(test, sample, own, test.cases.index(sample.case) + sample.repetition)
 
 
-def _access(test: TestInfo, sample: Sample, ranks: Sequence[RankRow]) -> Access:
+def _access(test: TestInfo, sample: Sample, ranks: Sequence[RankRow], iteration: int) -> Access:
     open_s, access_s, close_s = _times(sample, ranks)
     latencies = [access_s_of(rank) / rank.requests for rank in ranks if rank.requests]
     wall = sample.deadline
     return Access(
         name="read" if sample.operation == "read" else "write",
-        iteration=sample.repetition,
+        iteration=iteration,
         counts=sample.counts,
         bytes=sample.bytes,
         operations=sample.bytes // test.work.transfer,

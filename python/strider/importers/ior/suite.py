@@ -5,7 +5,7 @@ shared file, at i · block + j · transfer of a task's own file (`-F`). That is 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from strider.engine import Json
@@ -13,6 +13,8 @@ from strider.importers.imported import CaseDraft, Imported, SuiteDraft, origin, 
 from strider.importers.ior.checks import INTERFACES, check
 from strider.importers.ior.forms import imported_of
 from strider.importers.ior.hints import hints_of
+from strider.importers.ior.kept import INTERFACES as INTERFACES_OF_KEPT_FILES
+from strider.importers.ior.kept import STATUS, KeptFiles, KeptTest
 from strider.importers.ior.test_info import TestInfo
 from strider.importers.ior.workload import Workload
 from strider.importers.options import Settings, Surroundings
@@ -60,10 +62,18 @@ def make(tests: Sequence[Settings], source: str, surroundings: Surroundings) -> 
         check(workload, mistakes)
     target = _target(workloads, mistakes)
     mistakes.raise_if_any()
-    drafts = [_Drafter(workload) for workload in workloads]
-    cases = [
-        drafter.case(f"TestID {number}" if len(drafts) > 1 else "") for number, drafter in enumerate(drafts)
-    ]
+    files = KeptFiles(mistakes)
+    drafts = [_Drafter(workload, files.of(workload)) for workload in workloads]
+    mistakes.raise_if_any()
+    cases: list[CaseDraft] = []
+    infos: list[TestInfo] = []
+    manifests: dict[int, dict[str, Json]] = {}
+    for number, drafter in enumerate(drafts):
+        own = drafter.cases(f"TestID {number}" if len(drafts) > 1 else "")
+        first = len(cases) + 1
+        infos.append(TestInfo(number, drafter.workload, range(first, first + len(own))))
+        manifests |= dict(enumerate(drafter.kept.manifests if drafter.kept else (), first))
+        cases += own
     per_node = {workload.tasks_per_node for workload in workloads if workload.tasks_per_node}
     draft = SuiteDraft.of_tests(
         "ior",
@@ -76,8 +86,7 @@ def make(tests: Sequence[Settings], source: str, surroundings: Surroundings) -> 
     limits = [note for workload in workloads for note in _limit_time(draft, workload, len(workloads))]
     of_cases = [note for drafter in drafts for note in (*drafter.settings.notes(), *drafter.notes)]
     notes = list(dict.fromkeys((*of_cases, *limits)))
-    infos = [TestInfo(number, workload) for number, workload in enumerate(workloads)]
-    return imported_of(draft.document(), notes, infos, source)
+    return imported_of(draft.document(), notes, infos, source, manifests)
 
 
 @dataclass
@@ -86,10 +95,12 @@ class _Drafter:
 
     Attributes:
         workload: The test.
+        kept: How it uses files that stay; None if its files are Strider's own and are removed.
         notes: What differs from IOR.
     """
 
     workload: Workload
+    kept: KeptTest | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -97,8 +108,35 @@ class _Drafter:
         """The test's options."""
         return self.workload.settings
 
-    def case(self, name: str) -> CaseDraft:
-        """The case."""
+    def cases(self, name: str) -> list[CaseDraft]:
+        """The case, or with several files that stay one for each repetition."""
+        draft = self._case(name)
+        if self.kept is None:
+            self._note_removal()
+            return [draft]
+        self.notes += self.kept.notes
+        sets = self.kept.data_sets
+        if self.workload.flag("multiFile"):
+            draft.keys["repetitions"] = 1
+        return [replace(draft, keys={**draft.keys, "dataset": one}) for one in sets]
+
+    def _note_removal(self) -> None:
+        """Notes the options that have no effect on files that are Strider's own."""
+        if self.workload.api == "DUMMY":
+            return
+        notes = {
+            "keepFile": "Strider removes its test files at the end of a run",
+            "keepFileWithError": "Strider removes its test files at the end of a run",
+            "uniqueDir": "all files are in one directory, which affects only the time to open them",
+            "multiFile": "each repetition creates new files anyway",
+        }
+        for option, note in notes.items():
+            if self.workload.flag(option):
+                self._note(option, note)
+        if self.settings.text(STATUS):
+            self._note(STATUS, "a suite has no status file: use strider ior")
+
+    def _case(self, name: str) -> CaseDraft:
         work = self.workload
         keys: dict[str, Json] = {
             **({"name": name} if name else {}),
@@ -144,6 +182,8 @@ class _Drafter:
         work = self.workload
         self._note("randomOffset", "the random offsets differ from IOR's, which depend on its C library")
         of_file = work.block * work.segments * (1 if work.flag("filePerProc") else work.tasks)
+        if self.kept and self.kept.smallest_bytes:
+            of_file = self.kept.smallest_bytes // work.transfer * work.transfer
         return {
             "pattern": "random",
             "transfer": size(work.transfer),
@@ -160,7 +200,9 @@ class _Drafter:
     def _operations(self) -> list[str]:
         """What is written and read; a check of what was written is a reading."""
         asked = self.workload.asked
-        rewrites = self.workload.flag("useExistingTestFile") or self.workload.flag("randomPrefill")
+        rewrites = self.workload.flag("randomPrefill") or (
+            self.kept.write == "rewrite" if self.kept else self._overwrites_prepared_file
+        )
         if asked.checks_write or asked.checks_read:
             self._note(
                 "checkRead" if asked.checks_read else "checkWrite",
@@ -169,16 +211,23 @@ class _Drafter:
             )
         if asked.writes and self.workload.flag("randomPrefill"):
             self._note("randomPrefill", "Strider fills the file in advance, unmeasured; IOR within wr/rd(s)")
-        elif asked.writes and rewrites:
+        elif asked.writes and rewrites and not self.kept:
             self._note(
                 "useExistingTestFile", "Strider creates the file to be overwritten in advance, unmeasured"
             )
-        if not asked.writes:
+        if not asked.writes and not self.kept:
             self.notes.append(
                 "-w is missing: Strider reads only its own files, so it first creates the file, unmeasured"
             )
         write = ["rewrite" if rewrites else "write"] if asked.writes else []
         return write + (["read"] if asked.reads or asked.checks_read or asked.checks_write else [])
+
+    @property
+    def _overwrites_prepared_file(self) -> bool:
+        """Whether Strider first makes the file that `-E` overwrites, unmeasured."""
+        work = self.workload
+        is_missing = work.surroundings.keeps_files and work.api in INTERFACES_OF_KEPT_FILES
+        return work.flag("useExistingTestFile") and not is_missing
 
     def _readback(self) -> dict[str, Json]:
         """Whose data a task reads (-C, -Q, -Z, -X)."""

@@ -20,10 +20,12 @@ class TestInfo:
     Attributes:
         number: Number of the test, from 0.
         work: Its options.
+        cases: Numbers of its cases in the run: one, or with several files that stay one for each repetition.
     """
 
     number: int
     work: Workload
+    cases: Sequence[int]
 
     @property
     def shown(self) -> Sequence[str]:
@@ -42,7 +44,11 @@ class TestInfo:
     @property
     def first_file(self) -> str:
         """The file of the first task, as IOR names it."""
-        return f"{self.work.path[1]}{'.00000000' if self.work.flag('filePerProc') else ''}"
+        path = self.work.path[1]
+        if not self.work.flag("filePerProc"):
+            return str(path)
+        folder = path.parent / "0" if self.work.flag("uniqueDir") else path.parent
+        return f"{folder / path.name}.00000000"
 
     @property
     def tasks_per_node(self) -> int:
