@@ -323,6 +323,35 @@ def test_a_missing_and_a_short_file_are_named_with_the_remedy(place: Place) -> N
     assert "was not written by Strider, so its data cannot be checked" in place.refusal_of("-r -R -b 8 -t 8")
 
 
+def words_of(file: Path, position: int) -> list[int]:
+    """Returns two words of a file."""
+    data = file.read_bytes()[position : position + 16]
+    return [int.from_bytes(data[i : i + 8], "little") for i in (0, 8)]
+
+
+def test_with_a_signature_the_data_is_iors_and_is_checked_also_without_a_marker(place: Place) -> None:
+    signature = 27
+    place.ior(f"-w -k -G {signature} {SMALL}")
+    assert words_of(place.target / "file", 128 << 10) == [1 << 32 | signature, 1 << 32 | signature + 1]
+    (place.target / ".strider-data.file").unlink()
+    reader = place.ior(f"-r -R -k -G {signature} {SMALL}")
+    assert reader.run.samples[0].valid
+    other = place.ior(f"-r -R -k -G {signature + 1} {SMALL}", exit_code=1)
+    assert not other.run.samples[0].valid
+    assert "give -G and -l of the write" in place.refusal_of(f"-r -R -k {SMALL}")
+    assert '"x" is not a type of data' in place.refusal_of(f"-w -k -l x {SMALL}")
+
+
+@pytest.mark.parametrize("form", ["-G 27", "-G 27 -l o -F", "-G 27 -l i", "-G 27 -l r -F -s 2"])
+def test_the_real_ior_checks_data_of_strider_and_the_other_way_round(place: Place, form: str) -> None:
+    place.ior(f"-w -k {form} {SMALL}")
+    assert "Incorrect data" not in place.real(f"-r -R {form} {SMALL}")
+    place.real(f"-w -k {form} {SMALL}")
+    assert place.ior(f"-r -R -k {form} {SMALL}").run.samples[0].valid
+    other = form.replace("27", "28")
+    assert not place.ior(f"-r -R -k {other} {SMALL}", exit_code=1).run.samples[0].valid
+
+
 @pytest.mark.parametrize("arguments", ["", "-F", "-F -u", "-s 2 -C"])
 def test_the_real_ior_reads_what_strider_wrote_and_the_other_way_round(place: Place, arguments: str) -> None:
     place.real(f"-w -k {SMALL} {arguments}")

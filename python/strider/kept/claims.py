@@ -34,6 +34,7 @@ class KeptSet:
         work: Descriptor of the directory in which the engine works.
         manifest: Manifest of the first case.
         before: What existed before the run.
+        packet: Data in IOR's form that the last writing case writes; None for Strider's own.
         is_mixed: Whether a case writes files several times or in passes, so that no seed tells their data.
     """
 
@@ -43,6 +44,7 @@ class KeptSet:
     work: int
     manifest: Mapping[str, Json]
     before: Existing
+    packet: dict[str, Json] | None = None
     is_mixed: bool = False
 
     @property
@@ -264,7 +266,8 @@ def _entry(one: KeptSet, number: int, status: os.stat_result, event: Event, *, c
         generation=max(1, int(event["generation"])),
         requests=min(reached, default=0),
         shape=one.writer.shape if reached else "",
-        data="mixed" if one.is_mixed or (reached and not min(reached)) else "known",
+        packet=one.packet,
+        data="mixed" if (one.is_mixed and not one.packet) or (reached and not min(reached)) else "known",
     )
 
 
@@ -347,18 +350,20 @@ def _claim(name: str, cases: Sequence[PlannedCase], own: int, path: Path, stack:
     except OSError as error:
         raise StriderError(f"{names.folder}: {error.strerror}", ExitCode.CANNOT_RUN) from error
     before = examine(names, max(one.files for one in uses.values()), folder)
+    written = [case.get("manifest") for case in cases if uses[case.case].writes]
+    packet = written[-1].get("packet") if written else None
     is_mixed = any(case.get("runtime") and uses[case.case].writes for case in cases)
     if use.place == "own":
         directory = name.removeprefix(".")
         work = _made(directory, own, stack)
         if any(one.keeps != "never" for one in uses.values()):
             _require_none(before.objection_to_replacing())
-        return KeptSet(uses, path / directory, folder, work, manifest, before, is_mixed)
+        return KeptSet(uses, path / directory, folder, work, manifest, before, packet, is_mixed)
     _require_none(before.objection_to_using(writes=any(one.writes for one in uses.values())))
     sizes = [int(size) for some, size in manifest["files"] for _ in range(int(some))]
     if sizes != [before.files[number].st_size for number in sorted(before.files)]:
         raise _changed(names.path(0))
-    return KeptSet(uses, names.folder, folder, folder, manifest, before, is_mixed)
+    return KeptSet(uses, names.folder, folder, folder, manifest, before, packet, is_mixed)
 
 
 def _require_none(objection: str) -> None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from strider.datasets import marker as markers
 from strider.datasets.marker import Owner, Use
+from strider.engine import Json
 from strider.kept.names import FileNames
 
 
@@ -25,6 +26,7 @@ class KeptFile(BaseModel):
         generation: Generation of its data.
         requests: Requests that each task wrote; 0: every byte of the file was written.
         shape: What decides which bytes these requests are.
+        packet: Its data, if it is in IOR's form, as in a manifest; then seed and generation say nothing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,6 +41,7 @@ class KeptFile(BaseModel):
     generation: int = Field(ge=1)
     requests: int = Field(default=0, ge=0)
     shape: str = ""
+    packet: dict[str, Json] | None = None
 
     def fits(self, status: os.stat_result) -> bool:
         """Returns whether a file is this one: same inode and size, of this user, with one name."""

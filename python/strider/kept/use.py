@@ -64,7 +64,14 @@ class KeptUse(BaseModel):
         return cls.model_validate(document) if document else None
 
 
-def manifest_of_new(use: KeptUse, seed: int, *, made_before: bool, requests: int = 0) -> dict[str, Json]:
+def manifest_of_new(
+    use: KeptUse,
+    seed: int,
+    *,
+    made_before: bool,
+    requests: int = 0,
+    packet: dict[str, Json] | None = None,
+) -> dict[str, Json]:
     """Returns the manifest of files in the run's folder.
 
     Args:
@@ -72,23 +79,28 @@ def manifest_of_new(use: KeptUse, seed: int, *, made_before: bool, requests: int
         seed: Seed of their data, the same for all cases that use them.
         made_before: Whether an earlier case writes them.
         requests: Requests that each task reads at most; 0: all.
+        packet: Their data, if it is in IOR's form.
     """
     return {
         "seed": seed,
         "loose": True,
         **({"made_before": True} if made_before else {}),
         **({"requests": requests} if requests else {}),
+        **({"packet": packet} if packet else {}),
         KEY: use.model_dump(),
     }
 
 
-def manifest_of_existing(use: KeptUse, existing: Existing, requests: int = 0) -> dict[str, Json]:
+def manifest_of_existing(
+    use: KeptUse, existing: Existing, requests: int = 0, packet: dict[str, Json] | None = None
+) -> dict[str, Json]:
     """Returns the manifest of files that are used where they are.
 
     Args:
         use: The files.
         existing: What was found under their names; all of them exist.
         requests: Requests that each task reads at most; 0: all.
+        packet: Their data, if it is in IOR's form.
     """
     names = existing.names
     entry = existing.marker.by_number().get(0) if existing.marker else None
@@ -104,6 +116,7 @@ def manifest_of_existing(use: KeptUse, existing: Existing, requests: int = 0) ->
         "files": _groups([existing.files[number].st_size for number in sorted(existing.files)]),
         "loose": True,
         **({"requests": requests} if requests else {}),
+        **({"packet": packet} if packet else {}),
         KEY: use.model_dump(),
     }
 

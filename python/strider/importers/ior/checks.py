@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from strider.importers.ior.packets import is_type
 from strider.importers.ior.workload import Workload
 from strider.suite.mistakes import Mistakes
 
@@ -107,7 +108,13 @@ def _random(workload: Workload) -> Iterator[Objection]:
 
 
 def _output(workload: Workload) -> Iterator[Objection]:
-    """Forms of output that IOR does not have."""
+    """Forms of output and types of data that IOR does not have."""
+    packet = workload.settings.text("dataPacketType")
+    if packet and not is_type(packet):
+        yield (
+            "dataPacketType",
+            f'"{packet}" is not a type of data: use timestamp, offset, incompressible or random',
+        )
     form = workload.settings.text("summaryFormat", FORMS[0])
     if form.lower() not in FORMS:
         yield "summaryFormat", f'"{form}" is not a format: use default, JSON or CSV'

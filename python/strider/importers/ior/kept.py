@@ -10,8 +10,11 @@ from pathlib import Path
 
 from strider.engine import Json
 from strider.importers import status_file
+from strider.importers.ior import packets
+from strider.importers.ior.packets import Packet
 from strider.importers.ior.workload import Workload
 from strider.kept import Existing, FileNames, KeptUse, examine
+from strider.kept.marker import KeptFile
 from strider.kept.use import PREFIX, Keeps, manifest_of_existing, manifest_of_new
 from strider.suite.mistakes import Mistakes
 
@@ -52,6 +55,7 @@ class _Files:
         place: Where the next test finds them: under their names, in the run's folder, or nowhere.
         seed: Seed of the data of those in the run's folder.
         are_used_here: Whether a test before uses them under their names.
+        packet: Data in IOR's form of those in the run's folder; None for Strider's own.
     """
 
     number: int
@@ -59,6 +63,11 @@ class _Files:
     place: str = "here"
     seed: int = field(default_factory=lambda: secrets.randbits(63))
     are_used_here: bool = False
+    packet: Packet | None = None
+
+
+def _data_of(file: KeptFile) -> str:
+    return str(sorted(file.packet.items())) if file.packet else f"{file.seed} {file.generation}"
 
 
 class KeptFiles:
@@ -205,7 +214,9 @@ class _Planner:
         use = self._use(files, "own", removes_first=removes)
         if use.unique:
             self._note("uniqueDir", "the files are moved to their directories after the run")
-        manifest = manifest_of_new(use, files.seed, made_before=files.place == "own")
+        files.packet = self._packet_to_write()
+        made_before = files.place == "own"
+        manifest = manifest_of_new(use, files.seed, made_before=made_before, packet=files.packet)
         files.place = "own" if self._keeps == "always" else "gone"
         return manifest, None
 
@@ -219,7 +230,7 @@ class _Planner:
             "useExistingTestFile",
             "the file is overwritten in place, neither created nor truncated",
         )
-        return self._here(files, 0)
+        return self._here(files, 0, self._packet_to_write())
 
     def _objections_to_overwriting(self, existing: Existing) -> Iterator[tuple[str, str]]:
         work = self.work
@@ -247,6 +258,17 @@ class _Planner:
                 f"{size} bytes: remove -E, or choose -b and -s accordingly",
             )
 
+    def _packet_to_write(self) -> Packet | None:
+        work = self.work
+        if not packets.is_given(work):
+            return None
+        if packets.can_hold(work):
+            return packets.packet_of(work)
+        self._note(
+            "randomOffset", "the file holds Strider's data, not IOR's, so -R of IOR would not accept it"
+        )
+        return None
+
     # Reading
 
     def _reading(self, files: _Files, requests: int) -> tuple[dict[str, Json] | None, int | None]:
@@ -254,11 +276,22 @@ class _Planner:
             use = self._use(files, "own")
             if self._keeps != "always":
                 files.place = "gone"
-            return manifest_of_new(use, files.seed, made_before=True, requests=requests), None
+            manifest = manifest_of_new(
+                use, files.seed, made_before=True, requests=requests, packet=files.packet
+            )
+            return manifest, None
         for option, objection in self._objections_to_reading(files, requests):
             self._object(option, objection)
             return None, None
-        return self._here(files, requests)
+        packet, reason = None, ""
+        if self.work.asked.checks_read or self.work.asked.checks_write:
+            packet, reason = self._packet_to_check(files.existing, requests)
+        if reason:
+            option = "checkRead" if self.work.asked.checks_read else "checkWrite"
+            remedy = f"remove {self.work.place(option)}, give -G and -l of the write, or write it with -w -k"
+            self._object(option, f"{reason}: {remedy}")
+            return None, None
+        return self._here(files, requests, packet)
 
     def _objections_to_reading(self, files: _Files, requests: int) -> Iterator[tuple[str, str]]:
         existing, names = files.existing, files.existing.names
@@ -274,14 +307,6 @@ class _Planner:
         if objection:
             yield "testFile", objection
         yield from self._too_short(existing, requests)
-        if self.work.asked.checks_read or self.work.asked.checks_write:
-            option = "checkRead" if self.work.asked.checks_read else "checkWrite"
-            reason = self._unverifiable(existing, requests)
-            if reason:
-                yield (
-                    option,
-                    f"{reason}: remove {self.work.place(option)}, or write it with strider ior -w -k",
-                )
 
     def _too_short(self, existing: Existing, requests: int) -> Iterator[tuple[str, str]]:
         needed = self.work.transfer if self.work.draws else self._bytes(requests)
@@ -294,8 +319,22 @@ class _Planner:
                     f"status file of a write with a deadline with -O {STATUS}=PATH",
                 )
 
-    def _unverifiable(self, existing: Existing, requests: int) -> str:
-        """Returns why the data of files cannot be checked; empty if it can."""
+    def _packet_to_check(self, existing: Existing, requests: int) -> tuple[Packet | None, str]:
+        """Returns the data in IOR's form that files hold, None for Strider's own; or why it is not known."""
+        reason = self._unknown_data(existing, requests)
+        entries = existing.marker.by_number() if existing.marker else {}
+        left = [entries[number].packet for number in sorted(existing.files)] if not reason else []
+        is_given = bool(self._signature) and packets.can_hold(self.work)
+        if left and (left[0] is None or not is_given):
+            return left[0], ""
+        return (packets.packet_of(self.work), "") if is_given else (None, reason)
+
+    @property
+    def _signature(self) -> int:
+        return self.work.settings.number("setTimeStampSignature")
+
+    def _unknown_data(self, existing: Existing, requests: int) -> str:
+        """Returns why the marker does not tell the data of files; empty if it does."""
         entries = existing.marker.by_number() if existing.marker else {}
         for number, status in sorted(existing.files.items()):
             path, entry = existing.names.path(number), entries.get(number)
@@ -310,13 +349,13 @@ class _Planner:
                     f"only the first {entry.requests} transfers of each task were written to {path}, so its "
                     f"data can be checked only with the options of the writer and -O {STATUS}=PATH"
                 )
-        if len({(entries[number].seed, entries[number].generation) for number in existing.files}) > 1:
+        if len({_data_of(entries[number]) for number in existing.files}) > 1:
             return (
                 f"the files of {existing.names.path(0)} were written by different runs, so cannot be checked"
             )
         return ""
 
-    def _here(self, files: _Files, requests: int) -> tuple[dict[str, Json], int]:
+    def _here(self, files: _Files, requests: int, packet: Packet | None) -> tuple[dict[str, Json], int]:
         existing = files.existing
         use = self._use(files, "here")
         files.are_used_here = True
@@ -326,7 +365,7 @@ class _Planner:
                 "repetitions", "the file is removed after the last repetition; in IOR, after the first"
             )
         files.place = "gone" if is_removed else "here"
-        return manifest_of_existing(use, existing, requests), min(
+        return manifest_of_existing(use, existing, requests, packet), min(
             status.st_size for status in existing.files.values()
         )
 

@@ -24,12 +24,7 @@ OPTIONS = (
         note="Strider has no barriers between open, transfer and close; it reports the longest time "
         "of any task for each",
     ),
-    Option(
-        "setTimeStampSignature",
-        "G",
-        "number",
-        note="verified data encodes run, file and offset, so it differs in every run",
-    ),
+    Option("setTimeStampSignature", "G", "number"),
     Option("showHelp", "h", refusal="use strider ior --help; docs/importing.md describes the options of IOR"),
     Option(
         "showHints", "H", aliases=("mpiio.showHints",), note="strider report always shows the hints in force"
@@ -45,12 +40,7 @@ OPTIONS = (
     Option("setAlignment", "J", "size", refusal="use hdf5.alignment in a suite", unused=(1,)),
     Option("keepFile", "k"),
     Option("keepFileWithError", "K"),
-    Option(
-        "dataPacketType",
-        "l",
-        "text",
-        note="verified data encodes run, file and offset; other data is the same in each transfer",
-    ),
+    Option("dataPacketType", "l", "text"),
     Option("multiFile", "m"),
     Option(
         "memoryPerNode",

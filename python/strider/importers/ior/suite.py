@@ -125,14 +125,20 @@ class _Drafter:
         if self.workload.api == "DUMMY":
             return
         notes = {
+            "setTimeStampSignature": "verified data encodes run, file and offset, so it differs in every run",
             "keepFile": "Strider removes its test files at the end of a run",
             "keepFileWithError": "Strider removes its test files at the end of a run",
             "uniqueDir": "all files are in one directory, which affects only the time to open them",
             "multiFile": "each repetition creates new files anyway",
         }
         for option, note in notes.items():
-            if self.workload.flag(option):
+            if self.settings.number(option):
                 self._note(option, note)
+        if self.settings.text("dataPacketType"):
+            self._note(
+                "dataPacketType",
+                "verified data encodes run, file and offset; other data is the same in each transfer",
+            )
         if self.settings.text(STATUS):
             self._note(STATUS, "a suite has no status file: use strider ior")
 
