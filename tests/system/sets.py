@@ -1,6 +1,7 @@
 """The target of a test of data sets, and what the command line does there."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,15 +12,24 @@ from harness import Json
 from strider.cli import main
 from strider.cli.running import RunOptions, display_of, perform, prepare
 from strider.datasets import Marker, find
+from strider.kept import with_manifests
 from strider.launch import Outcome, interruptions
 from strider.suite.document import Document, parse
 from strider.suite.mistakes import SuiteError
 
 
-def measured(document: Document, target: str | None = None) -> Outcome:
-    """Runs a suite without ceilings, counters and a report."""
+def measured(
+    document: Document, target: str | None = None, manifests: Mapping[int, dict[str, Json]] | None = None
+) -> Outcome:
+    """Runs a suite without ceilings, counters and a report.
+
+    Args:
+        document: The suite.
+        target: Its target; None for that of the suite.
+        manifests: Manifests of cases with files under a user's names, by the case's number.
+    """
     options = RunOptions(target=target, quiet=True, counters="none", ceilings="none")
-    prepared = prepare(document, options)
+    prepared = prepare(document, options, adjust=lambda suite: with_manifests(suite, manifests or {}))
     console = Console(quiet=True)
     with interruptions() as interrupted:
         return perform(prepared, display_of(prepared, options, console), console, interrupted)

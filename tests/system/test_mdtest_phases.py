@@ -1,4 +1,4 @@
-"""mdtest's phases apart, each in a run of its own on the tree that the first one left, and IO500's lines."""
+"""mdtest's phases apart, each in a run of its own on the tree that the first one left."""
 
 import re
 import shlex
@@ -38,7 +38,8 @@ class Mdtest:
         assert outcome.exit_code == 0, outcome.errors
         run = load(outcome.directory.path)
         for file in imported.files:
-            file.path.write_text("\n".join(file.render(run, {})), encoding="ascii")
+            assert file.write
+            file.write(run)
         table = "\n".join(imported.render(run, {})).partition("SUMMARY rate")[2].partition("SUMMARY time")[0]
         rates = re.findall(r"^   ([A-Z]\w+ \w+) +([\d.]+)", table, re.M)
         return {name: float(rate) for name, rate in rates if float(rate) > 0}
@@ -109,23 +110,3 @@ def test_the_status_file_has_the_number_of_items(mdtest: Mdtest) -> None:
     notes = "".join(mdtest.read(f"{same} -T").notes)
     assert "it cannot be read, and the tree's own record is used" in notes
     assert mdtest.run(f"{same} -r").keys() == {"File removal", "Tree removal"}
-
-
-def test_io500s_lines_run_in_its_order_over_one_state(mdtest: Mdtest) -> None:
-    """The command lines of IO500 for mdtest, with a short stonewall and few items."""
-    same = "--dataPacketType=timestamp -P -G 1337 -N 1 -F"
-    easy, hard = (Mdtest(mdtest.directory.parent / f"mdtest-{name}") for name in ("easy", "hard"))
-    of_easy = f"{same} -n 3000 -u -L -x {easy.directory}.stonewall"
-    of_hard = f"{same} -n 2000 -t -w 3901 -e 3901 -x {hard.directory}.stonewall"
-    created = {"File creation", "Tree creation"}
-    assert easy.run(f"{of_easy} -C -Y -W 1").keys() == created
-    assert hard.run(f"{of_hard} -C -Y -W 1").keys() == created
-    for one in (easy, hard):
-        status = Path(f"{one.directory}.stonewall").read_text(encoding="ascii")
-        assert one.files() == 2 * int(status)
-    assert easy.run(f"{of_easy} -T").keys() == {"File stat"}
-    assert hard.run(f"{of_hard} -T").keys() == {"File stat"}
-    assert easy.run(f"{of_easy} -r").keys() == {"File removal", "Tree removal"}
-    assert hard.run(f"{of_hard} -E -X").keys() == {"File read"}
-    assert hard.run(f"{of_hard} -r").keys() == {"File removal", "Tree removal"}
-    assert not [*easy.directory.iterdir(), *hard.directory.iterdir()]

@@ -14,6 +14,8 @@ from strider.suite.mistakes import Mistakes
 
 NAME = "mdtest"
 """The data set of a directory."""
+STATUS = "stoneWallingStatusFile"
+"""The option that names the status file."""
 _NEEDS = {"files": ("files", "-F"), "directories": ("directories", "-D")}
 
 
@@ -64,9 +66,9 @@ def check(workload: Workload, kept: Kept, mistakes: Mistakes) -> None:
             f"{NAME} --target {target}",
         )
     if not creates and not kept.is_there:
-        if workload.settings.text("stoneWallingStatusFile"):
+        if workload.settings.text(STATUS):
             mistakes.add(
-                workload.settings.place("stoneWallingStatusFile"),
+                workload.settings.place(STATUS),
                 "there is no tree of an earlier creation: run the phase -C first",
             )
         return
@@ -99,12 +101,12 @@ def _misfits(workload: Workload, tree: KeptTree) -> list[tuple[str, str]]:
         found.append(
             ("read_bytes", f"-e is {read}, and the files of the tree have {population.file_bytes} bytes")
         )
-    status = workload.settings.text("stoneWallingStatusFile")
+    status = workload.settings.text(STATUS)
     count = count_in(Path(status)) if status else None
     if count is not None and workload.files and count != population.files:
         found.append(
             (
-                "stoneWallingStatusFile",
+                STATUS,
                 f"{status} has {count} items, and the tree {population.files} files of each task: use the "
                 "file that the creation of this tree wrote",
             )

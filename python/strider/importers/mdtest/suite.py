@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from strider.engine import Json
+from strider.importers import status_file
 from strider.importers.imported import (
     CaseDraft,
-    GradedRender,
-    Grades,
     Imported,
     ResultFile,
     SuiteDraft,
@@ -20,7 +19,7 @@ from strider.importers.mdtest.checks import INTERFACES, check
 from strider.importers.mdtest.summary import TestInfo
 from strider.importers.mdtest.workload import Workload
 from strider.store.model import Run
-from strider.suite.mistakes import Mistakes
+from strider.suite.mistakes import Mistakes, Place
 
 _SOURCES: dict[str, tuple[str, ...]] = {
     "interface": ("api",),
@@ -110,18 +109,18 @@ def _status_files(drafters: Sequence["_Drafter"]) -> Iterator[ResultFile]:
     """Yields the files in which creations that a deadline ends note how many items each task has."""
     for number, drafter in enumerate(drafters, start=1):
         settings = drafter.workload.settings
-        path = settings.text("stoneWallingStatusFile")
+        path, place = settings.text(kept.STATUS), settings.place(kept.STATUS)
         if path and settings.number("stone_wall_timer_seconds") and "create" in drafter.workload.phases:
-            yield ResultFile(Path(path), settings.place("stoneWallingStatusFile"), _count_of(number))
+            yield _status_file(Path(path), place, number)
 
 
-def _count_of(case: int) -> GradedRender:
-    def lines(run: Run, _: Grades) -> Iterator[str]:
+def _status_file(path: Path, place: Place, case: int) -> ResultFile:
+    def write(run: Run) -> None:
         for sample in run.samples:
             if sample.case == case and sample.operation in ("create", "mknod") and sample.valid:
-                yield str(sample.requests // run.cases[case].clients)
+                status_file.write(path, sample.requests // run.cases[case].clients, place.text)
 
-    return lines
+    return ResultFile(path, place, check=lambda: status_file.require_writable(path, place.text), write=write)
 
 
 @dataclass
@@ -270,9 +269,9 @@ class _Drafter:
         if "create" in self.workload.phases:
             self.notes.append(f"-r is missing: the tree stays, in {folder}")
             return
-        status = settings.text("stoneWallingStatusFile")
+        status = settings.text(kept.STATUS)
         if status and kept.count_in(Path(status)) is None:
-            self._note("stoneWallingStatusFile", "it cannot be read, and the tree's own record is used")
+            self._note(kept.STATUS, "it cannot be read, and the tree's own record is used")
 
     def _note_rest(self) -> None:
         """Notes what comes of the phases that are left out, and of counts that do not divide."""
