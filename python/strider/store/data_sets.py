@@ -39,6 +39,8 @@ class Content:
             return "no set"
         if not self.is_whole:
             return f"generation {self.generation}, incomplete"
+        if not self.files:
+            return f"generation {self.generation}: no files"
         files = "1 file" if self.files == 1 else f"{self.files} files"
         return f"generation {self.generation}: {format_bytes(self.bytes)} in {files}"
 

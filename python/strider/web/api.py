@@ -167,7 +167,8 @@ class Api:
     async def verify(self, request: Request) -> Response:
         """Puts the verification of a data set into the queue."""
         order = await read(request, VerifyOrder)
-        await asyncio.to_thread(data_sets.require_set, order.directory, order.name, self._site)
+        clients = await asyncio.to_thread(data_sets.readers_of, order.directory, order.name, self._site)
+        order = order.model_copy(update={"clients": clients})
         job = self._jobs.submit(f"verify-{order.name}", "", verifies=order)
         return JSONResponse({"job": job.id}, 201)
 

@@ -18,6 +18,8 @@ from strider.store.starts import spans
 from strider.units import format_bytes, format_ranges, format_seconds
 from strider.web.site import Site, confined_target
 
+MOST_READERS = 4
+"""Clients that verify a data set; more do not read faster through one mount."""
 MOST_ROWS = 500
 """Rows of a list or table on a page."""
 
@@ -52,7 +54,7 @@ def removed(directory: str, name: str, site: Site) -> dict[str, Json]:
     """Removes a data set as `strider data remove` does, without `--force`.
 
     Returns:
-        The number of `files` removed, and the entries that were `kept`, with reasons.
+        The number of `files` removed, in trees of all entries (`is_tree`), and what was `kept`, with reasons.
 
     Raises:
         StriderError: It is not permitted, not there, or in use.
@@ -60,7 +62,7 @@ def removed(directory: str, name: str, site: Site) -> dict[str, Json]:
     require_name(name)
     with _opened(directory, site) as (target, above):
         found = datasets.remove(target, name, above=above)
-    return {"files": found.files, "kept": found.kept}
+    return {"files": found.files, "is_tree": found.is_tree, "kept": found.kept}
 
 
 def require_name(name: str) -> None:
@@ -73,16 +75,19 @@ def require_name(name: str) -> None:
         raise StriderError(f"{name[:80]!r} is not the name of a data set")
 
 
-def require_set(directory: str, name: str, site: Site) -> None:
-    """Refuses to verify a data set that is not there.
+def readers_of(directory: str, name: str, site: Site) -> int:
+    """The number of clients that can verify a data set: those of its writer, if it has gaps.
 
     Raises:
         StriderError: It is not permitted, not there, or unreadable.
     """
     require_name(name)
     with _opened(directory, site) as (target, above):
-        if datasets.find(target, name, above) is None:
-            raise StriderError(f"{target} has no data set {name}")
+        marker = datasets.find(target, name, above)
+    if marker is None:
+        raise StriderError(f"{target} has no data set {name}")
+    writers = int(marker.case.get("clients") or 1)
+    return min(MOST_READERS, os.cpu_count() or 1) if marker.is_dense else writers
 
 
 @contextmanager
@@ -103,6 +108,7 @@ def _shown(row: dict[str, Json]) -> dict[str, Json]:
     return {
         **row,
         "size": format_bytes(row["bytes"]),
+        "shape": row["pattern"] or (f"tree {row['tree']}" if row["tree"] else ""),
         "when": str(row["at"])[:16].replace("T", " "),
         "age": _age(str(row["at"])),
     }

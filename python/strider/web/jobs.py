@@ -402,7 +402,8 @@ def _work(job: Job) -> list[str]:
     if job.card:
         return ["quick", "--budget", job.card.budget, "--order", file]
     if job.verifies:
-        return ["data", "verify", "--target", job.verifies.directory, "--order", file]
+        order = job.verifies
+        return ["data", "verify", "--target", order.directory, "-n", str(order.clients), "--order", file]
     return ["resume", "--order", file] if job.resumes else ["run", file]
 
 

@@ -6,8 +6,9 @@ import contextlib
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 _OUTPUT_BYTES = 1 << 14
 """Of what a job printed, so much of the end is shown."""
@@ -21,10 +22,11 @@ class CardOrder(BaseModel):
 
 
 class VerifyOrder(BaseModel):
-    """A data set to be verified: `strider data verify NAME --target DIRECTORY`."""
+    """A data set to be verified: `strider data verify NAME --target DIRECTORY -n CLIENTS`."""
 
     directory: str
     name: str
+    clients: Annotated[int, Field(ge=1)] = 1
 
 
 @dataclass(kw_only=True)

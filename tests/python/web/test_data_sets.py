@@ -16,7 +16,7 @@ from strider.engine import Engine
 from strider.errors import StriderError
 from strider.web import data_sets
 from strider.web.continuing import is_cut, is_killed, require_resumable
-from strider.web.jobs import Job
+from strider.web.jobs import Job, _work
 from strider.web.runs import Runs
 from strider.web.site import Site
 from strider.web.submission import VerifyOrder
@@ -58,7 +58,7 @@ def test_a_thousand_sets_are_counted_and_some_are_shown(
 
 @pytest.mark.parametrize("name", ["../kept", "a/b", "", ".", "x" * 65, "a\nb"])
 def test_what_is_no_name_is_refused(site: Site, allowed: Path, name: str) -> None:
-    for refused in (data_sets.removed, data_sets.require_set):
+    for refused in (data_sets.removed, data_sets.readers_of):
         with pytest.raises(StriderError, match="not the name of a data set"):
             refused(str(allowed), name, site)
 
@@ -71,7 +71,7 @@ def test_sets_outside_the_permitted_directories_are_out_of_reach(
     folder = made(outside, "kept", [10])
     (allowed / "way").symlink_to(outside)
     for directory in (str(outside), str(allowed / "way"), f"{allowed}/../outside"):
-        for refused in (data_sets.removed, data_sets.require_set):
+        for refused in (data_sets.removed, data_sets.readers_of):
             with pytest.raises(StriderError, match="outside the permitted directories"):
                 refused(directory, "kept", site)
         with pytest.raises(StriderError, match="outside the permitted directories"):
@@ -206,3 +206,14 @@ def test_a_verification_with_errors_does_not_look_like_success(
     job = Job(id="a", suite="a", folder=tmp_path, submitted=datetime.now(UTC), verifies=order)
     job.state, job.output = "done", output
     assert job.mark == mark
+
+
+def test_a_set_with_gaps_is_verified_by_as_many_clients_as_wrote_it(site: Site, allowed: Path) -> None:
+    made(allowed, "kept", [10])
+    assert 1 <= data_sets.readers_of(str(allowed), "kept", site) <= data_sets.MOST_READERS
+    with opened(allowed, "kept") as held:
+        held.write(held.read().with_(parts=[(1, 5)] * 7, case={"clients": 7}))
+    assert data_sets.readers_of(str(allowed), "kept", site) == 7
+    order = VerifyOrder(directory=str(allowed), name="kept", clients=7)
+    job = Job(id="a", suite="a", folder=allowed, submitted=datetime.now(UTC), verifies=order)
+    assert "-n 7" in " ".join(_work(job))

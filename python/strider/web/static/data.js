@@ -42,8 +42,9 @@ async function remove(button) {
   const done = [];
   try {
     for (const box of chosen()) {
-      const { files, kept } = await ask("/api/data/remove", order(box));
-      done.push(`Data set ${box.value}: ${files} ${files === 1 ? "file" : "files"} removed.`, ...kept.map((line) => `Not removed: ${line}.`));
+      const { files, is_tree: isTree, kept } = await ask("/api/data/remove", order(box));
+      const what = isTree ? "entries" : files === 1 ? "file" : "files";
+      done.push(`Data set ${box.value}: ${files} ${what} removed.`, ...kept.map((line) => `Not removed: ${line}.`));
       if (kept.length) box.checked = false;
       else box.closest("tr").remove();
     }

@@ -194,6 +194,8 @@ byId("labels").addEventListener("submit", async (event) => {
   }
 });
 
+// Without this script the button does nothing.
+if (byId("resume")) byId("resume").disabled = false;
 byId("resume")?.addEventListener("click", async ({ target }) => {
   target.disabled = true;
   try {
