@@ -24,7 +24,7 @@ def test_a_set_is_listed_verified_and_removed(page: Page, server: Server, screen
     page.goto(f"{server.address}/runs/{run}")
     expect(page.locator("section", has_text="made by this run, left generation 1")).to_be_visible()
     page.get_by_text("Delete this run …").click()
-    expect(page.locator("#delete-note")).to_contain_text(f"Data set kept stays in {server.allowed}")
+    expect(page.locator("#delete-note")).to_contain_text(f"Data set kept: stays in {server.allowed}")
 
     folder = server.allowed / "strider-data-kept"
     for damage, result in ((False, "all right"), (True, "errors: ")):

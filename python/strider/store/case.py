@@ -13,6 +13,9 @@ from strider.units import format_bytes
 
 Parameters = dict[str, Any]
 
+KEPT = "."
+"""Beginning of the names of data sets that are files of the user, under the user's names."""
+
 #: Keys of a plan's case that are not parameters of the workload.
 _CASE_BOOKKEEPING = frozenset(
     {"case", "name", "interface", "pattern", "tree", "operations", "repetitions", "manifest"}
@@ -108,11 +111,16 @@ class Case(BaseModel):
         return ", ".join(part for part in (self.name, self.shape_name, size, clients) if part)
 
     def common_parameters(self) -> Parameters:
-        """The parameters that are not the interface's, the pattern's or the tree's (order, sharing, …)."""
+        """The parameters that are not the interface's, the pattern's or the tree's (order, sharing, …).
+
+        Files under names of the user are no parameter: their name in the plan differs from run to run.
+        """
         own = {"clients": self.clients, "order": self.order, "sharing": self.sharing}
         extra = {
             key: value for key, value in (self.model_extra or {}).items() if key not in _CASE_BOOKKEEPING
         }
+        if str(extra.get("dataset") or "").startswith(KEPT):
+            extra["dataset"] = ""
         return own | extra
 
     def interface_options(self) -> dict[str, Option]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from strider.store.case import Case
+from strider.store.case import KEPT, Case
 from strider.store.load import load_events
 from strider.store.model import DataSetEvent, Run
 from strider.units import format_bytes
@@ -73,14 +73,15 @@ class Step:
 
 @dataclass(frozen=True)
 class SetOfRun:
-    """A data set in a run.
+    """A data set in a run, or files that stay under names of the user.
 
     Attributes:
-        name: Its name.
-        path: Its folder.
+        name: Its name; of a user's files, the beginning of their names.
+        path: Its folder; of a user's files, the beginning of their paths.
         steps: The cases that use it, in the order of execution.
         run: The run that had written it before this run; empty for a set that this run made.
         at: When, in UTC.
+        is_kept: Whether they are files of the user.
     """
 
     name: str
@@ -88,6 +89,12 @@ class SetOfRun:
     steps: Sequence[Step]
     run: str = ""
     at: str = ""
+    is_kept: bool = False
+
+    @property
+    def title(self) -> str:
+        """What a sentence calls it."""
+        return f"Kept files {self.name}" if self.is_kept else f"Data set {self.name}"
 
     @property
     def found(self) -> Content:
@@ -127,7 +134,15 @@ def is_program(run: Run) -> bool:
 
 
 def _name(case: Case) -> str:
-    return str(case.common_parameters().get(KEY) or "")
+    """Returns the name of a case's set; empty if it has none, or files of the user that go after the case."""
+    name = str((case.model_extra or {}).get(KEY) or "")
+    return "" if name.startswith(KEPT) and _kept(case).get("keeps") != "always" else name
+
+
+def _kept(case: Case) -> dict[str, Any]:
+    """Returns what a plan says of files under names of the user."""
+    found: dict[str, Any] = ((case.model_extra or {}).get("manifest") or {}).get("kept") or {}
+    return found
 
 
 def _first_uses(run: Run, events: Sequence[DataSetEvent]) -> dict[int, float]:
@@ -141,8 +156,12 @@ def _first_uses(run: Run, events: Sequence[DataSetEvent]) -> dict[int, float]:
 
 def _place(run: Run, case: Case) -> str:
     """Returns the folder of a case's set; a run with several targets may have several of one name."""
-    target = (case.model_extra or {}).get("target") or run.info.directory
-    return f"{target}/strider-data-{_name(case)}"
+    target, name = (case.model_extra or {}).get("target") or run.info.directory, _name(case)
+    return (
+        f"{target}/{_kept(case).get('base', '')}"
+        if name.startswith(KEPT)
+        else f"{target}/strider-data-{name}"
+    )
 
 
 def _set(
@@ -157,7 +176,9 @@ def _set(
     steps = [_step(run.cases[number], own, before, first_s[number]) for number in numbers]
     name = _name(run.cases[numbers[0]])
     known = run.info.data_sets.get(name)
-    return SetOfRun(name, path, steps, known.run if known else "", known.at if known else "")
+    is_kept = name.startswith(KEPT)
+    shown = str(_kept(run.cases[numbers[0]]).get("base", "")) if is_kept else name
+    return SetOfRun(shown, path, steps, known.run if known else "", known.at if known else "", is_kept)
 
 
 def _step(case: Case, events: Sequence[DataSetEvent], before: Content, first_s: float) -> Step:

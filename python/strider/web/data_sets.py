@@ -12,7 +12,7 @@ from strider.datasets import is_name, state_now
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.launch import check_target, open_target
-from strider.store.data_sets import SetOfRun, sets_of
+from strider.store.data_sets import KEY, SetOfRun, sets_of
 from strider.store.load import load, load_info, load_plan
 from strider.store.starts import spans
 from strider.units import format_bytes, format_ranges, format_seconds
@@ -128,7 +128,7 @@ def history(directory: Path, site: Site) -> dict[str, Json]:
     Raises:
         StriderError: The run is damaged.
     """
-    uses_sets = any(case.common_parameters().get("dataset") for case in load_plan(directory).cases)
+    uses_sets = any((case.model_extra or {}).get(KEY) for case in load_plan(directory).cases)
     if not uses_sets and not load_info(directory).resumed:
         return {"starts": [], "sets": [], "steps": []}
     run = load(directory)
@@ -166,10 +166,10 @@ def _set(one: SetOfRun, site: Site) -> dict[str, Json]:
     target = Path(one.path).parent
     try:
         confined_target(str(target), site.allowed)
-        now = state_now(target, one.name, one.left.generation)
+        now = "" if one.is_kept else state_now(target, one.name, one.left.generation)
     except StriderError:
         now = f"in {target}, which this page may not read"
-    return {"name": one.name, "action": one.action, "did": _did(one), "target": str(target), "now": now}
+    return {"title": one.title, "action": one.action, "did": _did(one), "target": str(target), "now": now}
 
 
 def _did(one: SetOfRun) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from builders import MIB, CaseSpec, RunBuilder
 from continued_builders import program, write_events
+from strider.statistics.digest import data_keys
 from strider.store import load
 from strider.store.data_sets import Content, is_program, sets_of
 
@@ -59,3 +60,22 @@ def test_a_run_without_data_sets_has_none(tmp_path: Path) -> None:
     run = load(RunBuilder([CaseSpec()]).write(tmp_path / "run"))
     assert sets_of(run) == []
     assert not is_program(run)
+
+
+def test_files_of_the_user_have_their_own_name_if_they_stay(tmp_path: Path) -> None:
+    path = program(tmp_path / "run", cases=1, name=".kept-0-new")
+    for keeps, titles in (("always", ["Kept files testfile"]), ("never", [])):
+        plan = json.loads((path / "plan.json").read_text())
+        plan["cases"][0]["manifest"] = {"kept": {"base": "testfile", "keeps": keeps}}
+        (path / "plan.json").write_text(json.dumps(plan))
+        run = load(path)
+        found = sets_of(run)
+        assert [one.title for one in found] == titles
+        assert [one.path for one in found] == [f"{run.info.directory}/testfile"] * len(titles)
+        assert run.cases[1].common_parameters()["dataset"] == ""
+
+
+def test_files_of_the_user_are_not_compared_with_other_files_of_the_user(tmp_path: Path) -> None:
+    specs = [CaseSpec(common={"dataset": name}) for name in (".kept-0-1", ".kept-1-1", ".kept-1-1")]
+    keys = data_keys(load(RunBuilder(specs).write(tmp_path / "run")))
+    assert keys[1] != keys[2] == keys[3]

@@ -40,7 +40,7 @@ def _terminal(results: Results) -> list[Block]:
     left_out = len(table.rows) - _FEW_ROWS
     more = [Text(f"… {left_out} more: strider report")] if left_out > 0 else []
     steps: list[Block] = [Text(f"{table.caption}:"), replace(table, rows=table.rows[:_FEW_ROWS]), *more]
-    now = [Text(f"Data set {one.name} is now {_now(one)}.") for one in sets]
+    now = [Text(f"{one.title} is now {_now(one)}.") for one in sets if not one.is_kept]
     return [*(steps if len(table.rows) > 1 else []), *_sentences(sets), *now]
 
 
@@ -83,7 +83,7 @@ def _as_row(one: SetOfRun) -> dict[str, Any]:
         "written_at": one.at or None,
         "found": vars(one.found),
         "left": vars(one.left),
-        "now": _now(one),
+        "now": None if one.is_kept else _now(one),
         "steps": [
             {
                 "case": step.case.number,

@@ -21,7 +21,7 @@ def set_sentence(one: SetOfRun) -> str:
             done = f"read, not changed: {content}{by}"
         case _:
             done = "no case that uses it was reached"
-    return f"Data set {one.name}: {done}."
+    return f"{one.title}: {done}."
 
 
 def is_left_incomplete(one: SetOfRun) -> bool:
@@ -31,6 +31,8 @@ def is_left_incomplete(one: SetOfRun) -> bool:
 
 def remedy_sentence(one: SetOfRun) -> str:
     """Returns what mends a data set that a run left incomplete."""
+    if one.is_kept:
+        return f"{one.title} are incomplete: {_NOT_WHOLE}. Write them again, or remove them."
     return (
         f"Data set {one.name} is incomplete: {_NOT_WHOLE}. strider data list shows its state; a rewrite "
         "completes an update, and strider data remove removes the set."
