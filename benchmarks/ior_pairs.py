@@ -9,6 +9,7 @@ programs are not part of Strider: give their paths.
 """
 
 import argparse
+import hashlib
 import re
 import shlex
 import subprocess
@@ -94,6 +95,16 @@ APART = """
 -F -n 40 -t -w 3901 -e 3901 -P -G 27 -N 1 --dataPacketType=timestamp -Y -x status : -C -W 5 : -T : -E -X : -r
 """.strip().splitlines()
 """Options of all phases, and those of each phase in a run of its own."""
+KEPT = """
+-b 256k -t 64k : -w -k : -r -k : -r
+-b 256k -t 64k -F : -w -k -e : -r -k -C -O numTasksOnNode0=1 : -r
+-b 256k -t 64k -F -u : -w -k : -r -k : -r
+-b 256k -t 64k -s 2 -G 27 : -w -k : -w -E -k : -r -R -k
+-b 256k -t 64k -F -G 27 -l o : -w -k : -w -k -E -e : -r -R -k
+-b 256k -t 64k -i 2 -m : -w -k : -r -k
+-t 47008 -b 47008 -s 10 -G 27 -l i : -w -k -i 2 : -r -R
+""".strip().splitlines()
+"""Options of IOR that are the same, and those of each invocation on the files of the one before."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +127,7 @@ class Pair:
 
     def difference(self, folder: Path) -> str:
         """Returns how the two differ; empty if they do not."""
-        place = ["-o", "file"] if self.program == "ior" else ["-d", "items"]
-        words = [*shlex.split(self.arguments), *place]
+        words = [*shlex.split(self.arguments), *self._place]
         real = [self.mpiexec, "-n", str(self.tasks), self.real, *words]
         own = self._engine_command(words, folder)
         found = [self._traced(command, folder / name) for name, command in (("real", real), ("own", own))]
@@ -130,7 +140,7 @@ class Pair:
             sys.executable,
             "-m",
             "strider",
-            "mdtest",
+            self.program,
             "-n",
             str(self.tasks),
             "-q",
@@ -139,13 +149,20 @@ class Pair:
         ]
         programs = {"real": [self.mpiexec, "-n", str(self.tasks), self.real], "own": [*own, "--"]}
         for phase in phases:
-            words = [*shlex.split(f"{same} {phase}"), "-d", "items"]
+            words = [*shlex.split(f"{same} {phase}"), *self._place]
             found = {
                 name: self._traced([*command, *words], folder / name) for name, command in programs.items()
             }
             if found["real"] != found["own"]:
                 return f"{phase}: " + "\n  ".join(f"{name}: {calls}" for name, calls in found.items())
+            left = {name: _files(folder / name / "target", self.arguments) for name in programs}
+            if self.program == "ior" and left["real"] != left["own"]:
+                return f"{phase}: " + "\n  ".join(f"{name} leaves {files}" for name, files in left.items())
         return ""
+
+    @property
+    def _place(self) -> list[str]:
+        return ["-o", "./file"] if self.program == "ior" else ["-d", "items"]
 
     def _engine_command(self, words: list[str], folder: Path) -> list[str]:
         """Returns the engine's command for the suite of these words; its files are in `target/items`."""
@@ -209,7 +226,18 @@ def _transfers(lines: list[str], target: Path) -> Iterator[tuple[str, int, int]]
 
 def _is_test_file(path: str, target: Path) -> bool:
     name = path.rpartition("/")[2].removesuffix(" (deleted)")
-    return path.startswith(f"{target}/") and re.fullmatch(r"file(\.\d{8})?|case\d+\.\d+", name) is not None
+    own = r"file(\.\d{8})?(\.\d+)?|case\d+\.\d+|data\.\d+"
+    return path.startswith(f"{target}/") and re.fullmatch(own, name) is not None
+
+
+def _files(target: Path, arguments: str) -> dict[str, tuple[int, str]]:
+    """Returns size and digest of the test files, by name; with a signature only, both have the same data."""
+    found = {}
+    for path in sorted(target.rglob("file*")):
+        data = path.read_bytes()
+        digest = hashlib.sha256(data).hexdigest() if "-G" in arguments.split() else ""
+        found[str(path.relative_to(target))] = (len(data), digest)
+    return found
 
 
 def _items(lines: list[str], target: Path) -> Counter[str]:
@@ -249,7 +277,10 @@ def main() -> int:
     given = parser.parse_args()
     pairs = [
         Pair(program, arguments, real, given.mpiexec, given.tasks)
-        for program, real, lines in (("ior", given.ior, IOR), ("mdtest", given.mdtest, [*MDTEST, *APART]))
+        for program, real, lines in (
+            ("ior", given.ior, [*IOR, *KEPT]),
+            ("mdtest", given.mdtest, [*MDTEST, *APART]),
+        )
         for arguments in (lines if real else ())
         if given.only in arguments
     ]

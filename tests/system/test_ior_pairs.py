@@ -14,7 +14,12 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "ior_pairs.py"
 
 @pytest.mark.parametrize(
     ("program", "arguments"),
-    [("ior", "-w -r -C -F -b 256k"), ("ior", "-w -Y -b 256k"), ("mdtest", "-n 10 -F -w 100 -e 100")],
+    [
+        ("ior", "-w -r -C -F -b 256k"),
+        ("ior", "-w -Y -b 256k"),
+        ("ior", "-b 256k -t 64k -F -u : -w -k : -r -k : -r"),
+        ("mdtest", "-n 10 -F -w 100 -e 100"),
+    ],
 )
 def test_both_make_the_same_calls(engine: Engine, strace: str, program: str, arguments: str) -> None:
     real = shutil.which(program)
