@@ -209,7 +209,7 @@ void Classifier::Examination::consider_mark(const Packet& right, std::uint64_t w
   const auto origin = right.transfer_of_mark(word, offset, file_size);
   Packet other = right;
   if (right.tasks == 1) other.first_rank = static_cast<std::uint32_t>(word >> 32);
-  if (!origin || (*origin == here && other == right)) return;
+  if (!origin) return;
   const int cost = static_cast<int>(std::bit_width(file_size / right.transfer_bytes));
   consider(Explanation::other_data(Cause::misplaced, FileData(other), here - *origin, 0), position, cost);
 }
@@ -223,7 +223,6 @@ void Classifier::Examination::consider_signature(const Packet& right, std::uint6
   // Repetitions of IOR begin within hours of each other, and users give small numbers.
   constexpr std::uint32_t near_signatures = 1 << 16;
   const std::uint32_t difference = other.signature - right.signature;
-  if (difference == 0) return;
   const bool is_near = difference < near_signatures || -difference < near_signatures;
   consider(Explanation::other_data(Cause::foreign, FileData(other), 0, 1), position, is_near ? 8 : 32);
 }
