@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from harness import wait_for
+from ior_packets import Packets
 from strider.cli.running import RunOptions, display_of, perform, prepare
 from strider.engine import Engine
 from strider.errors import StriderError
@@ -115,7 +116,7 @@ class Place:
         """Returns the names of markers."""
         return sorted(path.name for path in self.target.iterdir() if path.name.startswith(".strider-data"))
 
-    def real(self, arguments: str, tasks: int = 2) -> str:
+    def real(self, arguments: str, tasks: int = 2, exit_code: int = 0) -> str:
         """Runs a command line with the real IOR; returns what it prints."""
         program = shutil.which("ior")
         if program is None:
@@ -123,7 +124,7 @@ class Place:
         words = [self.engine.version.mpi.mpiexec, "-n", str(tasks), program, *shlex.split(arguments)]
         command = [*words, "-o", str(self.target / "file")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == exit_code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
 
@@ -323,16 +324,44 @@ def test_a_missing_and_a_short_file_are_named_with_the_remedy(place: Place) -> N
     assert "was not written by Strider, so its data cannot be checked" in place.refusal_of("-r -R -b 8 -t 8")
 
 
-def words_of(file: Path, position: int) -> list[int]:
-    """Returns two words of a file."""
-    data = file.read_bytes()[position : position + 16]
-    return [int.from_bytes(data[i : i + 8], "little") for i in (0, 8)]
+def verified_bytes(done: Done) -> int:
+    """Returns the bytes that a read verified."""
+    (sample,) = (sample for sample in done.run.samples if sample.operation == "read")
+    assert sample.verify is not None
+    return sample.verify.checked_bytes
 
 
-def test_with_a_signature_the_data_is_iors_and_is_checked_also_without_a_marker(place: Place) -> None:
+def flip(file: Path, offset: int) -> None:
+    """Changes a bit of a byte of a file."""
+    content = file.read_bytes()
+    file.write_bytes(content[:offset] + bytes([content[offset] ^ 1]) + content[offset + 1 :])
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "random"])
+def test_with_a_signature_the_data_is_iors_and_the_marker_knows_it(place: Place, kind: str) -> None:
+    place.ior(f"-w -k -F -s 2 -G 27 -l {kind} {SMALL}")
+    packets = Packets(kind, 27, 32 << 10, 128 << 10, segments=2)
+    assert {name: (place.target / name).read_bytes() for name in place.names()} == packets.files(
+        per_rank=True
+    )
+    assert verified_bytes(place.ior("-r -R -k -F -b 16k -t 16k")) == 32 << 10
+
+
+def test_a_wrong_byte_of_a_file_of_ior_is_located(place: Place) -> None:
+    (content,) = Packets("offset", 27, 32 << 10, 128 << 10).files(per_rank=False).values()
+    file = place.target / "file"
+    file.write_bytes(content)
+    assert verified_bytes(place.ior(f"-r -R -k -G 27 -l o -C {SMALL}")) == 256 << 10
+    flip(file, 70_000)
+    done = place.ior(f"-r -R -k -G 27 -l o {SMALL}", exit_code=1)
+    assert [(error.offset, error.kind) for error in done.run.errors] == [(70_000, "verify")]
+
+
+def test_the_data_of_ior_is_checked_also_without_a_marker(place: Place) -> None:
     signature = 27
     place.ior(f"-w -k -G {signature} {SMALL}")
-    assert words_of(place.target / "file", 128 << 10) == [1 << 32 | signature, 1 << 32 | signature + 1]
+    (content,) = Packets("timestamp", signature, 32 << 10, 128 << 10).files(per_rank=False).values()
+    assert (place.target / "file").read_bytes() == content
     (place.target / ".strider-data.file").unlink()
     reader = place.ior(f"-r -R -k -G {signature} {SMALL}")
     assert reader.run.samples[0].valid
@@ -342,12 +371,16 @@ def test_with_a_signature_the_data_is_iors_and_is_checked_also_without_a_marker(
     assert '"x" is not a type of data' in place.refusal_of(f"-w -k -l x {SMALL}")
 
 
-@pytest.mark.parametrize("form", ["-G 27", "-G 27 -l o -F", "-G 27 -l i", "-G 27 -l r -F -s 2"])
+@pytest.mark.parametrize("form", ["-G 27", "-G 27 -l o -F", "-G 27 -l i -s 3", "-G 27 -l r -F -s 3"])
 def test_the_real_ior_checks_data_of_strider_and_the_other_way_round(place: Place, form: str) -> None:
     place.ior(f"-w -k {form} {SMALL}")
-    assert "Incorrect data" not in place.real(f"-r -R {form} {SMALL}")
+    written = {name: (place.target / name).read_bytes() for name in place.names()}
+    assert "Incorrect data" not in place.real(f"-r -R -E -C -k {form} {SMALL}")
+    flip(place.target / min(written), 70_000)
+    assert "(1 errors found)" in place.real(f"-r -R -E -k {form} {SMALL}", exit_code=2)
     place.real(f"-w -k {form} {SMALL}")
-    assert place.ior(f"-r -R -k {form} {SMALL}").run.samples[0].valid
+    assert {name: (place.target / name).read_bytes() for name in place.names()} == written
+    assert verified_bytes(place.ior(f"-r -R -k -C {form} {SMALL}")) == sum(map(len, written.values()))
     other = form.replace("27", "28")
     assert not place.ior(f"-r -R -k {other} {SMALL}", exit_code=1).run.samples[0].valid
 

@@ -3,68 +3,26 @@
 The forms of docs/measuring.md stand in for IOR; where this machine has IOR, it writes and verifies too.
 """
 
-import ctypes
 import shutil
 import subprocess
 import tempfile
-from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from harness import EngineRun, Json, case, plan, run_engine
+from ior_packets import TYPES, Packets
 from strider.engine import Engine
 
 TASKS, TRANSFER, BLOCK, SEGMENTS, SIGNATURE = 2, 8192, 16384, 3, 1234567
-TYPES = ("timestamp", "offset", "incompressible", "random")
 SHARINGS = ("shared", "per-rank")
-WORD, WORDS_PER_MARK, MASK = 8, 512, (1 << 32) - 1
-
-
-@dataclass
-class Drawn:
-    """Random numbers of the C library from a seed on."""
-
-    seed: int
-
-    def __post_init__(self) -> None:
-        self._state = ctypes.c_uint(self.seed & MASK)
-
-    def next(self) -> int:
-        """Returns the next one."""
-        return int(ctypes.CDLL(None).rand_r(ctypes.byref(self._state)))
-
-
-def words_of(kind: str, rank: int, offset: int) -> list[int]:
-    """Returns the words of the transfer of a rank that begins at an offset of the file."""
-    count = TRANSFER // WORD
-    if kind == "random":
-        word, words = Drawn(SIGNATURE + rank + offset).next(), []
-        for _ in range(count):
-            word = word * 0x9E37FFFFFFFC0001 % (1 << 64) >> 3
-            words.append(word)
-        return words
-    drawn = Drawn(SIGNATURE + rank)
-    same = drawn.next() << 32 | drawn.next()
-    words = [same if kind == "incompressible" else rank << 32 | SIGNATURE + i for i in range(count)]
-    if kind != "timestamp":
-        for i in range(0, count, WORDS_PER_MARK):
-            words[i] = rank << 32 | offset * (i // WORDS_PER_MARK + 1) & MASK
-    return words
 
 
 def files_of(kind: str, sharing: str) -> dict[str, bytes]:
     """Returns the files that IOR writes, by name."""
-    shared = sharing == "shared"
-    files: dict[str, bytearray] = {}
-    for segment in range(SEGMENTS):
-        for rank in range(TASKS):
-            content = files.setdefault("file" if shared else f"file.{rank:08}", bytearray())
-            for _ in range(0, BLOCK, TRANSFER):
-                content += array("Q", words_of(kind, rank, len(content))).tobytes()
-            assert len(content) % BLOCK == 0, segment
-    return {name: bytes(content) for name, content in files.items()}
+    packets = Packets(kind, SIGNATURE, TRANSFER, BLOCK, SEGMENTS, TASKS)
+    return packets.files(per_rank=sharing == "per-rank")
 
 
 @dataclass(frozen=True)

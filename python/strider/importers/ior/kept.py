@@ -263,7 +263,13 @@ class _Planner:
         if not packets.is_given(work):
             return None
         if packets.can_hold(work):
-            return packets.packet_of(work)
+            packet = packets.packet_of(work)
+            if not packets.signature_of(work) and packet["type"] != "random":
+                self._note(
+                    "dataPacketType",
+                    f"the signature is the time: to check the data with IOR, give -G {packet['signature']}",
+                )
+            return packet
         self._note(
             "randomOffset", "the file holds Strider's data, not IOR's, so -R of IOR would not accept it"
         )
@@ -324,14 +330,10 @@ class _Planner:
         reason = self._unknown_data(existing, requests)
         entries = existing.marker.by_number() if existing.marker else {}
         left = [entries[number].packet for number in sorted(existing.files)] if not reason else []
-        is_given = bool(self._signature) and packets.can_hold(self.work)
+        is_given = bool(packets.signature_of(self.work)) and packets.can_hold(self.work)
         if left and (left[0] is None or not is_given):
             return left[0], ""
         return (packets.packet_of(self.work), "") if is_given else (None, reason)
-
-    @property
-    def _signature(self) -> int:
-        return self.work.settings.number("setTimeStampSignature")
 
     def _unknown_data(self, existing: Existing, requests: int) -> str:
         """Returns why the marker does not tell the data of files; empty if it does."""

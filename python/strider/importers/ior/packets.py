@@ -17,9 +17,14 @@ def is_type(text: str) -> bool:
     return text[:1] in TYPES
 
 
+def signature_of(work: Workload) -> int:
+    """Returns the signature that a test gives (`-G`); 0 if it gives none, as in IOR."""
+    return work.settings.number("setTimeStampSignature")
+
+
 def is_given(work: Workload) -> bool:
     """Returns whether a test asks for IOR's data, by `-G` or `-l`."""
-    return bool(work.settings.number("setTimeStampSignature") or work.settings.text("dataPacketType"))
+    return bool(signature_of(work) or work.settings.text("dataPacketType"))
 
 
 def can_hold(work: Workload) -> bool:
@@ -28,10 +33,14 @@ def can_hold(work: Workload) -> bool:
 
 
 def packet_of(work: Workload) -> Packet:
-    """Returns the data that IOR writes and expects in a test; without `-G`, with the time as signature."""
-    signature = work.settings.number("setTimeStampSignature") or int(time.time())
+    """Returns the data that IOR writes and expects in a test.
+
+    Without `-G`, the signature is the time, but 0 where the data is random, as IOR writes it.
+    """
+    kind = TYPES[(work.settings.text("dataPacketType") or "t")[0]]
+    signature = signature_of(work) or (0 if kind == "random" else int(time.time()))
     return {
-        "type": TYPES[(work.settings.text("dataPacketType") or "t")[0]],
+        "type": kind,
         "signature": signature % _SIGNATURES,
         "transfer": work.transfer,
         "block": work.block,
