@@ -12,7 +12,6 @@ from harness import Json
 from strider.cli import main
 from strider.cli.running import RunOptions, display_of, perform, prepare
 from strider.datasets import Marker, find
-from strider.kept import with_manifests
 from strider.launch import Outcome, interruptions
 from strider.suite.document import Document, parse
 from strider.suite.mistakes import SuiteError
@@ -29,7 +28,7 @@ def measured(
         manifests: Manifests of cases with files under a user's names, by the case's number.
     """
     options = RunOptions(target=target, quiet=True, counters="none", ceilings="none")
-    prepared = prepare(document, options, adjust=lambda suite: with_manifests(suite, manifests or {}))
+    prepared = prepare(document, options, manifests=manifests)
     console = Console(quiet=True)
     with interruptions() as interrupted:
         return perform(prepared, display_of(prepared, options, console), console, interrupted)

@@ -23,7 +23,6 @@ from strider.errors import StriderError
 from strider.importers.imported import Imported
 from strider.importers.ior import read_command
 from strider.importers.options import Surroundings
-from strider.kept import with_manifests
 from strider.launch import Outcome, interruptions
 from strider.store import Run, load
 from strider.suite.mistakes import SuiteError
@@ -83,9 +82,7 @@ class Place:
             assert file.check
             file.check()
         options = RunOptions(quiet=True, counters="none", ceilings="none", store=self.path / "store")
-        prepared = prepare(
-            imported.document, options, adjust=lambda suite: with_manifests(suite, imported.manifests)
-        )
+        prepared = prepare(imported.document, options, manifests=imported.manifests)
         meanwhile()
         console = Console(record=True, quiet=False, file=io.StringIO())
         with interruptions() as interrupted:

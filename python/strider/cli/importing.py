@@ -46,7 +46,6 @@ def run_imported(imported: "Imported", options: "RunOptions") -> None:
         StriderError: The run cannot be started, or a file that the input requests cannot be written.
     """
     from strider.cli.running import run_document
-    from strider.kept import with_manifests
 
     print_notes(imported)
     for file in imported.files:
@@ -56,7 +55,7 @@ def run_imported(imported: "Imported", options: "RunOptions") -> None:
             imported.document,
             options,
             lambda run: _lines(imported, run),
-            adjust=lambda suite: with_manifests(suite, imported.manifests),
+            manifests=imported.manifests,
         )
 
 

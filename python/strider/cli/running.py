@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -18,7 +18,7 @@ from strider.errors import ExitCode, StriderError, in_words
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from strider.engine import Engine
+    from strider.engine import Engine, Json
     from strider.importers.imported import Render
     from strider.launch import Bounds, Display, Interruptions, Outcome, Resumption, Watching
     from strider.launch.launchers import Launcher
@@ -122,6 +122,7 @@ def prepare(
     sizes: "Sizes | None" = None,
     earlier: "Run | None" = None,
     adjust: "Callable[[Suite], Suite] | None" = None,
+    manifests: "Mapping[int, dict[str, Json]] | None" = None,
 ) -> Prepared:
     """Checks a suite and the options of its run; probes the target if a size is `auto`.
 
@@ -131,6 +132,7 @@ def prepare(
         sizes: Sizes chosen before for this suite; others are chosen here.
         earlier: A run of the suite whose sizes are taken.
         adjust: Changes the plan before it is checked.
+        manifests: Manifests of cases with files that stay under a user's names, by the case's number.
 
     Raises:
         StriderError: One of them is invalid.
@@ -138,6 +140,7 @@ def prepare(
     from strider import engine as engines
     from strider.cli.sizing import with_chosen_sizes
     from strider.datasets import bind
+    from strider.kept import with_manifests
     from strider.launch import Bounds, Observing, remount_words, watching, wish_of
     from strider.launch.launchers import choose
     from strider.launch.rundir import store
@@ -154,7 +157,7 @@ def prepare(
     bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
     engine = engines.find()
     changes = Changes(options.settings, options.target, options.clients)
-    suite = bind(build(document, engine.description, changes))
+    suite = bind(with_manifests(build(document, engine.description, changes), manifests or {}))
     suite = adjust(suite) if adjust else suite
     launcher = choose(options.launcher, engine.version.mpi)
     sized = with_chosen_sizes(suite, engine, options, launcher.reach == "this host", sizes, earlier)
@@ -225,7 +228,7 @@ def run_document(
     options: RunOptions,
     render: "Render | None" = None,
     is_brief: bool = False,
-    adjust: "Callable[[Suite], Suite] | None" = None,
+    manifests: "Mapping[int, dict[str, Json]] | None" = None,
 ) -> None:
     """Runs a suite, prints its results and exits with the run's exit code.
 
@@ -234,7 +237,7 @@ def run_document(
         options: Options from the command line.
         render: Formats the results as lines; None for Strider's table.
         is_brief: Whether to omit the notes of the pre-flight checks and the paths of the run.
-        adjust: Changes the plan before it is checked.
+        manifests: Manifests of cases with files that stay under a user's names, by the case's number.
 
     Raises:
         StriderError: The suite is invalid, or the run cannot be started.
@@ -243,7 +246,7 @@ def run_document(
 
     # Progress and notes go to stderr, so that stdout contains only results.
     console = Console(stderr=True)
-    prepared = prepare(document, options, adjust=adjust)
+    prepared = prepare(document, options, manifests=manifests)
     tell_sizes(prepared.chosen, console)
     conduct(prepared, options, render, is_brief)
 

@@ -15,8 +15,8 @@ from strider.suite.mistakes import Mistakes, Place
 from strider.text import shortened
 
 KEY, MANIFEST = "dataset", "manifest"
-RESERVED = "."
-"""Beginning of names that no data set of a user has: those of files that stay under a user's names."""
+_KEPT = "kept"
+"""Key of the manifest of files that stay under a user's names, which are no data set of the target."""
 _WRITING = ("write", "rewrite")
 _TREES = "tree."
 """Beginning of the names of trees."""
@@ -33,7 +33,7 @@ def bind(suite: Suite, target: Path | None = None) -> Suite:
         SuiteError: A data set does not exist, is in use, or was left by a process that was killed; the
             message has the line of the suite.
     """
-    names = [name for name in names_of(suite.plan.cases) if not name.startswith(RESERVED)]
+    names = names_of([case for case in suite.plan.cases if not is_of_user(case)])
     if not names:
         return suite
     place = target or Path(suite.plan.target).expanduser().absolute()
@@ -43,7 +43,7 @@ def bind(suite: Suite, target: Path | None = None) -> Suite:
     cases, made = [], set[str]()
     for case in suite.plan.cases:
         name = str(case.get(KEY, ""))
-        if not name or name.startswith(RESERVED):
+        if not name or is_of_user(case):
             cases.append(case)
             continue
         manifest = {**manifests[name], **({"made_before": True} if name in made else {})}
@@ -65,7 +65,7 @@ def changes_since(cases: Sequence[PlannedCase], target: Path) -> list[str]:
     found = []
     for name in names_of(cases):
         users = [case for case in cases if case.get(KEY) == name]
-        if name.startswith(RESERVED):
+        if is_of_user(users[0]):
             found.append(f"case {users[0].case} uses files that stay: repeat the command")
             continue
         writer = next((case for case in users if writes(case)), None)
@@ -105,6 +105,11 @@ def _change(planned: dict[str, Json], target: Path, name: str) -> str:
 def names_of(cases: Sequence[PlannedCase]) -> list[str]:
     """Returns the names of the data sets of some cases, each once."""
     return list(dict.fromkeys(name for case in cases if (name := str(case.get(KEY, "")))))
+
+
+def is_of_user(case: PlannedCase) -> bool:
+    """Returns whether the files of a case are a user's, under the user's names (`strider.kept`)."""
+    return _KEPT in (case.get(MANIFEST) or {})
 
 
 def writes(case: PlannedCase) -> int:

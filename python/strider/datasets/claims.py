@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from strider.datasets import removal
-from strider.datasets.binding import KEY, MANIFEST, RESERVED, names_of, writes
+from strider.datasets.binding import KEY, MANIFEST, is_of_user, names_of, writes
 from strider.datasets.folder import SetFolder, make, opened, path_of
 from strider.datasets.marker import Marker, Owner, Use, Writer, now
 from strider.datasets.trees import KeptTree, Population
@@ -121,9 +121,7 @@ def claimed(checked: CheckedPlan, target: Path, run: str, descriptor: int | None
     claims = Claims(run, checked)
     with ExitStack() as stack:
         try:
-            for name in names_of(checked.suite.plan.cases):
-                if name.startswith(RESERVED):
-                    continue
+            for name in names_of([case for case in checked.suite.plan.cases if not is_of_user(case)]):
                 claims.each[name] = _claim(checked, target, run, name, descriptor, stack)
             yield claims
         finally:
