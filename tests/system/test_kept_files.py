@@ -240,6 +240,19 @@ def test_tests_of_a_script_follow_each_other_on_the_same_file(place: Place) -> N
     assert (place.names(), place.markers()) == ([], [])
 
 
+def test_a_file_that_a_later_test_of_a_script_overwrote_in_part_is_not_verified_as_one(place: Place) -> None:
+    script = place.path / "script"
+    head = (
+        f"testFile={place.target}/file, blockSize=128k, transferSize=32k, keepFile=1, writeFile=1, readFile=0"
+    )
+    script.write_text(
+        "\n".join(["IOR START", head, "RUN", "blockSize=64k", "useExistingTestFile=1", "RUN", "IOR STOP"])
+    )
+    place.ior(f"-f {script}")
+    assert (place.target / "file").stat().st_size == 256 << 10
+    assert "was written in several parts" in place.refusal_of(f"-r -R {SMALL}")
+
+
 def test_files_of_others_are_never_replaced(place: Place) -> None:
     write = f"-w -k {SMALL}"
     file, precious = place.target / "file", place.target / "precious"

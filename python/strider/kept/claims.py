@@ -173,7 +173,10 @@ class KeptClaims:
         descriptor = os.open(f"data.{number}", os.O_RDONLY | os.O_NOFOLLOW, dir_fd=one.work)
         try:
             os.fchmod(descriptor, _FILE_MODE & ~_umask())
-            return _entry(one, number, os.fstat(descriptor), event, created=True)
+            status = os.fstat(descriptor)
+            entry = _entry(one, number, status, event, created=True)
+            # The last write may have overwritten a part of what an earlier case wrote.
+            return entry if _sizes(event)[number] == status.st_size else _mixed(entry)
         finally:
             os.close(descriptor)
 
@@ -203,8 +206,7 @@ class KeptClaims:
 
     def _mark_rewritten(self, one: KeptSet, found: Existing, event: Event) -> None:
         before = one.before.marker.by_number() if one.before.marker else {}
-        sizes = [int(size) for some, size in event["files"] for _ in range(int(some))]
-        files = []
+        sizes, files = _sizes(event), []
         for number, status in found.files.items():
             created = number in before and before[number].created and before[number].inode == status.st_ino
             entry = _entry(one, number, status, event, created=created)
@@ -269,6 +271,11 @@ def _entry(one: KeptSet, number: int, status: os.stat_result, event: Event, *, c
         packet=one.packet,
         data="mixed" if (one.is_mixed and not one.packet) or (reached and not min(reached)) else "known",
     )
+
+
+def _sizes(event: Event) -> list[int]:
+    """Returns the ends of the last write in the files."""
+    return [int(size) for some, size in event["files"] for _ in range(int(some))]
 
 
 def _mixed(file: KeptFile) -> KeptFile:
