@@ -14,11 +14,13 @@ from strider.launch.machine import Memory, Space, memory, space_of
 from strider.listio import MOUNT
 from strider.suite import CheckedPlan, PlannedCase
 from strider.text import shortened
-from strider.units import MIB, format_bytes_rounded, grouped
+from strider.units import MIB, format_bytes_rounded, format_seconds, grouped
 
 SPARE_BYTES = 16 * MIB
 """Space reserved beside the test files, for directories and the file system itself."""
 SPARE_FILES = 16
+_FILLING = ("write", "create", "mknod", "mkdir")
+"""First operations of cases that prepare nothing, as a preparation has no deadline."""
 RANK_BYTES = 64 * MIB
 """Memory of a rank in bytes in addition to its buffer, for MPI and the program."""
 
@@ -78,11 +80,13 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
     on_storage = [(case, needs) for case, needs in plan.cases if case.interface["name"] in storing]
     existing = keeping(plan)
     new = [pair for pair in on_storage if not existing.get(pair[0].case)]
+    bounded = [pair for pair in new if not _ends_by_deadline(pair[0])]
     return [
         *_interfaces(plan, description),
         *_mounts(plan, launcher),
-        *_space(new, space, target),
-        *_files(new, space, target),
+        *_space(bounded, space, target),
+        *_space_until_deadline([pair for pair in new if _ends_by_deadline(pair[0])], space, target),
+        *_files(bounded, space, target),
         *_memory(plan, ram, launcher),
         *_cache(on_storage, ram),
     ]
@@ -133,6 +137,28 @@ def _space(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: P
         yield Finding(
             "error", message, "free space, choose another directory, or reduce the bytes of the case"
         )
+
+
+def _space_until_deadline(
+    cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path
+) -> Iterator[Finding]:
+    """Notes the largest case that fills the storage if it writes fast enough."""
+    case, needs = max(cases, key=lambda pair: pair[1].space_bytes, default=(None, None))
+    if case is None or needs is None or needs.space_bytes + SPARE_BYTES <= space.free_bytes:
+        return
+    deadline_s = float(case.get("deadline"))
+    message = (
+        f"{target} has {format_bytes_rounded(space.free_bytes)} free, and case {case.case} writes up to "
+        f"{format_bytes_rounded(needs.space_bytes)} until its deadline of {format_seconds(deadline_s)}: at "
+        f"more than {format_bytes_rounded(space.free_bytes / deadline_s)}/s it fills the storage and fails"
+    )
+    yield Finding("note", message, "reduce the bytes or the deadline of the case")
+
+
+def _ends_by_deadline(case: PlannedCase) -> bool:
+    """Whether only a deadline says how much a case writes: it begins with writing, and reserves nothing."""
+    reserves = bool(case.interface.get("preallocate"))
+    return bool(case.get("deadline")) and case.operations[0] in _FILLING and not reserves
 
 
 def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:

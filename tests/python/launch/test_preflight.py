@@ -57,6 +57,21 @@ def test_the_largest_case_must_fit_and_the_sum_need_not(
     assert "free space, choose another directory" in message
 
 
+def test_a_case_that_its_deadline_ends_may_be_larger_than_the_storage(
+    checked: Checked, machine: Callable[..., None], description: Description
+) -> None:
+    machine(free=2 * GIB)
+    note, *_ = notes(checked({"space_bytes": 9 * GIB}, keys="deadline = 4"), description)
+    assert note == (
+        "/data has 2 GiB free, and case 1 writes up to 9 GiB until its deadline of 4 s: at more than "
+        "512 MiB/s it fills the storage and fails"
+    )
+    assert errors(checked({"space_bytes": 9 * GIB}, keys="deadline = 4"), description) == []
+    # What is prepared has no deadline.
+    reading = checked({"space_bytes": 9 * GIB}, keys='deadline = 4\noperations = ["read"]')
+    assert "case 1 needs 9 GiB" in errors(reading, description)[0]
+
+
 def test_the_files_must_fit(checked: Checked, machine: Callable[..., None], description: Description) -> None:
     machine(files=100)
     (message,) = errors(checked({"files": 90}), description)
