@@ -24,6 +24,7 @@ MOST_BYTES = 64 << 20
 """Size limit of a marker in bytes."""
 
 MOST_FILES = 10_000_000
+MOST_FILE_BYTES = 1 << 62
 
 State = Literal["making", "complete", "updating", "removing"]
 FilePart = Annotated[str, Field(pattern=r"^[^/]{0,200}$")]
@@ -144,9 +145,11 @@ class Marker(BaseModel):
 
     @model_validator(mode="after")
     def _has_bounded_files(self) -> "Marker":
-        if any(count < 0 or size < 0 for count, size in self.files) or self.file_count > MOST_FILES:
-            raise ValueError(f"files: counts and sizes from 0, at most {MOST_FILES} files")
-        if self.digits == 0 and (not self.prefix or self.file_count > 1):
+        if any(count < 0 or not 0 <= size <= MOST_FILE_BYTES for count, size in self.files):
+            raise ValueError("files: counts and sizes from 0, files of at most 2^62 bytes")
+        if self.tree is None and self.file_count > MOST_FILES:
+            raise ValueError(f"files: at most {MOST_FILES} files")
+        if self.digits == 0 and (self.prefix in ("", ".", "..") or self.file_count > 1 or self.tree):
             raise ValueError("digits: files without a number need a name, and there is one of them")
         return self
 
@@ -173,6 +176,12 @@ class Marker(BaseModel):
     def file_name(self, number: int) -> str:
         """Returns the name of a file."""
         return f"{self.prefix}{number:0{self.digits}d}" if self.digits else self.prefix
+
+    def has_file(self, name: str) -> bool:
+        """Returns whether a name is that of one of its files."""
+        number = name.removeprefix(self.prefix)[:20] if self.digits else "0"
+        is_number = number.isascii() and number.isdecimal()
+        return is_number and int(number) < self.file_count and self.file_name(int(number)) == name
 
     def with_(self, **changes: Json) -> "Marker":
         """Returns a marker with other values."""

@@ -3,13 +3,14 @@
 The names and the numbering are those of `engine/trees` (docs/metadata.md).
 """
 
+import math
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from strider.engine import Json
 
@@ -37,6 +38,8 @@ MAKING = frozenset({"make-tree", "create", "mknod", "mkdir"})
 """Operations with which a case can make a tree."""
 
 _ITEM = re.compile(r"(?P<kind>[frlsde])(?P<owner>0|[1-9]\d{0,9})\.(?P<number>0|[1-9]\d{0,15})x*")
+_MOST_LEVELS = 40
+"""Binary logarithm of the most directories at the lowest level."""
 _CHILD = re.compile(r"b(0|[1-9]\d{0,18})")
 
 
@@ -84,6 +87,12 @@ class Shape(BaseModel):
     def first_of(self, level: int) -> int:
         """Returns the first directory of a level."""
         return sum(self.fanout**above for above in range(level))
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> "Shape":
+        if self.fanout > 1 and self.depth * math.log2(self.fanout) > _MOST_LEVELS:
+            raise ValueError(f"depth, fanout: at most 2^{_MOST_LEVELS} directories")
+        return self
 
     @property
     def directories(self) -> int:
@@ -152,7 +161,7 @@ class KeptTree(BaseModel):
 
     shape: Shape
     clients: Annotated[int, Field(ge=1, le=1 << 18)]
-    sharing: str | int
+    sharing: Literal["shared", "per-rank"] | Annotated[int, Field(ge=1)]
     order: Literal["forward", "backward", "random"] = "forward"
     is_exact: bool = False
     population: Population = Population()
@@ -220,18 +229,15 @@ class KeptTree(BaseModel):
             return True
         return bool(count) and (self.order == "random" or named.number in self._made(count))
 
-    def expected(self, tree: int, directory: int) -> list[Named]:
-        """Returns the items in a directory; none of a kind that a random order leaves unknown."""
-        found = []
+    def expected(self, tree: int, directory: int) -> Iterator[Named]:
+        """Yields the items in a directory; none of a kind that a random order leaves unknown."""
         for kind, count in self.population.kinds().items():
             numbers = self.shape.items_in(directory)
             if count < self.shape.all_items:
                 made = self._made(count) if self.order != "random" else range(0)
                 numbers = range(max(numbers.start, made.start), min(numbers.stop, made.stop))
-            found += [
-                Named(kind, owner, number) for owner in range(self.ranks_of(tree)) for number in numbers
-            ]
-        return found
+            for owner in range(self.ranks_of(tree)):
+                yield from (Named(kind, owner, number) for number in numbers)
 
     def _made(self, count: int) -> range:
         items = self.shape.all_items

@@ -27,6 +27,11 @@ def a_marker(**changes: object) -> Marker:
     ).with_(**changes)
 
 
+def a_tree(**changes: object) -> dict[str, object]:
+    """The trees of a set, as in its marker."""
+    return {"shape": {"name": "balanced", "items": 1}, "clients": 1, "sharing": "shared", **changes}
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[int]:
     """An open folder."""
@@ -55,6 +60,9 @@ def test_what_a_power_cut_left_of_a_new_marker_does_not_matter(folder: int, tmp_
 @pytest.mark.parametrize(
     ("key", "value"),
     [
+        ("files", [[1, 1 << 63]]),
+        ("tree", a_tree(shape={"name": "balanced", "items": 1, "depth": 63, "fanout": 10**9})),
+        ("tree", a_tree(sharing=-3)),
         ("format", "other"),
         ("version", 2),
         ("name", "../kept"),
@@ -70,6 +78,27 @@ def test_a_marker_with_other_values_is_refused(folder: int, tmp_path: Path, key:
     (tmp_path / MARKER).write_text(json.dumps({**document, key: value}), encoding="utf-8")
     with pytest.raises(StriderError, match=f"set/{MARKER}: not the marker of a data set"):
         markers.read(folder, "set")
+
+
+@pytest.mark.parametrize("prefix", ["..", "."])
+@pytest.mark.parametrize("more", [{"files": [[1, 5]]}, {"files": [], "tree": a_tree()}])
+def test_a_file_without_a_number_is_no_directory(
+    folder: int, tmp_path: Path, prefix: str, more: dict[str, object]
+) -> None:
+    document = json.loads(a_marker().model_dump_json(by_alias=True))
+    forged = {**document, **more, "prefix": prefix, "digits": 0}
+    (tmp_path / MARKER).write_text(json.dumps(forged), encoding="utf-8")
+    with pytest.raises(StriderError, match="digits: files without a number need a name"):
+        markers.read(folder, "set")
+
+
+def test_a_set_has_the_files_of_its_numbers() -> None:
+    marker = a_marker(prefix="testFile.", digits=8)
+    assert all(map(marker.has_file, marker.sizes()))
+    others = ("testFile.00000003", "testFile.1", "testFile.", "testFile.0000000١", "data.0", "..")
+    assert not any(map(marker.has_file, others))
+    assert a_marker(prefix="testFile", digits=0, files=[(1, 5)]).has_file("testFile")
+    assert not a_marker(prefix="testFile", digits=0, files=[(1, 5)]).has_file("testFile0")
 
 
 def test_a_link_is_no_marker(folder: int, tmp_path: Path) -> None:

@@ -18,6 +18,13 @@ def test_a_set_is_removed_with_its_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_removal_looks_at_what_is_there(tmp_path: Path) -> None:
+    made(tmp_path, "kept", [10])
+    with opened(tmp_path, "kept") as folder:
+        folder.write(folder.read().with_(files=[(10_000_000, 10)]))
+    assert remove(tmp_path, "kept").files == 1
+
+
 def test_foreign_entries_stay_and_the_marker_says_that_the_removal_is_not_complete(tmp_path: Path) -> None:
     folder = made(tmp_path, "kept", [10, 10, 10])
     (folder / "data.1").unlink()

@@ -95,6 +95,19 @@ def test_missing_surplus_and_damaged_items_are_named(tmp_path: Path) -> None:
     assert len(found.splitlines()) == 6
 
 
+def test_a_marker_that_lies_about_its_size_costs_nothing(tmp_path: Path) -> None:
+    huge = Population(present=["tree", "files", "directories"], files=1 << 48, directories=1 << 48)
+    tree = KeptTree.of_case({"name": "balanced", "items": 1 << 48}, 2, "shared", "forward")
+    folder_of_set = made(tmp_path, tree.model_copy(update={"is_exact": True}))
+    for child in ("b0", "b1"):
+        (folder_of_set / "tree.0" / child).rmdir()
+    with opened(tmp_path, "kept") as folder:
+        lying = tree.model_copy(update={"population": huge, "is_exact": True})
+        folder.write(folder.read().with_(tree=lying))
+    assert "more than 1000 differences" in problems(tmp_path)
+    assert remove(tmp_path, "kept").kept == []
+
+
 def test_a_removal_leaves_foreign_entries_and_what_a_link_leads_to(tmp_path: Path) -> None:
     folder = made(tmp_path, kept())
     outside = tmp_path / "outside"
