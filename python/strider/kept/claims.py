@@ -202,7 +202,7 @@ class KeptClaims:
         self._remove(one, found)
         if foreign:
             more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-            self.notes.append(f"{foreign[0]}{more}: not made by Strider, so not removed")
+            self.notes.append(f"{foreign[0]}{more}: not made by Strider, or changed since, so not removed")
 
     def _mark_rewritten(self, one: KeptSet, found: Existing, event: Event) -> None:
         before = one.before.marker.by_number() if one.before.marker else {}

@@ -77,7 +77,7 @@ def _why_foreign(entry: KeptFile | None, status: os.stat_result) -> str:
         return kind
     if entry is None or not entry.created:
         return "was not written by Strider"
-    return "is not the file that Strider wrote: its inode, size, owner or number of links differs"
+    return "has changed since Strider wrote it, or is another file"
 
 
 def _kind(status: os.stat_result) -> str:

@@ -44,17 +44,16 @@ class KeptFile(BaseModel):
     packet: dict[str, Json] | None = None
 
     def fits(self, status: os.stat_result) -> bool:
-        """Returns whether a file is this one: same inode and size, of this user, with one name."""
+        """Returns whether a file is this one, which nothing has written to since.
+
+        The inode alone does not tell: file systems give it to a new file after a removal.
+        """
         return (
             stat.S_ISREG(status.st_mode)
-            and (status.st_ino, status.st_size) == (self.inode, self.bytes)
+            and (status.st_ino, status.st_size, status.st_mtime_ns) == (self.inode, self.bytes, self.mtime_ns)
             and status.st_uid == os.geteuid()
             and status.st_nlink == 1
         )
-
-    def is_unchanged(self, status: os.stat_result) -> bool:
-        """Returns whether nothing has written to it since."""
-        return self.fits(status) and status.st_mtime_ns == self.mtime_ns
 
 
 class KeptMarker(BaseModel):

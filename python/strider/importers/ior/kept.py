@@ -331,9 +331,13 @@ class _Planner:
         entries = existing.marker.by_number() if existing.marker else {}
         left = [entries[number].packet for number in sorted(existing.files)] if not reason else []
         is_given = bool(packets.signature_of(self.work)) and packets.can_hold(self.work)
-        if left and (left[0] is None or not is_given):
-            return left[0], ""
-        return (packets.packet_of(self.work), "") if is_given else (None, reason)
+        if not is_given:
+            return (left[0], "") if left else (None, reason)
+        asked = packets.packet_of(self.work)
+        known = left[0] if left else asked
+        # The marker also knows the tasks and sizes of the writer.
+        is_same = known is None or all(known[key] == asked[key] for key in ("type", "signature"))
+        return known if is_same else asked, ""
 
     def _unknown_data(self, existing: Existing, requests: int) -> str:
         """Returns why the marker does not tell the data of files; empty if it does."""
@@ -342,7 +346,7 @@ class _Planner:
             path, entry = existing.names.path(number), entries.get(number)
             if entry is None:
                 return f"{path} was not written by Strider, so its data cannot be checked"
-            if not entry.is_unchanged(status):
+            if not entry.fits(status):
                 return f"{path} has changed since Strider wrote it, so its data cannot be checked"
             if entry.data == "mixed":
                 return f"{path} was written in several parts, so its data cannot be checked"
