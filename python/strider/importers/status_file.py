@@ -54,15 +54,37 @@ def require_writable(path: Path, where: str) -> None:
         where: The option that names it, for messages.
 
     Raises:
-        StriderError: It is not a regular file, or its directory does not permit to replace it.
+        StriderError: It is not a regular file, holds something else than a number, or its directory does not
+            permit to replace it.
     """
     folder = path.parent
-    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-        raise StriderError(f"{where}: {path} is not a regular file: name another file")
+    _require_status_file(path, where)
     if not folder.is_dir():
         raise StriderError(f"{where}: {folder} is not a directory: create it with mkdir -p {folder}")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StriderError(f"{where}: no permission to write {path}", ExitCode.CANNOT_RUN)
+
+
+def _require_status_file(path: Path, where: str) -> None:
+    """Raises an error if the file exists and is anything else than a status file."""
+    if not os.path.lexists(path):
+        return
+    if path.is_symlink() or not path.is_file():
+        raise StriderError(f"{where}: {path} is not a regular file: name another file")
+    if not _holds_a_number(path):
+        raise StriderError(
+            f"{where}: {path} exists and is not a status file: remove it, or name another file"
+        )
+
+
+def _holds_a_number(path: Path) -> bool:
+    """Returns whether a file is empty, or has one number and nothing else."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+    except OSError:
+        return False
+    return len(text) <= _MOST_BYTES and (not text.strip() or text.strip().isdigit())
 
 
 def write(path: Path, count: int, where: str) -> None:
@@ -76,6 +98,7 @@ def write(path: Path, count: int, where: str) -> None:
     Raises:
         StriderError: It cannot be written.
     """
+    _require_status_file(path, where)
     try:
         write_whole(path, str(count))
     except OSError as error:

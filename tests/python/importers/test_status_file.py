@@ -46,6 +46,21 @@ def test_a_link_is_replaced_by_no_status_file(tmp_path: Path) -> None:
     status_file.require_writable(tmp_path / "new", "-x")
 
 
+def test_a_file_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "status"
+    for text in ("", "17", "18\n"):
+        file.write_text(text)
+        status_file.require_writable(file, "-x")
+        status_file.write(file, 19, "-x")
+    for text in ("my thesis", "17 and more", "1" * 65):
+        file.write_text(text)
+        with pytest.raises(StriderError, match="exists and is not a status file: remove it"):
+            status_file.require_writable(file, "-x")
+        with pytest.raises(StriderError, match="exists and is not a status file"):
+            status_file.write(file, 19, "-x")
+        assert file.read_text() == text
+
+
 def test_a_pipe_does_not_hang_the_reader(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StriderError, match="not a regular file"):
