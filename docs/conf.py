@@ -16,7 +16,9 @@ nitpicky = True
 smartquotes = False  # --store is an option, and no dash
 myst_heading_anchors = 4  # links such as formats.md#7-counters, as they work where Markdown is read as it is
 highlight_language = "text"
-suppress_warnings = ["misc.highlighting_failure"]  # formats.md shows shapes of JSON: ellipses and alternatives
+suppress_warnings = [
+    "misc.highlighting_failure"
+]  # formats.md shows shapes of JSON: ellipses and alternatives
 
 html_theme = "furo"
 html_baseurl = ""

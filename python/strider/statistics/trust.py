@@ -41,6 +41,7 @@ COLD = 0.01
 #: The source of `served` that counts exactly what the ranks' own reads fetched.
 _EXACT = frozenset([PROCESS])
 #: Operations of metadata that clients may answer from their own caches; all others change something.
+_OF_TREES = frozenset(["make-tree", "remove-tree"])
 _LOOKUPS = frozenset(
     [
         "access",
@@ -225,10 +226,16 @@ def _of_metadata(summary: OperationSummary, has_servers: bool, is_behind: bool) 
     changes = operations - _LOOKUPS
     if operations & _LOOKUPS:
         yield "C", "source?"
-    if changes and not (parameters.get("sync") == "each" and changes <= SYNCED):
+    if changes and not _is_synced(parameters.get("sync"), changes):
         yield ("B", "servers?") if has_servers else ("C", "not synced")
     elif changes and is_behind:
         yield "B", "servers?"
+
+
+def _is_synced(sync: object, changes: set[str]) -> bool:
+    """Whether changes of metadata are on stable storage when the time of a phase ends."""
+    of_files = sync == "each" and changes <= SYNCED
+    return of_files or (sync == "node" and changes.isdisjoint(_OF_TREES))
 
 
 def _of_clocks(summary: OperationSummary) -> Iterator[_Finding]:

@@ -197,6 +197,8 @@ def test_the_interface_that_moves_nothing_has_no_grade(run: Run) -> None:
         ("create", {"sync": "each"}, "fuse.mergerfs", {"servers?"}),
         ("create", {"sync": "none"}, "ext4", {"not synced"}),
         ("unlink", {"sync": "each"}, "ext4", {"not synced"}),
+        ("unlink", {"sync": "node"}, "ext4", set()),
+        ("create", {"sync": "node"}, "nfs4", {"servers?"}),
         ("unlink", {"sync": "none"}, "nfs4", {"servers?"}),
         ("stat", {"sync": "none"}, "nfs4", {"source?"}),
         ("stat", {"sync": "none"}, "tmpfs", {"memory"}),
