@@ -227,6 +227,7 @@ class Synthetic:
             info=info,
             plan=plan,
             start=Start.model_validate(self.events[0]),
+            starts=[Start.model_validate(one) for one in self.of("run")],
             cases=described_cases(plan, info, older_description()),
             samples=[Sample.model_validate(one) for one in self.of("sample")],
             errors=[ErrorRow.model_validate(one) for one in self.of("error")],
