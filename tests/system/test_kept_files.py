@@ -381,6 +381,11 @@ def test_the_data_of_ior_is_checked_also_without_a_marker(place: Place) -> None:
     assert '"x" is not a type of data' in place.refusal_of(f"-w -k -l x {SMALL}")
 
 
+def test_the_marker_knows_who_wrote_data_in_iors_form(place: Place) -> None:
+    place.ior(f"-w -k -G 27 {SMALL}")
+    assert verified_bytes(place.ior("-r -R -k -G 27 -b 256k -t 64k", tasks=1)) == 256 << 10
+
+
 @pytest.mark.parametrize("form", ["-G 27", "-G 27 -l o -F", "-G 27 -l i -s 3", "-G 27 -l r -F -s 3"])
 def test_the_real_ior_checks_data_of_strider_and_the_other_way_round(place: Place, form: str) -> None:
     place.ior(f"-w -k {form} {SMALL}")
