@@ -102,12 +102,6 @@ Json part_of(const Json& json, std::initializer_list<const char*> keys) {
   return part;
 }
 
-std::uint64_t hash_of(const Json& json) {
-  std::uint64_t hash = 0;
-  for (const char letter : json.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
-  return hash;
-}
-
 Things things_of(const Json& json) {
   Things things;
   if (!json.is_array()) wrong("tree.present", "must be a list of names");
@@ -177,6 +171,12 @@ void read_manifest(const Json& json, DataSet& set) {
   set.requests = number_of(json, "requests");
   set.state = state_of(json);
   set.packet = packet_form_of(json);
+}
+
+std::uint64_t hash_of(const Json& json) {
+  std::uint64_t hash = 0;
+  for (const char letter : json.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
+  return hash;
 }
 
 std::uint64_t geometry_of(const Json& json) {

@@ -8,6 +8,9 @@ namespace strider {
 /// Reads what a plan says of a case's data set: its `manifest`. Throws InputError.
 void read_manifest(const nlohmann::json& json, DataSet& set);
 
+/// Hash of a JSON value: the same for the same content.
+std::uint64_t hash_of(const nlohmann::json& json);
+
 /// What fixes which bytes of its files a case writes, and in which order; of metadata, which items its ranks have.
 std::uint64_t geometry_of(const nlohmann::json& json);
 /// Of metadata: what fixes in which order a rank visits its items.

@@ -250,9 +250,7 @@ std::uint64_t workload_of(const Json& json) {
         "mount_servers", "dataset", "manifest",  "rate_limit",  "arrivals", "arrival_rate", "values"})
     identity.erase(key);
   if (identity.value("read_share", 0) == 0) identity.erase("read_share");  // as plans from before read-write lack it
-  std::uint64_t hash = 0;
-  for (const char letter : identity.dump()) hash = hash_numbers(hash, static_cast<unsigned char>(letter));
-  return hash;
+  return hash_of(identity);
 }
 
 void read_pattern(const Json& json, Case& test) {
