@@ -4,9 +4,7 @@ import io
 import json
 import os
 import shlex
-import shutil
 import stat
-import subprocess
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from rich.console import Console
 
 from harness import wait_for
 from ior_packets import Packets
+from real_ior import run_ior
 from strider.cli.running import RunOptions, display_of, perform, prepare
 from strider.engine import Engine
 from strider.errors import StriderError
@@ -115,12 +114,7 @@ class Place:
 
     def real(self, arguments: str, tasks: int = 2, exit_code: int = 0) -> str:
         """Runs a command line with the real IOR; returns what it prints."""
-        program = shutil.which("ior")
-        if program is None:
-            pytest.skip("machine: needs ior, which Debian does not have")
-        words = [self.engine.version.mpi.mpiexec, "-n", str(tasks), program, *shlex.split(arguments)]
-        command = [*words, "-o", str(self.target / "file")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = run_ior(self.engine, f"{arguments} -o {self.target}/file", tasks)
         assert done.returncode == exit_code, done.stdout + done.stderr
         return done.stdout + done.stderr
 

@@ -3,7 +3,6 @@
 The forms of docs/measuring.md stand in for IOR; where this machine has IOR, it writes and verifies too.
 """
 
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import pytest
 
 from harness import EngineRun, Json, case, plan, run_engine
 from ior_packets import TYPES, Packets
+from real_ior import run_ior
 from strider.engine import Engine
 
 TASKS, TRANSFER, BLOCK, SEGMENTS, SIGNATURE = 2, 8192, 16384, 3, 1234567
@@ -83,12 +83,8 @@ class Place:
 
     def ior(self, words: str) -> subprocess.CompletedProcess[str]:
         """Runs the real IOR with the same geometry and signature."""
-        real = shutil.which("ior")
-        if real is None:
-            pytest.skip("machine: needs ior, which Debian does not have")
         geometry = f"-t {TRANSFER} -b {BLOCK} -s {SEGMENTS} -G {SIGNATURE} -k -o {self.folder}/file"
-        command = [self.engine.version.mpi.mpiexec, "-n", str(TASKS), real, *words.split(), *geometry.split()]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        return run_ior(self.engine, f"{words} {geometry}", TASKS)
 
 
 @pytest.fixture
