@@ -7,7 +7,7 @@ from pathlib import Path
 
 from strider.datasets.folder import find
 from strider.datasets.marker import NAME_RULE, Marker, is_name
-from strider.datasets.trees import LOOKING, MAKING, KeptTree
+from strider.datasets.trees import BEGINNING, LOOKING, KeptTree
 from strider.engine import Json
 from strider.errors import StriderError
 from strider.suite import PlannedCase, Suite
@@ -124,7 +124,7 @@ def _changes(case: PlannedCase, operation: str) -> bool:
 
 def _makes(case: PlannedCase) -> bool:
     first = case.operations[0]
-    return first in MAKING if case.tree else first == "write"
+    return first in BEGINNING if case.tree else first == "write"
 
 
 def _manifest(suite: Suite, name: str, target: Path, mistakes: Mistakes) -> dict[str, Json]:

@@ -13,28 +13,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from strider.engine import Json
+from strider.metadata import LOOKUPS, MAKING
 
 Count = Annotated[int, Field(ge=0, lt=1 << 64)]
 Thing = Literal["tree", "files", "directories", "hard-links", "symbolic-links", "attributes", "open-files"]
-LOOKING = frozenset(
-    {
-        *(
-            "open",
-            "lseek",
-            "close",
-            "open-close",
-            "stat",
-            "access",
-            "chmod",
-            "utime",
-            "small-read",
-            "getxattr",
-        ),
-        *("readlink", "stat-directory", "chdir", "readdir", "readdir-stat"),
-    }
-)
+LOOKING = LOOKUPS | {"chmod", "utime"}
 """Operations after which a tree holds the same items in the same state."""
-MAKING = frozenset({"make-tree", "create", "mknod", "mkdir"})
+BEGINNING = MAKING | {"make-tree"}
 """Operations with which a case can make a tree."""
 
 _ITEM = re.compile(r"(?P<kind>[frlsde])(?P<owner>0|[1-9]\d{0,9})\.(?P<number>0|[1-9]\d{0,15})x*")
@@ -201,11 +186,6 @@ class KeptTree(BaseModel):
         """Bytes of all files."""
         kinds = self.population.kinds()
         return self.clients * self.population.file_bytes * (kinds.get("f", 0) or kinds.get("r", 0))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether neither directories nor items are left."""
-        return not self.population.present
 
     def child(self, directory: int, name: str) -> int | None:
         """Returns the directory of the tree that a name in a directory is; None if it is none."""

@@ -12,6 +12,7 @@ from strider.errors import StriderError
 from strider.launch.launchers import Launcher
 from strider.launch.machine import Memory, Space, memory, space_of
 from strider.listio import MOUNT
+from strider.metadata import MAKING
 from strider.suite import CheckedPlan, PlannedCase
 from strider.text import shortened
 from strider.units import MIB, format_bytes_rounded, format_seconds, grouped
@@ -19,10 +20,13 @@ from strider.units import MIB, format_bytes_rounded, format_seconds, grouped
 SPARE_BYTES = 16 * MIB
 """Space reserved beside the test files, for directories and the file system itself."""
 SPARE_FILES = 16
-_FILLING = ("write", "create", "mknod", "mkdir")
+_FILLING = MAKING | {"write"}
 """First operations of cases that prepare nothing, as a preparation has no deadline."""
 RANK_BYTES = 64 * MIB
 """Memory of a rank in bytes in addition to its buffer, for MPI and the program."""
+
+_Needing = tuple[PlannedCase, CheckedCase]
+"""A case and what it needs."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,13 @@ def preflight(plan: CheckedPlan, description: Description, target: Path, launche
     on_storage = [(case, needs) for case, needs in plan.cases if case.interface["name"] in storing]
     existing = keeping(plan)
     new = [pair for pair in on_storage if not existing.get(pair[0].case)]
+    ending = [pair for pair in new if _ends_by_deadline(pair[0])]
     bounded = [pair for pair in new if not _ends_by_deadline(pair[0])]
     return [
         *_interfaces(plan, description),
         *_mounts(plan, launcher),
         *_space(bounded, space, target),
-        *_space_until_deadline([pair for pair in new if _ends_by_deadline(pair[0])], space, target),
+        *_space_until_deadline(ending, space, target),
         *_files(bounded, space, target),
         *_memory(plan, ram, launcher),
         *_cache(on_storage, ram),
@@ -126,10 +131,9 @@ def _mounts(plan: CheckedPlan, launcher: Launcher) -> Iterator[Finding]:
         yield Finding("error", message, remedy)
 
 
-def _space(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:
+def _space(cases: list[_Needing], space: Space, target: Path) -> Iterator[Finding]:
     # Each repetition removes its files, so the files of only one case exist at a time.
-    case, needs = max(cases, key=lambda pair: pair[1].space_bytes, default=(None, None))
-    if case is not None and needs is not None and needs.space_bytes + SPARE_BYTES > space.free_bytes:
+    for case, needs in _too_large(cases, space):
         message = (
             f"{target} has {format_bytes_rounded(space.free_bytes)} free, but case {case.case} needs "
             f"{format_bytes_rounded(needs.space_bytes)} plus {format_bytes_rounded(SPARE_BYTES)} reserve"
@@ -139,20 +143,23 @@ def _space(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: P
         )
 
 
-def _space_until_deadline(
-    cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path
-) -> Iterator[Finding]:
+def _space_until_deadline(cases: list[_Needing], space: Space, target: Path) -> Iterator[Finding]:
     """Notes the largest case that fills the storage if it writes fast enough."""
-    case, needs = max(cases, key=lambda pair: pair[1].space_bytes, default=(None, None))
-    if case is None or needs is None or needs.space_bytes + SPARE_BYTES <= space.free_bytes:
-        return
-    deadline_s = float(case.get("deadline"))
-    message = (
-        f"{target} has {format_bytes_rounded(space.free_bytes)} free, and case {case.case} writes up to "
-        f"{format_bytes_rounded(needs.space_bytes)} until its deadline of {format_seconds(deadline_s)}: at "
-        f"more than {format_bytes_rounded(space.free_bytes / deadline_s)}/s it fills the storage and fails"
-    )
-    yield Finding("note", message, "reduce the bytes or the deadline of the case")
+    for case, needs in _too_large(cases, space):
+        deadline_s = float(case.get("deadline"))
+        message = (
+            f"{target} has {format_bytes_rounded(space.free_bytes)} free, and case {case.case} writes up to "
+            f"{format_bytes_rounded(needs.space_bytes)} until its deadline of {format_seconds(deadline_s)}: "
+            f"at more than {format_bytes_rounded(space.free_bytes / deadline_s)}/s it fills the storage and "
+            "fails"
+        )
+        yield Finding("note", message, "reduce the bytes or the deadline of the case")
+
+
+def _too_large(cases: list[_Needing], space: Space) -> list[_Needing]:
+    """Returns the largest case if it does not fit into the free space."""
+    largest = sorted(cases, key=lambda pair: -pair[1].space_bytes)[:1]
+    return [pair for pair in largest if pair[1].space_bytes + SPARE_BYTES > space.free_bytes]
 
 
 def _ends_by_deadline(case: PlannedCase) -> bool:
@@ -161,7 +168,7 @@ def _ends_by_deadline(case: PlannedCase) -> bool:
     return bool(case.get("deadline")) and case.operations[0] in _FILLING and not reserves
 
 
-def _files(cases: list[tuple[PlannedCase, CheckedCase]], space: Space, target: Path) -> Iterator[Finding]:
+def _files(cases: list[_Needing], space: Space, target: Path) -> Iterator[Finding]:
     case, needs = max(cases, key=lambda pair: _inodes(pair[1]), default=(None, None))
     if case is None or needs is None or space.free_files is None:
         return
@@ -202,7 +209,7 @@ def _memory(plan: CheckedPlan, ram: Memory, launcher: Launcher) -> Iterator[Find
         yield Finding("note", message, "check that the memory of each node is sufficient for its ranks")
 
 
-def _cache(cases: list[tuple[PlannedCase, CheckedCase]], ram: Memory) -> Iterator[Finding]:
+def _cache(cases: list[_Needing], ram: Memory) -> Iterator[Finding]:
     """Returns a note if files are smaller than memory, so that reads may not reach storage."""
     cached = [
         (case, needs.space_bytes)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from strider.metadata import LOOKUPS
 from strider.statistics.exceeding import is_in_memory, is_networked, is_through_target
 from strider.statistics.levels import has_levels
 from strider.statistics.served import BOTH_WAYS, PROCESS
@@ -40,27 +41,10 @@ HARDLY_SERVED = 0.1
 COLD = 0.01
 #: The source of `served` that counts exactly what the ranks' own reads fetched.
 _EXACT = frozenset([PROCESS])
-#: Operations of metadata that clients may answer from their own caches; all others change something.
-_OF_TREES = frozenset(["make-tree", "remove-tree"])
-_LOOKUPS = frozenset(
-    [
-        "access",
-        "chdir",
-        "close",
-        "getxattr",
-        "lseek",
-        "open",
-        "open-close",
-        "readdir",
-        "readdir-stat",
-        "readlink",
-        "small-read",
-        "stat",
-        "stat-directory",
-    ]
-)
 #: Operations of metadata that `sync = "each"` makes durable.
 SYNCED = frozenset(["create", "small-write"])
+#: Those that make or remove the directories of a tree, which no sync follows.
+_OF_TREES = frozenset(["make-tree", "remove-tree"])
 
 #: Reasons about what served the bytes. They do not matter to a sentence about the program, its processor
 #: time, caches or memory.
@@ -223,8 +207,8 @@ def _of_metadata(summary: OperationSummary, has_servers: bool, is_behind: bool) 
     """
     parameters = summary.case.common_parameters()
     operations = set(parameters.get("mix") or {}) if summary.operation == "mix" else {summary.operation}
-    changes = operations - _LOOKUPS
-    if operations & _LOOKUPS:
+    changes = operations - LOOKUPS
+    if operations & LOOKUPS:
         yield "C", "source?"
     if changes and not _is_synced(parameters.get("sync"), changes):
         yield ("B", "servers?") if has_servers else ("C", "not synced")
