@@ -177,11 +177,12 @@ class Marker(BaseModel):
         """Returns the name of a file."""
         return f"{self.prefix}{number:0{self.digits}d}" if self.digits else self.prefix
 
-    def has_file(self, name: str) -> bool:
-        """Returns whether a name is that of one of its files."""
+    def has(self, name: str) -> bool:
+        """Returns whether an entry of its folder is one of its files, or the top of one of its trees."""
+        count = self.tree.trees if self.tree else self.file_count
         number = name.removeprefix(self.prefix)[:20] if self.digits else "0"
         is_number = number.isascii() and number.isdecimal()
-        return is_number and int(number) < self.file_count and self.file_name(int(number)) == name
+        return is_number and int(number) < count and self.file_name(int(number)) == name
 
     def with_(self, **changes: Json) -> "Marker":
         """Returns a marker with other values."""

@@ -49,8 +49,7 @@ def remove(target: Path, name: str, *, force: bool = False, above: int | None = 
         _require_unused(folder, marker, force=force)
         folder.write(marker.with_(state="removing", writer=Writer.me("strider data remove")))
         removed = _remove_trees(folder, marker, marker.tree) if marker.tree else _remove_files(folder, marker)
-        tops = {marker.file_name(tree) for tree in range(marker.tree.trees)} if marker.tree else set()
-        foreign = [name for name in folder.entries() if name not in tops and not _is_file(marker, name)]
+        foreign = [name for name in folder.entries() if not marker.has(name)]
         removed.kept += [f"{folder.path / name}: not a file of the data set" for name in foreign]
         if removed.kept:
             folder.write(marker.with_(state="removing", writer=None))
@@ -87,10 +86,6 @@ def discard(folder: SetFolder) -> None:
         raise StriderError(f"cannot remove {folder.path}: {error.strerror}", ExitCode.CANNOT_RUN) from error
 
 
-def _is_file(marker: Marker, name: str) -> bool:
-    return marker.tree is None and marker.has_file(name)
-
-
 def _remove_trees(folder: SetFolder, marker: Marker, tree: KeptTree) -> Removed:
     removed = remove_trees(folder, marker, tree)
     return Removed(removed.entries, removed.kept, is_tree=True)
@@ -98,7 +93,7 @@ def _remove_trees(folder: SetFolder, marker: Marker, tree: KeptTree) -> Removed:
 
 def _remove_files(folder: SetFolder, marker: Marker) -> Removed:
     removed = Removed()
-    for name in filter(marker.has_file, folder.entries()):
+    for name in filter(marker.has, folder.entries()):
         removed.kept += _remove_file(folder, name, removed)
     return removed
 

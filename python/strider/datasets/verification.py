@@ -61,9 +61,8 @@ def examine(target: Path, name: str) -> Findings:
         raise StriderError(f"{folder.path} is in state {marker.state} {active}: wait for its end")
     problems = [*_state(marker)]
     if marker.tree:
-        tops = {marker.file_name(tree) for tree in range(marker.tree.trees)}
         foreign = [
-            f"{folder.path / name}: not a tree of the data set" for name in entries if name not in tops
+            f"{folder.path / name}: not a tree of the data set" for name in entries if not marker.has(name)
         ]
         is_certain = marker.state == "complete"
         return Findings(marker, [*problems, *(differences if is_certain else []), *foreign], [])

@@ -123,7 +123,7 @@ class KeptClaims:
         """Prepares the user's directory, just before the engine starts.
 
         Raises:
-            StriderError: Files are not what they were when the plan was made.
+            StriderError: Files have changed since the plan was made.
         """
         for one in self.sets.values():
             if one.is_new and any(use.removes_first for use in one.uses.values()):
@@ -131,7 +131,7 @@ class KeptClaims:
                 if self.problems:
                     raise StriderError("\n".join(self.problems), ExitCode.CANNOT_RUN)
             elif not one.is_new and one.is_written and one.before.marker:
-                # Until the end nobody can tell which bytes are old.
+                # Until the run has ended, it is unknown which bytes are old.
                 self._mark(one, [_mixed(file) for file in one.before.marker.files])
 
     def finish(self, events: Mapping[str, Event], wrong: Collection[int]) -> None:
@@ -319,7 +319,7 @@ def claimed(checked: CheckedPlan, run: str, path: Path, open_own: Callable[[], i
         open_own: Returns a descriptor of the run's folder.
 
     Raises:
-        StriderError: Files are not what they were when the plan was made.
+        StriderError: Files have changed since the plan was made.
     """
     claims = KeptClaims(run)
     by_set: dict[str, list[PlannedCase]] = {}

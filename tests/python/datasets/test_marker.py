@@ -94,11 +94,11 @@ def test_a_file_without_a_number_is_no_directory(
 
 def test_a_set_has_the_files_of_its_numbers() -> None:
     marker = a_marker(prefix="testFile.", digits=8)
-    assert all(map(marker.has_file, marker.sizes()))
+    assert all(map(marker.has, marker.sizes()))
     others = ("testFile.00000003", "testFile.1", "testFile.", "testFile.0000000١", "data.0", "..")
-    assert not any(map(marker.has_file, others))
-    assert a_marker(prefix="testFile", digits=0, files=[(1, 5)]).has_file("testFile")
-    assert not a_marker(prefix="testFile", digits=0, files=[(1, 5)]).has_file("testFile0")
+    assert not any(map(marker.has, others))
+    assert a_marker(prefix="testFile", digits=0, files=[(1, 5)]).has("testFile")
+    assert not a_marker(prefix="testFile", digits=0, files=[(1, 5)]).has("testFile0")
 
 
 def test_a_link_is_no_marker(folder: int, tmp_path: Path) -> None:
