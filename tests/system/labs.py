@@ -52,12 +52,13 @@ def system_or_skip(name: str) -> System:
 
 
 @contextmanager
-def running(name: str, above: Path | None = None) -> Iterator[Record]:
+def running(name: str, above: Path | None = None, options: Iterable[str] = ()) -> Iterator[Record]:
     """A file system of the lab, up until the end; skips where it cannot be started.
 
     Args:
         name: Of the file system.
         above: Where its data is to lie, if that matters.
+        options: Options of the system, `KEY=VALUE` each.
     """
     system_or_skip(name)
     # Not a folder of pytest's: those are closed to the users that some servers run as.
@@ -65,6 +66,7 @@ def running(name: str, above: Path | None = None) -> Iterator[Record]:
     parent.chmod(0o755)
     with _taken_down(name, parent):
         words = strider_command("lab", "up", name, "--at", parent, "--json")
+        words += [word for option in options for word in ("--set", option)]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         yield Record.model_validate_json(done.stdout)

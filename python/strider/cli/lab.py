@@ -1,4 +1,4 @@
-"""`strider lab`: runs real parallel file systems and Slurm on this machine."""
+"""`strider lab`: runs real parallel file systems, Slurm and nodes on this machine."""
 
 import shlex
 import signal
@@ -29,7 +29,7 @@ AtOption = Annotated[
 ]
 
 lab = typer.Typer(
-    help="Start real parallel file systems or Slurm on this machine to try Strider.",
+    help="Start real parallel file systems, Slurm or nodes on this machine to try Strider.",
     no_args_is_help=True,
 )
 
@@ -71,10 +71,16 @@ def up(
     install: Annotated[
         bool, typer.Option("--install", help="Install missing Debian packages with apt-get.")
     ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Option of the system; repeatable.", show_default=False
+        ),
+    ] = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Start a file system or Slurm, wait until it is ready, and show how to use it."""
+    """Start a file system, Slurm or nodes, wait until it is ready, and show how to use it."""
     from strider import lab as labs
 
     system = labs.find(name)
@@ -85,7 +91,7 @@ def up(
         say(f"installing {' '.join(missing)}")
         labs.install(missing)
     with _signals_interrupt():
-        record = labs.up(system, folder, say)
+        record = labs.up(system, folder, say, settings or [])
     _print_json(record.model_dump(mode="json")) if json else _print_use(record, folder)
 
 

@@ -1,4 +1,4 @@
-"""The lab: real parallel file systems and a scheduler on one machine, for trials and tests.
+"""The lab: real parallel file systems, a scheduler and hosts on one machine, for trials and tests.
 
 Each is started from Debian packages, in a folder of its own, without systemd, reachable over loopback only. A
 new one is a file with a recipe and a line in `SYSTEMS`. The recipe (`start`) knows the system; `site` is
@@ -12,6 +12,7 @@ from strider.lab.ganesha import GANESHA
 from strider.lab.gluster import GLUSTER
 from strider.lab.lifecycle import down, folder_of, state_of, up
 from strider.lab.moosefs import MOOSEFS
+from strider.lab.nodes import NODES
 from strider.lab.record import Endpoint, Record, read
 from strider.lab.slurm import SLURM
 from strider.lab.system import System, install
@@ -31,7 +32,7 @@ __all__ = [
     "up",
 ]
 
-SYSTEMS = {system.name: system for system in (CEPHFS, GLUSTER, GANESHA, MOOSEFS, XROOTD, SLURM)}
+SYSTEMS = {system.name: system for system in (CEPHFS, GLUSTER, GANESHA, MOOSEFS, XROOTD, SLURM, NODES)}
 """The systems of the lab, by name."""
 
 

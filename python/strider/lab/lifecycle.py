@@ -6,18 +6,18 @@ import shlex
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from strider.errors import ExitCode, StriderError
 from strider.lab import mounts
-from strider.lab.processes import GRACE_S, marked, working_in
+from strider.lab.processes import GRACE_S, in_networks, marked, working_in
 from strider.lab.record import FILE, Record, read
 from strider.lab.site import Site
 from strider.lab.system import System
-from strider.processes import boot_id, is_alive, stop
+from strider.processes import Process, boot_id, is_alive, stop
 
 State = Literal["up", "down", "incomplete"]
 """`incomplete`: something was started, but not everything works; `down` removes it."""
@@ -50,24 +50,26 @@ def folder_of(system: System, at: Path | None) -> Path:
     return folder
 
 
-def up(system: System, folder: Path, say: Callable[[str], None]) -> Record:
+def up(system: System, folder: Path, say: Callable[[str], None], options: Sequence[str] = ()) -> Record:
     """Starts a lab and waits until it is ready; removes everything on failure.
 
     Args:
         system: What to start.
         folder: Where; it must not exist, or be empty.
         say: Takes lines about what is going on.
+        options: Options of the system that differ from the default, `KEY=VALUE` each.
 
     Raises:
         StriderError: It is up already, or cannot be started; the message says why.
     """
+    settings = system.settings(options)
     _check_machine(system)
     state = state_of(folder)
     if state != "down":
         remedy = f"remove it with strider lab down {system.name} --at {shlex.quote(str(folder.parent))}"
         raise StriderError(f"{folder} holds a lab that is {state}: {remedy}", ExitCode.CANNOT_RUN)
     _make(folder)
-    site = Site(folder, system.name, say)
+    site = Site(folder, system.name, say, settings)
     try:
         site.record.endpoints = system.start(site)
         site.note_children()
@@ -90,16 +92,16 @@ def down(folder: Path, say: Callable[[str], None]) -> None:
         StriderError: Something could not be stopped or unmounted; it is named, and no file was removed.
     """
     record = read(folder)
+    # While their namespaces are mounted: afterwards nothing shows whose these processes are.
+    networks = mounts.namespaces(record.namespaces if record else [])
+    _stop(in_networks(networks))
     for point in mounts.unmount_below(folder):
         say(f"{point} was in use; processes with open files there will get errors")
     if record:
         # Of another start of the machine nothing lives on, and its numbers are those of others now.
         known = reversed(record.processes) if record.boot == boot_id() else []
         found = [*marked(record.mark), *working_in(folder, record.unmarked)]
-        alive = stop([*known, *found], GRACE_S)
-        if alive:
-            names = ", ".join(f"{process.name} (process {process.pid})" for process in alive)
-            raise StriderError(f"cannot stop {names}", ExitCode.CANNOT_RUN)
+        _stop([*known, *found])
     mounts.unmount_below(folder)
     if left := mounts.below(folder):
         raise StriderError(f"cannot unmount {', '.join(map(str, left))}", ExitCode.CANNOT_RUN)
@@ -123,6 +125,13 @@ def state_of(folder: Path) -> State:
         and set(points) <= set(mounts.below(folder))
     )
     return "up" if is_whole else "incomplete"
+
+
+def _stop(processes: Iterable[Process]) -> None:
+    alive = stop(processes, GRACE_S)
+    if alive:
+        names = ", ".join(f"{process.name} (process {process.pid})" for process in alive)
+        raise StriderError(f"cannot stop {names}", ExitCode.CANNOT_RUN)
 
 
 def _default_parent() -> Path:

@@ -1,6 +1,7 @@
 """What is mounted below a lab's folder."""
 
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -11,6 +12,12 @@ def below(folder: Path) -> list[Path]:
     inside = f"{folder.resolve()}/"
     points = [line.split(" ")[4] for line in _MOUNTS.read_text(encoding="utf-8").splitlines()]
     return [Path(point) for point in reversed(points) if point.startswith(inside)]
+
+
+def namespaces(files: Collection[str]) -> set[str]:
+    """Namespaces that are mounted on files, each as `net:[INODE]`."""
+    fields = [line.split(" ") for line in _MOUNTS.read_text(encoding="utf-8").splitlines()]
+    return {each[3] for each in fields if each[4] in files and each[3].startswith("net:[")}
 
 
 def unmount_below(folder: Path) -> list[Path]:

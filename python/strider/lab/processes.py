@@ -27,6 +27,11 @@ def working_in(folder: Path, names: Collection[str]) -> Iterator[Process]:
     return _that(lambda process, name: name in names and (process / "cwd").readlink() == folder)
 
 
+def in_networks(namespaces: Collection[str]) -> Iterator[Process]:
+    """All processes in network namespaces, each as `net:[INODE]`."""
+    return _that(lambda process, _: str((process / "ns/net").readlink()) in namespaces)
+
+
 def _that(condition: Callable[[Path, str], bool]) -> Iterator[Process]:
     """All processes for whose folder in /proc, and name, a condition holds."""
     for folder in Path("/proc").iterdir():

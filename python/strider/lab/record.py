@@ -40,6 +40,7 @@ class Record(BaseModel):
         state: `starting` until everything works; a lab that stays there was cut short.
         processes: Daemons, in the order of their start.
         unmarked: Names of programs that daemons start and that do not keep the mark; they work in the folder.
+        namespaces: Files that hold network namespaces whose processes all belong to the lab.
         enter: Words to put before a command that uses the native addresses, empty where none are needed.
         endpoints: What there is to use.
     """
@@ -54,6 +55,7 @@ class Record(BaseModel):
     state: Literal["starting", "up"] = "starting"
     processes: list[Process] = []
     unmarked: list[str] = []
+    namespaces: list[str] = []
     enter: list[str] = []
     endpoints: list[Endpoint] = []
 

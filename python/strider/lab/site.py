@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
@@ -36,11 +36,19 @@ class Site:
         folder: The lab's folder, existing and empty.
         system: Name of the file system.
         say: Takes lines about what is going on.
+        options: The value of each option of the system.
     """
 
-    def __init__(self, folder: Path, system: str, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        system: str,
+        say: Callable[[str], None],
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = folder
         self.say = say
+        self.options = dict(options or {})
         self.record = Record(system=system, mark=secrets.token_hex(16), boot=boot_id())
         self.record.create(folder)
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
@@ -59,6 +67,11 @@ class Site:
         path = self.folder / name
         path.write_text(text, encoding="utf-8")
         return path
+
+    @property
+    def mark(self) -> tuple[str, str]:
+        """Name and value of the environment variable that all processes of the lab have."""
+        return MARK_VARIABLE, self.record.mark
 
     # --- processes ---
 
@@ -84,10 +97,18 @@ class Site:
             places: Folders of this machine that a server writes to whatever its settings say; those that do
                 not exist need no cover.
         """
-        words = ["unshare", "--mount", "--propagation", "slave", sys.executable, "-I", cover.__file__]
-        for place in filter(os.path.isdir, places):
-            words += [place, str(self.make(f"cover{place}"))]
-        return [*words, "--"]
+        existing = list(filter(os.path.isdir, places))
+        for place in existing:
+            self.make(f"cover{place}")
+        return ["unshare", "--mount", "--propagation", "slave", *self.covering(*existing)]
+
+    def covering(self, *places: str) -> list[str]:
+        """Words that start a command after putting what is in `cover` in the place of folders or files.
+
+        They need a mount namespace of their own.
+        """
+        pairs = [(place, f"{self.folder}/cover{place}") for place in places]
+        return [sys.executable, "-I", cover.__file__, *(word for pair in pairs for word in pair), "--"]
 
     def daemon(self, name: str, words: list[str], network: Literal["own", "none"] = "own") -> None:
         """Starts a program that stays in the foreground and runs until the lab is taken down.

@@ -4,8 +4,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -32,6 +32,7 @@ class System:
         mounting: Whether it is mounted by FUSE.
         rights: Who can start it.
         start: Starts it in a site and says what there is to use.
+        options: What a user can set, with the default values.
     """
 
     name: str
@@ -40,6 +41,7 @@ class System:
     mounting: bool
     start: Callable[[Site], list[Endpoint]]
     rights: Literal["root", "anyone"] = "root"
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def missing_packages(self) -> list[str]:
         """Debian packages of the programs and files that are not there."""
@@ -56,6 +58,25 @@ class System:
         if self.mounting and not os.access(FUSE, os.R_OK | os.W_OK):
             return f"FUSE is not available: {FUSE} cannot be opened"
         return ""
+
+    def settings(self, given: Sequence[str]) -> dict[str, str]:
+        """Returns the value of each option.
+
+        Args:
+            given: `KEY=VALUE` each; the others keep their default.
+
+        Raises:
+            StriderError: There is no such option.
+        """
+        values = dict(self.options)
+        for text in given:
+            key, equals, value = text.partition("=")
+            if not equals or key not in values:
+                known = ", ".join(f"{name}={value}" for name, value in self.options.items())
+                remedy = f"the options are {known}" if known else f"{self.name} has no options"
+                raise StriderError(f"--set {text}: {remedy}")
+            values[key] = value
+        return values
 
 
 def _is_there(need: str) -> bool:

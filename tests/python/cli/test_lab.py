@@ -81,7 +81,7 @@ def test_an_installation_that_fails_says_what_apt_get_said(
 def test_list_says_what_each_lacks(at: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "list", "--at", at, "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert set(rows) == {"cephfs", "fake", "ganesha", "gluster", "moosefs", "slurm", "xrootd"}
+    assert set(rows) == {"cephfs", "fake", "ganesha", "gluster", "moosefs", "nodes", "slurm", "xrootd"}
     assert rows["fake"]["missing_packages"] == ["bringer"]
     assert rows["fake"]["state"] == "down"
     assert main(["lab", "list", "--at", at]) == 0

@@ -48,3 +48,10 @@ def slurm() -> Iterator[Record]:
     """Slurm: 4 nodes; its settings are the endpoint's `SLURM_CONF`."""
     with running("slurm") as record:
         yield record
+
+
+@pytest.fixture(scope="session")
+def nodes() -> Iterator[Record]:
+    """Four nodes at 100 Mbit/s, n1 to n4, and a client at 250 Mbit/s."""
+    with running("nodes", options=["rate=100mbit", "client_rate=250mbit"]) as record:
+        yield record
