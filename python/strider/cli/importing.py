@@ -14,21 +14,32 @@ if TYPE_CHECKING:
     from strider.importers import Imported
     from strider.importers.imported import Grades, ResultFile
     from strider.importers.options import Surroundings
+    from strider.launch.launchers import Places
     from strider.statistics import OperationSummary
     from strider.store import Run
 
 
-def surroundings(tasks: int, per_node: int | None, *, keeps_files: bool = False) -> "Surroundings":
-    """Returns the task layout for another benchmark: tasks per node as given, or from Slurm.
+def surroundings(
+    tasks: int | None, per_node: int | None, places: "Places | None" = None, *, keeps_files: bool = False
+) -> "Surroundings":
+    """Returns the task layout for another benchmark: tasks per node as given, of the places, or from Slurm.
 
     Args:
-        tasks: Number of tasks.
+        tasks: Number of tasks; None: that of the places, or 1.
         per_node: Tasks on each node; None if not given.
+        places: Hosts and nodes of the command line; None if it has none.
         keeps_files: Whether tests use files under the other benchmark's names.
+
+    Raises:
+        StriderError: The tasks do not fit into the places.
     """
     from strider.importers.options import Surroundings
 
-    return Surroundings(tasks, per_node or _tasks_per_node(tasks, os.environ), os.environ, keeps_files)
+    count = tasks or (places and places.ranks) or 1
+    seated = places.seats(count).per_node if places else None
+    return Surroundings(
+        count, per_node or seated or _tasks_per_node(count, os.environ), os.environ, keeps_files
+    )
 
 
 def run_or_write(imported: "Imported", suite: Path | None, options: "RunOptions") -> None:

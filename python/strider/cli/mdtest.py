@@ -5,8 +5,12 @@ from typing import Annotated
 import typer
 
 from strider.cli.options import (
+    HostfileOption,
+    HostsOption,
     JsonOption,
     LauncherOption,
+    NodesOption,
+    PerNodeOption,
     QuietOption,
     StoreOption,
     TasksOption,
@@ -21,10 +25,14 @@ def mdtest(
         list[str] | None,
         typer.Argument(metavar="-- ARGUMENTS…", help="mdtest options, after --."),
     ] = None,
-    tasks: TasksOption = 1,
+    tasks: TasksOption = None,
     tasks_per_node: TasksPerNodeOption = None,
     suite: WriteSuiteOption = None,
     launcher: LauncherOption = "mpiexec",
+    hosts: HostsOption = None,
+    hostfile: HostfileOption = None,
+    nodes: NodesOption = None,
+    per_node: PerNodeOption = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -37,7 +45,9 @@ def mdtest(
     """
     from strider.cli import importing
     from strider.importers.mdtest import read_command
+    from strider.launch.launchers import places_of
 
-    imported = read_command(arguments or [], importing.surroundings(tasks, tasks_per_node))
-    options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json)
+    places = places_of(hosts, hostfile, nodes, per_node)
+    imported = read_command(arguments or [], importing.surroundings(tasks, tasks_per_node, places))
+    options = RunOptions(launcher=launcher, store=store, quiet=quiet, json=json, places=places)
     importing.run_or_write(imported, suite, options)

@@ -53,8 +53,44 @@ LauncherOption = Annotated[
     typer.Option(
         "--launcher",
         metavar="NAME",
-        help="Launcher of the ranks: mpiexec, srun, or a command that contains {ranks}, for example "
-        '"aprun -n {ranks}".',
+        help="Launcher of the ranks: mpiexec, srun, pals, flux, jsrun, or a command that contains {ranks}, "
+        'for example "aprun -n {ranks}"; also {nodes}, {per_node}, {hosts}.',
+    ),
+]
+HostsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts",
+        metavar="HOST[:N][,HOST…]",
+        help="Hosts of the ranks, in the order of ranks; N: ranks of a host (default: as many on each).",
+    ),
+]
+HostfileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--hostfile",
+        metavar="FILE",
+        help="File with a host on each line: HOST, HOST:N or HOST slots=N; # begins a comment.",
+    ),
+]
+NodesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--nodes",
+        metavar="N",
+        min=1,
+        max=1_000_000,
+        help="Number of nodes: the first N hosts, or N of the allocation.",
+    ),
+]
+PerNodeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--per-node",
+        metavar="M",
+        min=1,
+        max=1_000_000,
+        help="Ranks on each node. With --nodes N and without -n, the run has N times M clients.",
     ),
 ]
 CountersOption = Annotated[
@@ -144,8 +180,15 @@ StoreOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
 TasksOption = Annotated[
-    int,
-    typer.Option("--tasks", "--clients", "-n", metavar="N", min=1, help="Number of tasks, as in mpiexec -n."),
+    int | None,
+    typer.Option(
+        "--tasks",
+        "--clients",
+        "-n",
+        metavar="N",
+        min=1,
+        help="Number of tasks, as in mpiexec -n (default: nodes times ranks per node, or 1).",
+    ),
 ]
 TasksPerNodeOption = Annotated[
     int | None,

@@ -5,10 +5,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strider.cli.options import ClientsOption, JsonOption, SetOption, SuiteArgument, TargetOption
+from strider.cli.options import (
+    ClientsOption,
+    HostfileOption,
+    HostsOption,
+    JsonOption,
+    LauncherOption,
+    NodesOption,
+    PerNodeOption,
+    SetOption,
+    SuiteArgument,
+    TargetOption,
+)
 from strider.errors import StriderError
 
 if TYPE_CHECKING:
+    from strider.cli.running import RunOptions
     from strider.cli.sizing import Sized
     from strider.engine import Engine
     from strider.suite import CheckedPlan, Suite
@@ -20,6 +32,11 @@ def plan(
     target: TargetOption = None,
     clients: ClientsOption = None,
     settings: SetOption = None,
+    launcher: LauncherOption = "mpiexec",
+    hosts: HostsOption = None,
+    hostfile: HostfileOption = None,
+    nodes: NodesOption = None,
+    per_node: PerNodeOption = None,
     extents: Annotated[
         int | None,
         typer.Option(
@@ -63,18 +80,23 @@ def plan(
 ) -> None:
     """Show the cases of a suite with bytes, space and estimated time.
 
-    Measures nothing and does not touch the target, unless --probe is given.
+    Measures nothing and does not touch the target, unless --probe is given. The line "start" is the command
+    that starts the ranks, quoted as for a shell.
     --json prints the plan, the input of the engine. --extents prints
     request,extent,file_offset,memory_offset,length for each request of a rank in issue order, or
     request,path for a case with a tree.
     """
     from strider import engine as engines
     from strider.cli.console import output
-    from strider.cli.running import tell_sizes
+    from strider.cli.running import RunOptions, clients_of, tell_sizes
+    from strider.launch.launchers import places_of
     from strider.suite import Changes, load, locate
 
     engine = engines.find()
-    loaded = load(locate(suite), engine.description, Changes(settings or [], target, clients), "several")
+    places = places_of(hosts, hostfile, nodes, per_node)
+    options = RunOptions(settings or [], target, clients, launcher, places=places)
+    changes = Changes(options.settings, target, clients_of(options))
+    loaded = load(locate(suite), engine.description, changes, "several")
     sized = _sized(loaded, engine, probe, "--extents" if extents is not None else "--json" if json else "")
     checked = sized.checked
     if extents is not None:
@@ -84,6 +106,23 @@ def plan(
     else:
         _print_table(checked, engine, _rates(checked, engine, probe, assume_rate, assume_operations))
         tell_sizes(sized.sentences, output())
+        if places.are_given or launcher != "mpiexec":
+            tell_sizes([f"start: {_start(engine, options, checked.suite.plan.ranks)}"], output())
+
+
+def _start(engine: "Engine", options: "RunOptions", ranks: int) -> str:
+    """Returns the command that starts the ranks, quoted as for a shell.
+
+    Raises:
+        StriderError: The launcher is not installed, or the ranks do not fit into the places.
+    """
+    import shlex
+
+    from strider.launch.launchers import choose
+
+    chosen = choose(options.launcher, engine.version.mpi, options.places)
+    chosen.places.require_all_used(ranks)
+    return shlex.join([*chosen.command(ranks), str(engine.path.resolve()), "run", "…"])
 
 
 def _sized(suite: "Suite", engine: "Engine", probe: bool, option: str) -> "Sized":

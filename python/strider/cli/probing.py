@@ -152,7 +152,8 @@ def measured(document: "Document", options: RunOptions) -> "tuple[Run, float]":
     began = time.monotonic()
     with temporary_folder() as folder:
         silent = Console(quiet=True)
-        own = replace(options, store=folder, quiet=True)
+        places = replace(options.places, is_exact=False) if options.places else None
+        own = replace(options, store=folder, quiet=True, places=places)
         prepared = prepare(document, own)
         with interruptions() as interrupted:
             outcome = perform(prepared, display_of(prepared, own, silent), silent, interrupted)

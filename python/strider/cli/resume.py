@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from strider.cli.options import LATEST, JsonOption, QuietOption, RunArgument, StoreOption
+from strider.cli.options import (
+    LATEST,
+    HostfileOption,
+    HostsOption,
+    JsonOption,
+    NodesOption,
+    PerNodeOption,
+    QuietOption,
+    RunArgument,
+    StoreOption,
+)
 from strider.errors import StriderError
 
 if TYPE_CHECKING:
@@ -15,6 +25,7 @@ if TYPE_CHECKING:
     from strider.engine import Engine
     from strider.launch import Resumption
     from strider.launch.earlier import Earlier
+    from strider.launch.launchers import Places
     from strider.launch.rundir import RunDirectory
     from strider.suite import Plan
 
@@ -40,6 +51,10 @@ def resume(
             "the run has left of its time limit; if nothing, the same again).",
         ),
     ] = None,
+    hosts: HostsOption = None,
+    hostfile: HostfileOption = None,
+    nodes: NodesOption = None,
+    per_node: PerNodeOption = None,
     order: Annotated[str | None, typer.Option("--order", hidden=True)] = None,
     confine: Annotated[str | None, typer.Option("--confine", hidden=True)] = None,
     within: Annotated[list[Path] | None, typer.Option("--within", hidden=True)] = None,
@@ -51,11 +66,13 @@ def resume(
 
     Continues a run after Ctrl-C, a time limit, a lost node, a power cut or a kill. Repetitions that were not
     complete are measured again; each result counts once. The report shows the cut. If host, cores, memory,
-    target, file system or engine differ from those of the run, nothing is measured.
+    target, file system or engine differ from those of the run, nothing is measured. Hosts are those of the
+    run, unless others are named.
     """
     from rich.console import Console
 
     from strider.cli.running import RunOptions, conduct, tell_sizes
+    from strider.launch.launchers import places_of
     from strider.launch.resume import claimed
     from strider.launch.rundir import RunDirectory
     from strider.launch.rundir import store as store_of
@@ -64,9 +81,10 @@ def resume(
     path = resolve(store_of(store), run).absolute()
     directory = RunDirectory(path.name, path)
     typed_s = _seconds(time_limit)
+    places = places_of(hosts, hostfile, nodes, per_node)
     console = Console(stderr=True)
     with claimed(directory):
-        prepared = _prepared(directory, typed_s, confine, within, anyway=anyway)
+        prepared = _prepared(directory, typed_s, places, confine, within, anyway=anyway)
         if prepared is None:
             print(f"{directory.run} is complete: nothing is missing")
             return
@@ -77,6 +95,7 @@ def resume(
 def _prepared(
     directory: "RunDirectory",
     typed_s: float | None,
+    places: "Places",
     confine: str | None,
     within: list[Path] | None,
     *,
@@ -112,10 +131,12 @@ def _prepared(
         Observing(options["observe"], options["observe_engine"]),
     )
     earlier = read_earlier(directory.events)
+    launcher = choose(options["launcher"], engine.version.mpi, _places(places, options))
+    launcher.places.require_all_used(checked.suite.plan.ranks)
     return Prepared(
         checked,
         engine,
-        choose(options["launcher"], engine.version.mpi),
+        launcher,
         directory.path.parent,
         watched,
         options["remount"],
@@ -124,6 +145,13 @@ def _prepared(
             directory, info, earlier, typed_s, checked.suite.plan.time_limit_s, differing, anyway=anyway
         ),
     )
+
+
+def _places(typed: "Places", options: dict[str, Any]) -> "Places":
+    """Returns the places on the command line, or those of the run."""
+    from strider.launch.launchers import Places
+
+    return typed if typed.are_given else Places.from_json(options.get("places") or Places().to_json())
 
 
 def _bounds(within: "Sequence[Path | str] | None") -> list[Path]:

@@ -12,10 +12,14 @@ from strider.cli.options import (
     ClientsOption,
     ConfineOption,
     CountersOption,
+    HostfileOption,
+    HostsOption,
     JsonOption,
     LauncherOption,
+    NodesOption,
     ObserveEngineOption,
     ObserveOption,
+    PerNodeOption,
     QuietOption,
     RemountOption,
     SetOption,
@@ -68,6 +72,10 @@ def run(
     clients: ClientsOption = None,
     settings: SetOption = None,
     launcher: LauncherOption = "mpiexec",
+    hosts: HostsOption = None,
+    hostfile: HostfileOption = None,
+    nodes: NodesOption = None,
+    per_node: PerNodeOption = None,
     counters: CountersOption = "all",
     ceilings: CeilingsOption = "all",
     observe: ObserveOption = None,
@@ -99,6 +107,7 @@ def run(
     """
     from strider.cli.against import Verdicts, run_against
     from strider.cli.targets import run_targets
+    from strider.launch.launchers import places_of
 
     file, targets = _suite_and_targets(suite, target, against)
     options = RunOptions(
@@ -118,6 +127,7 @@ def run(
         observe_engine,
         confine,
         within or [],
+        places_of(hosts, hostfile, nodes, per_node),
     )
     _check_capacity(find_capacity, against, targets)
     if against is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from strider.engine import Engine, Json
     from strider.importers.imported import Render
     from strider.launch import Bounds, Display, Interruptions, Outcome, Resumption, Watching
-    from strider.launch.launchers import Launcher
+    from strider.launch.launchers import Launcher, Places
     from strider.store import Run
     from strider.suite import CheckedPlan, Plan, Suite
     from strider.suite.document import Document
@@ -55,6 +55,7 @@ class RunOptions:
         observe_engine: Path of the engine on those hosts.
         confine: Whether the ranks are confined.
         within: Directories that may contain the target; empty: any.
+        places: Where the ranks may be; None: as the launcher chooses.
     """
 
     settings: list[str] = field(default_factory=list)
@@ -73,6 +74,7 @@ class RunOptions:
     observe_engine: str = "strider-engine"
     confine: str = "auto"
     within: list[Path] = field(default_factory=list)
+    places: "Places | None" = None
 
 
 def run_suite(file: Path, options: RunOptions, find_capacity: bool = False) -> None:
@@ -156,10 +158,12 @@ def prepare(
     )
     bounds = Bounds(wish_of(options.confine), [path.expanduser().resolve() for path in options.within])
     engine = engines.find()
-    changes = Changes(options.settings, options.target, options.clients)
+    changes = Changes(options.settings, options.target, clients_of(options))
     suite = bind(with_manifests(build(document, engine.description, changes), manifests or {}))
     suite = adjust(suite) if adjust else suite
-    launcher = choose(options.launcher, engine.version.mpi)
+    launcher = choose(options.launcher, engine.version.mpi, options.places)
+    launcher.places.require_all_used(suite.plan.ranks)
+    launcher.command(suite.plan.ranks)  # refuses ranks that do not fit
     sized = with_chosen_sizes(suite, engine, options, launcher.reach == "this host", sizes, earlier)
     remount = remount_words(options.remount_command, suite.plan)
     return Prepared(
@@ -173,6 +177,14 @@ def prepare(
         sized.sizes,
         sized.sentences,
     )
+
+
+def clients_of(options: RunOptions) -> str | None:
+    """Returns the client counts as typed, or else the number of ranks of `--nodes` and `--per-node`."""
+    is_set = any(text.startswith("case.clients=") for text in options.settings)
+    if options.clients is not None or is_set or options.places is None or options.places.ranks is None:
+        return options.clients
+    return str(options.places.ranks)
 
 
 def display_of(prepared: Prepared, options: RunOptions, console: "Console") -> "Display":

@@ -499,6 +499,7 @@ def _options(
     """Returns the options of a run that hold for its further starts, for `run.json`."""
     return {
         "launcher": launcher.name,
+        "places": launcher.places.to_json(),
         "counters": watching.counters,
         "timeline": watching.timeline,
         "timeline_interval_s": watching.timeline_interval_s,

@@ -16,8 +16,8 @@ from strider.suite import CheckedPlan
 from strider.units import GIB, MIB
 
 Checked = Callable[..., CheckedPlan]
-HERE = Launcher("mpiexec", lambda ranks: ["mpiexec", "-n", str(ranks)], reach="this host")
-ANYWHERE = Launcher("srun", lambda ranks: ["srun", f"--ntasks={ranks}"])
+HERE = Launcher("mpiexec", lambda seats: ["mpiexec", "-n", str(seats.ranks)], reach="this host")
+ANYWHERE = Launcher("srun", lambda seats: ["srun", f"--ntasks={seats.ranks}"])
 
 
 @pytest.fixture

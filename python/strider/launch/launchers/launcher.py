@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from strider.errors import ExitCode, StriderError
+from strider.launch.launchers.hosts import Places, Seats
+
+MOST_WORD_BYTES = (1 << 17) - 1
+"""Largest argument that Linux passes to a program in bytes (MAX_ARG_STRLEN)."""
 
 
 @dataclass(frozen=True)
@@ -15,19 +19,40 @@ class Launcher:
 
     Attributes:
         name: Its name.
-        command: Returns the command prefix for a number of ranks.
+        words: Returns the command prefix for the ranks of a start.
         environment: Additional environment variables.
         interrupt: The signal that makes it interrupt its ranks.
         reach: Where it starts ranks: on this host only, or possibly on others.
         starts_ranks: Whether the ranks of this host are its child processes, or a daemon's.
+        places: Where the ranks may be.
     """
 
     name: str
-    command: Callable[[int], list[str]]
+    words: Callable[[Seats], list[str]]
     environment: Mapping[str, str] = field(default_factory=dict)
     interrupt: signal.Signals = signal.SIGINT
     reach: Literal["this host", "perhaps others"] = "perhaps others"
     starts_ranks: Literal["below itself", "by a daemon"] = "below itself"
+    places: Places = field(default_factory=Places)
+
+    def command(self, ranks: int) -> list[str]:
+        """Returns the command prefix for a number of ranks.
+
+        Raises:
+            StriderError: The ranks do not fit into the places, or the launcher cannot express them.
+        """
+        words = self.words(self.places.seats(ranks))
+        longest = max(len(word.encode()) for word in words)
+        if longest > MOST_WORD_BYTES:
+            raise StriderError(
+                f"the list of hosts has {longest} bytes, and Linux passes at most {MOST_WORD_BYTES} to "
+                f"{self.name}: start inside an allocation, which names the hosts to the launcher"
+            )
+        return words
+
+    def once_per_node(self, ranks: int) -> list[str]:
+        """Returns the command prefix for one process on each node that these ranks use."""
+        return self.words(self.places.each_once(ranks))
 
 
 def installed(program: str, remedy: str) -> str:
@@ -44,3 +69,34 @@ def installed(program: str, remedy: str) -> str:
     if path is None:
         raise StriderError(f"cannot find {program}: {remedy}", ExitCode.CANNOT_RUN)
     return path
+
+
+def require_even(seats: Seats, launcher: str) -> None:
+    """Refuses different numbers of ranks on hosts, for launchers whose options have one number.
+
+    Raises:
+        StriderError: They differ.
+    """
+    if not seats.is_even:
+        raise StriderError(
+            f"{launcher} starts as many ranks on each host, but the hosts have {_few(seats.counts)}: give "
+            "all the same slots, or --per-node"
+        )
+
+
+def require_no_colon(seats: Seats, launcher: str) -> None:
+    """Refuses IPv6 addresses, for launchers whose lists have a colon before the number of ranks.
+
+    Raises:
+        StriderError: There is one.
+    """
+    for name in seats.names:
+        if ":" in name:
+            raise StriderError(
+                f"{launcher} takes no IPv6 address in a list of hosts: {name}: write its host name"
+            )
+
+
+def _few(counts: list[int]) -> str:
+    shown = ", ".join(str(count) for count in counts[:8])
+    return f"{shown}, …" if len(counts) > len(counts[:8]) else shown

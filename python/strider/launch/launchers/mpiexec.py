@@ -2,10 +2,15 @@
 
 import os
 import shutil
+import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from strider.engine import Mpi
+from strider.errors import StriderError
+from strider.launch.launchers import dialects
+from strider.launch.launchers.hosts import Places, Seats
 from strider.launch.launchers.launcher import Launcher, installed
 
 HOST_VARIABLES = (
@@ -25,22 +30,46 @@ HOST_VARIABLES = (
 """Environment variables that name other hosts to `mpiexec`."""
 
 
-def mpiexec(mpi: Mpi) -> Launcher:
-    """The launcher for this machine, or for the hosts of a scheduler's allocation.
+def mpiexec(mpi: Mpi, places: Places) -> Launcher:
+    """The launcher for this machine, for named hosts, or for the hosts of a scheduler's allocation.
 
     Uses the `mpiexec` of the engine's MPI library instead of the first in PATH: another library's `mpiexec`
     starts N independent programs of one rank each, or fails.
+
+    Raises:
+        StriderError: It is not installed, or it would not know the hosts.
     """
     path = installed(
         _program(mpi), "install the launcher of the engine's MPI library, or choose another with --launcher"
     )
-    elsewhere = any(os.environ.get(variable) for variable in HOST_VARIABLES)
+    is_told = any(os.environ.get(variable) for variable in HOST_VARIABLES)
+    if (places.nodes or 1) > 1 and not places.hosts and not is_told:
+        raise StriderError(
+            f"--nodes {places.nodes}: mpiexec knows this host only: name hosts with --hosts or --hostfile, "
+            "or start inside an allocation"
+        )
+    stays = all(_is_here(name) for name in places.names) if places.hosts else not is_told
+    dialect = _dialect(mpi)
     return Launcher(
         "mpiexec",
-        lambda ranks: [path, "-n", str(ranks)],
-        _environment(mpi),
-        reach="perhaps others" if elsewhere else "this host",
+        lambda seats: [path, "-n", str(seats.ranks), *dialect(seats)],
+        _environment(mpi, places),
+        reach="this host" if stays else "perhaps others",
+        places=places,
     )
+
+
+def _is_here(name: str) -> bool:
+    """Returns whether a launcher starts the ranks of this host itself, without a remote shell."""
+    return name in ("localhost", socket.gethostname())
+
+
+def _dialect(mpi: Mpi) -> Callable[[Seats], list[str]]:
+    if mpi.library.startswith("Open MPI"):
+        return dialects.open_mpi
+    if mpi.library.startswith("Intel"):
+        return dialects.intel
+    return dialects.pals if "CRAY MPICH" in mpi.library.upper() else dialects.mpich
 
 
 def _program(mpi: Mpi) -> str:
@@ -51,8 +80,14 @@ def _program(mpi: Mpi) -> str:
     return shutil.which(own, path=str(Path(sys.executable).parent)) or "mpiexec"
 
 
-def _environment(mpi: Mpi) -> dict[str, str]:
-    """Open MPI by default refuses more ranks than cores, and root; MPICH allows both."""
+def _environment(mpi: Mpi, places: Places) -> dict[str, str]:
+    """Returns variables for what has no option.
+
+    Open MPI by default refuses more ranks than cores, and root; MPICH allows both. Intel MPI ignores the
+    ranks per node inside an allocation unless a variable says otherwise.
+    """
+    if mpi.library.startswith("Intel") and places.are_given:
+        return {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
     if not mpi.library.startswith("Open MPI"):
         return {}
     oversubscribe = {
