@@ -1,14 +1,18 @@
 """What the tests of the whole program share: the real engine under the real mpiexec, on real file systems."""
 
+import atexit
 import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -88,6 +92,28 @@ def read_events(path: Path) -> list[Json]:
     return [json.loads(line) for line in lines if line.endswith("\n") and line.strip()]
 
 
+@cache
+def idle_wait() -> dict[str, str]:
+    """Variables with which ranks of MPICH leave the processor to others while they wait; see idle_wait.c.
+
+    Empty where there is no C compiler: tests take longer then.
+    """
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        return {}
+    folder = Path(tempfile.mkdtemp(prefix="strider-test-idle-wait-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    library, source = folder / "idle_wait.so", Path(__file__).with_name("idle_wait.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+def _waits_in_mpi(document: Json) -> bool:
+    """Whether ranks of a plan wait for others inside the MPI library; elsewhere the engine does it."""
+    names = {case["interface"]["name"] for case in document["cases"]}
+    return document["ranks"] > 1 and not names.isdisjoint(("mpiio", "hdf5", "pnetcdf"))
+
+
 class Job:
     """A process that is under way; as a context manager, so that nothing it started outlives the test."""
 
@@ -136,8 +162,10 @@ class EngineJob(Job):
             *options,
         ]
         launch = [engine.version.mpi.mpiexec, "-n", str(document["ranks"])]
+        wrap = list(wrap)
         self.process = subprocess.Popen(
             [*wrap, *launch, *map(str, [engine.path, "run", plan_file, *words])],
+            env=None if wrap or not _waits_in_mpi(document) else {**os.environ, **idle_wait()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

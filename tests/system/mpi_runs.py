@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import DEADLINE_S
+from harness import DEADLINE_S, idle_wait
 from mpi_model import Model, Record
 from mpi_scenarios import Scenario, words_of
 
@@ -69,9 +69,13 @@ class Mpi:
         deadline_s: float = DEADLINE_S,
     ) -> subprocess.CompletedProcess[str]:
         """The finished program, on some ranks of this machine."""
+        variables = {**os.environ, **self.environment, **environment}
+        preloaded = [each["LD_PRELOAD"] for each in (environment, self.environment) if "LD_PRELOAD" in each]
+        if preloaded:
+            variables["LD_PRELOAD"] = ":".join(preloaded)
         return subprocess.run(
             [self.launcher, "-n", str(ranks), *words],
-            env={**os.environ, **self.environment, **environment},
+            env=variables,
             capture_output=True,
             text=True,
             check=False,
@@ -84,7 +88,7 @@ def mpich() -> Mpi:
     for end in (".mpich", ""):
         compiler, fortran, launcher = f"mpicc{end}", f"mpifort{end}", f"mpiexec{end}"
         if shutil.which(compiler) and shutil.which(launcher):
-            return Mpi("mpich", compiler, fortran, launcher, "libstrider-mpiio.so")
+            return Mpi("mpich", compiler, fortran, launcher, "libstrider-mpiio.so", idle_wait())
     pytest.skip("needs an MPI C compiler (Debian packages mpich and libmpich-dev)")
 
 
