@@ -204,7 +204,10 @@ def test_a_killed_rank_ends_the_run(tmp_path: Path) -> None:
         output = job.finish()
         assert job.process.returncode in (1, 3), output
         (said,) = [line for line in output.splitlines() if line.startswith("error: ")]
-        assert "a rank was killed (signal 9) in case 2 write, possibly out of memory: check dmesg" in said
+        killed = (
+            f"(process {ranks[1]}) was killed (signal 9) in case 2 write, possibly out of memory: check dmesg"
+        )
+        assert killed in said
         assert "BAD TERMINATION" not in output
         (run,) = job.store.iterdir()
         assert f"run: {run}" in output
@@ -217,7 +220,9 @@ def test_a_killed_rank_ends_the_run(tmp_path: Path) -> None:
             text=True,
             check=True,
         )
-        assert "The run failed: a rank was killed (signal 9)" in " ".join(show.stdout.split())
+        shown = " ".join(show.stdout.split())
+        assert "The run failed: " in shown
+        assert f"(process {ranks[1]}) was killed (signal 9)" in shown
         assert not any(command_of(pid) == "strider-engine" for pid in ranks)
 
 

@@ -22,7 +22,7 @@ from strider.kept import KeptClaims
 from strider.kept import claimed as kept_files
 from strider.launch import folder, rundir
 from strider.launch.confinement import Confinement, Forbidden, Needs, Wish, confinement
-from strider.launch.deaths import cause_of_death, end_of
+from strider.launch.deaths import cause_of_death, end_of, is_lost
 from strider.launch.display import Display, Expendable
 from strider.launch.launchers import Launcher
 from strider.launch.mounts import RunMount, engine_words, mounts_of_run
@@ -47,12 +47,15 @@ REMOUNT_S = 120.0
 """Time limit of a remount in seconds, enforced by the engine; it is never interrupted."""
 STALL_MARGIN_S = 30.0
 """The engine reports stalls itself; if it cannot, it is killed this many seconds later."""
+LOSS_GRACE_S = 3.0
+"""Time in seconds for the launcher to end by itself after a node or rank was lost; MPICH's may not."""
+LOG_POLL_S = 1.0
 POLL_S = 0.1
 STOPPING_POLL_S = 0.02
 _VOLUME = "to use a permanent volume, start one with strider listio serve DIR"
 
 Status = Literal["complete", "interrupted", "failed"]
-Cause = Literal["itself", "interruption", "stall", "failure"]
+Cause = Literal["itself", "interruption", "loss", "stall", "failure"]
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,8 @@ class _Ending:
 
     Attributes:
         returncode: Exit status of the launcher; None if unknown.
-        cause: Why it ended; `failure` means that this process could no longer follow the events.
+        cause: Why it ended; `loss` means that a node or rank was lost, `failure` that this process could
+            no longer follow the events.
         failure: Text of that failure.
         signal: Name of the signal that interrupted it, such as `SIGINT`; empty if none did.
         problems: What could not be done with files that stay.
@@ -386,6 +390,7 @@ def _follow(
 ) -> Cause:
     """Follows the events until the engine exits or must be killed."""
     tail = Tail(directory.events)
+    lost = _LossWatch(directory.log)
     cause: Cause = "itself"
     kill_at = float("inf")
     while process.running():
@@ -397,6 +402,8 @@ def _follow(
         if interrupted.received and cause == "itself" and state.end is None:
             cause, kill_at = "interruption", now + limits.grace_s
             process.interrupt()
+        elif cause == "itself" and state.end is None and lost.seen(now):
+            cause, kill_at = "loss", now + LOSS_GRACE_S
         elif cause == "itself" and now - state.last_event > limits.stall_s:
             cause, kill_at = "stall", now
         if now >= kill_at or len(interrupted.received) > 1:
@@ -405,6 +412,26 @@ def _follow(
     for event in tail.new_events():
         state.add(event)
     return cause
+
+
+@dataclass
+class _LossWatch:
+    """Looks for a lost node or rank in the output of the launcher.
+
+    Attributes:
+        log: The output.
+        next_s: Time of the next look.
+    """
+
+    log: Path
+    next_s: float = 0.0
+
+    def seen(self, now_s: float) -> bool:
+        """Returns whether a lost node or rank has been reported."""
+        if now_s < self.next_s:
+            return False
+        self.next_s = now_s + LOG_POLL_S
+        return is_lost(end_of(self.log))
 
 
 def _conclude(directory: RunDirectory, state: RunState, ending: _Ending, leftover: str | None) -> Outcome:

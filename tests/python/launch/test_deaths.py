@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from strider.launch.deaths import cause_of_death, end_of, is_banner
+from strider.launch.deaths import cause_of_death, end_of, is_banner, is_lost, lost_node
 from strider.launch.state import RunState
 
 
@@ -33,6 +33,81 @@ def state(*, progress: str = "") -> RunState:
 )
 def test_launchers_say_by_their_exit_status_what_happened(returncode: int | None, words: str) -> None:
     assert cause_of_death(returncode, state()) == words
+
+
+# What the launchers print, as recorded.
+MPICH = """\
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   PID 23742 RUNNING AT n3
+=   EXIT CODE: {status}
+=   CLEANING UP REMAINING PROCESSES
+"""
+OPEN_MPI = """\
+prterun noticed that process rank 2 with PID 28782 on node n3 exited on
+signal 11 (Segmentation fault).
+"""
+UCX = "[n3:9540 :0:9540] Caught signal 11 (Segmentation fault: kill(2) or raise(3) at address 0x163c)\n"
+SRUN = "srun: error: n3: task 2: Killed\nsrun: launch/slurm: _step_signal: Terminating StepId=1.0\n"
+OPEN_MPI_NODE = """\
+PRTE has lost communication with a remote daemon.
+
+  HNP daemon   : [prterun-client-29334@0,0] on node client
+  Remote daemon: [prterun-client-29334@0,3] on node n3
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (
+            MPICH.format(status=9),
+            "a rank on n3 (process 23742) was killed (signal 9) in case 2, possibly out of memory: "
+            "check dmesg on n3",
+        ),
+        (
+            OPEN_MPI,
+            "rank 2 on n3 (process 28782) crashed (signal 11, SIGSEGV) in case 2: see engine.log of the run",
+        ),
+        (
+            UCX,
+            "a rank on n3 (process 9540) crashed (signal 11, SIGSEGV) in case 2: see engine.log of the run",
+        ),
+        (
+            SRUN,
+            "rank 2 on n3 was killed (signal 9) in case 2, possibly out of memory: check dmesg on n3",
+        ),
+        (MPICH.format(status=3), "the engine exited early (exit status 255) in case 2"),
+    ],
+    ids=["MPICH", "Open MPI", "UCX", "srun", "an exit status of the engine"],
+)
+def test_the_launcher_names_node_rank_and_signal(log: str, words: str) -> None:
+    assert cause_of_death(255, state(), log) == words
+    assert is_lost(log) == ("signal" in words)
+
+
+def test_the_first_rank_that_was_lost_is_named() -> None:
+    later = MPICH.format(status=15).replace("n3", "n4")
+    assert "on n3" in cause_of_death(255, state(), MPICH.format(status=9) + later)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "Connection to n3 closed by remote host.\r\n",
+        "Timeout, server n3 not responding.\r\n",
+        OPEN_MPI_NODE,
+        "srun: error: Node failure on n3\n",
+    ],
+    ids=["ssh", "ssh with keepalive", "Open MPI", "srun"],
+)
+def test_a_lost_node_is_named_even_if_the_launcher_had_to_be_killed(log: str) -> None:
+    assert lost_node(log) == "n3"
+    assert is_lost(log)
+    assert cause_of_death(-9, state(), log).startswith("node n3 was lost in case 2: ")
+
+
+def test_a_message_that_only_mentions_a_connection_is_no_lost_node() -> None:
+    assert lost_node("xrootd: Connection to n3 closed by remote host.\nConnection to n3 closed.\n") == ""
 
 
 def test_it_is_said_where_the_run_was() -> None:

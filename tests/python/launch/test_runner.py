@@ -278,7 +278,8 @@ def test_a_killed_rank_ends_the_run_with_its_samples_kept(run: Run, target: Path
         outcome = run(*ENDLESS, display=Watcher(4, lambda: os.kill(ranks()[-1], signal.SIGKILL)))
     assert (outcome.status, outcome.exit_code) == ("failed", ExitCode.CANNOT_RUN)
     assert re.fullmatch(
-        r"a rank was killed \(signal 9\) in case 1( write| read)?, possibly out of memory: check dmesg",
+        r"(a )?rank (\d+ )?on (\S+) \(process \d+\) was killed \(signal 9\) in case 1( write| read)?, "
+        r"possibly out of memory: check dmesg on \3",
         outcome.reason,
     )
     last = events(outcome)[-1]
